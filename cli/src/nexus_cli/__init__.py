@@ -1,0 +1,1 @@
+"""The nexus command and the local stack."""

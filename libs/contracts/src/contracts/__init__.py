@@ -1,0 +1,1 @@
+"""What travels between the services: events, subjects, streams, calls and errors."""

@@ -1,0 +1,1 @@
+"""What every Nexus service shares: settings, broker, consuming, publishing, health, logs, traces."""

@@ -1,0 +1,1 @@
+"""Websockets, REST and web pages: the door of Nexus."""

@@ -1,0 +1,1 @@
+"""Prices and bars from market data providers."""

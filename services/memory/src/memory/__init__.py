@@ -1,0 +1,1 @@
+"""Conversations, company settings and what is remembered of people."""

@@ -1,0 +1,1 @@
+"""Runs tool calls: finds, checks, limits, executes once, caches and logs."""
