@@ -1,0 +1,136 @@
+"""Subjects: every address on the bus, built and taken apart in one place. Every id is checked on the way in."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from contracts.ids import NOBODY, check_company, check_id
+
+
+class ChatKind(StrEnum):
+    """The facts that order a conversation; the value is the tail of the subject."""
+
+    VISITOR = "message.visitor.v1"
+    ASSISTANT = "message.assistant.v1"
+    OPERATOR = "message.operator.v1"
+    SYSTEM = "message.system.v1"
+    OWNER = "owner.changed.v1"
+    CANCEL = "run.cancelled.v1"
+
+    @property
+    def short(self) -> str:
+        """The kind's word in a Nats-Msg-Id and in derived ids."""
+        return _SHORT[self]
+
+    @property
+    def event_type(self) -> str:
+        """The CloudEvents type, e.g. chat.message.visitor.v1."""
+        return f"chat.{self.value}"
+
+
+_SHORT = {
+    ChatKind.VISITOR: "visitor",
+    ChatKind.ASSISTANT: "assistant",
+    ChatKind.OPERATOR: "operator",
+    ChatKind.SYSTEM: "system",
+    ChatKind.OWNER: "owner",
+    ChatKind.CANCEL: "cancel",
+}
+MESSAGE_KINDS = (ChatKind.VISITOR, ChatKind.ASSISTANT, ChatKind.OPERATOR, ChatKind.SYSTEM)
+
+
+class LiveTurnKind(StrEnum):
+    """What a running turn tells the gateways that have its conversation open; may be lost, never stored."""
+
+    RUN_STARTED = "run.started"
+    TOOL_STARTED = "tool.started"
+    TOOL_FINISHED = "tool.finished"
+    MESSAGE_DELTA = "message.delta"
+    RUN_FINISHED = "run.finished"
+    RUN_ERROR = "run.error"
+    RUN_CANCELLED = "run.cancelled"
+
+
+class PresenceKind(StrEnum):
+    """High-rate signs of life between people, outside the log."""
+
+    TYPING = "typing"
+    RECEIPT = "receipt"
+
+
+CHAT_ALL = "chat.>"
+LIVE_CHAT_ALL = "live.chat.>"
+LIVE_PRESENCE_ALL = "live.presence.>"
+TURN_TRIGGERS = (f"chat.*.*.{ChatKind.VISITOR}", f"chat.*.*.{ChatKind.OWNER}")
+"""What the agents' turn consumer takes from CHAT: visitor messages, and conversations given back to the AI."""
+TOOL_REQUESTS = "tools.call.requested.v1.*"
+MAX_DELIVERIES = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>"
+
+
+def chat(company: str, conversation: str, kind: ChatKind) -> str:
+    """The subject of one kind of fact of one conversation."""
+    return f"chat.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind.value}"
+
+
+def conversation_tree(company: str, conversation: str) -> str:
+    """Every fact of one conversation. Fences use exactly this filter, byte for byte."""
+    return f"chat.{check_company(company)}.{check_id(conversation, 'conversation')}.>"
+
+
+def chat_msg_id(company: str, conversation: str, kind: ChatKind, identity: str) -> str:
+    """The Nats-Msg-Id of a chat fact. Deduplication is stream-wide, so the conversation is part of it."""
+    return f"{company}.{conversation}.{kind.short}.{identity}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatAddress:
+    """A CHAT subject (or its live copy) taken apart."""
+
+    company: str
+    conversation: str
+    kind: ChatKind
+
+
+def parse_chat(subject: str) -> ChatAddress | None:
+    """The parts of ``[live.]chat.<company>.<conversation>.<kind>``; None when it is no such subject."""
+    parts = subject.removeprefix("live.").split(".", 3)
+    if len(parts) != 4 or parts[0] != "chat":
+        return None
+    try:
+        return ChatAddress(check_company(parts[1]), check_id(parts[2]), ChatKind(parts[3]))
+    except ValueError:
+        return None
+
+
+def journal(company: str, conversation: str) -> str:
+    """The one journal value of a conversation, in TURNS."""
+    return f"turn.{check_company(company)}.{check_id(conversation, 'conversation')}.journal.v1"
+
+
+def tool_request(category: str) -> str:
+    """Where a tool call of a category is asked for, in TOOLS."""
+    return f"tools.call.requested.v1.{check_id(category, 'category')}"
+
+
+def fact(event_type: str, company: str, user: str | None) -> str:
+    """A FACTS subject: the type, then company and user (``-`` when the fact is no user's)."""
+    return f"{event_type}.{check_company(company)}.{check_id(user, 'user') if user else NOBODY}"
+
+
+def live_turn(company: str, conversation: str, kind: LiveTurnKind) -> str:
+    """Where the driving agent tells what the turn is doing."""
+    return f"live.turn.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind.value}.v1"
+
+
+def live_turn_all(company: str, conversation: str) -> str:
+    """Everything that a conversation's running turn tells."""
+    return f"live.turn.{check_company(company)}.{check_id(conversation, 'conversation')}.>"
+
+
+def live_presence(company: str, conversation: str, kind: PresenceKind) -> str:
+    """Typing and read receipts of a conversation."""
+    return f"live.presence.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind.value}.v1"
+
+
+def dead_letter(service: str, stream: str) -> str:
+    """Where a service puts what it could not handle, in DLQ."""
+    return f"dlq.{service}.{stream}"

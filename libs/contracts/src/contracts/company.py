@@ -1,0 +1,102 @@
+"""A company's settings (LlmCompanyConfig), with every default and bound. Memory keeps them; the bus carries them."""
+
+import re
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from contracts.envelope import Wire
+from contracts.ids import CompanyId
+
+RESERVED_COMPANIES = frozenset({"providers"})
+
+
+def _origin(value: str) -> str:
+    parts = urlsplit(value)
+    local = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost", "::1"}
+    if not (parts.scheme == "https" or local) or not parts.hostname or parts.username or parts.password:
+        raise ValueError("use an https origin such as https://www.example.com")
+    if parts.path not in {"", "/"} or parts.query or parts.fragment:
+        raise ValueError("use the origin alone, with no path")
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+def _company(value: str) -> str:
+    if value in RESERVED_COMPANIES:
+        raise ValueError(f"{value!r} is reserved")
+    return value
+
+
+Origin = Annotated[str, AfterValidator(_origin)]
+_COLOR = re.compile(r"^#[0-9a-fA-F]{6}$")
+
+
+class Strict(Wire):
+    """Settings refuse what they do not know: a misspelt field is an error, not a silence."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
+
+
+class ToolConfig(Strict):
+    """Which tools a company's visitors get, and the limits of fetch_page."""
+
+    fetch_page_enabled: bool = False
+    allowed_domains: list[Origin] = Field(default_factory=list[str], max_length=20)
+    allowed_paths: list[Annotated[str, Field(min_length=1, max_length=512)]] = Field(
+        default_factory=list[str], max_length=100, description="path prefixes or globs; empty: every path"
+    )
+    max_iterations: int = Field(default=3, ge=1, le=10)
+    cache_enabled: bool = True
+    cache_ttl_seconds: int = Field(default=3600, ge=0, le=86_400)
+    enabled_tools: list[Annotated[str, Field(min_length=1, max_length=128)]] = Field(
+        default_factory=list[str], max_length=100, description="free-plan tools that visitors get too"
+    )
+
+
+class Budget(Strict):
+    """What a company and a visitor may spend, in tokens, and what happens when it is spent."""
+
+    daily_tokens: int | None = Field(default=None, ge=0)
+    visitor_hourly_tokens: int | None = Field(default=50_000, ge=0)
+    when_spent: Literal["cheaper_model", "text", "handoff"] = "handoff"
+    cheaper_model: str | None = Field(default=None, max_length=200)
+    fallback_text: str | None = Field(default=None, max_length=2000)
+
+
+class Webhook(Strict):
+    """Where a company gets its facts; signed with the secret."""
+
+    url: Annotated[str, Field(max_length=2048, pattern=r"^https?://")]
+    events: list[str] = Field(default_factory=list[str], max_length=50)
+    secret: str = Field(min_length=8, max_length=256)
+
+
+class CompanyConfig(Strict):
+    """A company's settings; `version` is not part of them (see CompanySettings)."""
+
+    company_id: Annotated[CompanyId, AfterValidator(_company)]
+    ai_auto_response_enabled: bool = False
+    ai_suggestions_enabled: bool = True
+    ai_respond_with_commercial: bool = False
+    preferred_provider: Literal["groq", "openai", "anthropic", "compatible", "offline"] = "groq"
+    preferred_model: str = Field(default="llama-3.3-70b-versatile", min_length=1, max_length=200)
+    custom_system_prompt: str | None = Field(default=None, max_length=8000)
+    include_visitor_info: bool = True
+    max_response_tokens: int = Field(default=500, ge=1, le=8192)
+    temperature: float = Field(default=0.7, ge=0, le=2)
+    response_delay_ms: int = Field(default=1000, ge=0, le=60_000)
+    tool_config: ToolConfig = Field(default_factory=ToolConfig)
+    allowed_origins: list[Origin] = Field(default_factory=list[str], max_length=50)
+    budget: Budget = Field(default_factory=Budget)
+    handoff_timeout_seconds: int = Field(default=120, ge=10, le=3600)
+    brand_color: str | None = Field(default=None, pattern=_COLOR.pattern)
+    webhooks: list[Webhook] = Field(default_factory=list[Webhook], max_length=20)
+
+
+class CompanySettings(Wire):
+    """A company's settings with their version, which grows by one with each change (and is the ETag over REST)."""
+
+    config: CompanyConfig
+    version: int = Field(ge=1)

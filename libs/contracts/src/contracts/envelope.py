@@ -1,0 +1,55 @@
+"""The envelope of every event: CloudEvents 1.0 in JSON structured mode.
+
+https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md, section 3. `data` is camelCase on the wire;
+trace context travels in NATS headers, not here.
+"""
+
+from datetime import UTC, datetime
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from contracts.ids import uuid7
+
+
+class Wire(BaseModel):
+    """Base of everything on a wire: camelCase names outside, snake_case inside, frozen, tolerant of new fields."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore")
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object as it travels; fields that are None are left out."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    def to_json(self) -> bytes:
+        """The JSON text as it travels, UTF-8; fields that are None are left out."""
+        return self.model_dump_json(by_alias=True, exclude_none=True).encode()
+
+
+class Snake(BaseModel):
+    """Base of tool arguments and tool data: snake_case on the wire too, as models see them."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+DataT = TypeVar("DataT", bound=BaseModel)
+
+
+class CloudEvent(BaseModel, Generic[DataT]):
+    """One event. `type` is the subject without its ids; `id` is UUIDv7, or derived where a repeat must be known."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    specversion: Literal["1.0"] = "1.0"
+    id: str = Field(default_factory=uuid7, min_length=1, max_length=128)
+    source: str = Field(min_length=1, description="the publishing service, e.g. /nexus/gateway")
+    type: str = Field(min_length=1, description="the subject without its ids, e.g. chat.message.visitor.v1")
+    time: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    subject: str | None = Field(default=None, description="what it is about: company/conversation or company/user")
+    datacontenttype: Literal["application/json"] = "application/json"
+    data: DataT
+
+    def to_json(self) -> bytes:
+        """The JSON text as it travels, UTF-8; fields that are None are left out."""
+        return self.model_dump_json(by_alias=True, exclude_none=True).encode()

@@ -1,0 +1,71 @@
+"""Errors that travel between services.
+
+    ValueError
+    └── InvalidIdError (ids.py)      an id that may not become a subject token
+    NexusError                       base of the errors that the services raise on purpose (runtime/errors.py)
+
+`retryable` says whether the same call may succeed when it is made again unchanged.
+"""
+
+from enum import StrEnum
+
+from contracts.envelope import Wire
+
+
+class ErrorCode(StrEnum):
+    """Codes of error replies, websocket error frames and problem documents."""
+
+    UNKNOWN_TYPE = "UNKNOWN_TYPE"
+    BAD_FIELD = "BAD_FIELD"
+    TEXT_TOO_LONG = "TEXT_TOO_LONG"
+    EMPTY_TEXT = "EMPTY_TEXT"
+    NOT_FOUND = "NOT_FOUND"
+    FORBIDDEN = "FORBIDDEN"
+    UNAUTHORIZED = "UNAUTHORIZED"
+    RATE_LIMITED = "RATE_LIMITED"
+    UNAVAILABLE = "UNAVAILABLE"
+    CONFLICT = "CONFLICT"
+    PRECONDITION_FAILED = "PRECONDITION_FAILED"
+    TIMEOUT = "TIMEOUT"
+    INTERNAL = "INTERNAL"
+
+
+class SystemCode(StrEnum):
+    """Codes of message.system and of run.error."""
+
+    LLM_UNAVAILABLE = "LLM_UNAVAILABLE"
+    DEADLINE = "DEADLINE"
+    BUDGET_SPENT = "BUDGET_SPENT"
+    INTERNAL = "INTERNAL"
+    HANDOFF_TIMEOUT = "HANDOFF_TIMEOUT"
+
+
+class ToolCode(StrEnum):
+    """Codes of a tool result's error (tools.md)."""
+
+    TOOL_NOT_FOUND = "TOOL_NOT_FOUND"
+    PLAN_REQUIRED = "PLAN_REQUIRED"
+    RATE_LIMIT = "RATE_LIMIT"
+    VALIDATION_ERROR = "VALIDATION_ERROR"
+    EXECUTION_ERROR = "EXECUTION_ERROR"
+    TIMEOUT = "TIMEOUT"
+    INVALID_OUTPUT = "INVALID_OUTPUT"
+    CONFLICT = "CONFLICT"
+    UNAVAILABLE = "UNAVAILABLE"
+    UNAUTHORIZED = "UNAUTHORIZED"
+    UNKNOWN_OUTCOME = "UNKNOWN_OUTCOME"
+
+
+class CallError(Wire):
+    """The error half of an RPC reply."""
+
+    code: str
+    message: str
+    retryable: bool = False
+    reason: str | None = None
+
+
+class NexusError(Exception):
+    """Base of the errors that Nexus raises on purpose; `retryable`: the same call may succeed later."""
+
+    retryable = False

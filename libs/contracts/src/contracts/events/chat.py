@@ -1,0 +1,175 @@
+"""The facts that order a conversation (stream CHAT), one subject for each author."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.errors import SystemCode
+from contracts.ids import Id
+
+MAX_TEXT = 8000
+"""Characters in a person's message."""
+
+
+class Role(StrEnum):
+    """Who speaks, as clients see it."""
+
+    VISITOR = "visitor"
+    USER = "user"
+    ASSISTANT = "assistant"
+    OPERATOR = "operator"
+    SYSTEM = "system"
+
+
+class Page(Wire):
+    """The page of the company's site on which the visitor writes."""
+
+    url: str = Field(max_length=2048)
+    title: str | None = Field(default=None, max_length=300)
+
+
+class Citation(Wire):
+    """A page really fetched for an answer."""
+
+    url: str
+    title: str
+
+
+class ChartPoint(Wire):
+    """One point of a chart; open, high and low for candles only."""
+
+    time: str
+    open: float | None = None
+    high: float | None = None
+    low: float | None = None
+    close: float
+
+
+class Chart(Wire):
+    """Prices drawn beside an answer."""
+
+    kind: Literal["line", "candles"]
+    symbol: str
+    series: list[ChartPoint]
+
+
+class ActionState(StrEnum):
+    """Where an action that needs a person's yes stands."""
+
+    PENDING = "pending"
+    CONFIRMED = "confirmed"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    FAILED = "failed"
+
+
+class Action(Wire):
+    """Something that happens only after a person's yes, e.g. a paper order."""
+
+    id: Id
+    kind: str
+    state: ActionState
+    summary: str
+    details: dict[str, Any] = Field(default_factory=dict[str, Any])
+    expires_at: datetime | None = None
+
+
+class Usage(Wire):
+    """Tokens of a whole turn."""
+
+    prompt_tokens: int = Field(default=0, ge=0)
+    completion_tokens: int = Field(default=0, ge=0)
+
+
+class VisitorMessage(Wire):
+    """A visitor or customer wrote. Without a principal it is an anonymous visitor of the subject's company."""
+
+    message_id: Id
+    client_message_id: Id
+    text: str = Field(min_length=1, max_length=MAX_TEXT)
+    principal: str | None = Field(default=None, description="compact JWS of who writes")
+    role: Literal["visitor", "user"] = "visitor"
+    locale: str | None = Field(default=None, max_length=35)
+    page: Page | None = None
+    funnel_stage: str | None = Field(default=None, max_length=64)
+
+
+class AssistantMessage(Wire):
+    """An answer. `basis`: stream sequence of the newest visitor message that it answers."""
+
+    message_id: Id
+    turn_id: Id
+    basis: int = Field(ge=1)
+    text: str
+    citations: list[Citation] = Field(default_factory=list[Citation])
+    actions: list[Action] = Field(default_factory=list[Action])
+    charts: list[Chart] = Field(default_factory=list[Chart])
+    usage: Usage = Field(default_factory=Usage)
+    model: str
+    provider: str | None = None
+    config_version: int = Field(ge=0)
+
+
+class OperatorMessage(Wire):
+    """A human agent wrote: it settles the visitor messages before it."""
+
+    message_id: Id
+    client_message_id: Id | None = None
+    text: str = Field(min_length=1, max_length=MAX_TEXT)
+    operator_id: Id
+    name: str | None = None
+
+
+class SystemMessage(Wire):
+    """A notice to the people in the conversation. `basis`: the newest visitor message that it settles."""
+
+    message_id: Id
+    text: str
+    code: SystemCode | str
+    basis: int = Field(default=0, ge=0)
+    turn_id: Id | None = None
+
+
+class OwnerKind(StrEnum):
+    """Who answers: the AI, nobody yet (a person was asked for), or a human agent."""
+
+    AI = "ai"
+    WAITING = "waiting"
+    HUMAN = "human"
+
+
+class Owner(Wire):
+    """The owner of a conversation."""
+
+    kind: OwnerKind
+    operator_id: Id | None = None
+    name: str | None = None
+
+
+class OwnerChanged(Wire):
+    """The conversation has another owner from this fact on. `by`: a user id, or the service that did it."""
+
+    owner: Owner
+    by: str
+    reason: str | None = None
+
+
+class CancelReason(StrEnum):
+    """Why a run ended with no answer."""
+
+    SUPERSEDED = "superseded"
+    TAKEN_OVER = "taken_over"
+    USER = "user"
+    DISABLED = "disabled"
+
+
+class RunCancelled(Wire):
+    """A turn was stopped on purpose; `basis` settles the visitor messages up to it."""
+
+    turn_id: Id
+    basis: int = Field(ge=0)
+    by: str
+    reason: CancelReason = CancelReason.USER

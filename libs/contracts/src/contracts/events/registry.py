@@ -1,0 +1,95 @@
+"""Every event that exists: its type, stream, owner, consumers and data. A version is never changed, only added."""
+
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from contracts.events import chat, fact, tool, turn
+
+
+@dataclass(frozen=True, slots=True)
+class EventType:
+    """One event in one version. `stream` None: core NATS, may be lost."""
+
+    data: type[BaseModel]
+    type: str
+    subject: str
+    stream: str | None
+    owners: tuple[str, ...]
+    consumers: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The type without its version."""
+        return self.type.rpartition(".")[0]
+
+    @property
+    def version(self) -> str:
+        """The version: v1, v2 …"""
+        return self.type.rpartition(".")[2]
+
+
+_CHAT = "chat.{company}.{conversation}."
+_LIVE = "live.turn.{company}.{conversation}."
+_PRESENCE = "live.presence.{company}.{conversation}."
+_OF = ".{company}.{user}"
+
+
+def _chat(tail: str, data: type[BaseModel], owners: tuple[str, ...]) -> EventType:
+    return EventType(data, f"chat.{tail}", _CHAT + tail, "CHAT", owners, ("agent", "memory", "gateway"))
+
+
+def _live(tail: str, data: type[BaseModel]) -> EventType:
+    return EventType(data, f"live.turn.{tail}", _LIVE + tail, None, ("agent",), ("gateway",))
+
+
+def _presence(tail: str, data: type[BaseModel]) -> EventType:
+    return EventType(data, f"live.presence.{tail}", _PRESENCE + tail, None, ("gateway",), ("gateway",))
+
+
+def _fact(kind: str, data: type[BaseModel], owners: tuple[str, ...], consumers: tuple[str, ...]) -> EventType:
+    return EventType(data, kind, kind + _OF, "FACTS", owners, consumers)
+
+
+EVENTS: tuple[EventType, ...] = (
+    _chat("message.visitor.v1", chat.VisitorMessage, ("gateway", "other services")),
+    _chat("message.assistant.v1", chat.AssistantMessage, ("agent",)),
+    _chat("message.operator.v1", chat.OperatorMessage, ("gateway",)),
+    _chat("message.system.v1", chat.SystemMessage, ("agent", "memory")),
+    _chat("owner.changed.v1", chat.OwnerChanged, ("gateway", "memory", "agent")),
+    _chat("run.cancelled.v1", chat.RunCancelled, ("gateway",)),
+    EventType(
+        turn.TurnJournal,
+        "turn.journal.v1",
+        "turn.{company}.{conversation}.journal.v1",
+        "TURNS",
+        ("agent",),
+        ("agent", "gateway"),
+    ),
+    EventType(
+        tool.ToolCallRequested,
+        "tools.call.requested.v1",
+        "tools.call.requested.v1.{category}",
+        "TOOLS",
+        ("agent", "gateway", "other services"),
+        ("tool-executor",),
+    ),
+    _fact("tools.call.completed.v1", tool.ToolCallCompleted, ("tool-executor",), ("memory", "agent", "gateway")),
+    _fact("tools.announced.v1", tool.ToolsAnnounced, ("other services",), ("tool-executor",)),
+    _fact("tools.withdrawn.v1", tool.ToolsWithdrawn, ("other services",), ("tool-executor",)),
+    _fact("company.config.changed.v1", fact.CompanyConfigChanged, ("memory",), ("agent", "gateway", "tool-executor")),
+    _fact("feedback.given.v1", fact.FeedbackGiven, ("gateway",), ("memory",)),
+    _fact("usage.recorded.v1", fact.UsageRecorded, ("agent",), ("memory",)),
+    _fact("turn.failed.v1", turn.TurnFailed, ("agent",), ("memory",)),
+    _live("run.started.v1", turn.RunStarted),
+    _live("tool.started.v1", turn.ToolStarted),
+    _live("tool.finished.v1", turn.ToolFinished),
+    _live("message.delta.v1", turn.MessageDelta),
+    _live("run.finished.v1", turn.RunFinished),
+    _live("run.error.v1", turn.RunError),
+    _live("run.cancelled.v1", turn.RunStopped),
+    _presence("typing.v1", turn.Typing),
+    _presence("receipt.v1", turn.Receipt),
+)
+
+BY_TYPE: dict[str, EventType] = {event.type: event for event in EVENTS}

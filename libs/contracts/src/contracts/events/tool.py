@@ -1,0 +1,108 @@
+"""Tool calls: asked for in TOOLS, completed in FACTS; and tools that other services announce."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.errors import ToolCode
+from contracts.ids import CompanyId, Id
+
+
+class FieldError(Wire):
+    """What is wrong with one argument."""
+
+    field: str
+    message: str
+
+
+class ToolError(Wire):
+    """Why a call gave no data."""
+
+    code: ToolCode | str
+    message: str
+    reason: str | None = None
+    required_plan: str | None = None
+    reset_at: int | None = Field(default=None, description="ms since the epoch")
+    fields: list[FieldError] | None = None
+
+
+class ToolMetadata(Wire):
+    """How the call went."""
+
+    execution_time: float = Field(description="ms")
+    cached: bool = False
+    degraded: bool | None = None
+
+
+class ToolResult(Wire):
+    """What every call answers: data (snake_case inside) or an error, never both."""
+
+    success: bool
+    data: dict[str, Any] | None = None
+    error: ToolError | None = None
+    metadata: ToolMetadata
+
+
+class ToolCallRequested(Wire):
+    """Somebody asks for a tool call. A call without a valid principal is refused (UNAUTHORIZED)."""
+
+    call_id: Id
+    tool: str = Field(min_length=1, max_length=128)
+    arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
+    principal: str | None = None
+    company_id: CompanyId | None = Field(default=None, description="informative: what counts is the principal")
+    conversation_id: Id | None = None
+    turn_id: Id | None = None
+    reply_to: str | None = Field(default=None, description="core subject for tools.call.completed.v1")
+    deadline: datetime | None = None
+    attempt: int = Field(default=1, ge=1)
+    language: str | None = None
+
+
+class ToolCallCompleted(Wire):
+    """The outcome of a call, refusals and cache hits included; secrets in the arguments are masked."""
+
+    call_id: Id
+    tool: str
+    arguments: dict[str, Any]
+    result: ToolResult
+    company_id: CompanyId | None = None
+    user_id: str | None = None
+    conversation_id: Id | None = None
+    turn_id: Id | None = None
+
+
+class ToolDeclaration(Wire):
+    """A tool as another service announces it; schemas are JSON Schema 2020-12."""
+
+    id: str
+    name: str
+    description: dict[str, str]
+    category: str
+    required_plan: str = "free"
+    per_minute: int = Field(default=30, ge=1)
+    per_hour: int | None = Field(default=None, ge=1)
+    per_day: int | None = Field(default=None, ge=1)
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+    side_effects: bool = False
+    time_limit_seconds: float = Field(default=10.0, gt=0, le=60)
+    cacheable: bool = False
+
+
+class ToolsAnnounced(Wire):
+    """A service offers tools: they are called on `callSubject` until `ttlSeconds` pass with no new announcement."""
+
+    service: str
+    tools: list[ToolDeclaration]
+    call_subject: str
+    ttl_seconds: int = Field(default=60, ge=5, le=3600)
+
+
+class ToolsWithdrawn(Wire):
+    """A service takes its tools back; none named means all."""
+
+    service: str
+    names: list[str] = Field(default_factory=list[str])

@@ -1,0 +1,133 @@
+"""Turns: the journal (stream TURNS), live progress (core NATS) and failed turns (FACTS)."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.errors import SystemCode
+from contracts.events.chat import CancelReason, Citation, Usage
+from contracts.ids import Id
+
+
+class JournalCall(Wire):
+    """One tool call of a turn: recorded before it goes out, its result after."""
+
+    call_id: Id
+    tool: str
+    arguments: dict[str, Any]
+    result: dict[str, Any] | None = None
+    model_call_id: str | None = Field(default=None, description="the model's own id of the call, for its next prompt")
+
+
+class JournalStep(Wire):
+    """One reply of the model: text, or tool calls by id, in order."""
+
+    text: str = ""
+    call_ids: list[Id] = Field(default_factory=list[Id])
+    usage: Usage = Field(default_factory=Usage)
+    model: str = ""
+    provider: str = ""
+
+
+class TurnJournal(Wire):
+    """The one value of a conversation's running or last turn, replaced by compare-and-set on its sequence.
+
+    `answer` is the final text once the model has given it: from then on no model is called again for this turn.
+    """
+
+    turn_id: Id
+    basis: int = Field(ge=1)
+    steps: list[JournalStep] = Field(default_factory=list[JournalStep])
+    calls: list[JournalCall] = Field(default_factory=list[JournalCall])
+    deadline: datetime
+    started_at: datetime
+    cancels: int = Field(default=0, ge=0)
+    attempts: int = Field(default=0, ge=0)
+    answer: str | None = None
+    citations: list[Citation] = Field(default_factory=list[Citation])
+    ended: Literal["answered", "failed", "cancelled"] | None = None
+
+
+class RunStarted(Wire):
+    """A turn is driven (again): the client clears what it showed of it."""
+
+    turn_id: Id
+    message_id: Id
+
+
+class ToolStarted(Wire):
+    """A tool call went out; `label` is what a person reads, in the conversation's language."""
+
+    turn_id: Id
+    call_id: Id
+    tool: str
+    label: str
+
+
+class ToolFinished(Wire):
+    """A tool call's result is there."""
+
+    turn_id: Id
+    call_id: Id
+    tool: str
+    success: bool
+    cached: bool = False
+
+
+class MessageDelta(Wire):
+    """More text of the running answer; deltaSeq counts from 0 in each run."""
+
+    turn_id: Id
+    message_id: Id
+    delta_seq: int = Field(ge=0)
+    delta: str
+
+
+class RunFinished(Wire):
+    """The answer is in the log."""
+
+    turn_id: Id
+    usage: Usage
+
+
+class RunError(Wire):
+    """The turn ended without an answer; a message.system says so in the log."""
+
+    turn_id: Id
+    code: SystemCode | str
+    message: str
+
+
+class RunStopped(Wire):
+    """The run was cancelled (live notice; the durable fact is run.cancelled in CHAT when a person did it)."""
+
+    turn_id: Id
+    reason: CancelReason
+
+
+class Typing(Wire):
+    """Somebody is writing."""
+
+    actor: str
+    expires_in_ms: int = 5000
+
+
+class Receipt(Wire):
+    """Somebody has read up to a sequence."""
+
+    actor: str
+    up_to_seq: int = Field(ge=0)
+
+
+class TurnFailed(Wire):
+    """A turn that ended in a visible error, for the operators' inbox."""
+
+    company_id: str
+    conversation_id: Id
+    turn_id: Id
+    basis: int
+    code: SystemCode | str
+    detail: str
+    attempts: int

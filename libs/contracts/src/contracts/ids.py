@@ -1,0 +1,87 @@
+"""Identifiers: what they look like, how they are made, and how a repeat is recognised.
+
+Ids become NATS subject tokens, and NATS stores a literal ``*`` without complaint: so every id is checked here,
+before a subject is built from it.
+"""
+
+import hashlib
+import os
+import re
+import time
+import uuid
+from typing import Annotated
+
+from pydantic import StringConstraints
+
+ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
+COMPANY_PATTERN = r"^[a-z0-9-]{1,64}$"
+
+Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+CompanyId = Annotated[str, StringConstraints(pattern=COMPANY_PATTERN)]
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_COMPANY = re.compile(r"[a-z0-9-]{1,64}")
+NOBODY = "-"
+"""The user token of a subject when a fact belongs to no user."""
+
+
+class InvalidIdError(ValueError):
+    """An id that may not become a subject token."""
+
+    def __init__(self, kind: str, value: str, allowed: str) -> None:
+        super().__init__(f"{kind} {value[:80]!r} is not valid: use {allowed}")
+
+
+def check_id(value: str, kind: str = "id") -> str:
+    """The value itself when it is a conversation, user, turn or call id; raises InvalidIdError otherwise."""
+    if _ID.fullmatch(value) is None:
+        raise InvalidIdError(kind, value, "1 to 64 of A-Z a-z 0-9 _ -")
+    return value
+
+
+def check_company(value: str) -> str:
+    """The value itself when it is a company id; raises InvalidIdError otherwise."""
+    if _COMPANY.fullmatch(value) is None:
+        raise InvalidIdError("company", value, "1 to 64 of a-z 0-9 -")
+    return value
+
+
+def is_id(value: str) -> bool:
+    """Whether the value may be a conversation, user, turn or call id."""
+    return _ID.fullmatch(value) is not None
+
+
+def uuid7() -> str:
+    """A new time-ordered UUID, version 7 (RFC 9562, section 5.7), in its 36-character form."""
+    milliseconds = time.time_ns() // 1_000_000
+    value = (milliseconds & ((1 << 48) - 1)) << 80 | int.from_bytes(os.urandom(10), "big")
+    value = value & ~(0xF << 76) | 0x7 << 76
+    value = value & ~(0x3 << 62) | 0x2 << 62
+    return str(uuid.UUID(int=value))
+
+
+def derive_id(*parts: str) -> str:
+    """The same UUID for the same parts, always (version 8, RFC 9562, section 5.8: SHA-256 of the parts).
+
+    A fact whose repeat must be recognised gets its id this way: the copy carries the same id, however late it comes.
+    """
+    digest = hashlib.sha256("\x1f".join(parts).encode()).digest()[:16]
+    value = int.from_bytes(digest, "big")
+    value = value & ~(0xF << 76) | 0x8 << 76
+    value = value & ~(0x3 << 62) | 0x2 << 62
+    return str(uuid.UUID(int=value))
+
+
+def turn_id(company: str, conversation: str, basis: int) -> str:
+    """The turn that answers the visitor message at stream sequence `basis`: 32 hex characters."""
+    return derive_id(company, conversation, "turn", str(basis)).replace("-", "")
+
+
+def answer_id(turn: str) -> str:
+    """The messageId of the turn's final message; deltas carry it before the message is there."""
+    return derive_id(turn, "answer")
+
+
+def call_id(turn: str, step: int, index: int) -> str:
+    """The id of the index-th tool call of a turn's step (both from 0): ``turn-step-index``."""
+    return f"{turn}-{step}-{index}"

@@ -1,0 +1,394 @@
+"""Reads and small commands that need an answer now: core NATS requests on queue groups.
+
+A reply is ``{"data": …}`` or ``{"error": {code, message, retryable}}``, never a silence. Deadlines are the caller's.
+"""
+
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, Field
+
+from contracts.company import CompanySettings
+from contracts.envelope import Wire
+from contracts.errors import CallError
+from contracts.events.chat import Action, Chart, Citation, Owner, Page, Role
+from contracts.ids import CompanyId, Id
+
+RequestT = TypeVar("RequestT", bound=BaseModel)
+ReplyT = TypeVar("ReplyT", bound=BaseModel)
+
+
+class Rpc(Generic[RequestT, ReplyT]):
+    """One method: its subject, the queue group that serves it (None: every server sees it), and its shapes."""
+
+    __slots__ = ("queue", "reply", "request", "safe", "subject")
+
+    def __init__(
+        self, subject: str, request: type[RequestT], reply: type[ReplyT], *, queue: str | None, safe: bool = True
+    ) -> None:
+        self.subject = subject
+        self.request = request
+        self.reply = reply
+        self.queue = queue
+        self.safe = safe
+        """Whether making the call twice does no harm, so that a caller may retry."""
+
+
+class Reply(Wire, Generic[ReplyT]):
+    """What travels back."""
+
+    data: ReplyT | None = None
+    error: CallError | None = None
+
+
+# ---------------------------------------------------------------- conversations (memory)
+
+
+class MessageView(Wire):
+    """A message as clients see it (the frame message.created carries it)."""
+
+    id: Id
+    seq: int
+    role: Role
+    text: str
+    citations: list[Citation] = Field(default_factory=list[Citation])
+    actions: list[Action] = Field(default_factory=list[Action])
+    charts: list[Chart] = Field(default_factory=list[Chart])
+    turn_id: Id | None = None
+    client_message_id: str | None = None
+    code: str | None = None
+    operator_id: str | None = None
+    created_at: datetime
+
+
+class HistoryRequest(Wire):
+    """The last `limit` messages with seq ≤ up_to_seq; the answer never holds less than up_to_seq demands."""
+
+    company_id: CompanyId
+    conversation_id: Id
+    up_to_seq: int = Field(ge=0)
+    limit: int = Field(default=20, ge=1, le=200)
+
+
+class HistoryMessage(Wire):
+    """What a prompt needs of a message."""
+
+    id: Id
+    seq: int
+    role: Role
+    text: str
+    created_at: datetime
+
+
+class VisitorProfile(Wire):
+    """What is known of the visitor: prompt layer 3."""
+
+    page: Page | None = None
+    funnel_stage: str | None = None
+    visits: int = 1
+    locale: str | None = None
+
+
+class HistoryReply(Wire):
+    """Oldest first."""
+
+    messages: list[HistoryMessage]
+    up_to_seq: int
+    visitor: VisitorProfile = Field(default_factory=VisitorProfile)
+
+
+class SnapshotRequest(Wire):
+    """The last `limit` messages, at least as new as min_seq."""
+
+    company_id: CompanyId
+    conversation_id: Id
+    min_seq: int = Field(default=0, ge=0)
+    limit: int = Field(default=50, ge=1, le=200)
+
+
+class SnapshotReply(Wire):
+    """Oldest first; `seq` is at least min_seq."""
+
+    messages: list[MessageView]
+    seq: int
+
+
+class FactsRequest(Wire):
+    """Durable facts after `since` in order, at least up to min_seq."""
+
+    company_id: CompanyId
+    conversation_id: Id
+    since: int = Field(ge=0)
+    min_seq: int = Field(default=0, ge=0)
+    limit: int = Field(default=500, ge=1, le=1000)
+
+
+class FactView(Wire):
+    """One durable fact: its sequence, its kind (message.visitor.v1 …) and its CloudEvent."""
+
+    seq: int
+    kind: str
+    event: dict[str, Any]
+
+
+class FactsReply(Wire):
+    """`complete`: nothing up to min_seq is left out behind the last fact; `gone`: history before `since` is missing."""
+
+    facts: list[FactView]
+    complete: bool
+    gone: bool = False
+
+
+class LatestConversationRequest(Wire):
+    """The latest conversation of a visitor or customer."""
+
+    company_id: CompanyId
+    user_id: Id
+
+
+class LatestConversationReply(Wire):
+    """None: there is none yet."""
+
+    conversation_id: Id | None = None
+
+
+class ConversationRef(Wire):
+    """One conversation."""
+
+    company_id: CompanyId
+    conversation_id: Id
+
+
+class VisitorView(Wire):
+    """Who writes, in the inbox."""
+
+    id: str
+    page: Page | None = None
+    visits: int = 1
+
+
+ConversationState = Literal["ai", "needs_human", "stuck", "mine"]
+
+
+class ConversationView(Wire):
+    """One conversation in the inbox. `state`: ai, needs_human, stuck; a filter `mine` selects by operator."""
+
+    id: Id
+    company_id: CompanyId
+    state: str
+    owner: Owner
+    visitor: VisitorView
+    last_message: MessageView | None = None
+    message_count: int
+    started_at: datetime
+    waiting_since: datetime | None = None
+
+
+class ConversationReply(Wire):
+    """None: memory knows no such conversation in this company."""
+
+    conversation: ConversationView | None = None
+
+
+class ConversationsRequest(Wire):
+    """A page of the inbox, newest activity first."""
+
+    company_id: CompanyId
+    state: ConversationState | None = None
+    operator_id: Id | None = None
+    user_id: Id | None = None
+    limit: int = Field(default=50, ge=1, le=200)
+    cursor: str | None = Field(default=None, max_length=512)
+
+
+class ConversationsReply(Wire):
+    """`next` is None on the last page."""
+
+    items: list[ConversationView]
+    next: str | None = None
+
+
+class MessagesRequest(Wire):
+    """A page of a conversation's messages, oldest first."""
+
+    company_id: CompanyId
+    conversation_id: Id
+    limit: int = Field(default=50, ge=1, le=200)
+    cursor: str | None = Field(default=None, max_length=512)
+
+
+class MessagesReply(Wire):
+    """`next` is None on the last page."""
+
+    items: list[MessageView]
+    next: str | None = None
+
+
+class MessageByIdRequest(Wire):
+    """One message by its id: how a late repeat is recognised after the dedup window."""
+
+    company_id: CompanyId
+    conversation_id: Id
+    message_id: Id
+
+
+class MessageByIdReply(Wire):
+    """None: not stored (yet)."""
+
+    message: MessageView | None = None
+
+
+HISTORY = Rpc("rpc.memory.history.v1", HistoryRequest, HistoryReply, queue="memory")
+SNAPSHOT = Rpc("rpc.memory.snapshot.v1", SnapshotRequest, SnapshotReply, queue="memory")
+FACTS_AFTER = Rpc("rpc.memory.facts.v1", FactsRequest, FactsReply, queue="memory")
+LATEST_CONVERSATION = Rpc(
+    "rpc.memory.conversation.latest.v1", LatestConversationRequest, LatestConversationReply, queue="memory"
+)
+CONVERSATION = Rpc("rpc.memory.conversation.get.v1", ConversationRef, ConversationReply, queue="memory")
+CONVERSATION_MESSAGES = Rpc("rpc.memory.conversation.messages.v1", MessagesRequest, MessagesReply, queue="memory")
+CONVERSATIONS = Rpc("rpc.memory.conversations.list.v1", ConversationsRequest, ConversationsReply, queue="memory")
+MESSAGE_BY_ID = Rpc("rpc.memory.message.get.v1", MessageByIdRequest, MessageByIdReply, queue="memory")
+
+
+# ---------------------------------------------------------------- company settings (memory)
+
+
+class CompanyRequest(Wire):
+    """One company."""
+
+    company_id: CompanyId
+
+
+class CompanyReply(Wire):
+    """None: no such company."""
+
+    settings: CompanySettings | None = None
+
+
+class CompanyCreateRequest(Wire):
+    """Raw settings, checked by memory; CONFLICT when the company has some."""
+
+    config: dict[str, Any]
+
+
+class CompanyPatchRequest(Wire):
+    """A JSON merge patch (RFC 7396) on a version; PRECONDITION_FAILED when the settings have moved on."""
+
+    company_id: CompanyId
+    version: int = Field(ge=1)
+    patch: dict[str, Any]
+
+
+class CompanySaved(Wire):
+    """The settings as they are now."""
+
+    settings: CompanySettings
+
+
+COMPANY_GET = Rpc("rpc.memory.company.get.v1", CompanyRequest, CompanyReply, queue="memory")
+COMPANY_CREATE = Rpc("rpc.memory.company.create.v1", CompanyCreateRequest, CompanySaved, queue="memory", safe=False)
+COMPANY_PATCH = Rpc("rpc.memory.company.patch.v1", CompanyPatchRequest, CompanySaved, queue="memory", safe=False)
+
+
+# ---------------------------------------------------------------- turns (agent)
+
+
+class TurnStateRequest(Wire):
+    """Asked of all agents at once; only the one that drives the conversation's turn answers."""
+
+    company_id: CompanyId
+    conversation_id: Id
+
+
+class TurnState(Wire):
+    """The running turn: the text so far and the sequence of its last delta (-1: none yet)."""
+
+    turn_id: Id
+    message_id: Id
+    text_so_far: str
+    delta_seq: int = Field(ge=-1)
+
+
+TURN_STATE = Rpc("rpc.agent.turn.state.v1", TurnStateRequest, TurnState, queue=None)
+
+
+# ---------------------------------------------------------------- tools
+
+
+class Caller(Wire):
+    """Who is calling, as the executor verified it; the model and the arguments can never name somebody else."""
+
+    company_id: CompanyId
+    user_id: Id | None = None
+    role: str
+    plan: str
+    language: str = "es"
+    conversation_id: Id | None = None
+
+
+class ToolServiceRequest(Wire):
+    """How the executor calls a tool that another service serves."""
+
+    call_id: Id
+    tool: str
+    arguments: dict[str, Any]
+    caller: Caller
+
+
+class ToolServiceData(Wire):
+    """The tool's data, snake_case inside."""
+
+    result: dict[str, Any]
+
+
+def tool_service(name: str, queue: str) -> Rpc[ToolServiceRequest, ToolServiceData]:
+    """The method on which a service serves the tool `name`. Errors carry `reason` (e.g. not_in_sample)."""
+    return Rpc(f"rpc.tool.{name}.v1", ToolServiceRequest, ToolServiceData, queue=queue, safe=False)
+
+
+class CatalogueRequest(Wire):
+    """Which tools may this caller use?"""
+
+    company_id: CompanyId
+    role: str
+    plan: str = "free"
+    language: str = "es"
+    user_id: Id | None = None
+
+
+class CatalogueTool(Wire):
+    """One tool as every interface shows it; `parameters` is JSON Schema."""
+
+    id: str
+    name: str
+    description: str
+    category: str
+    required_plan: str
+    parameters: dict[str, Any]
+    side_effects: bool = False
+    label: str | None = Field(default=None, description="what a person reads while it runs")
+
+
+class CatalogueReply(Wire):
+    """In the catalogue's own order, the same each time."""
+
+    tools: list[CatalogueTool]
+
+
+CATALOGUE = Rpc("rpc.tools.catalogue.v1", CatalogueRequest, CatalogueReply, queue="tool-executor")
+
+METHODS: tuple[Rpc[Any, Any], ...] = (
+    HISTORY,
+    SNAPSHOT,
+    FACTS_AFTER,
+    LATEST_CONVERSATION,
+    CONVERSATION,
+    CONVERSATION_MESSAGES,
+    CONVERSATIONS,
+    MESSAGE_BY_ID,
+    COMPANY_GET,
+    COMPANY_CREATE,
+    COMPANY_PATCH,
+    TURN_STATE,
+    CATALOGUE,
+)

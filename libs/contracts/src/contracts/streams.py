@@ -1,0 +1,79 @@
+"""The JetStream streams, as data. The runtime turns them into nats-py configurations and checks them at start-up.
+
+CHAT never sets allow_msg_schedules, allow_rollup_hdrs or allow_msg_ttl: each lets a publisher with a narrow subject
+permission forge or wipe facts. deny_delete is on; purging (for a user's deletion) stays possible.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+GIB = 1024**3
+
+
+@dataclass(frozen=True, slots=True)
+class Republish:
+    """Copies of stored messages go out on core NATS under `destination`, with the header Nats-Sequence."""
+
+    source: str
+    destination: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """One stream. Sizes in bytes, times in seconds; 0 = no limit."""
+
+    name: str
+    subjects: tuple[str, ...]
+    retention: Literal["limits", "workqueue"] = "limits"
+    max_bytes: int = 0
+    max_age: float = 0
+    max_msgs_per_subject: int = 0
+    max_msg_size: int = 1024 * 1024
+    discard: Literal["old", "new"] = "new"
+    duplicate_window: float = 120.0
+    allow_direct: bool = True
+    deny_delete: bool = False
+    republish: Republish | None = None
+
+
+CHAT = Stream(
+    name="CHAT",
+    subjects=("chat.>",),
+    max_bytes=8 * GIB,
+    max_msg_size=256 * 1024,
+    deny_delete=True,
+    republish=Republish("chat.>", "live.chat.>"),
+)
+TURNS = Stream(name="TURNS", subjects=("turn.>",), max_msgs_per_subject=1, max_bytes=2 * GIB, max_age=7 * 86_400)
+TOOLS = Stream(
+    name="TOOLS",
+    subjects=("tools.call.requested.v1.*",),
+    retention="workqueue",
+    max_bytes=GIB,
+    max_age=3_600,
+    max_msg_size=256 * 1024,
+)
+FACTS = Stream(
+    name="FACTS",
+    subjects=(
+        "tools.call.completed.v1.>",
+        "tools.announced.v1.>",
+        "tools.withdrawn.v1.>",
+        "company.config.changed.v1.>",
+        "memory.updated.v1.>",
+        "usage.recorded.v1.>",
+        "feedback.given.v1.>",
+        "action.decided.v1.>",
+        "alert.triggered.v1.>",
+        "order.filled.v1.>",
+        "turn.failed.v1.>",
+        "analysis.requested.v1.>",
+        "analysis.completed.v1.>",
+    ),
+    max_bytes=4 * GIB,
+    max_age=30 * 86_400,
+    discard="old",
+)
+DLQ = Stream(name="DLQ", subjects=("dlq.>",), max_bytes=GIB, max_age=30 * 86_400, discard="old")
+
+STREAMS: tuple[Stream, ...] = (CHAT, TURNS, TOOLS, FACTS, DLQ)
