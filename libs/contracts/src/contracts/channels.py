@@ -134,3 +134,16 @@ def live_presence(company: str, conversation: str, kind: PresenceKind) -> str:
 def dead_letter(service: str, stream: str) -> str:
     """Where a service puts what it could not handle, in DLQ."""
     return f"dlq.{service}.{stream}"
+
+
+_PARAMETERS = {
+    "company": "the company: 1 to 64 of a-z 0-9 -",
+    "conversation": "the conversation: 1 to 64 of A-Z a-z 0-9 _ -",
+    "user": "the user that the fact belongs to, or -",
+    "category": "the tool's category",
+}
+
+
+def parameters_of(address: str) -> dict[str, str]:
+    """The ids in an address template such as ``chat.{company}.{conversation}.>``, each with what it may be."""
+    return {name: text for name, text in _PARAMETERS.items() if f"{{{name}}}" in address}

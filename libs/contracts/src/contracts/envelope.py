@@ -5,7 +5,7 @@ trace context travels in NATS headers, not here.
 """
 
 from datetime import UTC, datetime
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -34,6 +34,8 @@ class Snake(BaseModel):
 
 
 DataT = TypeVar("DataT", bound=BaseModel)
+REQUIRED_ATTRIBUTES = frozenset({"specversion", "id", "source", "type", "data"})
+"""What every event on the wire must carry itself; a default made by the reader would be another event's id."""
 
 
 class CloudEvent(BaseModel, Generic[DataT]):
@@ -53,3 +55,11 @@ class CloudEvent(BaseModel, Generic[DataT]):
     def to_json(self) -> bytes:
         """The JSON text as it travels, UTF-8; fields that are None are left out."""
         return self.model_dump_json(by_alias=True, exclude_none=True).encode()
+
+    @classmethod
+    def parse(cls, raw: bytes | str) -> Self:
+        """The event in a JSON text; raises ValueError when it is no such event or lacks a required attribute."""
+        event = cls.model_validate_json(raw)
+        if missing := REQUIRED_ATTRIBUTES - event.model_fields_set:
+            raise ValueError(f"a CloudEvent needs {', '.join(sorted(missing))}")
+        return event

@@ -1,0 +1,120 @@
+"""The AsyncAPI 3.0 document of the whole bus, made from the registry of events and the table of calls.
+
+https://www.asyncapi.com/docs/reference/specification/v3.0.0
+"""
+
+import re
+from typing import Any
+
+from contracts.channels import parameters_of
+from contracts.envelope import Wire
+from contracts.events.registry import EVENTS, EventType
+from contracts.rpc import METHODS, Rpc
+from contracts.schemas import schema_of
+
+_COMPONENT = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def document(version: str) -> dict[str, Any]:
+    """The document as a JSON object; the same registry gives the same document, byte for byte."""
+    channels: dict[str, Any] = {}
+    operations: dict[str, Any] = {}
+    messages: dict[str, Any] = {}
+    for event in EVENTS:
+        key = _key(event.type)
+        channels[key] = _channel(event)
+        messages[key] = _message(event)
+        operations[f"send-{key}"] = _operation("send", key, f"Published by {', '.join(event.owners)}.")
+        operations[f"receive-{key}"] = _operation("receive", key, f"Consumed by {', '.join(event.consumers)}.")
+    for method in METHODS:
+        _add_call(method, channels, operations, messages)
+    return {
+        "asyncapi": "3.0.0",
+        "info": {
+            "title": "Nexus on NATS",
+            "version": version,
+            "description": "Events are CloudEvents 1.0 in JSON structured mode; calls are core NATS requests.",
+        },
+        "defaultContentType": "application/json",
+        "servers": {"nats": {"host": "localhost:4222", "protocol": "nats"}},
+        "channels": channels,
+        "operations": operations,
+        "components": {"messages": messages},
+    }
+
+
+def _key(name: str) -> str:
+    return _COMPONENT.sub("-", name)
+
+
+def _ref(*path: str) -> dict[str, str]:
+    return {"$ref": "#/" + "/".join(path)}
+
+
+def _channel(event: EventType) -> dict[str, Any]:
+    where = f"JetStream stream {event.stream}" if event.stream else "core NATS: may be lost"
+    return {
+        "title": event.type,
+        "address": event.subject,
+        "description": where,
+        "messages": {"event": _ref("components", "messages", _key(event.type))},
+        "parameters": {name: {"description": text} for name, text in parameters_of(event.subject).items()},
+    }
+
+
+def _message(event: EventType) -> dict[str, Any]:
+    return {
+        "name": event.type,
+        "title": event.type,
+        "summary": (event.data.__doc__ or "").strip().splitlines()[0],
+        "contentType": "application/cloudevents+json",
+        "payload": _inline(schema_of(event), f"#/components/messages/{_key(event.type)}/payload"),
+    }
+
+
+def _operation(action: str, key: str, summary: str) -> dict[str, Any]:
+    return {
+        "action": action,
+        "title": f"{action} {key}",
+        "summary": summary,
+        "channel": _ref("channels", key),
+        "messages": [_ref("channels", key, "messages", "event")],
+    }
+
+
+def _add_call(
+    method: Rpc[Any, Any], channels: dict[str, Any], operations: dict[str, Any], messages: dict[str, Any]
+) -> None:
+    key = _key(method.subject)
+    served = f"queue group {method.queue}" if method.queue else "every server; the one concerned answers"
+    shapes: dict[str, type[Wire]] = {"request": method.request, "reply": method.reply}
+    for part, model in shapes.items():
+        schema = model.model_json_schema(by_alias=True)
+        payload = schema if part == "request" else {"type": "object", "properties": {"data": schema, "error": {}}}
+        base = f"#/components/messages/{key}-{part}/payload" + ("" if part == "request" else "/properties/data")
+        messages[f"{key}-{part}"] = {"name": f"{method.subject} {part}", "payload": _inline(payload, base)}
+    channels[key] = {
+        "title": method.subject,
+        "address": method.subject,
+        "description": served,
+        "messages": {part: _ref("components", "messages", f"{key}-{part}") for part in shapes},
+    }
+    operations[f"call-{key}"] = {
+        "action": "send",
+        "title": f"call {method.subject}",
+        "channel": _ref("channels", key),
+        "messages": [_ref("channels", key, "messages", "request")],
+        "reply": {"channel": _ref("channels", key), "messages": [_ref("channels", key, "messages", "reply")]},
+    }
+
+
+def _inline(schema: Any, base: str) -> Any:
+    """The schema with its local references made absolute within the document."""
+    if isinstance(schema, dict):
+        return {
+            key: f"{base}{value[1:]}" if key == "$ref" and isinstance(value, str) else _inline(value, base)
+            for key, value in schema.items()  # pyright: ignore[reportUnknownVariableType]
+        }
+    if isinstance(schema, list):
+        return [_inline(item, base) for item in schema]  # pyright: ignore[reportUnknownVariableType]
+    return schema

@@ -1,0 +1,59 @@
+"""Writes what is generated from the contracts, or checks it: ``python -m contracts.generate [--check] [--root DIR]``.
+
+Schemas of new events and additions to old ones are written; a breaking change is refused, in both modes.
+"""
+
+import argparse
+import json
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from contracts.asyncapi import document
+from contracts.events.registry import EVENTS
+from contracts.schemas import breaking_changes, frozen_schema, schema_of
+
+
+def generated(root: Path) -> dict[Path, str]:
+    """Every generated file below the repository's root, with its text; raises SystemExit on a breaking change."""
+    schemas = root / "libs/contracts/src/contracts/schemas"
+    texts: dict[Path, str] = {}
+    for event in EVENTS:
+        new, old = schema_of(event), frozen_schema(event)
+        if old is not None and (breaks := breaking_changes(old, new)):
+            lines = "\n  ".join(breaks)
+            raise SystemExit(f"{event.type} would break its readers; add a new version instead:\n  {lines}")
+        texts[schemas / event.name / f"{event.version}.json"] = _text(new)
+    texts[root / "docs/asyncapi/asyncapi.json"] = _text(document(version("nexus-contracts")))
+    return texts
+
+
+def main() -> int:
+    """Exit code 0: written or up to date; 1: drift or a breaking change."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when a file is out of date")
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="the repository's root (default: here)")
+    options = parser.parse_args()
+    stale = [(file, text) for file, text in generated(options.root).items() if _read(file) != text]
+    if options.check:
+        for file, _ in stale:
+            sys.stderr.write(f"{file.relative_to(options.root)} is out of date: run `make contracts`\n")
+        return 1 if stale else 0
+    for file, text in stale:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        sys.stdout.write(f"wrote {file.relative_to(options.root)}\n")
+    return 0
+
+
+def _read(file: Path) -> str | None:
+    return file.read_text() if file.is_file() else None
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,78 @@
+"""The frozen JSON Schemas: made from the models, kept in `schemas/<event>/<version>.json`, changed by addition alone.
+
+`breaking_changes` is the rule: a version may gain optional fields and new shapes; whatever a reader or a writer of an
+older copy relies on stays as it is. A break is a new version beside the old one.
+"""
+
+import json
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, cast
+
+from contracts.envelope import REQUIRED_ATTRIBUTES, CloudEvent
+from contracts.events.registry import EventType
+
+Schema = dict[str, Any]
+_PROSE = frozenset({"title", "description", "default", "examples", "$id"})
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schema_of(event: EventType) -> Schema:
+    """The JSON Schema (2020-12) of a whole event, envelope included, as its model has it now."""
+    model = CloudEvent[event.data]  # pyright: ignore[reportGeneralTypeIssues,reportInvalidTypeArguments]
+    schema = model.model_json_schema(by_alias=True)
+    schema["title"] = event.type
+    schema["properties"]["type"] = {"const": event.type, "title": "Type", "type": "string"}
+    schema["required"] = sorted(REQUIRED_ATTRIBUTES)
+    return {"$schema": DIALECT, **schema}
+
+
+def frozen_schema(event: EventType) -> Schema | None:
+    """The schema as it was published; None when the event is new."""
+    file = _folder("schemas", event) / f"{event.version}.json"
+    return cast(Schema, json.loads(file.read_text())) if file.is_file() else None
+
+
+def examples(event: EventType) -> list[tuple[str, bool, dict[str, Any]]]:
+    """The golden examples: name, whether it is valid, the event."""
+    folder = _folder("examples", event) / event.version
+    if not folder.is_dir():
+        return []
+    found = sorted(file.name for file in folder.iterdir() if file.name.endswith((".pass.json", ".fail.json")))
+    return [(name, name.endswith(".pass.json"), json.loads((folder / name).read_text())) for name in found]
+
+
+def breaking_changes(old: Schema, new: Schema) -> list[str]:
+    """What in `new` breaks those who rely on `old`, a line each; empty when it only adds."""
+    return _compare(old, new, "")
+
+
+def _folder(kind: str, event: EventType) -> Traversable:
+    return files("contracts") / kind / event.name
+
+
+def _compare(old: Any, new: Any, at: str) -> list[str]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        return _compare_objects(cast(Schema, old), cast(Schema, new), at)
+    return [] if old == new else [f"{at or '/'}: {old!r} became {new!r}"]
+
+
+def _compare_objects(old: Schema, new: Schema, at: str) -> list[str]:
+    found: list[str] = []
+    if set(new.get("required", [])) != set(old.get("required", [])):
+        found.append(f"{at}/required: {sorted(old.get('required', []))} became {sorted(new.get('required', []))}")
+    for key in sorted((old.keys() | new.keys()) - _PROSE - {"required"}):
+        if key in {"properties", "$defs"}:
+            found += _compare_members(old.get(key, {}), new.get(key, {}), f"{at}/{key}")
+        elif (key in old) != (key in new):
+            found.append(f"{at}/{key}: {'removed' if key in old else 'added'}")
+        else:
+            found += _compare(old[key], new[key], f"{at}/{key}")
+    return found
+
+
+def _compare_members(old: Schema, new: Schema, at: str) -> list[str]:
+    found = [f"{at}/{name}: removed" for name in sorted(old.keys() - new.keys())]
+    for name in sorted(old.keys() & new.keys()):
+        found += _compare(old[name], new[name], f"{at}/{name}")
+    return found
