@@ -1,0 +1,1 @@
+"""One file for each thing outside: sample files, MongoDB, NATS."""

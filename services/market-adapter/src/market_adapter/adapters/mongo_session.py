@@ -1,0 +1,41 @@
+"""The sample clock's session in MongoDB: one document, moved on by compare-and-set."""
+
+from datetime import date
+from typing import Any
+
+from pymongo.asynchronous.collection import AsyncCollection
+from pymongo.asynchronous.database import AsyncDatabase
+from pymongo.errors import DuplicateKeyError
+
+COLLECTION = "market_clock"
+KEY = "sample"
+
+Document = dict[str, Any]
+
+
+class MongoSessionStore:
+    """Implements SessionStore. The document is {_id: "sample", session: "2012-09-07"}: a date, not an index, so that
+    it keeps its meaning when the sample data gains sessions.
+    """
+
+    def __init__(self, database: AsyncDatabase[Document]) -> None:
+        self._documents: AsyncCollection[Document] = database[COLLECTION]
+
+    async def begin(self, session: date) -> date:
+        """The stored session; stores this one when there is none yet. Raises PyMongoError when the server is away."""
+        document = await self._documents.find_one({"_id": KEY})
+        if document is None:
+            try:
+                await self._documents.insert_one({"_id": KEY, "session": session.isoformat()})
+            except DuplicateKeyError:
+                # Another replica was first: what it stored counts.
+                return await self.begin(session)
+            return session
+        return date.fromisoformat(document["session"])
+
+    async def advance(self, current: date, to: date) -> bool:
+        """Moves the document from one session to the next. Raises PyMongoError when the server is away."""
+        result = await self._documents.update_one(
+            {"_id": KEY, "session": current.isoformat()}, {"$set": {"session": to.isoformat()}}
+        )
+        return result.matched_count == 1

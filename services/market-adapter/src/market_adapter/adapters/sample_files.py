@@ -1,0 +1,88 @@
+"""The sample data's files (data/SOURCE.md says where they are from), read and checked once at start-up."""
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from fractions import Fraction
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from zoneinfo import ZoneInfo
+
+from market_adapter.domain.bars import Bar, Dividend, Split
+
+NEW_YORK = ZoneInfo("America/New_York")
+OPENS = time(9, 30)
+CLOSES = time(16, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One ticker: its bars as traded, from session number `first` to the last session without a hole."""
+
+    ticker: str
+    first: int
+    bars: tuple[Bar, ...]
+    splits: tuple[Split, ...]
+    dividends: tuple[Dividend, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleData:
+    """All of it. `sessions` are the exchange's trading days in order, `closes` when they ended (UTC)."""
+
+    sessions: tuple[date, ...]
+    closes: tuple[datetime, ...]
+    series: Mapping[str, Series]
+
+
+def load_sample() -> SampleData:
+    """Reads the packaged files; raises ValueError naming the file when one does not hold what it should."""
+    root = files("market_adapter") / "data"
+    early = {date.fromisoformat(r["date"]): time.fromisoformat(r["close"]) for r in _rows(root / "early_closes.csv")}
+    tables = {
+        item.name.removesuffix(".csv"): list(_rows(item))
+        for item in sorted((root / "bars").iterdir(), key=lambda item: item.name)
+    }
+    days = sorted({row["date"] for rows in tables.values() for row in rows})
+    hours = {day: _hours(date.fromisoformat(day), early) for day in days}
+    splits: dict[str, list[Split]] = {ticker: [] for ticker in tables}
+    dividends: dict[str, list[Dividend]] = {ticker: [] for ticker in tables}
+    for row in _rows(root / "actions.csv"):
+        on = date.fromisoformat(row["date"])
+        if row["kind"] == "split":
+            splits[row["ticker"]].append(Split(on, Fraction(row["value"])))
+        else:
+            dividends[row["ticker"]].append(Dividend(on, Decimal(row["value"])))
+    series: dict[str, Series] = {}
+    for ticker, rows in tables.items():
+        first = len(days) - len(rows)
+        if [row["date"] for row in rows] != days[first:]:
+            raise ValueError(f"data/bars/{ticker}.csv: sessions are missing, out of order or twice")
+        bars = tuple(_bar(row, *hours[row["date"]]) for row in rows)
+        series[ticker] = Series(ticker, first, bars, tuple(splits[ticker]), tuple(dividends[ticker]))
+    return SampleData(tuple(date.fromisoformat(day) for day in days), tuple(hours[day][1] for day in days), series)
+
+
+def _rows(file: Traversable) -> Iterator[dict[str, str]]:
+    return csv.DictReader(file.read_text(encoding="utf-8").splitlines())
+
+
+def _hours(day: date, early: Mapping[date, time]) -> tuple[datetime, datetime]:
+    opens = datetime.combine(day, OPENS, NEW_YORK)
+    closes = datetime.combine(day, early.get(day, CLOSES), NEW_YORK)
+    return opens.astimezone(UTC), closes.astimezone(UTC)
+
+
+def _bar(row: dict[str, str], opens: datetime, closes: datetime) -> Bar:
+    return Bar(
+        session=date.fromisoformat(row["date"]),
+        time=opens,
+        end=closes,
+        open=Decimal(row["open"]),
+        high=Decimal(row["high"]),
+        low=Decimal(row["low"]),
+        close=Decimal(row["close"]),
+        volume=int(row["volume"]),
+    )

@@ -1,0 +1,67 @@
+"""Bars and the corporate actions that stand between them, as raw facts: prices as traded, never adjusted here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+
+from market_adapter.domain.symbols import Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What was traded from `time` to `end` (both UTC), in the symbol's currency; volume in shares.
+
+    `session` is the exchange's own date: splits and dividends go by it, not by UTC.
+    """
+
+    session: date
+    time: datetime
+    end: datetime
+    open: Decimal
+    high: Decimal
+    low: Decimal
+    close: Decimal
+    volume: int
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """From the opening of session `on`, `ratio` new shares stand for one old one (2 for 2:1, 1/10 for a reverse)."""
+
+    on: date
+    ratio: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Dividend:
+    """Cash paid on each share held before session `on` (the ex-date), in the currency and shares of that day."""
+
+    on: date
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A symbol's bars as traded, oldest first, and the corporate actions up to the last of them.
+
+    Never empty: a provider that has no bar raises instead. An action after the last bar is not part of it, since
+    nobody could know its price effect then.
+    """
+
+    symbol: Symbol
+    currency: str
+    source: str
+    bars: Sequence[Bar]
+    splits: tuple[Split, ...] = ()
+    dividends: tuple[Dividend, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.bars:
+            raise ValueError(f"{self.symbol} has no bars: raise NoDataError where they were looked for")
+
+    @property
+    def last(self) -> Bar:
+        """The newest bar."""
+        return self.bars[-1]

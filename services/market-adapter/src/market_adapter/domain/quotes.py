@@ -1,0 +1,67 @@
+"""A price, and how much it has moved: against what, says `change_basis`."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+
+from market_adapter.domain.bars import History
+from market_adapter.domain.splits import adjustment, scale_price
+from market_adapter.domain.symbols import Symbol
+
+PERCENT_PLACES = Decimal("0.0001")
+
+
+class ChangeBasis(StrEnum):
+    """What a change is measured against."""
+
+    PREVIOUS_CLOSE = "previous_close"
+    """The close of the session before, in today's shares when there was a split in between."""
+    NONE = "none"
+    """There is no earlier session (first day of trading): the change is unknown, not zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A price in `currency`, known at `as_of` (UTC), from `source`. `volume`: shares of the session so far."""
+
+    symbol: Symbol
+    price: Decimal
+    currency: str
+    volume: int
+    as_of: datetime
+    source: str
+    change_basis: ChangeBasis
+    basis_price: Decimal | None
+
+    @property
+    def change(self) -> Decimal | None:
+        """The price less the basis; None when there is no basis."""
+        return None if self.basis_price is None else self.price - self.basis_price
+
+    @property
+    def change_percent(self) -> Decimal | None:
+        """The change in percent of the basis, to four places; None when there is no basis."""
+        if self.basis_price is None or self.basis_price == 0:
+            return None
+        return ((self.price - self.basis_price) / self.basis_price * 100).quantize(PERCENT_PLACES)
+
+
+def quote_from_daily(history: History) -> Quote:
+    """The last daily bar's close, with its change against the session before it, split-adjusted."""
+    last = history.last
+    basis, basis_price = ChangeBasis.NONE, None
+    if len(history.bars) > 1:
+        previous = history.bars[-2]
+        factor = adjustment(history.splits, previous.session, last.session)
+        basis, basis_price = ChangeBasis.PREVIOUS_CLOSE, scale_price(previous.close, factor)
+    return Quote(
+        symbol=history.symbol,
+        price=last.close,
+        currency=history.currency,
+        volume=last.volume,
+        as_of=last.end,
+        source=history.source,
+        change_basis=basis,
+        basis_price=basis_price,
+    )

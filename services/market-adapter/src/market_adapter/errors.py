@@ -1,0 +1,85 @@
+"""What can go wrong between a question about the market and its answer.
+
+    NexusError (contracts)
+    └── MarketError                has `reason`, the word that goes out in {error, ticker, reason}
+        ├── BadSymbolError         bad_symbol: no spelling of any symbol
+        ├── NoDataError            no_data: the provider knows nothing under this symbol
+        ├── NotInSampleError       not_in_sample: real perhaps, but the sample data does not hold it
+        ├── StaleDataError         stale: what there is is too old to pass for an answer        (retryable)
+        ├── RateLimitedError       rate_limited: the provider wants us to wait                  (retryable)
+        ├── ProviderDownError      provider_down: no answer, or none that makes sense           (retryable)
+        └── NotConfiguredError     not_configured: a setting is missing; the text names it
+
+One provider never stands in for another in silence, so each of these reaches the caller as it is.
+"""
+
+from typing import ClassVar, TypedDict
+
+from contracts.errors import NexusError
+
+
+class TickerFailure(TypedDict):
+    """How a failure stands in a result that holds several tickers."""
+
+    error: str
+    ticker: str
+    reason: str
+
+
+class MarketError(NexusError):
+    """A question about one symbol that could not be answered; the text says what to do."""
+
+    reason: ClassVar[str]
+
+    def __init__(self, ticker: str, message: str) -> None:
+        super().__init__(message)
+        self.ticker = ticker
+
+    def as_entry(self) -> TickerFailure:
+        """The failure as {error, ticker, reason}."""
+        return {"error": str(self), "ticker": self.ticker, "reason": self.reason}
+
+
+class BadSymbolError(MarketError):
+    """The text is no spelling of a symbol."""
+
+    reason = "bad_symbol"
+
+
+class NoDataError(MarketError):
+    """The provider knows nothing under this symbol, or nothing for the time asked for."""
+
+    reason = "no_data"
+
+
+class NotInSampleError(MarketError):
+    """The sample data does not hold it. It is never made up."""
+
+    reason = "not_in_sample"
+
+
+class StaleDataError(MarketError):
+    """The newest figure is older than it may be."""
+
+    reason = "stale"
+    retryable = True
+
+
+class RateLimitedError(MarketError):
+    """The provider, or our own limiter in front of it, wants us to wait."""
+
+    reason = "rate_limited"
+    retryable = True
+
+
+class ProviderDownError(MarketError):
+    """The provider gave no answer, or none that makes sense."""
+
+    reason = "provider_down"
+    retryable = True
+
+
+class NotConfiguredError(MarketError):
+    """The provider needs a setting that is not there."""
+
+    reason = "not_configured"

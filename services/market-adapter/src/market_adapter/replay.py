@@ -1,0 +1,83 @@
+"""Keeps this replica's sample clock in step with the stored one, and moves the stored one on when its time has come.
+
+Any replica may move it, by compare-and-set, after it has seen a session for `seconds_per_bar`: by its own monotonic
+clock, so that a machine whose wall clock is wrong does no harm. Time in which nothing runs does not count: after a
+restart the clock goes on from the session where it stood.
+"""
+
+import asyncio
+import contextlib
+
+import structlog
+
+from market_adapter.domain.sample_clock import SampleClock
+from market_adapter.ports import Nudge, SessionStore
+from runtime.clock import Clock
+
+POLL_SECONDS = 1.0
+"""A replica that missed a nudge is behind for at most this long. It is also the pause after a failure."""
+
+
+class Replay:
+    """One replica's part in moving the sample clock."""
+
+    def __init__(
+        self, clock: SampleClock, store: SessionStore, nudge: Nudge, time: Clock, *, seconds_per_bar: float
+    ) -> None:
+        self._clock = clock
+        self._store = store
+        self._nudge = nudge
+        self._time = time
+        self._seconds = seconds_per_bar
+        self._due = 0.0
+        self._look = asyncio.Event()
+        self._log = structlog.get_logger()
+
+    async def start(self) -> None:
+        """Takes over the stored session, or stores the first one. Raises what the store raises."""
+        self._clock.move_to(await self._store.begin(self._clock.session))
+        self._due = self._time.monotonic() + self._seconds
+
+    def look(self) -> None:
+        """Somebody moved the clock: look at the store at once."""
+        self._look.set()
+
+    async def run(self) -> None:
+        """Moves the clock until its last session. A store that is away stops the clock, not the service."""
+        while not self._clock.ended:
+            try:
+                await self.step()
+            except Exception as error:
+                self._log.warning("sample clock stands still", error=str(error), session=str(self._clock.session))
+                await self._wait(POLL_SECONDS)
+                continue
+            await self._wait(min(POLL_SECONDS, max(0.0, self._due - self._time.monotonic())))
+
+    async def step(self) -> None:
+        """Looks at the store, and moves the clock by one session when it is due."""
+        self._look.clear()
+        if self._clock.move_to(await self._store.begin(self._clock.session)):
+            self._due = self._time.monotonic() + self._seconds
+        if self._clock.ended or self._time.monotonic() < self._due:
+            return
+        to = self._clock.next_session
+        if await self._store.advance(self._clock.session, to):
+            self._clock.move_to(to)
+            # Counted from when it was due, so that the time of a step does not add up; not after a long stop, though.
+            self._due = max(self._due + self._seconds, self._time.monotonic())
+            self._log.info("sample clock moved", session=str(to))
+            await self._nudge.send()
+        else:
+            self._look.set()
+
+    async def _wait(self, seconds: float) -> None:
+        """Until something is to be looked at, at most so long."""
+        waits = {asyncio.ensure_future(self._look.wait()), asyncio.ensure_future(self._time.sleep(seconds))}
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            for wait in waits:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await wait
