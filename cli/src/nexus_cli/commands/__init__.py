@@ -1,0 +1,1 @@
+"""One module per command. Heavy imports happen inside the commands, so that `nexus --help` is quick."""

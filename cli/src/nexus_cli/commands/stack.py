@@ -1,0 +1,83 @@
+"""`nexus up`, `nexus down` and `nexus serve`."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from nexus_cli.commands.failures import fail, misuse
+from nexus_cli.commands.options import DEFAULT_DATA, Data
+
+
+class ServiceName(StrEnum):
+    """The five services."""
+
+    GATEWAY = "gateway"
+    AGENT = "agent"
+    TOOL_EXECUTOR = "tool-executor"
+    MEMORY = "memory"
+    MARKET_ADAPTER = "market-adapter"
+
+
+def up(
+    port: Annotated[
+        int, typer.Option(help="Port of the page; 0 takes a free one.", envvar="NEXUS_GATEWAY_PORT", min=0, max=65535)
+    ] = 8080,
+    data: Data = DEFAULT_DATA,
+    detach: Annotated[bool, typer.Option("--detach", help="Return when all is ready; `nexus down` stops it.")] = False,
+    services: Annotated[
+        str, typer.Option(help="Services to run, separated by commas; `none` for the servers alone.")
+    ] = ",".join(ServiceName),
+) -> None:
+    """Start the local stack: embedded servers and the five services. Ctrl-C stops all of it.
+
+    Prints one line, the page's address, when everything is ready.
+    """
+    from nexus_cli.settings import StackSettings
+    from nexus_cli.stack.datadir import DataDirectory
+    from nexus_cli.stack.detach import start_detached
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.stack.up import UpOptions, run_stack
+
+    chosen = [] if services == "none" else [name.strip() for name in services.split(",")]
+    unknown = [name for name in chosen if name not in list(ServiceName)]
+    if unknown:
+        misuse(f"no such service: {', '.join(unknown)}; there are {', '.join(ServiceName)}")
+    try:
+        if detach:
+            print(start_detached(DataDirectory(data), port=port, services=services), flush=True)
+        else:
+            asyncio.run(run_stack(UpOptions(port, tuple(chosen)), DataDirectory(data), StackSettings()))
+    except (StackError, OSError) as error:
+        fail(error)
+
+
+def down(data: Data = DEFAULT_DATA) -> None:
+    """Stop the stack that runs on a data directory. Its data stays. Fine if there is none."""
+    from nexus_cli.stack.datadir import DataDirectory
+    from nexus_cli.stack.detach import stop_running
+    from nexus_cli.stack.errors import NotRunning, StackError
+
+    try:
+        stop_running(DataDirectory(data))
+    except NotRunning as error:
+        print(f"nexus: {error}", file=sys.stderr)
+    except StackError as error:
+        fail(error)
+
+
+def serve(service: Annotated[ServiceName, typer.Argument(help="Which service.")]) -> None:
+    """Run one service in this process, configured by the environment: for containers."""
+    from nexus_cli.stack.services import package
+
+    module = package(service)
+    if importlib.util.find_spec(module) is None:
+        fail(f"{service} is not installed here: install the distribution nexus-{service}")
+    # The service takes this process over: signals and exit code are its own.
+    os.execv(sys.executable, [sys.executable, "-m", module])  # noqa: S606

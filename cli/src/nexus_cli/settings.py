@@ -1,0 +1,23 @@
+"""What the local stack reads from the environment and from `.env`."""
+
+from __future__ import annotations
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class StackSettings(BaseSettings):
+    """Addresses that replace embedded servers, and secrets that replace the ones made for development."""
+
+    model_config = SettingsConfigDict(env_prefix="NEXUS_", env_file=".env", extra="ignore", env_ignore_empty=True)
+
+    nats_url: str | None = Field(default=None, description="NATS servers to use instead of the embedded one.")
+    redis_url: str | None = Field(default=None, description="Redis or Valkey to use instead of the embedded one.")
+    mongodb_url: str | None = Field(default=None, description="MongoDB to use instead of the embedded server.")
+    jwt_secret: SecretStr | None = Field(default=None, description="HS256 secret of user tokens; else one is made.")
+    principal_key: SecretStr | None = Field(default=None, description="Key of the principals; else one is made.")
+
+    def urls(self) -> dict[str, str]:
+        """The addresses that are set, by server name."""
+        named = {"nats": self.nats_url, "redis": self.redis_url, "mongodb": self.mongodb_url}
+        return {name: url for name, url in named.items() if url}

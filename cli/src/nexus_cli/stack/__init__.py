@@ -1,0 +1,1 @@
+"""The local stack: embedded servers and the five services as supervised processes."""

@@ -1,0 +1,145 @@
+"""One child process: started so that it cannot outlive the supervisor, its output kept in a log file.
+
+Every child leads a session of its own, so that Ctrl-C reaches the supervisor alone, which then stops things in order,
+and so that whatever the child starts can be killed with it, as one group. On Linux the kernel kills the child when
+the supervisor dies (PR_SET_PDEATHSIG, which is bound to the thread that forked: start children from the main one).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+# Loaded before any fork: nothing but two system calls may happen between fork and exec.
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+_LINE_LIMIT = 64 * 1024
+_LOG_LIMIT = 10 * 1024 * 1024
+
+
+class LogFile:
+    """The output of one program: at most twice 10 MiB, the older half in `<name>.log.1`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = path.open("ab")
+
+    def write(self, data: bytes) -> None:
+        """Appends, and turns the file over when it is full."""
+        self._file.write(data)
+        self._file.flush()
+        if self._file.tell() > _LOG_LIMIT:
+            self._file.close()
+            self.path.replace(self.path.with_name(self.path.name + ".1"))
+            self._file = self.path.open("ab")
+
+    def tail(self, lines: int = 3) -> str:
+        """Its last lines, for an error message."""
+        with self.path.open("rb") as file:
+            file.seek(max(0, self._file.tell() - 4096))
+            return b"\n".join(file.read().splitlines()[-lines:]).decode(errors="replace")
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+
+class Child:
+    """A running child process."""
+
+    def __init__(self, process: Process, log: LogFile, on_line: Callable[[str], None]) -> None:
+        self._process = process
+        self._log = log
+        self._pump = asyncio.create_task(self._copy(on_line))
+
+    @classmethod
+    async def start(
+        cls,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        log: LogFile,
+        on_line: Callable[[str], None],
+        inherit: Sequence[int] = (),
+    ) -> Child:
+        """Starts `command`. `inherit` are file descriptors that it keeps open (the data directory's lock).
+
+        Raises:
+            OSError: the program cannot be executed.
+        """
+        parent = os.getpid()
+
+        def before_exec() -> None:
+            if _libc is not None:
+                _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+                if os.getppid() != parent:  # it died before the signal was set: nobody will send it any more
+                    os._exit(1)
+
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            env=dict(environment),
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=STDOUT,
+            limit=_LINE_LIMIT,
+            start_new_session=True,
+            pass_fds=tuple(inherit),
+            preexec_fn=before_exec,
+        )
+        return cls(process, log, on_line)
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is its group's id too."""
+        return self._process.pid
+
+    @property
+    def log(self) -> LogFile:
+        """Where its output goes."""
+        return self._log
+
+    async def wait(self) -> str:
+        """Waits until it has ended, kills what it has left behind, and says how it ended."""
+        code = await self._process.wait()
+        self.kill()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(self._pump), 1.0)
+        self._pump.cancel()
+        if code < 0:
+            return f"killed by {signal.Signals(-code).name}"
+        return f"ended with exit code {code}"
+
+    def ask_to_stop(self) -> None:
+        """SIGTERM to the process itself: its own children are its own affair."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGTERM)
+            # A stopped process would otherwise sit on the signal.
+            self._process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """SIGKILL to the whole group."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+    async def _copy(self, on_line: Callable[[str], None]) -> None:
+        reader = self._process.stdout
+        if reader is None:
+            return
+        while True:
+            try:
+                line = await reader.readuntil(b"\n")
+            except asyncio.LimitOverrunError as overrun:
+                line = await reader.readexactly(overrun.consumed) + b"\n"
+            except asyncio.IncompleteReadError as end:
+                line = end.partial
+            if not line:
+                return
+            self._log.write(line)
+            on_line(line.decode(errors="replace").rstrip())

@@ -1,0 +1,33 @@
+"""What can go wrong with the local stack. Every message is one line that says what to do.
+
+StackError
+├── AlreadyRunning      another supervisor holds this data directory
+├── NotRunning          a command needs a stack, and none runs on this data directory
+├── PortTaken           the page's port is in use
+├── ServerUnreachable   an address from the environment does not answer
+└── StartFailed         a program ended or did not get ready in time
+"""
+
+
+class StackError(Exception):
+    """A failure that ends the command with exit code 1 and this one line."""
+
+
+class AlreadyRunning(StackError):  # noqa: N818 - reads as an event, like every error here
+    """Another supervisor holds this data directory."""
+
+
+class NotRunning(StackError):  # noqa: N818
+    """No stack runs on this data directory."""
+
+
+class PortTaken(StackError):  # noqa: N818
+    """The page's port is in use by another program."""
+
+
+class ServerUnreachable(StackError):  # noqa: N818
+    """An address given in the environment does not answer."""
+
+
+class StartFailed(StackError):  # noqa: N818
+    """A program ended, or was not ready in time, before the stack was up."""

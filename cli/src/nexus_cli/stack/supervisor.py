@@ -1,0 +1,259 @@
+"""Starts programs, keeps them running, stops them in order. It knows nothing of what they are."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nexus_cli.stack import guard, ports
+from nexus_cli.stack.backoff import Backoff
+from nexus_cli.stack.child import Child, LogFile
+from nexus_cli.stack.datadir import Running
+from nexus_cli.stack.errors import StartFailed
+from nexus_cli.stack.handshakes import NotReady
+from nexus_cli.stack.program import Program, Stage
+
+_PROBE_PAUSE = 0.03
+_FIRST_STARTS = 5
+_KILLED_WITHIN = 5.0
+
+
+@dataclass(frozen=True)
+class _Run:
+    """How one run of a program went."""
+
+    how: str
+    was_ready: bool
+    late: bool = False
+
+
+class Supervisor:
+    """Runs a set of programs.
+
+    Args:
+        programs: what to run; a name in `needs` that is not among them is taken as there (an outside server).
+        logs: directory of the log files.
+        urls: addresses of outside servers by name; those of the programs' stage SERVER are added.
+        say: takes a line for the person in front of the terminal.
+        changed: called whenever the set of running processes or the addresses have changed.
+        inherit: file descriptors that every child keeps open.
+    """
+
+    def __init__(
+        self,
+        programs: Sequence[Program],
+        *,
+        logs: Path,
+        urls: Mapping[str, str],
+        say: Callable[[str], None],
+        changed: Callable[[Sequence[Running], Mapping[str, str]], None],
+        inherit: Sequence[int] = (),
+        backoff: Callable[[], Backoff] = Backoff,
+    ) -> None:
+        self._programs = programs
+        self._logs = logs
+        self._urls = dict(urls)
+        self._say = say
+        self._changed = changed
+        self._inherit = inherit
+        self._backoff = backoff
+        self._ready = {program.name: asyncio.Event() for program in programs}
+        self._children: dict[str, Child] = {}
+        self._running: dict[str, Running] = {}
+        self._ports: dict[str, int] = {}
+        self._taken: set[int] = set()
+        self._keepers: dict[str, asyncio.Task[None]] = {}
+        self._stopping = asyncio.Event()
+        self._guard: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Starts everything; returns when all of it has been ready once.
+
+        Raises:
+            StartFailed: something ended again and again, or was not ready in time. Nothing is stopped then: call
+                `stop` in any case.
+        """
+        self._guard = await _start_guard()
+        self._keepers = {p.name: asyncio.create_task(self._keep(p), name=p.name) for p in self._programs}
+        all_ready = asyncio.create_task(self._all_ready())
+        try:
+            await asyncio.wait([all_ready, *self._keepers.values()], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            all_ready.cancel()
+        self._raise_failure()
+
+    async def _all_ready(self) -> None:
+        for event in self._ready.values():
+            await event.wait()
+
+    async def watch(self) -> None:
+        """Runs until `stop` is called, or until something has failed for good.
+
+        Raises:
+            StartFailed: a program's keeper gave up.
+        """
+        await asyncio.wait(self._keepers.values(), return_when=asyncio.FIRST_COMPLETED)
+        self._raise_failure()
+
+    async def stop(self) -> None:
+        """Stops the services, then the servers: each stage is asked, and killed when its time is over."""
+        self._stopping.set()
+        for stage in sorted(Stage, reverse=True):
+            members = [p for p in self._programs if p.stage is stage]
+            await asyncio.gather(*(self._end(p) for p in members))
+        await asyncio.gather(*self._keepers.values(), return_exceptions=True)
+        if self._guard is not None and self._guard.stdin is not None:
+            self._guard.stdin.close()
+            await self._guard.wait()
+
+    def kill(self) -> None:
+        """Kills everything at once; `stop` then has nothing to wait for."""
+        for child in self._children.values():
+            child.kill()
+
+    # ---- one program
+
+    async def _keep(self, program: Program) -> None:
+        for name in program.needs:
+            if name in self._ready and await self._stops_before(self._ready[name].wait()):
+                return
+        log = LogFile(self._logs / f"{program.name}.log")
+        backoff = self._backoff()
+        failures = 0
+        try:
+            while not self._stopping.is_set():
+                began = time.monotonic()
+                run = await self._run_once(program, log)
+                if self._stopping.is_set():
+                    return
+                first = not self._ready[program.name].is_set()
+                failures += first
+                if first and (run.late or failures == _FIRST_STARTS):
+                    raise StartFailed(f"{program.name} {run.how} (log: {log.path})\n{log.tail()}")
+                wait = backoff.after(time.monotonic() - began if run.was_ready else 0.0)
+                if not first:
+                    self._say(f"{program.name} {run.how}; starting it again in {wait:g} s (log: {log.path})")
+                if await self._stops_before(asyncio.sleep(wait)):
+                    return
+        finally:
+            log.close()
+
+    async def _run_once(self, program: Program, log: LogFile) -> _Run:
+        program.before_start()
+        port = self._port_for(program)
+
+        def on_line(line: str) -> None:
+            if not self._stopping.is_set() and (text := program.notable(line)):
+                self._say(f"{program.name}: {text}")
+
+        child = await Child.start(
+            program.command(port),
+            {**os.environ, **program.environment(port, self._urls)},
+            log=log,
+            on_line=on_line,
+            inherit=self._inherit,
+        )
+        self._children[program.name] = child
+        self._tell_guard(f"+{child.pid}")
+        if self._stopping.is_set():
+            child.kill()
+        ended = asyncio.create_task(child.wait())
+        ready = asyncio.create_task(self._until_ready(program, child.pid, port))
+        try:
+            await asyncio.wait([ended, ready], return_when=asyncio.FIRST_COMPLETED)
+            if ended.done():
+                self._forget_port(program)
+                return _Run(ended.result(), was_ready=False)
+            if (reason := ready.result()) is not None:
+                return _Run(f"was not ready within {program.ready_within:g} s: {reason}", was_ready=False, late=True)
+            self._mark_ready(program, child.pid, port)
+            return _Run(await asyncio.shield(ended), was_ready=True)
+        finally:
+            ready.cancel()
+            if not ended.done():
+                child.kill()
+                await ended
+            del self._children[program.name]
+            self._tell_guard(f"-{child.pid}")
+
+    async def _stops_before(self, event: Coroutine[Any, Any, object]) -> bool:
+        """Waits for `event`; True if the stack is being stopped instead."""
+        tasks = [asyncio.create_task(event), asyncio.create_task(self._stopping.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+        return self._stopping.is_set()
+
+    async def _until_ready(self, program: Program, pid: int, port: int) -> str | None:
+        """None when it is ready; the last reason why not, when its time is over."""
+        end = time.monotonic() + program.ready_within
+        reason = "nothing answered"
+        while time.monotonic() < end:
+            try:
+                await program.probe(port)
+                if ports.listens(pid, port):
+                    return None
+                reason = f"port {port} belongs to another program"
+            except NotReady as error:
+                reason = str(error)
+            except (OSError, EOFError, ValueError) as error:
+                reason = str(error) or type(error).__name__
+            await asyncio.sleep(_PROBE_PAUSE)
+        return reason
+
+    def _port_for(self, program: Program) -> int:
+        if program.port is not None:
+            return program.port
+        if program.name not in self._ports:
+            self._ports[program.name] = ports.choose(self._taken)
+        return self._ports[program.name]
+
+    def _forget_port(self, program: Program) -> None:
+        """It ended before it was ready: perhaps somebody else got the port first. Others may know it by now, though."""
+        if not (program.keeps_port and self._ready[program.name].is_set()):
+            self._ports.pop(program.name, None)
+
+    def _mark_ready(self, program: Program, pid: int, port: int) -> None:
+        again = self._ready[program.name].is_set()
+        self._running[program.name] = Running(program.name, pid, port, program.url(port))
+        if program.stage is Stage.SERVER:
+            self._urls[program.name] = program.url(port)
+        self._ready[program.name].set()
+        if again:
+            self._say(f"{program.name} is ready again")
+        self._changed([self._running[p.name] for p in self._programs if p.name in self._running], self._urls)
+
+    async def _end(self, program: Program) -> None:
+        keeper = self._keepers.get(program.name)
+        if keeper is None:
+            return
+        if (child := self._children.get(program.name)) is not None:
+            child.ask_to_stop()
+        await asyncio.wait([keeper], timeout=program.stop_within)
+        if (child := self._children.get(program.name)) is not None:
+            self._say(f"{program.name} did not stop within {program.stop_within:g} s: killed")
+            child.kill()
+        await asyncio.wait([keeper], timeout=_KILLED_WITHIN)
+
+    def _raise_failure(self) -> None:
+        for keeper in self._keepers.values():
+            if keeper.done() and not keeper.cancelled() and (error := keeper.exception()) is not None:
+                raise error
+
+    def _tell_guard(self, line: str) -> None:
+        if self._guard is not None and self._guard.stdin is not None and self._guard.returncode is None:
+            self._guard.stdin.write(line.encode() + b"\n")
+
+
+async def _start_guard() -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-I", "-S", str(guard.__file__), stdin=asyncio.subprocess.PIPE, start_new_session=True
+    )

@@ -1,0 +1,148 @@
+"""`nexus up`: puts the stack together from the environment and runs it until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from nexus_cli.settings import StackSettings
+from nexus_cli.stack import handshakes, ports
+from nexus_cli.stack.datadir import DataDirectory, DevSecrets
+from nexus_cli.stack.errors import PortTaken, ServerUnreachable
+from nexus_cli.stack.program import Program
+from nexus_cli.stack.servers import embedded
+from nexus_cli.stack.services import SERVICES, service_program
+from nexus_cli.stack.supervisor import Supervisor
+
+_DEFAULT_PORTS = {"nats": 4222, "redis": 6379, "mongodb": 27017}
+_STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(frozen=True)
+class UpOptions:
+    """What `nexus up` was asked for. `port` 0 takes a free one; `services` may leave some out, to run them by hand."""
+
+    port: int = 8080
+    services: Sequence[str] = tuple(SERVICES)
+
+
+async def run_stack(options: UpOptions, directory: DataDirectory, settings: StackSettings) -> None:
+    """Runs the stack until SIGINT, SIGTERM or SIGHUP; a second one kills it. Prints the page's address on standard
+    output when all is ready, and everything else on standard error.
+
+    Raises:
+        StackError: it is running already, the port is taken, a server is out of reach, or something did not start.
+    """
+    directory.create()
+    lock = directory.acquire()
+    try:
+        gateway_port = options.port or ports.choose(set())
+        if "gateway" in options.services:
+            _require_free(gateway_port)
+        outside = settings.urls()
+        await asyncio.gather(*(_require_answer(name, url) for name, url in outside.items()))
+        address = f"http://{ports.HOST}:{gateway_port}/"
+        supervisor = Supervisor(
+            plan(options, directory, settings, gateway_port),
+            logs=directory.logs,
+            urls=outside,
+            say=say,
+            changed=directory.record,
+            inherit=[lock],
+        )
+        await _supervise(supervisor, directory, address if "gateway" in options.services else None)
+    finally:
+        directory.release()
+
+
+def plan(options: UpOptions, directory: DataDirectory, settings: StackSettings, gateway_port: int) -> list[Program]:
+    """The servers that the environment does not replace, then the services."""
+    made = directory.secrets()
+    secrets = DevSecrets(
+        jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else made.jwt_secret,
+        principal_key=settings.principal_key.get_secret_value() if settings.principal_key else made.principal_key,
+    )
+    servers = [embedded(name, directory.path) for name in _DEFAULT_PORTS if name not in settings.urls()]
+    services = [service_program(name, gateway_port=gateway_port, secrets=secrets) for name in options.services]
+    return [*servers, *services]
+
+
+async def _supervise(supervisor: Supervisor, directory: DataDirectory, address: str | None) -> None:
+    told_to_stop = asyncio.Event()
+
+    def on_signal() -> None:
+        if told_to_stop.is_set():
+            supervisor.kill()
+        told_to_stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in _STOPS:
+        loop.add_signal_handler(number, on_signal)
+    stop = asyncio.create_task(told_to_stop.wait())
+    try:
+        if await _first(supervisor.start(), stop):
+            line = address or f"ready without a gateway; the servers' addresses are in {directory.path / 'stack.json'}"
+            directory.announce(line)
+            print(line, flush=True)
+            await _first(supervisor.watch(), stop)
+        if stop.done():
+            say("stopping")
+    finally:
+        await supervisor.stop()
+        stop.cancel()
+
+
+async def _first(work: Coroutine[Any, Any, None], stop: asyncio.Task[bool]) -> bool:
+    """Runs `work`, unless `stop` comes first; True if the work was done."""
+    task = asyncio.create_task(work)
+    await asyncio.wait([task, stop], return_when=asyncio.FIRST_COMPLETED)
+    if task.done():
+        await task
+        return True
+    task.cancel()
+    await asyncio.wait([task])
+    return False
+
+
+def _require_free(port: int) -> None:
+    if not ports.is_free(port):
+        who = ports.owner(port)
+        raise PortTaken(
+            f"port {port} is in use{f' by {who}' if who else ''}: stop that program, or choose another port with "
+            f"`nexus up --port N` (`make up PORT=N`)"
+        )
+
+
+async def _require_answer(name: str, url: str) -> None:
+    """Any host of the address that takes a connection will do: clusters are listed whole."""
+    parts = urlsplit(url.split(",")[0])
+    if parts.scheme == "mongodb+srv":
+        return
+    netloc = url.split("://", 1)[-1].split("/", 1)[0].rsplit("@", 1)[-1]
+    tried: list[str] = []
+    for entry in netloc.split(","):
+        host = urlsplit(f"//{entry.rsplit('://', 1)[-1].rsplit('@', 1)[-1]}")
+        target = (host.hostname or "localhost", host.port or _DEFAULT_PORTS[name])
+        try:
+            await handshakes.reach(*target)
+        except OSError as error:
+            tried.append(f"{target[0]}:{target[1]} ({error.strerror or type(error).__name__})")
+        else:
+            return
+    raise ServerUnreachable(
+        f"NEXUS_{name.upper()}_URL is set, but nothing answers at {', '.join(tried)}: start that server, or unset the "
+        "variable to use the embedded one"
+    )
+
+
+def say(line: str) -> None:
+    """One line for the person at the terminal, on standard error."""
+    try:
+        print(f"nexus: {line}", file=sys.stderr, flush=True)
+    except OSError:
+        return  # nobody reads any more; the stack goes on
