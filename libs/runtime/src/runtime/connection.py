@@ -1,0 +1,138 @@
+"""One way to connect to NATS: reconnect for ever, leave a server that stops answering, say so in the log.
+
+A service gets its connection from `runtime.service`; commands and tests call `connect` themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.js import JetStreamContext
+
+from runtime.errors import NotReady
+from runtime.logging import masked_text
+from runtime.settings import NatsSettings
+
+log = structlog.get_logger(__name__)
+
+Hook = Callable[[], Awaitable[None]]
+ErrorHook = Callable[[Exception], Awaitable[None]]
+
+RECONNECT_WAIT = 0.25
+"""Seconds between two attempts at one server."""
+
+
+@dataclass
+class ConnectionHooks:
+    """What a service wants to know of its connection. Hooks may be added at any time; each must return soon."""
+
+    on_disconnect: list[Hook] = field(default_factory=list[Hook])
+    on_reconnect: list[Hook] = field(default_factory=list[Hook])
+    on_error: list[ErrorHook] = field(default_factory=list[ErrorHook])
+
+    async def disconnected(self) -> None:
+        log.warning("nats.disconnected")
+        await _call(self.on_disconnect)
+
+    async def reconnected(self) -> None:
+        log.info("nats.reconnected")
+        await _call(self.on_reconnect)
+
+    async def failed(self, error: Exception) -> None:
+        # Must not raise: nats-py calls this from its read loop, which would end.
+        text = masked_text(str(error))
+        if isinstance(error, OSError):
+            log.debug("nats.error", error=text)
+        else:
+            log.warning("nats.error", error=text, kind=type(error).__name__)
+        for hook in self.on_error:
+            try:
+                await hook(error)
+            except Exception:
+                log.exception("nats.hook_failed")
+
+
+async def _call(hooks: list[Hook]) -> None:
+    for hook in hooks:
+        try:
+            await hook()
+        except Exception:
+            log.exception("nats.hook_failed")
+
+
+async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks | None = None) -> Client:
+    """A connected client.
+
+    Publishes made while it is disconnected wait in a buffer of 8 MiB and go out after the reconnect.
+
+    Raises:
+        NotReady: no server answered within `settings.connect_deadline`.
+    """
+    hooks = hooks or ConnectionHooks()
+    last: list[Exception] = []
+
+    async def on_error(error: Exception) -> None:
+        last[:] = [error]
+        await hooks.failed(error)
+
+    client = Client()
+    try:
+        async with asyncio.timeout(settings.connect_deadline):
+            await client.connect(
+                servers=settings.servers,
+                name=name,
+                error_cb=on_error,
+                disconnected_cb=hooks.disconnected,
+                reconnected_cb=hooks.reconnected,
+                reconnect_time_wait=RECONNECT_WAIT,  # pyright: ignore[reportArgumentType] - it sleeps for a float
+                max_reconnect_attempts=-1,
+                connect_timeout=2,
+                # The server is left after two unanswered pings, so within three intervals.
+                ping_interval=settings.ping_interval,
+                max_outstanding_pings=2,
+                drain_timeout=10,
+                pending_size=8 * 1024 * 1024,
+                user=settings.user,
+                password=settings.password.get_secret_value() if settings.password else None,
+                user_credentials=settings.credentials,
+            )
+    except TimeoutError:
+        with suppress(Exception):
+            await client.close()
+        reason = f" ({masked_text(str(last[0]))})" if last else ""
+        where = masked_text(", ".join(settings.servers))
+        raise NotReady(
+            f"no NATS server answered at {where} within {settings.connect_deadline:g} s{reason}: "
+            "start one, or point NEXUS_NATS_URL at one"
+        ) from None
+    return client
+
+
+async def subscribe(
+    client: Client,
+    subject: str,
+    handle: Callable[[Msg], Awaitable[None]],
+    *,
+    queue: str = "",
+    pending_messages: int = 64 * 1024,
+    pending_bytes: int = 64 * 1024 * 1024,
+) -> Subscription:
+    """A core subscription; `handle` is awaited for one message after another, so it must return soon.
+
+    What comes in beyond the pending bounds is dropped, and a SlowConsumerError goes to the connection's error hooks.
+    """
+    return await client.subscribe(  # pyright: ignore[reportUnknownMemberType] - a bare Future in its signature
+        subject, queue=queue, cb=handle, pending_msgs_limit=pending_messages, pending_bytes_limit=pending_bytes
+    )
+
+
+def jetstream(client: Client) -> JetStreamContext:
+    """The client's JetStream context, with a deadline of 5 s for its API calls."""
+    return JetStreamContext(client, timeout=5.0)

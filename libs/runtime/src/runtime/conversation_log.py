@@ -1,0 +1,150 @@
+"""Reading a conversation from the log: the snapshot that decision, prompt and fence come from, and the facts after a
+sequence. Ids are checked here before any read (contracts.channels): NATS would take a `*` for a wildcard.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+from nats.aio.client import Client
+from nats.errors import NoRespondersError
+
+from contracts.channels import ChatKind, chat, conversation_tree, parse_chat
+from contracts.ids import derive_id
+from runtime.direct import DirectReader, StoredFact
+from runtime.errors import LogBehind, ReadFailed
+from runtime.publishing import Fence
+from runtime.replies import ReplyInbox
+
+STREAM = "CHAT"
+BATCH = 256
+CONCURRENT_READS = 4
+"""Batch reads at once, a process: they scan the stream, and fifty at once stop everybody's publishing."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogSnapshot:
+    """The newest fact of each kind, from one view. `n` is the tree's highest sequence: 0 for an empty conversation."""
+
+    facts: Mapping[ChatKind, StoredFact]
+    n: int
+    filter: str
+
+    @property
+    def fence(self) -> Fence:
+        """The fence of whatever is decided from this snapshot."""
+        return Fence(self.n, self.filter)
+
+
+@dataclass(frozen=True, slots=True)
+class LogBounds:
+    """The stream as it is now: its first and last sequence, and the epoch that names its incarnation."""
+
+    first_seq: int
+    last_seq: int
+    created: str
+    epoch: str
+
+    @property
+    def created_at(self) -> datetime:
+        """When this incarnation of the stream was made."""
+        return datetime.fromisoformat(self.created)
+
+
+class ConversationLog:
+    """The stream CHAT, one conversation at a time."""
+
+    def __init__(self, client: Client, stream: str = STREAM) -> None:
+        self._stream = stream
+        self._direct = DirectReader(client, stream)
+        self._inbox = ReplyInbox.of(client)
+        self._scans = asyncio.Semaphore(CONCURRENT_READS)
+
+    async def snapshot(
+        self, company: str, conversation: str, at_least: int = 0, *, deadline: float = 5.0
+    ) -> LogSnapshot:
+        """The newest fact of each kind, at least as new as the sequence `at_least`.
+
+        Raises:
+            LogBehind: the replicas that answered stayed older than that.
+            ReadFailed: no answer in time.
+        """
+        tree = conversation_tree(company, conversation)
+        clock = asyncio.get_running_loop().time
+        end = clock() + deadline
+        pause = 0.001
+        while True:
+            stored = await self._direct.last_of_each([tree], deadline=max(end - clock(), 0.001))
+            n = stored[-1].seq if stored else 0
+            if n >= at_least:
+                facts: dict[ChatKind, StoredFact] = {}
+                for fact in stored:
+                    address = parse_chat(fact.subject)
+                    if address is not None:
+                        facts[address.kind] = fact
+                return LogSnapshot(facts, n, tree)
+            if clock() >= end:
+                raise LogBehind(f"the log of {company}/{conversation} was read at {n}, and {at_least} is needed")
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 0.1)
+
+    async def read(
+        self, company: str, conversation: str, after: int, up_to: int, *, deadline: float = 10.0
+    ) -> list[StoredFact]:
+        """The conversation's facts with after < seq ≤ up_to, in order.
+
+        Compare `bounds` first: below the stream's first sequence there is nothing, and NATS does not say so; and more
+        than 20,000 behind its end memory is the one to ask.
+        """
+        tree = conversation_tree(company, conversation)
+        facts: list[StoredFact] = []
+        if after >= up_to:
+            return facts
+        clock = asyncio.get_running_loop().time
+        end = clock() + deadline
+        position = after + 1
+        async with self._scans:
+            while True:
+                batch = await self._direct.batch(tree, position, BATCH, deadline=max(end - clock(), 0.001))
+                facts.extend(fact for fact in batch.facts if fact.seq <= up_to)
+                if not batch.facts or not batch.more or batch.facts[-1].seq >= up_to:
+                    return facts
+                position = batch.facts[-1].seq + 1
+
+    async def first_visitor(self, company: str, conversation: str) -> StoredFact | None:
+        """The conversation's first visitor message that the stream still holds."""
+        return await self._direct.next(chat(company, conversation, ChatKind.VISITOR), 1)
+
+    async def at(self, seq: int) -> StoredFact | None:
+        """The fact at this sequence, of whatever conversation; None if it is gone or not there yet."""
+        return await self._direct.at(seq)
+
+    async def bounds(self, *, deadline: float = 5.0) -> LogBounds:
+        """First and last sequence and the epoch, asked of the stream's leader.
+
+        Raises:
+            ReadFailed: no answer in time.
+        """
+        subject = f"$JS.API.STREAM.INFO.{self._stream}"
+        try:
+            answer = orjson.loads((await self._inbox.request(subject, b"", deadline=deadline)).data)
+        except (TimeoutError, NoRespondersError) as error:
+            raise ReadFailed(f"no answer about the stream {self._stream}: is JetStream up?") from error
+        if "error" in answer:
+            raise ReadFailed(f"stream {self._stream}: {answer['error'].get('description')}")
+        state, created = answer["state"], str(answer["created"])
+        return LogBounds(
+            first_seq=int(state["first_seq"]),
+            last_seq=int(state["last_seq"]),
+            created=created,
+            epoch=epoch_of(self._stream, created),
+        )
+
+
+def epoch_of(stream: str, created: str) -> str:
+    """Names one incarnation of a stream: it changes when the stream is made anew or restored from elsewhere."""
+    return derive_id(stream, created)[:8]

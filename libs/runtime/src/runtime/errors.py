@@ -1,0 +1,103 @@
+"""What can go wrong between a service and the bus.
+
+    NexusError (contracts)
+    └── RuntimeFault
+        ├── PublishFailed                 append() did not store the event, or cannot say so
+        │   ├── FenceRefused              something newer is in the conversation (10071, 10164)
+        │   ├── PublishRefused            the server will never take it: too large, wrong stream, no permission
+        │   ├── PublishTimeout            no acknowledgement within the deadline: the outcome is unknown
+        │   └── Unavailable               nobody took it within the deadline, and it was certainly not stored
+        ├── ReadFailed                    the log could not be read within the deadline
+        │   └── LogBehind                 the answering replica stayed older than the reader needs
+        ├── RpcError                      an error reply, or no reply in time
+        ├── InvalidToken                  a user's token or a principal that proves nothing
+        │   └── ExpiredToken              it was valid once
+        └── NotReady                      a service could not start: a server is away, or a stream is in conflict
+
+`retryable` says whether the same call may succeed later.
+"""
+
+from __future__ import annotations
+
+from contracts.errors import ErrorCode, NexusError
+
+
+class RuntimeFault(NexusError):  # noqa: N818 - the tree above reads as a list of events
+    """Base of everything this library raises on purpose."""
+
+
+class PublishFailed(RuntimeFault):
+    """An event was not stored, or it is not known to be."""
+
+
+class FenceRefused(PublishFailed):
+    """The log already holds something newer than the fence.
+
+    `maybe_own` is true when an earlier attempt of this same call got no acknowledgement: the newer thing may then be
+    this very event, since the sequence is checked before the dedup id. A fresh snapshot tells.
+    """
+
+    def __init__(self, message: str, *, code: int, maybe_own: bool) -> None:
+        super().__init__(message)
+        self.code = code
+        self.maybe_own = maybe_own
+
+
+class PublishRefused(PublishFailed):
+    """The server said no and will go on saying it: fix the event, the stream or the permissions."""
+
+    def __init__(self, message: str, *, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class PublishTimeout(PublishFailed):
+    """No acknowledgement within the deadline; the event may or may not be stored. Publish again with the same id."""
+
+    retryable = True
+
+
+class Unavailable(PublishFailed):
+    """The bus did not take the event within the deadline, and it is not stored."""
+
+    retryable = True
+
+
+class ReadFailed(RuntimeFault):
+    """A direct read got no answer within the deadline."""
+
+    retryable = True
+
+
+class LogBehind(ReadFailed):
+    """Every answer was older than the sequence that the reader needs."""
+
+
+class RpcError(RuntimeFault):
+    """An error reply: `code` from the contract, `message` for people, `retryable` as the answering service says.
+
+    Codes made by this library: TIMEOUT (no reply in time), UNAVAILABLE (nobody serves the method, or too much is
+    waiting), BAD_FIELD (the request does not fit the contract), INTERNAL. A handler raises RpcError to answer with one.
+    `reason` is a finer word where a contract has one.
+    """
+
+    def __init__(
+        self, code: ErrorCode | str, message: str, *, retryable: bool = False, reason: str | None = None
+    ) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = str(code)
+        self.message = message
+        self.retryable = retryable
+        self.reason = reason
+
+
+class InvalidToken(RuntimeFault):
+    """Not signed by us, not for us, malformed, or with an identity that cannot be one."""
+
+
+class ExpiredToken(InvalidToken):
+    """Correctly signed, but its time has passed."""
+
+
+class NotReady(RuntimeFault):
+    """The service cannot start; the message says which server or stream is at fault and what to do."""

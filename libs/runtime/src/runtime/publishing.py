@@ -1,0 +1,166 @@
+"""Appending to streams so that nothing is lost and nothing is doubled.
+
+Every append carries a Nats-Msg-Id and names its stream, and is tried again under the same id and the same reply name
+until it is acknowledged or the deadline has passed: a late acknowledgement of an earlier attempt counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import orjson
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import MaxPayloadError, OutboundBufferLimitError
+from nats.js import JetStreamContext
+
+from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
+from runtime.replies import Pending, ReplyInbox, is_no_responders
+from runtime.telemetry import trace_headers
+
+FENCE_CODES = frozenset({10071, 10164})
+_DUPLICATE_IN_PROGRESS = 10158
+FIRST_ATTEMPT = 0.5
+LONGEST_ATTEMPT = 4.0
+PAUSE = 0.05
+
+
+class Serialised(Protocol):
+    """An event that knows its own JSON (contracts.envelope.CloudEvent)."""
+
+    def to_json(self) -> bytes:
+        """The JSON text as it travels."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Append only if the newest message that matches `filter` is at `seq` (0: there is none).
+
+    Writers that fence each other off must use the byte-identical filter: with three replicas the check is atomic
+    only between those.
+    """
+
+    seq: int
+    filter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """Stored at `seq`. `duplicate`: the stream already held this Msg-Id (perhaps from an earlier attempt)."""
+
+    seq: int
+    duplicate: bool
+
+
+class Publisher:
+    """Appends events to streams and sends live ones."""
+
+    def __init__(self, source: JetStreamContext | Client) -> None:
+        self._client: Client = source if isinstance(source, Client) else source._nc  # pyright: ignore[reportPrivateUsage]
+        self._inbox = ReplyInbox.of(self._client)
+
+    async def append(
+        self,
+        subject: str,
+        event: bytes | Serialised,
+        *,
+        stream: str,
+        msg_id: str,
+        fence: Fence | None = None,
+        deadline: float = 15.0,
+        headers: dict[str, str] | None = None,
+    ) -> Appended:
+        """Stores an event, trying again under the same id for up to `deadline` seconds.
+
+        Raises:
+            FenceRefused: something newer matches the fence's filter.
+            PublishRefused: the server will never take it.
+            PublishTimeout: no acknowledgement in time; whether it is stored is unknown.
+            Unavailable: not stored, and nobody took it in time.
+        """
+        body = event if isinstance(event, bytes) else event.to_json()
+        head = {"Nats-Msg-Id": msg_id, "Nats-Expected-Stream": stream}
+        if fence is not None:
+            head["Nats-Expected-Last-Subject-Sequence"] = str(fence.seq)
+            head["Nats-Expected-Last-Subject-Sequence-Subject"] = fence.filter
+        head.update(trace_headers())
+        if headers:
+            head.update(headers)
+        with await self._inbox.expect() as pending:
+            return await self._until_stored(subject, body, head, pending, deadline)
+
+    async def _until_stored(
+        self, subject: str, body: bytes, head: dict[str, str], pending: Pending, deadline: float
+    ) -> Appended:
+        clock = asyncio.get_running_loop().time
+        end = clock() + deadline
+        attempt = FIRST_ATTEMPT
+        unacknowledged = False
+        why = "not connected"
+        while True:
+            left = end - clock()
+            if left <= 0:
+                if unacknowledged:
+                    raise PublishTimeout(f"{subject} got no acknowledgement within {deadline:g} s; it may be stored")
+                raise Unavailable(f"{subject} was not stored within {deadline:g} s: {why}")
+            if not self._client.is_connected:
+                await asyncio.sleep(min(PAUSE, left))
+                continue
+            try:
+                await self._client.publish(subject, body, reply=pending.reply_to, headers=head)
+            except MaxPayloadError as error:
+                raise PublishRefused(f"{subject}: {len(body)} bytes are more than the server takes", code=0) from error
+            except OutboundBufferLimitError:
+                why = "the connection's buffer is full"
+                await asyncio.sleep(min(PAUSE, left))
+                continue
+            try:
+                answer = (await pending.wait(min(attempt, left)))[0]
+            except TimeoutError:
+                unacknowledged = True
+                attempt = min(attempt * 2, LONGEST_ATTEMPT)
+                continue
+            stored = _read_answer(answer, maybe_own=unacknowledged)
+            if isinstance(stored, Appended):
+                return stored
+            why = stored
+            pending.reset()
+            await asyncio.sleep(min(PAUSE, max(end - clock(), 0)))
+
+    async def publish_live(
+        self, subject: str, event: bytes | Serialised, headers: dict[str, str] | None = None
+    ) -> bool:
+        """Sends a live event on core NATS: nobody confirms it, and it may be lost. False: not even sent.
+
+        While the connection is away it is dropped at once: the reconnect buffer belongs to durable facts.
+        """
+        if not self._client.is_connected:
+            return False
+        head = trace_headers()
+        if headers:
+            head.update(headers)
+        body = event if isinstance(event, bytes) else event.to_json()
+        await self._client.publish(subject, body, headers=head or None)
+        return True
+
+
+def _read_answer(message: Msg, *, maybe_own: bool) -> Appended | str:
+    """What the server answered: the acknowledgement, or why it is worth trying again; anything else is raised."""
+    if is_no_responders(message):
+        return "no stream takes this subject, or JetStream is not up"
+    answer: dict[str, Any] = orjson.loads(message.data)
+    error: dict[str, Any] | None = answer.get("error")
+    if error is None:
+        return Appended(int(answer["seq"]), duplicate=bool(answer.get("duplicate", False)))
+    code, text = int(error.get("err_code", 0)), str(error.get("description", "refused"))
+    if code in FENCE_CODES:
+        raise FenceRefused(f"{text} ({code})", code=code, maybe_own=maybe_own)
+    if int(error.get("code", 500)) >= 500 or code == _DUPLICATE_IN_PROGRESS:
+        return f"{text} ({code})"
+    raise PublishRefused(f"{text} ({code})", code=code)
+
+
+__all__ = ["Appended", "Fence", "PublishFailed", "Publisher", "Serialised"]

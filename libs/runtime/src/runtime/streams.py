@@ -1,0 +1,129 @@
+"""The contracts' streams on the server: made when missing, updated when they differ, refused when they conflict."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import orjson
+import structlog
+from nats.aio.client import Client
+from nats.errors import NoRespondersError
+
+from contracts.streams import STREAMS, Stream
+from runtime.errors import NotReady
+from runtime.replies import ReplyInbox
+
+log = structlog.get_logger(__name__)
+
+_NOT_FOUND = 10059
+_NAME_IN_USE = 10058
+_NO_STORAGE = 10047
+_SMALLEST = 16 * 1024 * 1024
+_NANOSECONDS = 1_000_000_000
+
+
+def stream_config(stream: Stream, replicas: int = 1) -> dict[str, Any]:
+    """The configuration as the JetStream API takes it; times in nanoseconds, -1 for no limit."""
+    config: dict[str, Any] = {
+        "name": stream.name,
+        "subjects": list(stream.subjects),
+        "retention": stream.retention,
+        "storage": "file",
+        "num_replicas": replicas,
+        "max_bytes": stream.max_bytes or -1,
+        "max_age": int(stream.max_age * _NANOSECONDS),
+        "max_msgs": -1,
+        "max_msgs_per_subject": stream.max_msgs_per_subject or -1,
+        "max_msg_size": stream.max_msg_size or -1,
+        "max_consumers": -1,
+        "discard": stream.discard,
+        "duplicate_window": int(stream.duplicate_window * _NANOSECONDS),
+        "allow_direct": stream.allow_direct,
+        "deny_delete": stream.deny_delete,
+    }
+    if stream.republish is not None:
+        config["republish"] = {"src": stream.republish.source, "dest": stream.republish.destination}
+    return config
+
+
+async def ensure_streams(
+    client: Client, streams: Sequence[Stream] = STREAMS, *, replicas: int = 1, deadline: float = 30.0
+) -> None:
+    """Makes or updates every stream; several services may do so at once.
+
+    Raises:
+        NotReady: JetStream did not answer in time, or a stream is there in a form that cannot be changed.
+    """
+    clock = asyncio.get_running_loop().time
+    end = clock() + deadline
+    for stream in streams:
+        await _ensure(ReplyInbox.of(client), stream_config(stream, replicas), end)
+
+
+async def _ensure(inbox: ReplyInbox, wanted: dict[str, Any], end: float) -> None:
+    name = wanted["name"]
+    answer = await _call(inbox, f"STREAM.INFO.{name}", None, end)
+    if _error_code(answer) == _NOT_FOUND:
+        answer = await _fit(inbox, f"STREAM.CREATE.{name}", wanted, end)
+        if _error_code(answer) == 0:
+            log.info("stream.created", stream=name)
+            return
+        if _error_code(answer) == _NAME_IN_USE:  # somebody else was first, with an older or a newer version
+            answer = await _call(inbox, f"STREAM.INFO.{name}", None, end)
+    if _error_code(answer) == 0:
+        current = cast("Mapping[str, Any]", answer["config"])
+        # A stream that had to be made smaller than wanted stays so.
+        changes = [key for key, value in wanted.items() if key != "max_bytes" and current.get(key) != value]
+        if not changes or (changes == ["deny_delete"] and not wanted["deny_delete"] and "deny_delete" not in current):
+            return
+        answer = await _call(
+            inbox, f"STREAM.UPDATE.{name}", {**current, **wanted, "max_bytes": current["max_bytes"]}, end
+        )
+        if _error_code(answer) == 0:
+            log.info("stream.updated", stream=name, changed=changes)
+            return
+    error = cast("Mapping[str, Any]", answer["error"])
+    raise NotReady(
+        f"stream {name} cannot be brought to what this version needs: {error.get('description')} "
+        f"({error.get('err_code')}); compare `nats stream info {name}` with contracts/streams.py"
+    )
+
+
+async def _fit(inbox: ReplyInbox, subject: str, wanted: dict[str, Any], end: float) -> dict[str, Any]:
+    """Creates a stream; on a small disk with a smaller limit, since the server reserves it in advance."""
+    size = int(wanted["max_bytes"])
+    while True:
+        answer = await _call(inbox, subject, {**wanted, "max_bytes": size}, end)
+        if _error_code(answer) != _NO_STORAGE or size <= _SMALLEST:
+            return answer
+        size //= 2
+        log.warning("stream.smaller", stream=wanted["name"], max_bytes=size, reason="the server has less storage")
+
+
+async def _call(inbox: ReplyInbox, method: str, body: Mapping[str, Any] | None, end: float) -> dict[str, Any]:
+    """One API call, tried again while JetStream is still starting."""
+    clock = asyncio.get_running_loop().time
+    payload = b"" if body is None else orjson.dumps(body)
+    while True:
+        left = end - clock()
+        if left <= 0:
+            raise NotReady(
+                "JetStream did not answer in time: start nats-server with -js, or check the account's limits"
+            )
+        try:
+            message = await inbox.request(f"$JS.API.{method}", payload, deadline=min(left, 5.0))
+        except (TimeoutError, NoRespondersError):
+            await asyncio.sleep(min(0.1, max(left, 0)))
+            continue
+        answer: dict[str, Any] = orjson.loads(message.data)
+        if int(answer.get("error", {}).get("code", 0)) >= 500 and _error_code(answer) != _NO_STORAGE:
+            await asyncio.sleep(min(0.1, max(left, 0)))
+            continue
+        return answer
+
+
+def _error_code(answer: Mapping[str, Any]) -> int:
+    error = cast("Mapping[str, Any] | None", answer.get("error"))
+    return int(error.get("err_code", -1)) if error else 0

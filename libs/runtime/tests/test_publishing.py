@@ -1,0 +1,147 @@
+"""Appending, fencing and reading back, on a real server."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from nats.aio.client import Client
+
+from contracts.channels import ChatKind, chat, conversation_tree
+from runtime.conversation_log import ConversationLog
+from runtime.errors import FenceRefused, LogBehind, PublishRefused, PublishTimeout, Unavailable
+from runtime.publishing import Fence, Publisher
+from runtime.testing import NatsServer
+
+CHAT = "CHAT"
+VISITOR = chat("acme", "c1", ChatKind.VISITOR)
+ANSWER = chat("acme", "c1", ChatKind.ASSISTANT)
+TREE = conversation_tree("acme", "c1")
+
+
+async def test_a_repeat_with_the_same_id_is_stored_once(nats_streams: Client) -> None:
+    publisher = Publisher(nats_streams)
+    first = await publisher.append(VISITOR, b"{}", stream=CHAT, msg_id="m1")
+    again = await publisher.append(VISITOR, b"{}", stream=CHAT, msg_id="m1")
+    assert (first.duplicate, again.duplicate) == (False, True)
+    assert first.seq == again.seq
+
+
+async def test_the_fence_refuses_an_answer_that_something_newer_overtook(nats_streams: Client) -> None:
+    publisher, log = Publisher(nats_streams), ConversationLog(nats_streams)
+    await publisher.append(VISITOR, b"1", stream=CHAT, msg_id="m1")
+    before = await log.snapshot("acme", "c1")
+    await publisher.append(VISITOR, b"2", stream=CHAT, msg_id="m2")
+    with pytest.raises(FenceRefused) as refused:
+        await publisher.append(ANSWER, b"a", stream=CHAT, msg_id="a1", fence=before.fence)
+    assert not refused.value.maybe_own
+    after = await log.snapshot("acme", "c1", at_least=before.n + 1)
+    stored = await publisher.append(ANSWER, b"a", stream=CHAT, msg_id="a1", fence=after.fence)
+    assert (await log.snapshot("acme", "c1")).n == stored.seq
+
+
+async def test_a_fence_at_zero_holds_for_an_empty_conversation_only(nats_streams: Client) -> None:
+    publisher, log = Publisher(nats_streams), ConversationLog(nats_streams)
+    empty = await log.snapshot("acme", "c1")
+    assert empty.n == 0
+    assert not empty.facts
+    await publisher.append(ANSWER, b"a", stream=CHAT, msg_id="a1", fence=empty.fence)
+    with pytest.raises(FenceRefused):
+        await publisher.append(ANSWER, b"b", stream=CHAT, msg_id="a2", fence=Fence(0, TREE))
+
+
+async def test_a_subject_of_no_stream_and_an_oversized_event_are_errors(nats_streams: Client) -> None:
+    publisher = Publisher(nats_streams)
+    with pytest.raises(Unavailable, match="no stream"):
+        await publisher.append("nowhere.at.all", b"{}", stream=CHAT, msg_id="m1", deadline=0.2)
+    with pytest.raises(PublishRefused):
+        await publisher.append(VISITOR, b"x" * 300_000, stream=CHAT, msg_id="m2")
+    with pytest.raises(PublishRefused):
+        await publisher.append(VISITOR, b"x" * 3_000_000, stream=CHAT, msg_id="m3")
+
+
+async def test_an_append_outlives_a_frozen_server(nats_server: NatsServer, nats_streams: Client) -> None:
+    publisher = Publisher(nats_streams)
+    nats_server.pause()
+    append = asyncio.create_task(publisher.append(VISITOR, b"{}", stream=CHAT, msg_id="m1"))
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(asyncio.shield(append), 1.2)
+    nats_server.resume()
+    stored = await asyncio.wait_for(append, 10)
+    bounds = await ConversationLog(nats_streams).bounds()
+    assert bounds.last_seq == stored.seq == 1
+
+
+async def test_an_append_outlives_a_killed_server(nats_server: NatsServer, nats_streams: Client) -> None:
+    publisher = Publisher(nats_streams)
+    await publisher.append(VISITOR, b"0", stream=CHAT, msg_id="m0")
+    nats_server.kill()
+    append = asyncio.create_task(publisher.append(VISITOR, b"1", stream=CHAT, msg_id="m1"))
+    await asyncio.sleep(0)
+    nats_server.start()
+    stored = await asyncio.wait_for(append, 10)
+    assert stored.seq == 2
+
+
+async def test_a_deadline_without_acknowledgement_leaves_the_outcome_unknown(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
+    publisher = Publisher(nats_streams)
+    nats_server.pause()
+    try:
+        with pytest.raises(PublishTimeout):
+            await publisher.append(VISITOR, b"{}", stream=CHAT, msg_id="m1", deadline=0.7)
+    finally:
+        nats_server.resume()
+    again = await publisher.append(VISITOR, b"{}", stream=CHAT, msg_id="m1")
+    assert (await ConversationLog(nats_streams).bounds()).last_seq == again.seq == 1
+
+
+async def test_the_snapshot_has_the_newest_fact_of_each_kind(nats_streams: Client) -> None:
+    publisher, log = Publisher(nats_streams), ConversationLog(nats_streams)
+    for number in range(5):
+        await publisher.append(VISITOR, b"%d" % number, stream=CHAT, msg_id=f"m{number}")
+    await publisher.append(ANSWER, b"a", stream=CHAT, msg_id="a")
+    await publisher.append(chat("acme", "other", ChatKind.OWNER), b"o", stream=CHAT, msg_id="o")
+    snapshot = await log.snapshot("acme", "c1", at_least=6)
+    assert {kind: fact.event for kind, fact in snapshot.facts.items()} == {
+        ChatKind.VISITOR: b"4",
+        ChatKind.ASSISTANT: b"a",
+    }
+    assert (snapshot.n, snapshot.filter) == (6, TREE)
+    assert snapshot.facts[ChatKind.VISITOR].time.tzinfo is not None
+
+
+async def test_a_snapshot_that_stays_behind_is_an_error(nats_streams: Client) -> None:
+    with pytest.raises(LogBehind):
+        await ConversationLog(nats_streams).snapshot("acme", "c1", at_least=7, deadline=0.1)
+
+
+async def test_reading_gives_every_fact_in_order_and_no_other_conversation(nats_streams: Client) -> None:
+    publisher, log = Publisher(nats_streams), ConversationLog(nats_streams)
+    seqs: list[int] = []
+    for number in range(600):
+        stored = await publisher.append(VISITOR, b"%d" % number, stream=CHAT, msg_id=f"m{number}")
+        seqs.append(stored.seq)
+        if number % 7 == 0:
+            await publisher.append(chat("acme", "c2", ChatKind.VISITOR), b"x", stream=CHAT, msg_id=f"x{number}")
+    everything = await log.read("acme", "c1", 0, seqs[-1])
+    assert [fact.seq for fact in everything] == seqs
+    part = await log.read("acme", "c1", seqs[9], seqs[19])
+    assert [fact.event for fact in part] == [b"%d" % number for number in range(10, 20)]
+    assert await log.read("acme", "c1", seqs[-1], seqs[-1] + 100) == []
+    first = await log.first_visitor("acme", "c1")
+    assert first is not None
+    assert first.seq == seqs[0]
+    assert await log.first_visitor("acme", "none") is None
+
+
+async def test_the_epoch_changes_when_the_stream_is_made_anew(nats_streams: Client) -> None:
+    log = ConversationLog(nats_streams)
+    before = await log.bounds()
+    assert before == await log.bounds()
+    await nats_streams.request("$JS.API.STREAM.DELETE.CHAT", b"", timeout=2)
+    from runtime.streams import ensure_streams
+
+    await ensure_streams(nats_streams)
+    assert (await log.bounds()).epoch != before.epoch
