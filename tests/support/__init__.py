@@ -1,0 +1,1 @@
+"""What the tests across services share: a chat client, and the running stack."""

@@ -1,0 +1,127 @@
+"""The whole product as a user starts it: `nexus up --detach`, on free ports, with its own data folder."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import aiohttp
+
+from runtime.testing import eventually
+
+NEXUS = str(Path(sys.executable).with_name("nexus"))
+START_SECONDS = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process of the stack, as stack.json names it."""
+
+    name: str
+    pid: int
+    port: int
+    url: str
+
+
+class RunningStack:
+    """A stack under test. `data` is its folder; it takes a free port."""
+
+    def __init__(self, data: Path, env: Mapping[str, str]) -> None:
+        self.data = data
+        self._env = _environment() | dict(env)
+
+    @property
+    def url(self) -> str:
+        """The gateway's address."""
+        return self.process("gateway").url.rstrip("/")
+
+    def start(self) -> Self:
+        """Runs `nexus up --detach`, which returns when all is ready."""
+        command = [NEXUS, "up", "--detach", "--port", "0", "--data", str(self.data)]
+        done = subprocess.run(
+            command, env=self._env, capture_output=True, text=True, timeout=START_SECONDS, check=False
+        )
+        assert done.returncode == 0, f"nexus up failed:\n{done.stdout}\n{done.stderr}\n{self.logs()}"
+        return self
+
+    def stop(self) -> None:
+        """Runs `nexus down`."""
+        command = [NEXUS, "down", "--data", str(self.data)]
+        subprocess.run(command, env=self._env, capture_output=True, timeout=60, check=False)
+
+    def nexus(self, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+        """Runs a nexus command as a user of this stack would."""
+        return subprocess.run(
+            [NEXUS, *arguments], env=self._env, capture_output=True, text=True, timeout=timeout, check=False
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """stack.json as it is now."""
+        return json.loads((self.data / "stack.json").read_text())
+
+    def process(self, name: str) -> Process:
+        """One process by its name."""
+        found = next(p for p in self.facts()["processes"] if p["name"] == name)
+        return Process(found["name"], found["pid"], found["port"], found["url"])
+
+    def kill(self, name: str) -> int:
+        """kill -9, as a machine would; returns the pid that died."""
+        pid = self.process(name).pid
+        os.kill(pid, signal.SIGKILL)
+        return pid
+
+    async def back(self, name: str, dead: int, deadline: float = 60.0) -> None:
+        """Waits until the supervisor has brought another process of that name up and it is ready."""
+
+        async def ready() -> bool:
+            now = self.process(name)
+            return now.pid != dead and await self.is_ready(now.url)
+
+        await eventually(ready, deadline)
+
+    async def is_ready(self, url: str) -> bool:
+        """Whether a service answers 200 on /readyz."""
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=2)) as http,
+                http.get(f"{url}/readyz") as answer,
+            ):
+                return answer.status == 200
+        except (aiohttp.ClientError, TimeoutError, OSError):
+            return False
+
+    async def visitor(self, company: str = "demo", **fields: Any) -> tuple[str, str]:
+        """A new visitor of the company: token and visitorId."""
+        async with (
+            aiohttp.ClientSession() as http,
+            http.post(f"{self.url}/v2/visitors", json={"companyId": company, **fields}) as answer,
+        ):
+            body = await answer.json()
+            assert answer.status == 201, body
+            return body["token"], body["visitorId"]
+
+    def token(self, role: str, user: str, company: str = "demo", plan: str = "free") -> str:
+        """A development token from `nexus token`."""
+        done = self.nexus("token", "--role", role, "--user", user, "--company", company, "--plan", plan)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def logs(self) -> str:
+        """The tails of all logs, for a failing test's message."""
+        tails: list[str] = []
+        for file in sorted((self.data / "logs").glob("*.log")):
+            tails.append(f"--- {file.name}\n{file.read_text(errors='replace')[-3000:]}")
+        return "\n".join(tails)
+
+
+def _environment() -> dict[str, str]:
+    """The environment of a newcomer: no keys, no settings of the machine the tests run on."""
+    secret = {"NEXUS_JWT_SECRET": "the-secret-of-these-tests-only-0123456789"}
+    keys = {"GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("NEXUS_") and k not in keys}
+    return kept | secret
