@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import socket
 
-import nats
 import pytest
 from pymongo import AsyncMongoClient
 
+from runtime.connection import connect
+from runtime.direct import DirectReader
+from runtime.publishing import Publisher
+from runtime.settings import NatsSettings
+from runtime.streams import ensure_streams
 from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
 
 
 async def test_nats_server_keeps_its_port_and_data_over_a_kill(nats_server: NatsServer) -> None:
-    client = await nats.connect(nats_server.url)
-    js = client.jetstream()
-    await js.add_stream(name="S", subjects=["s.>"])
-    await js.publish("s.a", b"kept")
-    await client.close()
     url = nats_server.url
+    client = await connect(NatsSettings(url=url), name="test")
+    await ensure_streams(client)
+    await Publisher(client).append("chat.acme.c1.message.visitor.v1", b"kept", stream="CHAT", msg_id="1")
+    await client.close()
     nats_server.restart()
     assert nats_server.url == url
-    client = await nats.connect(url)
-    message = await client.jetstream().get_last_msg("S", "s.a")
-    assert message.data == b"kept"
+    client = await connect(NatsSettings(url=url), name="test")
+    kept = await DirectReader(client, "CHAT").at(1)
+    assert kept is not None
+    assert kept.event == b"kept"
     await client.close()
 
 

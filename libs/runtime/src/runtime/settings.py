@@ -29,14 +29,14 @@ class NatsSettings(EnvSettings):
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_NATS_")
 
-    url: str = Field("nats://127.0.0.1:4222", description="one URL or several, comma-separated")
-    user: str | None = Field(None)
-    password: SecretStr | None = Field(None)
-    credentials: str | None = Field(None, description="path of a .creds file")
-    connect_deadline: float = Field(30.0, gt=0, description="seconds to wait for the server at start")
-    replicas: int = Field(1, ge=1, le=5, description="copies of each stream")
-    ping_interval: int = Field(5, ge=1, description="seconds; a server that misses two is left")
-    manage_streams: bool = Field(True, description="create and update the streams at start")
+    url: str = Field(default="nats://127.0.0.1:4222", description="one URL or several, comma-separated")
+    user: str | None = None
+    password: SecretStr | None = None
+    credentials: str | None = Field(default=None, description="path of a .creds file")
+    connect_deadline: float = Field(default=30.0, gt=0, description="seconds to wait for the server at start")
+    replicas: int = Field(default=1, ge=1, le=5, description="copies of each stream")
+    ping_interval: int = Field(default=5, ge=1, description="seconds; a server that misses two is left")
+    manage_streams: bool = Field(default=True, description="create and update the streams at start")
 
     @property
     def servers(self) -> list[str]:
@@ -49,8 +49,8 @@ class RedisSettings(EnvSettings):
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_REDIS_")
 
-    url: str = Field("redis://127.0.0.1:6379/0")
-    deadline: float = Field(1.0, gt=0, description="seconds for one command")
+    url: str = Field(default="redis://127.0.0.1:6379/0")
+    deadline: float = Field(default=1.0, gt=0, description="seconds for one command")
 
 
 class MongoSettings(EnvSettings):
@@ -58,24 +58,24 @@ class MongoSettings(EnvSettings):
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_MONGODB_")
 
-    url: str = Field("mongodb://127.0.0.1:27017")
-    database: str = Field("nexus")
-    deadline: float = Field(5.0, gt=0, description="seconds for one operation")
+    url: str = Field(default="mongodb://127.0.0.1:27017")
+    database: str = Field(default="nexus")
+    deadline: float = Field(default=5.0, gt=0, description="seconds for one operation")
 
 
 class TokenSettings(EnvSettings):
     """What proves who is calling: users' tokens and the principals that the gateway signs."""
 
-    jwt_secret: SecretStr | None = Field(None, description="HS256, development")
-    jwt_public_key: str | None = Field(None, description="PEM, RS256; \\n for line ends")
-    jwt_jwks_url: str | None = Field(None)
-    jwt_audience: str | None = Field(None, description="checked when set")
-    jwt_issuer: str | None = Field(None, description="checked when set")
+    jwt_secret: SecretStr | None = Field(default=None, description="HS256, development")
+    jwt_public_key: str | None = Field(default=None, description="PEM, RS256; \\n for line ends")
+    jwt_jwks_url: str | None = None
+    jwt_audience: str | None = Field(default=None, description="checked when set")
+    jwt_issuer: str | None = Field(default=None, description="checked when set")
     principal_key: SecretStr | None = Field(
-        None,
+        default=None,
         description="a shared secret (HS256, development), or PEM: Ed25519 private to sign, public to verify",
     )
-    principal_ttl: int = Field(3600, gt=0, description="seconds a principal is valid")
+    principal_ttl: int = Field(default=3600, gt=0, description="seconds a principal is valid")
 
 
 class LogSettings(EnvSettings):
@@ -83,8 +83,10 @@ class LogSettings(EnvSettings):
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_LOG_")
 
-    level: Literal["debug", "info", "warning", "error"] = Field("info")
-    format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, JSON elsewhere")
+    level: Literal["debug", "info", "warning", "error"] = Field(default="info")
+    format: Literal["auto", "json", "text"] = Field(
+        default="auto", description="auto: text on a terminal, JSON elsewhere"
+    )
 
 
 class DrainSettings(EnvSettings):
@@ -92,14 +94,14 @@ class DrainSettings(EnvSettings):
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_DRAIN_")
 
-    deadline: float = Field(20.0, gt=0, description="seconds from SIGTERM to exit")
+    deadline: float = Field(default=20.0, gt=0, description="seconds from SIGTERM to exit")
 
 
 class DevSettings(EnvSettings):
     """Development conveniences: demo company, demo users, demo site; loopback only."""
 
-    dev: bool = Field(False)
-    demo_origin: str | None = Field(None, description="the demo site's exact origin")
+    dev: bool = Field(default=False)
+    demo_origin: str | None = Field(default=None, description="the demo site's exact origin")
 
     @property
     def bind_host(self) -> str:

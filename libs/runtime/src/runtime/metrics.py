@@ -1,0 +1,19 @@
+"""Prometheus metrics that every service has. A service adds its own beside its adapters, with the prefix `nexus_`."""
+
+from __future__ import annotations
+
+from prometheus_client import Counter, Gauge, Histogram
+
+_FAST = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_SLOW = (0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+
+RPC_SECONDS = Histogram("nexus_rpc_call_seconds", "Calls to other services", ("method", "outcome"), buckets=_FAST)
+RPC_SERVED = Counter("nexus_rpc_served_total", "Calls answered", ("method", "outcome"))
+CONSUMED = Counter("nexus_consumed_total", "Messages handled", ("consumer", "outcome"))
+CONSUME_SECONDS = Histogram("nexus_consume_seconds", "Time to handle a message", ("consumer",), buckets=_SLOW)
+IN_WORK = Gauge("nexus_in_work", "Messages being handled now", ("consumer",))
+DEAD_LETTERS = Counter("nexus_dead_letters_total", "Messages given up", ("service", "stream"))
+PUBLISHED = Counter("nexus_published_total", "Events appended to streams", ("stream", "outcome"))
+NATS_CONNECTED = Gauge("nexus_nats_connected", "1 while the bus answers")
+NATS_RECONNECTS = Counter("nexus_nats_reconnects_total", "Reconnects to the bus")
+LOOP_LAG = Gauge("nexus_event_loop_lag_seconds", "How late the event loop last woke up")

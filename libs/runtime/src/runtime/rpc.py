@@ -1,0 +1,249 @@
+"""Requests that need an answer now: core NATS, queue groups, an answer always, a deadline always.
+
+The caller's side makes one question out of all its attempts: a second one goes out under the same reply name while the
+first still counts. The serving side turns everything a handler can raise into an error reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar, cast
+
+import orjson
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.errors import Error as NatsError
+from pydantic import BaseModel, ValidationError
+
+from contracts.errors import ErrorCode
+from contracts.rpc import Rpc
+from runtime.connection import subscribe
+from runtime.errors import RpcError
+from runtime.metrics import RPC_SECONDS, RPC_SERVED
+from runtime.replies import Pending, ReplyInbox, headers_of, is_no_responders
+from runtime.telemetry import remote_span, trace_headers
+
+log = structlog.get_logger(__name__)
+
+RequestT = TypeVar("RequestT", bound=BaseModel)
+ReplyT = TypeVar("ReplyT", bound=BaseModel)
+Handler = Callable[[RequestT], Awaitable[ReplyT | None]]
+
+PAUSE = 0.05
+IN_FLIGHT = 512
+SERVE_DEADLINE = 30.0
+
+
+class RpcClient:
+    """Calls other services."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._inbox = ReplyInbox.of(client)
+
+    async def call(
+        self, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = 5.0, retries: int = 1
+    ) -> ReplyT:
+        """The method's reply.
+
+        Args:
+            deadline: seconds in all.
+            retries: further attempts when no reply has come, for methods that are safe to repeat; a method that
+                nobody serves at this moment is asked again until the deadline, since nobody has seen the request.
+
+        Raises:
+            RpcError: the error that was answered; TIMEOUT without an answer; UNAVAILABLE when nobody serves it.
+        """
+        started = time.perf_counter()
+        body = request.model_dump_json(by_alias=True, exclude_none=True).encode()
+        attempts = 1 + (retries if method.safe else 0)
+        outcome = "ok"
+        try:
+            with await self._inbox.expect() as pending:
+                return await self._ask(method, body, pending, deadline, attempts)
+        except RpcError as error:
+            outcome = error.code
+            raise
+        finally:
+            RPC_SECONDS.labels(method.subject, outcome).observe(time.perf_counter() - started)
+
+    async def ask_all(
+        self, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = 0.25
+    ) -> ReplyT | None:
+        """The first answer to a question asked of every server of a method without a queue group; None: no answer."""
+        try:
+            return await self.call(method, request, deadline=deadline, retries=0)
+        except RpcError as error:
+            if error.code in (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE):
+                return None
+            raise
+
+    async def _ask(
+        self, method: Rpc[RequestT, ReplyT], body: bytes, pending: Pending, deadline: float, attempts: int
+    ) -> ReplyT:
+        clock = asyncio.get_running_loop().time
+        end = clock() + deadline
+        sent = 0
+        nobody = False
+        headers = trace_headers() or None
+        while True:
+            left = end - clock()
+            if left <= 0:
+                if nobody or sent == 0:
+                    raise RpcError(ErrorCode.UNAVAILABLE, f"nobody serves {method.subject}", retryable=True)
+                raise RpcError(
+                    ErrorCode.TIMEOUT, f"no reply from {method.subject} within {deadline:g} s", retryable=method.safe
+                )
+            if not self._client.is_connected:
+                await asyncio.sleep(min(PAUSE, left))
+                continue
+            if sent < attempts:
+                try:
+                    await self._client.publish(method.subject, body, reply=pending.reply_to, headers=headers)
+                except NatsError as error:
+                    raise RpcError(ErrorCode.UNAVAILABLE, f"{method.subject}: {error}", retryable=True) from error
+                sent += 1
+            try:
+                answer = (await pending.wait(left / (attempts - sent + 1)))[0]
+            except TimeoutError:
+                continue
+            nobody = is_no_responders(answer)
+            if not nobody:
+                return _read_reply(method, answer.data)
+            if method.queue is None:
+                raise RpcError(ErrorCode.UNAVAILABLE, f"nobody serves {method.subject}", retryable=True)
+            sent -= 1
+            pending.reset()
+            await asyncio.sleep(min(PAUSE, max(end - clock(), 0)))
+
+
+def _read_reply(method: Rpc[Any, ReplyT], data: bytes) -> ReplyT:
+    try:
+        reply: dict[str, Any] = orjson.loads(data)
+        error = cast("dict[str, Any] | None", reply.get("error"))
+        if error is None:
+            return method.reply.model_validate(reply["data"])
+    except (orjson.JSONDecodeError, ValidationError, KeyError, AttributeError) as problem:
+        raise RpcError(
+            ErrorCode.INTERNAL, f"{method.subject} answered something that is not in its contract: {problem}"
+        ) from problem
+    raise RpcError(
+        str(error.get("code", ErrorCode.INTERNAL)),
+        str(error.get("message", "")),
+        retryable=bool(error.get("retryable", False)),
+        reason=error.get("reason"),
+    )
+
+
+class RpcServer:
+    """Serves methods. Every request is answered: with data, or with an error.
+
+    At most `in_flight` requests are worked on at once; beyond that the answer is UNAVAILABLE at once, since a caller
+    with a deadline is better served by a quick no.
+    """
+
+    def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT, deadline: float = SERVE_DEADLINE) -> None:
+        self._client = client
+        self._limit = in_flight
+        self._deadline = deadline
+        self._running: set[asyncio.Task[None]] = set()
+        self._subscriptions: list[Subscription] = []
+
+    async def serve(
+        self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], *, queue: str | None = None
+    ) -> None:
+        """Serves a method from now on (call `client.flush()` before saying that it is).
+
+        The handler returns the reply, or raises RpcError to answer with an error. Of a method without a queue group it
+        may return None: no answer, because another server has it.
+        """
+
+        async def take(message: Msg) -> None:
+            if len(self._running) >= self._limit:
+                await self._answer(
+                    message, _error(RpcError(ErrorCode.UNAVAILABLE, "too many requests at once", retryable=True))
+                )
+                return
+            task = asyncio.create_task(self._handle(method, handler, message))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+
+        group = queue or method.queue or ""
+        self._subscriptions.append(await subscribe(self._client, method.subject, take, queue=group))
+
+    async def drain(self, deadline: float) -> None:
+        """Takes nothing new, and finishes what runs; what is not finished by the deadline is answered UNAVAILABLE."""
+        for subscription in self._subscriptions:
+            try:
+                await subscription.unsubscribe()
+            except NatsError as error:
+                log.debug("rpc.unsubscribe_failed", error=str(error))
+        self._subscriptions.clear()
+        if self._running:
+            await asyncio.wait(self._running, timeout=deadline)
+        late = list(self._running)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=1)
+
+    async def _handle(self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], message: Msg) -> None:
+        outcome = "ok"
+        answer: bytes | None
+        try:
+            with remote_span(method.subject, headers_of(message)):
+                async with asyncio.timeout(self._deadline):
+                    reply = await handler(method.request.model_validate_json(message.data))
+            answer = None if reply is None else b'{"data":' + _json(reply) + b"}"
+            if answer is None and method.queue is not None:
+                raise RpcError(ErrorCode.INTERNAL, "the handler gave no reply")
+        except RpcError as error:
+            outcome, answer = error.code, _error(error)
+        except ValidationError as error:
+            outcome = ErrorCode.BAD_FIELD
+            answer = _error(RpcError(ErrorCode.BAD_FIELD, _fields(error)))
+        except TimeoutError:
+            outcome = ErrorCode.TIMEOUT
+            answer = _error(RpcError(ErrorCode.TIMEOUT, f"{method.subject} took too long", retryable=method.safe))
+        except asyncio.CancelledError:
+            await self._answer(
+                message, _error(RpcError(ErrorCode.UNAVAILABLE, "the service is stopping", retryable=True))
+            )
+            raise
+        except Exception as error:
+            outcome = ErrorCode.INTERNAL
+            retryable = bool(getattr(error, "retryable", False))
+            log.exception("rpc.failed", method=method.subject)
+            answer = _error(RpcError(ErrorCode.INTERNAL, f"{method.subject} failed", retryable=retryable))
+        RPC_SERVED.labels(method.subject, outcome).inc()
+        if answer is not None:
+            await self._answer(message, answer)
+
+    async def _answer(self, message: Msg, answer: bytes) -> None:
+        if not message.reply:
+            return
+        try:
+            await self._client.publish(message.reply, answer)
+        except NatsError as error:
+            log.warning("rpc.reply_lost", subject=message.subject, error=str(error))
+
+
+def _json(model: BaseModel) -> bytes:
+    return model.model_dump_json(by_alias=True, exclude_none=True).encode()
+
+
+def _error(error: RpcError) -> bytes:
+    body: dict[str, Any] = {"code": error.code, "message": error.message, "retryable": error.retryable}
+    if error.reason is not None:
+        body["reason"] = error.reason
+    return orjson.dumps({"error": body})
+
+
+def _fields(error: ValidationError) -> str:
+    """Which fields are wrong and why, without the values."""
+    problems = error.errors(include_url=False, include_input=False, include_context=False)
+    return "; ".join(f"{'.'.join(str(part) for part in one['loc']) or 'body'}: {one['msg']}" for one in problems[:5])
