@@ -13,7 +13,7 @@ import ctypes
 import os
 import signal
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
+from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -54,10 +54,10 @@ class LogFile:
 class Child:
     """A running child process."""
 
-    def __init__(self, process: Process, log: LogFile, on_line: Callable[[str], None]) -> None:
+    def __init__(self, process: Process, output: asyncio.ReadTransport, pump: asyncio.Task[None]) -> None:
         self._process = process
-        self._log = log
-        self._pump = asyncio.create_task(self._copy(on_line))
+        self._output = output
+        self._pump = pump
 
     @classmethod
     async def start(
@@ -82,28 +82,34 @@ class Child:
                 if os.getppid() != parent:  # it died before the signal was set: nobody will send it any more
                     os._exit(1)
 
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            env=dict(environment),
-            stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=STDOUT,
-            limit=_LINE_LIMIT,
-            start_new_session=True,
-            pass_fds=tuple(inherit),
-            preexec_fn=before_exec,
+        # A pipe of our own: asyncio's would make `wait` last until the child's own children have closed it as well.
+        reading, writing = os.pipe()
+        output = asyncio.StreamReader(limit=_LINE_LIMIT)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(output), os.fdopen(reading, "rb", buffering=0)
         )
-        return cls(process, log, on_line)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                env=dict(environment),
+                stdin=DEVNULL,
+                stdout=writing,
+                stderr=STDOUT,
+                start_new_session=True,
+                pass_fds=tuple(inherit),
+                preexec_fn=before_exec,
+            )
+        except BaseException:
+            transport.close()
+            raise
+        finally:
+            os.close(writing)
+        return cls(process, transport, asyncio.create_task(_copy(output, log, on_line)))
 
     @property
     def pid(self) -> int:
         """The process id, which is its group's id too."""
         return self._process.pid
-
-    @property
-    def log(self) -> LogFile:
-        """Where its output goes."""
-        return self._log
 
     async def wait(self) -> str:
         """Waits until it has ended, kills what it has left behind, and says how it ended."""
@@ -112,6 +118,7 @@ class Child:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._pump), 1.0)
         self._pump.cancel()
+        self._output.close()
         if code < 0:
             return f"killed by {signal.Signals(-code).name}"
         return f"ended with exit code {code}"
@@ -128,18 +135,16 @@ class Child:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
 
-    async def _copy(self, on_line: Callable[[str], None]) -> None:
-        reader = self._process.stdout
-        if reader is None:
+
+async def _copy(output: asyncio.StreamReader, log: LogFile, on_line: Callable[[str], None]) -> None:
+    while True:
+        try:
+            line = await output.readuntil(b"\n")
+        except asyncio.LimitOverrunError as overrun:
+            line = await output.readexactly(overrun.consumed) + b"\n"
+        except asyncio.IncompleteReadError as end:
+            line = end.partial
+        if not line:
             return
-        while True:
-            try:
-                line = await reader.readuntil(b"\n")
-            except asyncio.LimitOverrunError as overrun:
-                line = await reader.readexactly(overrun.consumed) + b"\n"
-            except asyncio.IncompleteReadError as end:
-                line = end.partial
-            if not line:
-                return
-            self._log.write(line)
-            on_line(line.decode(errors="replace").rstrip())
+        log.write(line)
+        on_line(line.decode(errors="replace").rstrip())

@@ -1,0 +1,232 @@
+"""The supervisor with real processes that are too small to have faults of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+import urllib.request
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nexus_cli.stack import handshakes
+from nexus_cli.stack.backoff import Backoff
+from nexus_cli.stack.datadir import Running
+from nexus_cli.stack.errors import StartFailed
+from nexus_cli.stack.program import Program, Stage
+from nexus_cli.stack.supervisor import Supervisor
+from nexus_cli.testing import all_gone, is_gone
+from runtime.testing import eventually
+
+KILL = signal.SIGKILL
+TINY = str(Path(__file__).with_name("tiny.py"))
+
+
+def tiny(name: str, how: str = "") -> Program:
+    """A program that runs tiny.py."""
+
+    def command(port: int) -> list[str]:
+        return [sys.executable, "-I", TINY, str(port), how]
+
+    return Program(
+        name=name,
+        stage=Stage.SERVICE,
+        command=command,
+        url=lambda port: f"http://127.0.0.1:{port}",
+        probe=handshakes.service,
+        ready_within=20.0,
+    )
+
+
+class Seen:
+    """What a supervisor has said and recorded."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.running: dict[str, Running] = {}
+        self.urls: dict[str, str] = {}
+
+    def record(self, processes: Sequence[Running], urls: Mapping[str, str]) -> None:
+        self.running = {process.name: process for process in processes}
+        self.urls = dict(urls)
+
+    def said(self, words: str) -> Callable[[], bool]:
+        return lambda: any(words in line for line in self.lines)
+
+
+@asynccontextmanager
+async def supervised(
+    seen: Seen, logs: Path, programs: list[Program], backoff: Callable[[], Backoff] = Backoff
+) -> AsyncGenerator[Supervisor]:
+    supervisor = Supervisor(programs, logs=logs, urls={}, say=seen.lines.append, changed=seen.record, backoff=backoff)
+    try:
+        yield supervisor
+    finally:
+        await supervisor.stop()
+
+
+@pytest.fixture
+def seen() -> Seen:
+    return Seen()
+
+
+async def test_start_returns_when_every_program_is_ready_and_stop_leaves_none(seen: Seen, tmp_path: Path) -> None:
+    async with supervised(seen, tmp_path, [tiny("one"), tiny("two")]) as supervisor:
+        await supervisor.start()
+        assert set(seen.running) == {"one", "two"}
+        for process in seen.running.values():
+            assert urllib.request.urlopen(f"{process.url}/readyz", timeout=5).status == 200
+        pids = [process.pid for process in seen.running.values()]
+    assert all(is_gone(pid) for pid in pids)
+
+
+async def test_a_program_that_is_killed_is_started_again_and_that_is_said(seen: Seen, tmp_path: Path) -> None:
+    async with supervised(seen, tmp_path, [tiny("one")]) as supervisor:
+        await supervisor.start()
+        first = seen.running["one"]
+        os.kill(first.pid, KILL)
+        await eventually(lambda: seen.running["one"].pid != first.pid, deadline=20)
+        assert seen.running["one"].port == first.port
+        assert any("one killed by SIGKILL; starting it again in" in line for line in seen.lines)
+        assert any("one is ready again" in line for line in seen.lines)
+
+
+async def test_the_wait_before_a_restart_doubles_with_each_death(seen: Seen, tmp_path: Path) -> None:
+    waits = [Backoff.after(backoff, 0.0) for backoff in [Backoff(first=0.1, longest=1.0)] for _ in range(6)]
+    assert waits == [0.1, 0.2, 0.4, 0.8, 1.0, 1.0]
+    async with supervised(seen, tmp_path, [tiny("one")], lambda: Backoff(first=0.01, longest=0.04)) as supervisor:
+        await supervisor.start()
+        for wait in ("0.01 s", "0.02 s", "0.04 s"):
+            pid = seen.running["one"].pid
+            os.kill(pid, KILL)
+            await eventually(seen.said(f"again in {wait}"), deadline=20)
+            await eventually(lambda pid=pid: seen.running["one"].pid != pid, deadline=20)
+
+
+def test_a_good_while_of_service_makes_the_wait_short_again() -> None:
+    backoff = Backoff(first=0.1, longest=10.0, forgiven_after=30.0)
+    assert [backoff.after(1.0), backoff.after(1.0), backoff.after(31.0), backoff.after(1.0)] == [0.1, 0.2, 0.1, 0.2]
+
+
+async def test_a_program_that_cannot_start_fails_the_start_with_its_last_words(seen: Seen, tmp_path: Path) -> None:
+    async with supervised(
+        seen, tmp_path, [tiny("one", "crash")], lambda: Backoff(first=0.001, longest=0.001)
+    ) as supervisor:
+        with pytest.raises(StartFailed, match=r"one ended with exit code 1 .*one\.log.*\n.*cannot start: no reason"):
+            await supervisor.start()
+
+
+async def test_a_program_that_never_gets_ready_fails_the_start_with_its_reason(seen: Seen, tmp_path: Path) -> None:
+    async with supervised(seen, tmp_path, [replace(tiny("one", "unready"), ready_within=1.0)]) as supervisor:
+        with pytest.raises(StartFailed, match=r"one was not ready within 1 s: .*not connected"):
+            await supervisor.start()
+
+
+async def test_a_port_that_somebody_else_got_first_is_given_up_for_another(seen: Seen, tmp_path: Path) -> None:
+    ports: list[int] = []
+
+    def command(port: int) -> list[str]:
+        ports.append(port)
+        # The first time it does what a server does whose port is taken.
+        return [sys.executable, "-I", TINY, str(port), "crash" if len(ports) == 1 else ""]
+
+    async with supervised(seen, tmp_path, [replace(tiny("one"), command=command)]) as supervisor:
+        await supervisor.start()
+        assert seen.running["one"].port == ports[1] != ports[0]
+
+
+async def test_a_foreign_server_on_the_port_is_not_taken_for_the_program(seen: Seen, tmp_path: Path) -> None:
+    async with supervised(seen, tmp_path, [tiny("other")]) as supervisor:
+        await supervisor.start()
+        port = seen.running["other"].port
+
+        def sleep(port: int) -> list[str]:
+            del port
+            return ["sleep", "600"]
+
+        squatted = replace(tiny("one"), command=sleep, port=port, ready_within=0.5)
+        async with supervised(Seen(), tmp_path, [squatted]) as second:
+            with pytest.raises(StartFailed, match=f"port {port} belongs to another program"):
+                await second.start()
+
+
+async def test_a_program_starts_only_after_what_it_needs(seen: Seen, tmp_path: Path) -> None:
+    given: list[dict[str, str]] = []
+
+    def environment(port: int, urls: Mapping[str, str]) -> dict[str, str]:
+        given.append(dict(urls))
+        return {}
+
+    server = replace(tiny("server"), stage=Stage.SERVER)
+    user = replace(tiny("user"), needs=("server", "outside"), environment=environment)
+    async with supervised(seen, tmp_path, [user, server]) as supervisor:
+        await supervisor.start()
+        assert given == [{"server": seen.running["server"].url}] == [seen.urls]
+
+
+async def test_services_are_gone_before_the_servers_are_asked_to_stop(seen: Seen, tmp_path: Path) -> None:
+    server = replace(tiny("server"), stage=Stage.SERVER)
+    deaf = replace(tiny("deaf", "deaf"), stop_within=0.5)
+    async with supervised(seen, tmp_path, [server, deaf]) as supervisor:
+        await supervisor.start()
+        pids = {name: process.pid for name, process in seen.running.items()}
+        stopping = asyncio.create_task(supervisor.stop())
+        while not is_gone(pids["deaf"]):
+            assert not is_gone(pids["server"])
+            await asyncio.sleep(0.01)
+        await stopping
+        assert is_gone(pids["server"])
+    assert "deaf did not stop within 0.5 s: killed" in seen.lines
+
+
+async def test_what_a_dead_program_has_started_dies_with_it(seen: Seen, tmp_path: Path) -> None:
+    async with supervised(seen, tmp_path, [tiny("one", "parent")]) as supervisor:
+        await supervisor.start()
+        grandchild = int((tmp_path / "one.log").read_text().split()[1])
+        assert not is_gone(grandchild)
+        os.kill(seen.running["one"].pid, KILL)
+        await eventually(lambda: is_gone(grandchild))
+
+
+async def test_a_line_without_end_neither_blocks_nor_kills_the_program(seen: Seen, tmp_path: Path) -> None:
+    async with supervised(seen, tmp_path, [tiny("one", "loud")]) as supervisor:
+        await supervisor.start()
+        await eventually(lambda: (tmp_path / "one.log").read_bytes().count(b"x") == 200_000)
+
+
+async def test_a_stop_while_things_are_starting_leaves_nothing(seen: Seen, tmp_path: Path) -> None:
+    began = time.monotonic()
+    async with supervised(seen, tmp_path, [tiny("one", "unready"), replace(tiny("two"), needs=("one",))]) as supervisor:
+        starting = asyncio.create_task(supervisor.start())
+        pids = await eventually(lambda: [int(pid) for pid in _children() if "tiny.py" in _command_line(pid)])
+        await supervisor.stop()
+        await starting
+    await eventually(all_gone(pids))
+    assert time.monotonic() - began < 15
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_the_guard_outlives_signals_and_ends_with_the_supervisor(
+    seen: Seen, tmp_path: Path, number: signal.Signals
+) -> None:
+    async with supervised(seen, tmp_path, [tiny("one")]) as supervisor:
+        await supervisor.start()
+        guards = [int(pid) for pid in _children() if "guard.py" in _command_line(pid)]
+        for guard in guards:
+            os.kill(guard, number)
+        assert not any(is_gone(guard) for guard in guards)
+    await eventually(all_gone(guards))
+
+
+def _children() -> list[str]:
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
+def _command_line(pid: str) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text()
