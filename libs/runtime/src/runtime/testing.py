@@ -149,8 +149,13 @@ class ServerProcess:
         self._end(signal.SIGKILL)
 
     def pause(self) -> None:
-        """Freezes it (SIGSTOP): its sockets stay open and nothing answers."""
+        """Freezes it (SIGSTOP): its sockets stay open and nothing answers. Returns when every thread stands still."""
         os.kill(self.pid, signal.SIGSTOP)
+        end = time.monotonic() + 5
+        while not _stopped(self.pid):
+            if time.monotonic() > end:
+                raise ServerFailed(f"{type(self).__name__} could not be frozen")
+            time.sleep(0.001)
 
     def resume(self) -> None:
         """Thaws it (SIGCONT)."""
@@ -345,6 +350,15 @@ def _running(server: S) -> Generator[S]:
 def _script(name: str) -> str:
     beside_python = Path(sysconfig.get_path("scripts")) / name
     return str(beside_python) if beside_python.exists() else shutil.which(name) or name
+
+
+def _stopped(pid: int) -> bool:
+    """Whether the kernel has stopped every thread; the signal alone takes effect a little later."""
+    states: list[str] = []
+    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            states.append(stat.read_text().rpartition(")")[2].split()[0])
+    return all(state in ("T", "t") for state in states)
 
 
 def _die_with_parent() -> None:
