@@ -1,0 +1,1 @@
+"""What a turn is and how it is decided: plain Python, no server, no clock."""

@@ -1,0 +1,1 @@
+"""The turn: what the log says, what the journal holds, what to do next."""

@@ -1,0 +1,193 @@
+"""What the state machine asks of the shell (effects) and what it is told (events)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent.domain.turn.journal import Journal, Reply
+from agent.domain.turn.log import LogView, StopReason
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """Why the conversation is looked at: the stream sequence of a visitor message, or of another fact."""
+
+    seq: int
+    visitor: bool
+
+
+# ---------------------------------------------------------------- effects
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Read the last fact of each kind (one snapshot, no older than `at_least`) and the journal with its revision."""
+
+    at_least: int
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Ask all agents whether one of them is driving this conversation's turn right now."""
+
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Replace the journal, if its revision is still this one."""
+
+    journal: Journal
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Call the model with the history up to `view.n` and the journal's calls, watching for facts after `view.n`.
+
+    `last`: the tools stay listed but may not be called.
+    """
+
+    journal: Journal
+    view: LogView
+    last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunCalls:
+    """Get the outcome of every unsettled call of the journal, by its own id."""
+
+    journal: Journal
+    view: LogView
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Append what the turn ends in to the log, if nothing newer than `fence` is in the conversation's tree."""
+
+    journal: Journal
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Tell the operators and the dead-letter stream about a failed turn; may be told twice."""
+
+    journal: Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Acknowledge, waiting for the server's confirmation: the last step. `why` is for logs and metrics."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Hand the delivery back, to come again after `seconds`."""
+
+    seconds: float
+    why: str
+
+
+Effect = Look | Probe | Save | Ask | RunCalls | Append | Report | Done | Later
+
+
+# ---------------------------------------------------------------- events
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """The view and the journal (with the revision to replace, 0: there is none)."""
+
+    view: LogView
+    journal: Journal | None
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """Whether another handler drives the turn, as far as one can tell."""
+
+    driven: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The journal is stored; `revision` is its new one."""
+
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class SaveRefused:
+    """Another agent drives this conversation, or it is unknown whether the journal was stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """The model's reply."""
+
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The wait was given up; `seq`: of the fact that caused it (0: it was no fact)."""
+
+    reason: StopReason
+    seq: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AskFailed:
+    """No provider gave a reply. `final`: trying again is pointless."""
+
+    code: str
+    detail: str
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """Outcomes (JSON texts) by call id; every unsettled call has one."""
+
+    results: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The append is in the log at this sequence."""
+
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class AppendRefused:
+    """Something newer than the fence is in the tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppendUnknown:
+    """No acknowledgement came: it may be stored, or still arrive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """The operators have been told."""
+
+
+Event = (
+    Looked
+    | Probed
+    | Saved
+    | SaveRefused
+    | Replied
+    | Interrupted
+    | AskFailed
+    | Ran
+    | Stored
+    | AppendRefused
+    | AppendUnknown
+    | Reported
+)

@@ -1,0 +1,184 @@
+"""The journal of a turn and its transitions. One value per conversation, replaced by compare-and-set.
+
+What is in it survives the agent: a redelivered turn goes on from its last step, with no second model bill for a
+journalled reply and no second effect of a tool.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from agent.domain.turn.log import PATIENCE, LogView, StopReason
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What the model counted."""
+
+    prompt: int = 0
+    completion: int = 0
+
+    def __add__(self, other: "Tokens") -> "Tokens":
+        return Tokens(self.prompt + other.prompt, self.completion + other.completion)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call. `arguments` and `result` are JSON texts; `model_id` is the model's own name for the call."""
+
+    call_id: str
+    tool: str
+    arguments: str
+    model_id: str = ""
+    result: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One reply of the model that asked for tools. `basis`: of the turn that it was made in."""
+
+    basis: int
+    text: str
+    calls: tuple[Call, ...]
+    usage: Tokens = Tokens()
+    model: str = ""
+    provider: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedCall:
+    """A call as the model asks for it."""
+
+    tool: str
+    arguments: str
+    model_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One reply of the model: text, or calls (perhaps with text beside them)."""
+
+    text: str = ""
+    calls: tuple[RequestedCall, ...] = ()
+    usage: Tokens = Tokens()
+    model: str = ""
+    provider: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """A turn as recorded. Times are seconds since the epoch by the bus's clock.
+
+    `answer` or `failure` (a code), once there, is what the turn ends in: no model is called again for it.
+    `released`: by its driver's own word nobody drives it now.
+    """
+
+    turn_id: str
+    basis: int
+    started_at: float
+    deadline: float
+    steps: tuple[Step, ...] = ()
+    cancels: int = 0
+    released: bool = False
+    forced: bool = False
+    owner_since: int = 0
+    attempts: int = 0
+    failures: int = 0
+    answer: str | None = None
+    failure: str | None = None
+    detail: str = ""
+    usage: Tokens = Tokens()
+    model: str = ""
+    provider: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether what the turn ends in is known."""
+        return self.answer is not None or self.failure is not None
+
+    @property
+    def iterations(self) -> int:
+        """How many replies of this turn asked for tools; a predecessor's do not count."""
+        return sum(step.basis == self.basis for step in self.steps)
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """Every call, a predecessor's first."""
+        return tuple(call for step in self.steps for call in step.calls)
+
+    @property
+    def unsettled(self) -> tuple[Call, ...]:
+        """The calls whose outcome is not known."""
+        return tuple(call for call in self.calls if call.result is None)
+
+
+MAX_CANCELS = 2
+"""Cancelled so often, a turn is finished all the same: someone who keeps typing is answered."""
+
+
+def open_journal(previous: Journal | None, view: LogView, *, turn_id: str, now: float, time_limit: float) -> Journal:
+    """The journal with which the turn of the newest visitor message is driven from `view`.
+
+    The same turn goes on where it was; a successor inherits the calls of a predecessor that was never answered, so
+    that what they did is not done again.
+    """
+    if previous is not None and previous.basis == view.newest_visitor:
+        journal = replace(previous, released=False)
+        if view.owner_since > previous.owner_since:
+            # Given back by a human: what the turn had used of its time and patience while it was not ours is no debt.
+            journal = replace(
+                journal, owner_since=view.owner_since, started_at=now, deadline=now + time_limit, attempts=0, failures=0
+            )
+    else:
+        journal = Journal(
+            turn_id, view.newest_visitor, started_at=now, deadline=now + time_limit, owner_since=view.owner_since
+        )
+        if previous is not None and previous.basis > view.basis:
+            kept = tuple(step for step in previous.steps if step.basis > view.basis)
+            cancels = previous.cancels + (0 if previous.released else 1)
+            journal = replace(journal, steps=kept, cancels=cancels)
+    waited_long = view.first_unanswered_at is not None and now - view.first_unanswered_at >= PATIENCE
+    forced = journal.cancels >= MAX_CANCELS or waited_long
+    return replace(journal, forced=forced, attempts=journal.attempts + 1)
+
+
+def with_reply(journal: Journal, reply: Reply, *, last: bool) -> Journal:
+    """The model's reply recorded: calls become a step with ids of their own, text alone is the answer."""
+    spent = replace(
+        journal,
+        usage=journal.usage + reply.usage,
+        model=reply.model or journal.model,
+        provider=reply.provider or journal.provider,
+    )
+    if last or not reply.calls:
+        return replace(spent, answer=reply.text)
+    index = journal.iterations
+    calls = tuple(
+        Call(f"{journal.turn_id}-{index}-{position}", call.tool, call.arguments, call.model_id)
+        for position, call in enumerate(reply.calls)
+    )
+    step = Step(journal.basis, reply.text, calls, reply.usage, reply.model, reply.provider)
+    return replace(spent, steps=(*journal.steps, step))
+
+
+def with_results(journal: Journal, results: Mapping[str, str]) -> Journal:
+    """The outcomes of calls recorded, by call id."""
+    steps = tuple(
+        replace(step, calls=tuple(replace(c, result=results.get(c.call_id, c.result)) for c in step.calls))
+        for step in journal.steps
+    )
+    return replace(journal, steps=steps)
+
+
+def with_stop(journal: Journal, reason: StopReason) -> Journal:
+    """A model call was given up; only a newer visitor message counts towards the limit of cancellations."""
+    return replace(journal, released=True, cancels=journal.cancels + (reason is StopReason.SUPERSEDED))
+
+
+def with_pause(journal: Journal) -> Journal:
+    """No provider answered this time; the turn comes again."""
+    return replace(journal, released=True, failures=journal.failures + 1)
+
+
+def with_failure(journal: Journal, code: str, detail: str) -> Journal:
+    """The turn ends in a visible system message with this code."""
+    return replace(journal, failure=code, detail=detail)

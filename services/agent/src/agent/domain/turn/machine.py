@@ -1,0 +1,221 @@
+"""How one delivery is handled: a state machine of pure steps. The shell performs its effects and feeds back events.
+
+    Look ─► Looked ─► decide: Done | Later | Probe | Save
+    Saved ─► Ask ─► Replied ─► Save          until there is an answer, or a failure that must be told
+         ├─► RunCalls ─► Ran ─► Save
+         └─► Append ─► Stored ─► Done
+                    └► refused, unknown ─► Look
+
+Two readings of the log are never mixed: decision, prompt and fence all come from one view. Refused and unknown appends
+are never just acknowledged and never just repeated: a new view, a new decision.
+"""
+
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from agent.domain.turn.effects import (
+    Append,
+    AppendRefused,
+    AppendUnknown,
+    Ask,
+    AskFailed,
+    Done,
+    Effect,
+    Event,
+    Interrupted,
+    Later,
+    Look,
+    Looked,
+    Probe,
+    Probed,
+    Ran,
+    Replied,
+    Report,
+    Reported,
+    RunCalls,
+    Save,
+    Saved,
+    SaveRefused,
+    Stored,
+    Trigger,
+)
+from agent.domain.turn.journal import (
+    Journal,
+    open_journal,
+    with_failure,
+    with_pause,
+    with_reply,
+    with_results,
+    with_stop,
+)
+from agent.domain.turn.log import LogView, Policy, due_at
+from contracts.ids import turn_id
+
+MAX_ROUNDS = 6
+"""Decisions in one delivery; then it is handed back, so that no handler spins on a busy conversation."""
+MAX_ATTEMPTS = 8
+"""Times that a turn is opened: one that kills its agent each time ends in a visible error."""
+MAX_FAILURES = 3
+"""Rounds in which no provider answered; then the visitor is told."""
+SOON = 0.3
+"""Seconds after which a delivery that lost a race comes again."""
+LONGEST_WAIT = 60.0
+"""No delivery waits longer in one go, whatever a clock says."""
+
+
+class Phase(Enum):
+    """What the handling waits for."""
+
+    DECIDING = auto()
+    PROBING = auto()
+    DRIVING = auto()
+    STOPPING = auto()
+    PAUSING = auto()
+    APPENDING = auto()
+    CHECKING = auto()
+    REPORTING = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """One delivery being handled. `seen`: the newest sequence known to exist, which every next view must reach."""
+
+    trigger: Trigger
+    company: str
+    conversation: str
+    time_limit: float
+    seen: int
+    phase: Phase = Phase.DECIDING
+    rounds: int = 0
+    view: LogView | None = None
+    journal: Journal | None = None
+    revision: int = 0
+
+
+def begin(trigger: Trigger, company: str, conversation: str, *, time_limit: float) -> tuple[Handling, Effect]:
+    """The start of every delivery. `time_limit`: seconds that a turn may take."""
+    return Handling(trigger, company, conversation, time_limit, seen=trigger.seq), Look(trigger.seq)
+
+
+def advance(h: Handling, event: Event, policy: Policy, now: float) -> tuple[Handling, Effect]:
+    """The next effect. `policy` and `now` (the bus's clock) are those of this moment, not of the turn's start."""
+    match event:
+        case Looked():
+            return _looked(h, event, policy, now)
+        case Probed(driven=True):
+            return _later(h, SOON, "driven elsewhere")
+        case Probed():
+            return _open(h, now)
+        case Saved(revision=revision):
+            return _saved(replace(h, revision=revision), policy, now)
+        case SaveRefused():
+            return _later(h, SOON, "another agent drives")
+        case Replied(reply=reply):
+            journal = _driven(h)[0]
+            last = journal.iterations >= policy.max_iterations
+            return _save(h, with_reply(journal, reply, last=last), Phase.DRIVING)
+        case Ran(results=results):
+            return _save(h, with_results(_driven(h)[0], results), Phase.DRIVING)
+        case Interrupted(reason=reason, seq=seq):
+            stopped = with_stop(_driven(h)[0], reason)
+            return _save(replace(h, seen=max(h.seen, seq)), stopped, Phase.STOPPING)
+        case AskFailed(code=code, detail=detail, final=final):
+            journal = _driven(h)[0]
+            if final or journal.failures + 1 >= MAX_FAILURES:
+                return _save(h, with_failure(journal, code, detail), Phase.DRIVING)
+            return _save(h, with_pause(journal), Phase.PAUSING)
+        case Stored():
+            journal = _driven(h)[0]
+            if journal.failure is not None:
+                return replace(h, phase=Phase.REPORTING), Report(journal)
+            return h, Done("answered")
+        case AppendRefused() | AppendUnknown():
+            # It may be somebody else's fact or one's own answer whose acknowledgement was lost: only the log can tell.
+            seen = max(h.seen, _driven(h)[1].n)
+            return replace(h, phase=Phase.CHECKING, seen=seen), Look(seen)
+        case Reported():
+            return h, Done("failed")
+
+
+def _looked(h: Handling, event: Looked, policy: Policy, now: float) -> tuple[Handling, Effect]:
+    view, found = event.view, event.journal
+    if view.n < h.seen:
+        return h, Look(h.seen)
+    if h.rounds >= MAX_ROUNDS:
+        return _later(h, SOON, "busy conversation")
+    checking = h.phase is Phase.CHECKING
+    mine = h.journal
+    h = replace(h, phase=Phase.DECIDING, rounds=h.rounds + 1, seen=view.n, view=view)
+    if checking and mine is not None and mine.forced and policy.answers(view.owner) and view.basis < mine.basis:
+        return replace(h, phase=Phase.APPENDING), Append(mine, view.n)
+    h = replace(h, journal=found, revision=event.revision)
+    settled = view.basis >= (h.trigger.seq if h.trigger.visitor else view.newest_visitor)
+    if settled:
+        if found is not None and found.failure is not None and found.basis == view.basis:
+            # Its teller may have died between the visible message and the report.
+            return replace(h, phase=Phase.REPORTING), Report(found)
+        return h, Done("settled")
+    if h.trigger.visitor and view.newest_visitor > h.trigger.seq:
+        return h, Done("the newest message's handler owns the turn")
+    if not policy.answers(view.owner):
+        return h, Done("not ours to answer")
+    rest = due_at(view, policy) - now
+    if rest > 0:
+        return _later(h, min(rest, LONGEST_WAIT), "not due")
+    if found is not None and not found.ended and not found.released and found.basis > view.basis:
+        same = found.basis == view.newest_visitor
+        if same or found.forced:
+            # Taking a turn from a living driver would pay the model twice, or let a typist starve a forced answer.
+            return replace(h, phase=Phase.PROBING), Probe(found.turn_id)
+    return _open(h, now)
+
+
+def _open(h: Handling, now: float) -> tuple[Handling, Effect]:
+    view = _seen(h)
+    turn = turn_id(h.company, h.conversation, view.newest_visitor)
+    journal = open_journal(h.journal, view, turn_id=turn, now=now, time_limit=h.time_limit)
+    if journal.ended:
+        return replace(h, journal=journal, phase=Phase.APPENDING), Append(journal, view.n)
+    if journal.attempts > MAX_ATTEMPTS:
+        journal = with_failure(journal, "INTERNAL", f"given up after {MAX_ATTEMPTS} attempts")
+    return _save(h, journal, Phase.DRIVING)
+
+
+def _saved(h: Handling, policy: Policy, now: float) -> tuple[Handling, Effect]:
+    journal, view = _driven(h)
+    match h.phase:
+        case Phase.STOPPING:
+            return replace(h, phase=Phase.DECIDING), Look(h.seen)
+        case Phase.PAUSING:
+            return _later(h, float(2 ** (journal.failures - 1)), "no provider answers")
+        case _:
+            pass
+    if not policy.answers(view.owner):
+        return replace(h, phase=Phase.DECIDING), Look(h.seen)
+    if journal.ended:
+        return replace(h, phase=Phase.APPENDING), Append(journal, view.n)
+    if now >= journal.deadline:
+        return _save(h, with_failure(journal, "DEADLINE", "the turn's time is over"), Phase.DRIVING)
+    if journal.unsettled:
+        return h, RunCalls(journal, view)
+    return h, Ask(journal, view, last=journal.iterations >= policy.max_iterations)
+
+
+def _save(h: Handling, journal: Journal, phase: Phase) -> tuple[Handling, Effect]:
+    return replace(h, journal=journal, phase=phase), Save(journal, h.revision)
+
+
+def _later(h: Handling, seconds: float, why: str) -> tuple[Handling, Effect]:
+    return h, Later(seconds, why)
+
+
+def _seen(h: Handling) -> LogView:
+    if h.view is None:
+        raise RuntimeError("a decision needs a view: Look comes first")
+    return h.view
+
+
+def _driven(h: Handling) -> tuple[Journal, LogView]:
+    if h.journal is None:
+        raise RuntimeError("no journal is open: Save comes first")
+    return h.journal, _seen(h)

@@ -1,0 +1,445 @@
+"""An explicit-state model checker that walks every interleaving of the turn decisions.
+
+The decisions checked are the service's own (agent.domain.turn.machine); modelled here is only the world around them: a
+log with a fence, a journal cell with compare-and-set, deliveries that come again, agents that die, acknowledgements and
+answers that get lost, reads that are stale, publishes that arrive late, and an executor that runs a call id once.
+
+A violation is found when an answer is doubled, speaks over a human, answers a message that is settled, repeats a tool's
+effect, or when a message can be lost: a state in which nothing will happen any more, or nothing good ever can, while a
+visitor waits.
+
+Rules that are left out on purpose (class Rules) show that the checker sees what it should.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from agent.domain.turn.effects import (
+    Append,
+    AppendRefused,
+    AppendUnknown,
+    Ask,
+    AskFailed,
+    Done,
+    Effect,
+    Event,
+    Interrupted,
+    Later,
+    Look,
+    Looked,
+    Probe,
+    Probed,
+    Ran,
+    Replied,
+    Report,
+    Reported,
+    RunCalls,
+    Save,
+    Saved,
+    SaveRefused,
+    Stored,
+    Trigger,
+)
+from agent.domain.turn.journal import Journal, Reply, RequestedCall
+from agent.domain.turn.log import Fact, FactKind, LogView, Ownership, Policy, StopReason, stop_reason, view_of
+from agent.domain.turn.machine import Handling, Phase, advance, begin
+
+COMPANY, CONVERSATION = "c", "c1"
+TIME_LIMIT = 120.0
+ANSWERING = Policy(enabled=True)
+
+
+class Act(StrEnum):
+    """What people and time do; each actor's acts happen in order, between everything else."""
+
+    VISITOR = "visitor"
+    TAKE = "take"
+    RELEASE = "release"
+    OPERATOR = "operator"
+    CANCEL = "cancel"
+    NOTICE = "notice"
+    """A system message that settles nothing."""
+    DISABLE = "disable"
+    WAIT = "wait"
+    """Ten seconds pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """How often each thing may go wrong in one run."""
+
+    crash: int = 0
+    lost_ack: int = 0
+    lost_puback: int = 0
+    stale: int = 0
+    redelivery: int = 0
+    model: int = 0
+    probe: int = 0
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One small world. `tools`: the model asks for one tool with an effect before it answers."""
+
+    name: str
+    actors: tuple[tuple[Act, ...], ...]
+    faults: Faults = Faults()
+    agents: int = 2
+    tools: bool = False
+    policy: Policy = ANSWERING
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An agent at work on a delivery: its machine, and the effect that it is about to perform."""
+
+    delivery: int
+    handling: Handling
+    effect: Effect
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A publish under way whose sender has given up waiting."""
+
+    fact: Fact
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Everything that there is. `deliveries`: sequence → waiting, out or gone, by the newest word."""
+
+    log: tuple[Fact, ...] = ()
+    cell: tuple[Journal | None, int] = (None, 0)
+    older_cell: tuple[Journal | None, int] = (None, 0)
+    deliveries: tuple[tuple[int, bool, str], ...] = ()
+    jobs: tuple[Job | None, ...] = ()
+    late: tuple[Late, ...] = ()
+    effects: tuple[tuple[str, str], ...] = ()
+    acts: tuple[int, ...] = ()
+    faults: Faults = Faults()
+    now: float = 0.0
+    enabled: bool = True
+
+
+class Rules:
+    """What stands between the machine and the world. Nothing, here; a subclass leaves one rule out."""
+
+    taken = "out"
+    """What becomes of a delivery when an agent takes it."""
+    nakked = "waiting"
+    """What becomes of a delivery that is handed back."""
+
+    def event(self, event: Event, handling: Handling, world: World) -> Event:
+        """What the machine is told of what happened."""
+        del handling, world
+        return event
+
+    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+        """What is done of what the machine asks for."""
+        del cause, handling, world
+        return effect
+
+    def view(self, facts: tuple[Fact, ...]) -> LogView:
+        """How a snapshot is judged."""
+        return view_of(_last_of_each(facts), _first_unanswered(facts))
+
+
+@dataclass
+class Finding:
+    """What the walk found. `violation` None: nothing wrong in any of `states` states."""
+
+    states: int
+    violation: str | None = None
+    path: list[str] = field(default_factory=list[str])
+
+
+class Violation(Exception):  # noqa: N818 - it is a finding, not a fault of the program
+    """A broken promise."""
+
+
+def _last_of_each(facts: tuple[Fact, ...]) -> list[Fact]:
+    last: dict[FactKind, Fact] = {}
+    for fact in facts:
+        last[fact.kind] = fact
+    return list(last.values())
+
+
+def _first_unanswered(facts: tuple[Fact, ...]) -> float | None:
+    basis = view_of(_last_of_each(facts)).basis
+    return next((f.at for f in facts if f.kind is FactKind.VISITOR and f.seq > basis), None)
+
+
+def explore(scenario: Scenario, rules: Rules | None = None, *, limit: int = 2_000_000) -> Finding:
+    """Walks all reachable states, breadth first, and stops at the first violation, with the shortest way to it.
+
+    Raises:
+        RuntimeError: more than `limit` states.
+    """
+    rules = rules or Rules()
+    start = World(
+        acts=(0,) * len(scenario.actors),
+        jobs=(None,) * scenario.agents,
+        faults=scenario.faults,
+        enabled=scenario.policy.enabled,
+    )
+    number: dict[World, int] = {start: 0}
+    worlds = [start]
+    came_from: list[tuple[int, str]] = [(-1, "start")]
+    predecessors: list[list[int]] = [[]]
+    good: list[int] = []
+    at = 0
+
+    def path(index: int, last: str | None = None) -> list[str]:
+        steps = [last] if last else []
+        while index > 0:
+            index, step = came_from[index]
+            steps.append(step)
+        return steps[::-1]
+
+    while at < len(worlds):
+        world = worlds[at]
+        moved = False
+        try:
+            for step, following in _moves(world, scenario, rules):
+                moved = True
+                found = number.get(following)
+                if found is None:
+                    found = number[following] = len(worlds)
+                    if found > limit:
+                        raise RuntimeError(f"{scenario.name}: more than {limit} states")
+                    worlds.append(following)
+                    came_from.append((at, step))
+                    predecessors.append([])
+                predecessors[found].append(at)
+        except Violation as violation:
+            return Finding(len(worlds), str(violation), path(at))
+        if not moved:
+            if _waits(world, scenario):
+                return Finding(len(worlds), "lost: nothing will happen any more and a visitor waits", path(at))
+            good.append(at)
+        at += 1
+    return _can_all_end(worlds, predecessors, good, path)
+
+
+def _can_all_end(
+    worlds: list[World], predecessors: list[list[int]], good: list[int], path: Callable[[int], list[str]]
+) -> Finding:
+    reaches = bytearray(len(worlds))
+    for index in good:
+        reaches[index] = 1
+    stack = list(good)
+    while stack:
+        for before in predecessors[stack.pop()]:
+            if not reaches[before]:
+                reaches[before] = 1
+                stack.append(before)
+    stuck = reaches.find(0)
+    if stuck < 0:
+        return Finding(len(worlds))
+    return Finding(len(worlds), "lost: from here no run ever ends with the visitor answered", path(stuck))
+
+
+def _policy(world: World, scenario: Scenario) -> Policy:
+    return scenario.policy if world.enabled else replace(scenario.policy, enabled=False)
+
+
+def _waits(world: World, scenario: Scenario) -> bool:
+    view = view_of(_last_of_each(world.log))
+    return view.unanswered and _policy(world, scenario).answers(view.owner)
+
+
+def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str, World]]:
+    for actor, acts in enumerate(scenario.actors):
+        position = world.acts[actor]
+        if position < len(acts):
+            done = (*world.acts[:actor], position + 1, *world.acts[actor + 1 :])
+            yield acts[position].value, _act(replace(world, acts=done), acts[position])
+    for index, late in enumerate(world.late):
+        rest = replace(world, late=world.late[:index] + world.late[index + 1 :])
+        yield "late publish arrives", _stored(rest, late, scenario)[0]
+    idle = next((agent for agent, job in enumerate(world.jobs) if job is None), None)
+    for index, (seq, visitor, state) in enumerate(world.deliveries):
+        again = state == "out" and world.faults.redelivery > 0
+        if idle is None or (state != "waiting" and not again):
+            continue
+        handling, effect = begin(Trigger(seq, visitor), COMPANY, CONVERSATION, time_limit=TIME_LIMIT)
+        started = _deliver(world, index, rules.taken)
+        if again:
+            started = replace(started, faults=replace(world.faults, redelivery=world.faults.redelivery - 1))
+        effect = rules.effect(effect, None, handling, world)
+        # Idle agents are alike: it is enough that one of them takes the delivery.
+        yield f"agent {idle} takes {seq}", _work(started, idle, Job(index, handling, effect))
+    for agent, job in enumerate(world.jobs):
+        if job is None:
+            continue
+        yield from _perform(world, agent, job, scenario, rules)
+        if world.faults.crash > 0:
+            died = _work(_deliver(world, job.delivery, "waiting"), agent, None)
+            yield f"agent {agent} dies", replace(died, faults=replace(world.faults, crash=world.faults.crash - 1))
+
+
+def _act(world: World, act: Act) -> World:
+    seq = len(world.log) + 1
+    newest = view_of(_last_of_each(world.log)).newest_visitor
+    match act:
+        case Act.DISABLE:
+            return replace(world, enabled=False)
+        case Act.WAIT:
+            return replace(world, now=world.now + 10.0)
+        case Act.VISITOR:
+            fact = Fact(FactKind.VISITOR, seq, world.now)
+        case Act.TAKE:
+            fact = Fact(FactKind.OWNER, seq, world.now, owner=Ownership.HUMAN)
+        case Act.RELEASE:
+            fact = Fact(FactKind.OWNER, seq, world.now, owner=Ownership.AI)
+        case Act.OPERATOR:
+            fact = Fact(FactKind.OPERATOR, seq, world.now)
+        case Act.NOTICE:
+            fact = Fact(FactKind.SYSTEM, seq, world.now, basis=view_of(_last_of_each(world.log)).basis)
+        case Act.CANCEL:
+            fact = Fact(FactKind.CANCEL, seq, world.now, basis=max(newest, view_of(_last_of_each(world.log)).basis))
+    world = replace(world, log=(*world.log, fact))
+    if fact.kind in (FactKind.VISITOR, FactKind.OWNER):
+        delivery = (seq, fact.kind is FactKind.VISITOR, "waiting")
+        world = replace(world, deliveries=(*world.deliveries, delivery))
+    return world
+
+
+def _deliver(world: World, index: int, state: str) -> World:
+    seq, visitor, old = world.deliveries[index]
+    if old == "gone":
+        return world
+    changed = (seq, visitor, state)
+    return replace(world, deliveries=(*world.deliveries[:index], changed, *world.deliveries[index + 1 :]))
+
+
+def _work(world: World, agent: int, job: Job | None) -> World:
+    return replace(world, jobs=(*world.jobs[:agent], job, *world.jobs[agent + 1 :]))
+
+
+def _spent(world: World, fault: str) -> World:
+    left = getattr(world.faults, fault) - 1
+    return replace(world, faults=replace(world.faults, **{fault: left}))
+
+
+def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rules) -> Iterator[tuple[str, World]]:
+    effect = job.effect
+    match effect:
+        case Done():
+            yield f"agent {agent} acks ({effect.why})", _work(_deliver(world, job.delivery, "gone"), agent, None)
+            if world.faults.lost_ack > 0:
+                lost = _work(_deliver(world, job.delivery, "waiting"), agent, None)
+                yield f"agent {agent}'s ack is lost", _spent(lost, "lost_ack")
+        case Later():
+            yield f"agent {agent} naks ({effect.why})", _work(_deliver(world, job.delivery, rules.nakked), agent, None)
+        case _:
+            for name, event, after in _outcomes(world, agent, job, scenario, rules):
+                told = rules.event(event, job.handling, after)
+                policy = _policy(after, scenario)
+                handling, following = advance(job.handling, told, policy, after.now)
+                following = rules.effect(following, event, handling, after)
+                yield f"agent {agent}: {name}", _work(after, agent, Job(job.delivery, handling, following))
+
+
+def _outcomes(
+    world: World, agent: int, job: Job, scenario: Scenario, rules: Rules
+) -> Iterator[tuple[str, Event, World]]:
+    effect = job.effect
+    match effect:
+        case Look():
+            yield "looks", Looked(rules.view(world.log), *world.cell), world
+            if world.faults.stale > 0:
+                for n in range(len(world.log)):
+                    yield (
+                        f"sees a stale log ({n})",
+                        Looked(rules.view(world.log[:n]), *world.cell),
+                        _spent(world, "stale"),
+                    )
+                if world.older_cell != world.cell:
+                    stale = Looked(rules.view(world.log), *world.older_cell)
+                    yield "sees a stale journal", stale, _spent(world, "stale")
+        case Probe():
+            others = (other for at, other in enumerate(world.jobs) if at != agent and other is not None)
+            driven = any(other.handling.phase is Phase.DRIVING for other in others)
+            yield "probes", Probed(driven), world
+            if driven and world.faults.probe > 0:
+                yield "gets no answer to its probe", Probed(False), _spent(world, "probe")
+        case Save():
+            if effect.revision in (world.cell[1], -1):
+                revision = world.cell[1] + 1
+                after = replace(world, cell=(effect.journal, revision), older_cell=world.cell)
+                yield "saves", Saved(revision), after
+                if world.faults.lost_puback > 0:
+                    yield "saves, unacknowledged", SaveRefused(), _spent(after, "lost_puback")
+            else:
+                yield "is refused the journal", SaveRefused(), world
+        case Ask():
+            yield from _replies(world, agent, effect, scenario)
+        case RunCalls():
+            yield "runs the tools", *_run(world, effect.journal)
+        case Append():
+            late = Late(_fact_of(effect.journal, len(world.log) + 1, world.now), effect.fence)
+            after, stored = _stored(world, late, scenario)
+            yield "appends" if stored else "is refused", Stored(len(after.log)) if stored else AppendRefused(), after
+            if world.faults.lost_puback > 0:
+                yield "appends, unacknowledged", AppendUnknown(), _spent(after, "lost_puback")
+                under_way = replace(world, late=(*world.late, late))
+                yield "appends, late", AppendUnknown(), _spent(under_way, "lost_puback")
+        case Report():
+            yield "reports", Reported(), world
+        case Done() | Later():
+            return
+
+
+def _fact_of(journal: Journal, seq: int, now: float) -> Fact:
+    kind = FactKind.SYSTEM if journal.failure is not None else FactKind.ASSISTANT
+    return Fact(kind, seq, now, basis=journal.basis)
+
+
+def _replies(world: World, agent: int, effect: Ask, scenario: Scenario) -> Iterator[tuple[str, Event, World]]:
+    signature = f"agent {agent} attempt {effect.journal.attempts}"
+    # A model that sees the order in its turn's calls, or a turn that ended before, does not ask for it again.
+    if scenario.tools and not effect.journal.calls and effect.view.basis == 0:
+        yield "model asks for a tool", Replied(Reply(calls=(RequestedCall("order", signature),))), world
+    else:
+        yield "model answers", Replied(Reply(text="answer")), world
+    if world.faults.model > 0:
+        yield "model fails", AskFailed("LLM_UNAVAILABLE", "down"), _spent(world, "model")
+    policy = _policy(world, scenario)
+    if not policy.enabled:
+        yield "is switched off", Interrupted(StopReason.DISABLED), world
+    for fact in world.log[effect.view.n :]:
+        reason = stop_reason(fact, basis=effect.journal.basis, forced=effect.journal.forced, policy=policy)
+        if reason is not None:
+            yield f"is cancelled by {fact.seq}", Interrupted(reason, fact.seq), world
+            return
+
+
+def _run(world: World, journal: Journal) -> tuple[Event, World]:
+    known = dict(world.effects)
+    for call in journal.unsettled:
+        if known.setdefault(call.call_id, call.arguments) != call.arguments:
+            raise Violation("an effect's id used for two different calls: two agents drive one turn")
+    if len(known) > 1:
+        raise Violation("effect twice: the same order made again")
+    results: Mapping[str, str] = {call.call_id: "done" for call in journal.unsettled}
+    return Ran(results), replace(world, effects=tuple(sorted(known.items())))
+
+
+def _stored(world: World, late: Late, scenario: Scenario) -> tuple[World, bool]:
+    """What the stream does. -1: no fence is asked for.
+
+    Message ids are left out, as if their window were always over: the fence alone has to do.
+    """
+    if late.fence not in (len(world.log), -1):
+        return world, False
+    view = view_of(_last_of_each(world.log))
+    if view.basis >= late.fact.basis:
+        raise Violation("doubled: an answer to what is already settled")
+    if not scenario.policy.answers(view.owner):
+        raise Violation("overriding: an answer over a human")
+    fact = replace(late.fact, seq=len(world.log) + 1, at=world.now)
+    return replace(world, log=(*world.log, fact)), True

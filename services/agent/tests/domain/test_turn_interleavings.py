@@ -1,0 +1,248 @@
+"""Every interleaving of the turn decisions, for small logs; and one that breaks for each rule left out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import pytest
+
+from agent.domain.turn.effects import (
+    Append,
+    AppendRefused,
+    AppendUnknown,
+    Done,
+    Effect,
+    Event,
+    Looked,
+    Replied,
+    RunCalls,
+    Save,
+)
+from agent.domain.turn.journal import Journal
+from agent.domain.turn.log import Fact, FactKind, LogView, Policy, view_of
+from agent.domain.turn.machine import Handling
+from agent.testing.interleavings import Act, Faults, Rules, Scenario, World, explore
+
+V, TAKE, RELEASE, OPERATOR = Act.VISITOR, Act.TAKE, Act.RELEASE, Act.OPERATOR
+DELAYED = Policy(enabled=True, delay=1.0)
+
+SAFE = [
+    Scenario("every fault at once", ((V,),), Faults(crash=1, lost_ack=1, lost_puback=1, stale=1)),
+    Scenario("redelivered while driven", ((V,),), Faults(crash=1, redelivery=1, model=1, probe=1, lost_puback=1)),
+    Scenario("a tool, and every fault", ((V,),), Faults(crash=1, lost_puback=1, redelivery=1, probe=1), tools=True),
+    Scenario("burst, crash", ((V, V),), Faults(crash=1, lost_ack=1)),
+    Scenario("burst, publishes unacknowledged", ((V, V),), Faults(lost_puback=1)),
+    Scenario("burst, stale reads", ((V, V),), Faults(stale=1, redelivery=1)),
+    Scenario("burst with a tool, crash", ((V, V),), Faults(crash=1), tools=True),
+    Scenario("burst with a tool, lost answers", ((V, V),), Faults(lost_puback=1, probe=1), tools=True),
+    Scenario("someone who keeps typing", ((V, V, V),)),
+    Scenario("a delay, and time", ((V, V, Act.WAIT),), Faults(crash=1), policy=DELAYED),
+    Scenario("a delay, time between", ((V, Act.WAIT, V, Act.WAIT),), policy=DELAYED),
+    Scenario("taken and given back, crash", ((V,), (TAKE, RELEASE)), Faults(crash=1)),
+    Scenario("taken and given back, stale reads", ((V,), (TAKE, RELEASE)), Faults(stale=1)),
+    Scenario("taken, answered by hand, given back", ((V,), (TAKE, OPERATOR, RELEASE)), Faults(lost_puback=1)),
+    Scenario("taken, answers arriving late", ((V,), (TAKE,)), Faults(lost_puback=2)),
+    Scenario("taken within a burst", ((V, V), (TAKE,)), Faults(lost_puback=1)),
+    Scenario("stopped by the visitor", ((V, V), (Act.CANCEL,)), Faults(crash=1)),
+    Scenario("switched off", ((V,), (Act.DISABLE,)), Faults(crash=1)),
+    Scenario("a notice in between", ((V,), (Act.NOTICE,)), Faults(crash=1, lost_puback=1)),
+    Scenario("no model, and a human", ((V,), (TAKE,)), Faults(model=3)),
+    Scenario("beside a human", ((V,), (TAKE, RELEASE)), policy=Policy(enabled=True, beside_human=True)),
+    Scenario("three agents, burst", ((V, V),), Faults(redelivery=1), agents=3),
+    Scenario("three agents, taken", ((V,), (TAKE,)), Faults(redelivery=1, crash=1), agents=3),
+    Scenario("three agents, a tool", ((V,),), Faults(redelivery=2, probe=1), agents=3, tools=True),
+]
+
+
+@pytest.mark.parametrize("scenario", SAFE, ids=lambda s: s.name)
+def test_no_interleaving_loses_doubles_or_overrides_an_answer(scenario: Scenario) -> None:
+    finding = explore(scenario)
+    assert finding.violation is None, "\n".join([finding.violation or "", *finding.path])
+    assert finding.states > 50
+
+
+class AckOnRefusal(Rules):
+    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+        return Done("refused") if isinstance(cause, AppendRefused) else effect
+
+
+class AckOnLostAcknowledgement(Rules):
+    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+        return Done("surely stored") if isinstance(cause, AppendUnknown) else effect
+
+
+class BlindRefence(Rules):
+    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+        if isinstance(cause, AppendRefused | AppendUnknown) and handling.journal is not None:
+            return Append(handling.journal, len(world.log))
+        return effect
+
+
+class FenceFromAnotherRead(Rules):
+    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+        return Append(effect.journal, len(world.log)) if isinstance(effect, Append) else effect
+
+
+class NoFence(Rules):
+    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+        return Append(effect.journal, -1) if isinstance(effect, Append) else effect
+
+
+class StaleViewAccepted(Rules):
+    def event(self, event: Event, handling: Handling, world: World) -> Event:
+        if isinstance(event, Looked):
+            return replace(event, view=replace(event.view, n=max(event.view.n, handling.seen)))
+        return event
+
+
+class _OtherView(Rules):
+    def judge(self, fact: Fact) -> Fact | None:
+        raise NotImplementedError
+
+    def view(self, facts: tuple[Fact, ...]) -> LogView:
+        last = {fact.kind: fact for fact in facts}
+        judged = [changed for fact in last.values() if (changed := self.judge(fact)) is not None]
+        return replace(view_of(judged, super().view(facts).first_unanswered_at), n=len(facts))
+
+
+class AnswersSettleByTheirOwnSequence(_OtherView):
+    def judge(self, fact: Fact) -> Fact | None:
+        return replace(fact, basis=fact.seq) if fact.kind is FactKind.ASSISTANT else fact
+
+
+class OperatorsSettleNothing(_OtherView):
+    def judge(self, fact: Fact) -> Fact | None:
+        return None if fact.kind is FactKind.OPERATOR else fact
+
+
+class CancelsSettleNothing(_OtherView):
+    def judge(self, fact: Fact) -> Fact | None:
+        return None if fact.kind is FactKind.CANCEL else fact
+
+
+class SystemMessagesSettleNothing(_OtherView):
+    def judge(self, fact: Fact) -> Fact | None:
+        return None if fact.kind is FactKind.SYSTEM else fact
+
+
+class NewerMeansAnyFact(Rules):
+    def view(self, facts: tuple[Fact, ...]) -> LogView:
+        view = super().view(facts)
+        return replace(view, newest_visitor=view.n)
+
+
+class JournalWithoutCompareAndSet(Rules):
+    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+        return replace(effect, revision=-1) if isinstance(effect, Save) else effect
+
+
+class CallsNotInherited(Rules):
+    def event(self, event: Event, handling: Handling, world: World) -> Event:
+        if isinstance(event, Looked) and event.journal and event.journal.basis != event.view.newest_visitor:
+            return replace(event, journal=replace(event.journal, steps=()))
+        return event
+
+
+class CallsSettledUnderNewIds(Rules):
+    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+        return RunCalls(_renamed(effect.journal), effect.view) if isinstance(effect, RunCalls) else effect
+
+
+def _renamed(journal: Journal) -> Journal:
+    steps = tuple(
+        replace(s, calls=tuple(replace(c, call_id=f"{c.call_id}-{journal.attempts}") for c in s.calls))
+        for s in journal.steps
+    )
+    return replace(journal, steps=steps)
+
+
+class RepliesNotJournalledBeforeTheirCalls(Rules):
+    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+        before = world.cell[0]
+        if isinstance(cause, Replied) and isinstance(effect, Save) and before is not None and cause.reply.calls:
+            return replace(effect, journal=before)
+        return effect
+
+
+class OwnerChangesNotConsumed(Rules):
+    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+        return Done("not a message") if cause is None and not handling.trigger.visitor else effect
+
+
+class AcknowledgedWhenTaken(Rules):
+    taken = "gone"
+
+
+class HandedBackAndForgotten(Rules):
+    nakked = "gone"
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A rule left out, and a world small enough to show what it is for."""
+
+    rule: str
+    left_out: Callable[[], Rules]
+    scenario: Scenario
+    breaks: str
+
+
+TAKEN = ((V,), (TAKE,))
+MUTATIONS = [
+    Mutation("refused: never just ack", AckOnRefusal, Scenario("", ((V,), (Act.NOTICE,))), "lost"),
+    Mutation(
+        "acknowledgement lost: never just ack",
+        AckOnLostAcknowledgement,
+        Scenario("", ((V,), (Act.NOTICE,)), Faults(lost_puback=1)),
+        "lost",
+    ),
+    Mutation("refused: never just re-fence", BlindRefence, Scenario("", TAKEN), "overriding"),
+    Mutation(
+        "acknowledgement lost: never just re-fence",
+        BlindRefence,
+        Scenario("", ((V,), (OPERATOR,)), Faults(lost_puback=1)),
+        "doubled",
+    ),
+    Mutation("decision and fence from one snapshot", FenceFromAnotherRead, Scenario("", TAKEN), "overriding"),
+    Mutation("the answer is fenced", NoFence, Scenario("", TAKEN), "overriding"),
+    Mutation("a view as new as the message", StaleViewAccepted, Scenario("", ((V,),), Faults(stale=1)), "doubled"),
+    Mutation("answered means the basis", AnswersSettleByTheirOwnSequence, Scenario("", ((V, Act.WAIT, V),)), "lost"),
+    Mutation("operators settle", OperatorsSettleNothing, Scenario("", ((V,), (TAKE, OPERATOR, RELEASE))), "doubled"),
+    Mutation("cancels settle", CancelsSettleNothing, Scenario("", ((V,), (Act.CANCEL,))), "doubled"),
+    Mutation(
+        "system messages settle",
+        SystemMessagesSettleNothing,
+        Scenario("", ((V,),), Faults(model=3, lost_ack=1)),
+        "doubled",
+    ),
+    Mutation("newer means a visitor's", NewerMeansAnyFact, Scenario("", ((V,), (Act.NOTICE,))), "lost"),
+    Mutation(
+        "one driver, by compare-and-set",
+        JournalWithoutCompareAndSet,
+        Scenario("", ((V,),), Faults(redelivery=1, probe=1), tools=True),
+        "two agents drive",
+    ),
+    Mutation("a successor inherits calls", CallsNotInherited, Scenario("", ((V, V),), tools=True), "effect twice"),
+    Mutation(
+        "calls are settled by their own ids",
+        CallsSettledUnderNewIds,
+        Scenario("", ((V,),), Faults(crash=1), tools=True),
+        "effect twice",
+    ),
+    Mutation(
+        "a reply is journalled before its calls go out",
+        RepliesNotJournalledBeforeTheirCalls,
+        Scenario("", ((V,),), Faults(crash=1), tools=True),
+        "two different calls",
+    ),
+    Mutation("owner.changed is consumed", OwnerChangesNotConsumed, Scenario("", ((V,), (TAKE, RELEASE))), "lost"),
+    Mutation("the ack is the last step", AcknowledgedWhenTaken, Scenario("", ((V,),), Faults(crash=1)), "lost"),
+    Mutation("anything else naks, for ever", HandedBackAndForgotten, Scenario("", ((V,),), Faults(model=1)), "lost"),
+]
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda m: m.rule)
+def test_without_the_rule_some_interleaving_breaks(mutation: Mutation) -> None:
+    assert explore(mutation.scenario).violation is None
+    finding = explore(mutation.scenario, mutation.left_out())
+    assert finding.violation is not None
+    assert mutation.breaks in finding.violation
