@@ -1,29 +1,93 @@
-# Nexus: `make help` lists the targets.
+# Nexus: `make help` lists the targets. Every one of them installs what it needs first.
 SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-PYTHON ?= python3
+MAKEFLAGS += --no-print-directory
+PYTHON ?=
+PORT ?= 8080
+DATA ?= .nexus
+# Two workers: most tests wait for servers, and every worker starts its own.
+WORKERS ?= 2
+TESTS ?=
+
 VENV := .venv
 BIN := $(VENV)/bin
-LOCAL := libs/contracts libs/runtime services/gateway services/agent services/tool-executor services/memory services/market-adapter cli
+UV := $(BIN)/uv
+LIBRARIES := libs/contracts libs/runtime
+SERVICES := gateway agent tool-executor memory market-adapter
+LOCAL := $(LIBRARIES) $(addprefix services/,$(SERVICES)) cli
 PROJECTS := pyproject.toml $(addsuffix /pyproject.toml,$(LOCAL))
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup lock up test check
+.PHONY: help setup up down test lint format types imports contracts contracts-check check bench test-containers \
+	lock sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(STAMP) ## install everything into .venv
+setup: $(STAMP) ## install everything into .venv (Python 3.11 to 3.14)
+	@:
 
+# An environment whose Python is gone, or that was left half made, is made anew.
 $(STAMP): requirements.lock deploy/bootstrap.lock $(PROJECTS)
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r deploy/bootstrap.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation $(addprefix -e ,$(addprefix ./,$(LOCAL)))
-	touch $@
+	@if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+		python=$$(PYTHON="$(PYTHON)" deploy/find-python setup); \
+		echo "nexus: installing into $(VENV) with $$($$python --version)" >&2; \
+		$$python -m venv --clear $(VENV); \
+	fi
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r deploy/bootstrap.lock
+	@# uv does not read pip's configuration: where the package index is known to pip alone, pip does the work.
+	@UV_HTTP_TIMEOUT=$${UV_HTTP_TIMEOUT:-120} $(UV) pip install --quiet --python $(BIN)/python \
+		--require-hashes -r requirements.lock \
+		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation \
+		$(addprefix -e ./,$(LOCAL))
+	@touch $@
 
-lock: ## compile requirements.lock anew (needs a package index)
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-		--no-header --no-annotate --no-emit-package nexus-contracts --no-emit-package nexus-runtime \
-		--no-emit-package nexus-gateway --no-emit-package nexus-agent --no-emit-package nexus-tool-executor \
-		--no-emit-package nexus-memory --no-emit-package nexus-market-adapter --no-emit-package nexus-cli \
-		--group dev pyproject.toml -o requirements.lock
+up: $(STAMP) ## start the local stack on PORT (8080), data in DATA (.nexus); Ctrl-C stops it
+	@exec $(BIN)/nexus up --port $(PORT) --data $(DATA)
+
+down: $(STAMP) ## stop a stack that runs in the background
+	@$(BIN)/nexus down --data $(DATA)
+
+test: $(STAMP) ## run the whole test suite against real servers (TESTS=path narrows it)
+	$(BIN)/pytest -n $(WORKERS) $(TESTS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(STAMP) ## put the code into its standard form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(STAMP)
+	$(BIN)/basedpyright
+
+imports: $(STAMP)
+	$(BIN)/lint-imports
+
+contracts: $(STAMP) ## write the generated schemas and AsyncAPI document
+	$(BIN)/python -m contracts.generate
+
+contracts-check: $(STAMP)
+	$(BIN)/python -m contracts.generate --check
+
+check: lint types imports contracts-check test ## all that CI runs: lint, types, import rules, contracts, tests
+
+bench: $(STAMP) ## run the benchmarks: a table, and JSON in bench-results.json
+	$(BIN)/python -m benchmarks
+
+test-containers: $(STAMP) ## the system tests against official NATS, Redis and MongoDB images (needs Docker)
+	$(BIN)/python -m tests.support.containers
+
+COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	--no-emit-index-url --no-emit-find-links $(patsubst %,--no-emit-package nexus-%,contracts runtime $(SERVICES) cli)
+
+lock: $(STAMP) ## compile the locks anew (needs a package index); UPGRADE=1 takes newer versions
+	$(COMPILE) $(if $(UPGRADE),--upgrade) --group dev pyproject.toml -o requirements.lock
+	@for service in $(SERVICES); do \
+		$(COMPILE) services/$$service/pyproject.toml --constraint requirements.lock -o deploy/locks/$$service.lock; \
+	done
+
+sizes: $(STAMP) ## measure what each service installs
+	@$(BIN)/python deploy/sizes.py
