@@ -6,7 +6,6 @@ restart the clock goes on from the session where it stood.
 """
 
 import asyncio
-import contextlib
 
 import structlog
 
@@ -31,6 +30,7 @@ class Replay:
         self._seconds = seconds_per_bar
         self._due = 0.0
         self._look = asyncio.Event()
+        self._stopping = False
         self._log = structlog.get_logger()
 
     async def start(self) -> None:
@@ -42,13 +42,18 @@ class Replay:
         """Somebody moved the clock: look at the store at once."""
         self._look.set()
 
+    def stop(self) -> None:
+        """Ends `run` after the step that it is in. A flag, because a cancellation can get lost inside the driver."""
+        self._stopping = True
+        self._look.set()
+
     async def run(self) -> None:
         """Moves the clock until its last session. A store that is away stops the clock, not the service."""
-        while not self._clock.ended:
+        while not self._clock.ended and not self._stopping:
             try:
                 await self.step()
             except Exception as error:
-                self._log.warning("sample clock stands still", error=str(error), session=str(self._clock.session))
+                self._log.warning("market.clock.stands_still", error=str(error), session=str(self._clock.session))
                 await self._wait(POLL_SECONDS)
                 continue
             await self._wait(min(POLL_SECONDS, max(0.0, self._due - self._time.monotonic())))
@@ -63,21 +68,23 @@ class Replay:
         to = self._clock.next_session
         if await self._store.advance(self._clock.session, to):
             self._clock.move_to(to)
-            # Counted from when it was due, so that the time of a step does not add up; not after a long stop, though.
-            self._due = max(self._due + self._seconds, self._time.monotonic())
-            self._log.info("sample clock moved", session=str(to))
+            # Counted from when it was due, so that the time of a step does not add up. What a long stop has missed is
+            # not made up for: bars in quick succession would be no market that anybody could follow.
+            self._due += self._seconds
+            if self._due <= self._time.monotonic():
+                self._due = self._time.monotonic() + self._seconds
+            self._log.info("market.clock.moved", session=str(to))
             await self._nudge.send()
         else:
             self._look.set()
 
     async def _wait(self, seconds: float) -> None:
         """Until something is to be looked at, at most so long."""
-        waits = {asyncio.ensure_future(self._look.wait()), asyncio.ensure_future(self._time.sleep(seconds))}
+        if self._stopping:
+            return
+        waits = (asyncio.ensure_future(self._look.wait()), asyncio.ensure_future(self._time.sleep(seconds)))
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for wait in waits:
                 wait.cancel()
-            for wait in waits:
-                with contextlib.suppress(asyncio.CancelledError):
-                    await wait

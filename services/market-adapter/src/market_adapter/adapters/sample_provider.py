@@ -45,9 +45,5 @@ class SampleProvider:
         series = self._data.series.get(symbol.name)
         if series is None:
             held = ", ".join(sorted(self._data.series))
-            raise NotInSampleError(
-                symbol.name,
-                f"{symbol} is not in the sample data, which holds {held}; for other symbols set "
-                "NEXUS_MARKET_PROVIDER=live",
-            )
+            raise NotInSampleError(symbol.name, f"{symbol} is not in the sample data, which holds {held}")
         return series

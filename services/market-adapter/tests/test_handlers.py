@@ -1,0 +1,101 @@
+"""get_price over a real NATS, as the tool-executor calls it."""
+
+from typing import Any
+
+import pytest
+from nats.aio.client import Client
+
+from contracts.rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
+from market_adapter.adapters.sample_files import load_sample
+from market_adapter.adapters.sample_provider import SampleProvider
+from market_adapter.domain.bars import History
+from market_adapter.domain.quotes import Quote
+from market_adapter.domain.sample_clock import SampleClock
+from market_adapter.domain.symbols import Symbol
+from market_adapter.errors import MarketError, NotConfiguredError, RateLimitedError
+from market_adapter.handlers import QUEUE, MarketTools, serve
+from market_adapter.ports import MarketProvider
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient, RpcServer
+
+SAMPLE = load_sample()
+
+
+class Refusing:
+    """A provider in trouble of one kind."""
+
+    def __init__(self, error: MarketError) -> None:
+        self._error = error
+
+    async def quote(self, symbol: Symbol) -> Quote:
+        raise self._error
+
+    async def daily_history(self, symbol: Symbol, limit: int) -> History:
+        raise self._error
+
+
+async def serving(client: Client, provider: MarketProvider) -> None:
+    await serve(RpcServer(client), MarketTools(provider))
+    await client.flush()
+
+
+async def get_price(client: Client, **arguments: Any) -> dict[str, Any]:
+    request = ToolServiceRequest(
+        call_id="call-1",
+        tool="get_price",
+        arguments=arguments,
+        caller=Caller(company_id="demo", user_id="visitor-1", role="visitor", plan="free"),
+    )
+    reply: ToolServiceData = await RpcClient(client).call(tool_service("get_price", QUEUE), request, deadline=5)
+    return reply.result
+
+
+@pytest.fixture
+async def market(nats_client: Client) -> Client:
+    clock = SampleClock(SAMPLE.sessions, SAMPLE.closes, at_end=True)
+    await serving(nats_client, SampleProvider(SAMPLE, clock))
+    return nats_client
+
+
+async def test_a_price_comes_back_with_its_date_and_source(market: Client) -> None:
+    result = await get_price(market, symbol="aapl")
+    assert result == {
+        "symbol": "AAPL",
+        "price": 430.47,
+        "change": -10.93,
+        "change_percent": -2.4762,
+        "change_basis": "previous_close",
+        "volume": 19730300,
+        "currency": "USD",
+        "as_of": "2013-03-01T21:00:00Z",
+        "source": "sample",
+    }
+
+
+@pytest.mark.parametrize(
+    ("symbol", "reason"), [("TSLA", "not_in_sample"), ("btc-usd", "not_in_sample"), ("AAPL,MSFT", "bad_symbol")]
+)
+async def test_a_symbol_that_has_no_price_is_an_error_with_its_reason(market: Client, symbol: str, reason: str) -> None:
+    with pytest.raises(RpcError) as raised:
+        await get_price(market, symbol=symbol)
+    assert (raised.value.code, raised.value.reason, raised.value.retryable) == ("EXECUTION_ERROR", reason, False)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"symbol": ""}, {"symbol": 7}, {"symbol": None}, {"symbol": "A" * 1000}])
+async def test_arguments_that_do_not_fit_are_refused_by_field(market: Client, arguments: dict[str, Any]) -> None:
+    with pytest.raises(RpcError, match="get_price: symbol: ") as raised:
+        await get_price(market, **arguments)
+    assert raised.value.code == "VALIDATION_ERROR"
+
+
+@pytest.mark.parametrize(
+    ("error", "retryable"),
+    [(RateLimitedError("AAPL", "asked too often"), True), (NotConfiguredError("AAPL", "set a key"), False)],
+)
+async def test_a_providers_trouble_reaches_the_caller_as_it_is(
+    nats_client: Client, error: MarketError, retryable: bool
+) -> None:
+    await serving(nats_client, Refusing(error))
+    with pytest.raises(RpcError, match=str(error)) as raised:
+        await get_price(nats_client, symbol="AAPL")
+    assert (raised.value.reason, raised.value.retryable) == (error.reason, retryable)

@@ -1,0 +1,176 @@
+"""The sample clock of several replicas, over a real MongoDB-wire server and a real NATS."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from nats.aio.client import Client
+from pymongo import AsyncMongoClient
+from pymongo.errors import PyMongoError
+
+from market_adapter.adapters.mongo_session import MongoSessionStore
+from market_adapter.adapters.nats_nudge import NatsNudge
+from market_adapter.adapters.sample_files import load_sample
+from market_adapter.domain.sample_clock import SampleClock
+from market_adapter.ports import Nudge
+from market_adapter.replay import POLL_SECONDS, Replay
+from runtime.clock import FakeClock
+from runtime.testing import MongoDatabase, eventually, run_mongo_server
+
+SAMPLE = load_sample()
+SESSIONS = SAMPLE.sessions[-121:]
+"""What the clock shows, from its first session to its last."""
+
+
+class Unheard:
+    """A nudge that is lost: replicas then find out by looking."""
+
+    async def send(self) -> None:
+        """Reaches nobody."""
+
+
+class Replica:
+    """One replica's sample clock, with a machine clock of its own."""
+
+    def __init__(self, url: str, database: str, nudge: Nudge, seconds: float) -> None:
+        self.time = FakeClock()
+        self.clock = SampleClock(SAMPLE.sessions, SAMPLE.closes)
+        self.client = AsyncMongoClient[dict[str, Any]](url, timeoutMS=300)
+        store = MongoSessionStore(self.client[database])
+        self.replay = Replay(self.clock, store, nudge, self.time, seconds_per_bar=seconds)
+
+    async def after(self, seconds: float) -> None:
+        """Lets so much time pass on this machine, then lets the replica do what is to be done."""
+        await self.time.advance(seconds)
+        await self.replay.step()
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        task = asyncio.create_task(self.replay.run())
+        try:
+            yield
+        finally:
+            self.replay.stop()
+            await asyncio.wait_for(task, 5)
+
+
+Make = Callable[..., Replica]
+
+
+@pytest.fixture
+async def replica(mongo_server: MongoDatabase) -> AsyncIterator[Make]:
+    made: list[Replica] = []
+
+    def make(nudge: Nudge | None = None, seconds: float = 60.0) -> Replica:
+        made.append(Replica(mongo_server.url, mongo_server.database, nudge or Unheard(), seconds))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.client.close()
+
+
+async def test_it_moves_one_bar_when_its_time_has_come_and_not_before(replica: Make) -> None:
+    one = replica()
+    await one.replay.start()
+    await one.after(59.9)
+    assert one.clock.session == SESSIONS[0]
+    await one.after(0.1)
+    assert one.clock.session == SESSIONS[1]
+    await one.after(59.9)
+    assert one.clock.session == SESSIONS[1]
+
+
+async def test_after_a_long_pause_it_goes_on_bar_by_bar(replica: Make) -> None:
+    one = replica()
+    await one.replay.start()
+    await one.after(3600)
+    await one.after(59)
+    assert one.clock.session == SESSIONS[1]
+
+
+async def test_many_replicas_move_it_once(replica: Make) -> None:
+    replicas = [replica() for _ in range(5)]
+    for one in replicas:
+        await one.replay.start()
+    await asyncio.gather(*(one.after(60) for one in replicas))
+    for one in replicas:
+        await one.replay.step()
+    assert {one.clock.session for one in replicas} == {SESSIONS[1]}
+
+
+async def test_a_replica_that_starts_later_takes_over_where_the_clock_stands(replica: Make) -> None:
+    one = replica()
+    await one.replay.start()
+    for _ in range(3):
+        await one.after(60)
+    late = replica()
+    await late.replay.start()
+    assert late.clock.session == one.clock.session == SESSIONS[3]
+
+
+async def test_a_nudge_brings_the_others_along_at_once(replica: Make, nats_client: Client) -> None:
+    nudge = NatsNudge(nats_client)
+    mover, follower = replica(nudge), replica(nudge)
+    await nudge.listen(follower.replay.look)
+    await nats_client.flush()
+    await mover.replay.start()
+    await follower.replay.start()
+    async with follower.running():
+        await mover.after(60)
+        # The follower's machine clock stands still: it cannot have looked by itself.
+        await eventually(lambda: follower.clock.session == SESSIONS[1])
+
+
+async def test_without_a_nudge_a_replica_looks_for_itself(replica: Make) -> None:
+    mover, follower = replica(), replica()
+    await mover.replay.start()
+    await follower.replay.start()
+    async with follower.running():
+        await eventually(lambda: follower.time.sleeping > 0)
+        await mover.after(60)
+        await follower.time.advance(POLL_SECONDS)
+        await eventually(lambda: follower.clock.session == SESSIONS[1])
+
+
+async def test_it_ends_on_the_last_bar_and_stays_there(replica: Make) -> None:
+    one = replica(seconds=0.001)
+    await one.replay.start()
+    running = asyncio.create_task(one.replay.run())
+
+    async def ended() -> bool:
+        await one.time.advance(0.01)
+        return running.done()
+
+    await eventually(ended, deadline=20)
+    assert one.clock.session == SESSIONS[-1]
+    late = replica()
+    await late.replay.start()
+    assert late.clock.ended
+
+
+async def test_it_stands_still_while_its_server_is_away_and_then_goes_on() -> None:
+    with run_mongo_server() as server:
+        one = Replica(server.url, "market", Unheard(), 60)
+        await one.replay.start()
+        await one.after(60)
+        server.kill()
+        with pytest.raises(PyMongoError):
+            await one.after(60)
+        assert one.clock.session == SESSIONS[1]
+        async with one.running():
+            await eventually(lambda: one.time.sleeping > 0)
+            server.start()
+
+            async def moved() -> bool:
+                await one.time.advance(POLL_SECONDS)
+                return one.clock.session == SESSIONS[2]
+
+            await eventually(moved, deadline=10)
+        restarted = Replica(server.url, "market", Unheard(), 60)
+        await restarted.replay.start()
+        assert restarted.clock.session == SESSIONS[2]
+        await one.client.close()
+        await restarted.client.close()
