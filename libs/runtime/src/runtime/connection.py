@@ -133,6 +133,13 @@ async def subscribe(
     )
 
 
+def client_of(source: JetStreamContext | Client) -> Client:
+    """The connection behind a JetStream context; a client is itself."""
+    if isinstance(source, Client):
+        return source
+    return source._nc  # pyright: ignore[reportPrivateUsage]
+
+
 def jetstream(client: Client) -> JetStreamContext:
     """The client's JetStream context, with a deadline of 5 s for its API calls."""
     return JetStreamContext(client, timeout=5.0)

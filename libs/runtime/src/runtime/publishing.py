@@ -16,7 +16,7 @@ from nats.aio.msg import Msg
 from nats.errors import MaxPayloadError, OutboundBufferLimitError
 from nats.js import JetStreamContext
 
-from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
+from runtime.errors import FenceRefused, PublishRefused, PublishTimeout, Unavailable
 from runtime.replies import Pending, ReplyInbox, is_no_responders
 from runtime.telemetry import trace_headers
 
@@ -161,6 +161,3 @@ def _read_answer(message: Msg, *, maybe_own: bool) -> Appended | str:
     if int(error.get("code", 500)) >= 500 or code == _DUPLICATE_IN_PROGRESS:
         return f"{text} ({code})"
     raise PublishRefused(f"{text} ({code})", code=code)
-
-
-__all__ = ["Appended", "Fence", "PublishFailed", "Publisher", "Serialised"]

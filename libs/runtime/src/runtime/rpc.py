@@ -177,14 +177,19 @@ class RpcServer:
 
     async def drain(self, deadline: float) -> None:
         """Takes nothing new, and finishes what runs; what is not finished by the deadline is answered UNAVAILABLE."""
-        for subscription in self._subscriptions:
-            try:
-                await subscription.unsubscribe()
-            except NatsError as error:
-                log.debug("rpc.unsubscribe_failed", error=str(error))
+        end = time.monotonic() + deadline
+        # drain, not unsubscribe: requests that are already on their way to this process are still answered.
+        leaving = [asyncio.create_task(subscription.drain()) for subscription in self._subscriptions]
         self._subscriptions.clear()
+        if leaving:
+            await asyncio.wait(leaving, timeout=min(2.0, deadline))
+        for task in leaving:
+            if not task.done():
+                task.cancel()
+            elif not task.cancelled() and (error := task.exception()) is not None:
+                log.debug("rpc.unsubscribe_failed", error=str(error))
         if self._running:
-            await asyncio.wait(self._running, timeout=deadline)
+            await asyncio.wait(self._running, timeout=max(end - time.monotonic(), 0))
         late = list(self._running)
         for task in late:
             task.cancel()

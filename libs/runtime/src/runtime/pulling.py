@@ -1,0 +1,332 @@
+"""Pull consumers for work that is long or must run side by side: turns and tool calls.
+
+FastStream's workers block on long handlers or run them twice, so this is plain nats-py. There is always one request
+for as many messages as there are free slots (at most 100), so a message starts without a round trip. The server may
+send more than was asked for, after a reconnect for instance: those wait in a backlog. One ticker tells the server
+about all of them. What a handler raises is never an acknowledgement.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+
+from runtime.connection import client_of, subscribe
+from runtime.consumers import ConsumerSpec, ensure_consumer
+from runtime.dead_letters import DeadLetters
+from runtime.errors import NotReady, RuntimeFault
+from runtime.metrics import CONSUME_SECONDS, CONSUMED, IN_WORK
+from runtime.outcomes import DeadLetter, Done, Later, Outcome
+from runtime.replies import ReplyInbox, headers_of, status_of
+from runtime.telemetry import remote_span
+
+__all__ = ["DeadLetter", "Delivery", "Done", "Later", "Outcome", "PullWorker"]
+
+log = structlog.get_logger(__name__)
+
+LARGEST_REQUEST = 100
+EXPIRES = 30.0
+HEARTBEAT = 1.0
+SILENCE = 3.0
+"""Seconds without a message or a heartbeat after which a request is taken for lost."""
+TICK = 0.25
+ACK_DEADLINE = 2.0
+LONGEST_BACKOFF = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One message given to a handler. `num_delivered` counts from 1; naks count too, so it is no count of failures."""
+
+    subject: str
+    seq: int
+    data: bytes
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    num_delivered: int = 1
+    stored_at: float = 0.0
+    """When the stream stored it, in seconds since the epoch."""
+
+
+Handler = Callable[[Delivery], Awaitable[Outcome]]
+
+
+class PullWorker:
+    """Takes messages of one durable consumer and runs `handler` for up to `slots` of them at once.
+
+    The handler returns Done (acknowledged, and the acknowledgement confirmed), Later(delay) or DeadLetter(reason).
+    When it raises, the message comes again after a growing pause (0.3 s to 30 s), for ever: whoever wants an end
+    counts attempts of its own and returns DeadLetter.
+    """
+
+    def __init__(
+        self,
+        source: JetStreamContext | Client,
+        stream: str,
+        durable: str,
+        subjects: Sequence[str],
+        handler: Handler,
+        *,
+        slots: int = 64,
+        ack_wait: float = 30.0,
+        max_ack_pending: int = 50_000,
+        service: str | None = None,
+    ) -> None:
+        self._client = client_of(source)
+        self._spec = ConsumerSpec(
+            stream=stream,
+            durable=durable,
+            subjects=tuple(subjects),
+            ack_wait=ack_wait,
+            max_deliver=-1,
+            max_ack_pending=max_ack_pending,
+        )
+        self._handler = handler
+        self._slots = slots
+        self._service = service or durable
+        self._inbox = ReplyInbox.of(self._client)
+        self._dead_letters = DeadLetters(self._client)
+        self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
+        self._prefix = f"{self._client.new_inbox()}."
+        self._subscription: Subscription | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._running: dict[asyncio.Task[None], Msg] = {}
+        self._backlog: deque[Msg] = deque()
+        self._requests: dict[str, int] = {}
+        self._next_request = 0
+        self._heard = 0.0
+        self._reconnects = 0
+        self._hold_until = 0.0
+        self._draining = False
+        self._consumer_lost = False
+
+    @property
+    def in_work(self) -> int:
+        """How many handlers run now."""
+        return len(self._running)
+
+    @property
+    def listening(self) -> bool:
+        """Whether the server has been heard lately; a worker whose slots are all busy asks for nothing."""
+        return not self._requests or time.monotonic() - self._heard < SILENCE
+
+    async def start(self) -> None:
+        """Makes or updates the consumer and starts taking messages.
+
+        Raises:
+            NotReady: the stream is missing, or the consumer is there in a form that cannot be changed.
+        """
+        await ensure_consumer(self._client, self._spec)
+        self._reconnects = self._client.stats["reconnects"]
+        self._subscription = await subscribe(
+            self._client, self._prefix + "*", self._on_message, pending_messages=100_000, pending_bytes=1 << 30
+        )
+        self._keeper = asyncio.create_task(self._keep())
+        await self._ask()
+
+    async def drain(self, deadline: float = 20.0) -> None:
+        """Takes nothing new, gives back what has not started, lets what runs finish within `deadline` seconds, gives
+        back the rest. The messages given back are delivered to others at once."""
+        self._draining = True
+        end = time.monotonic() + deadline
+        if self._subscription is not None:
+            # What is still on its way arrives before this returns, and is given back by _on_message.
+            with suppress(NatsError, TimeoutError, asyncio.CancelledError):
+                async with asyncio.timeout(min(2.0, deadline)):
+                    await self._subscription.drain()
+        while self._backlog:
+            await self._send(self._backlog.popleft(), b"-NAK")
+        if self._running:
+            await asyncio.wait(list(self._running), timeout=max(end - time.monotonic(), 0))
+        late = list(self._running)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=2)
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.wait([self._keeper])
+
+    async def _on_message(self, message: Msg) -> None:
+        self._heard = time.monotonic()
+        status = status_of(message)
+        if status is not None and not message.data:
+            self._on_status(status, message)
+            return
+        for key, left in self._requests.items():
+            if left > 1:
+                self._requests[key] = left - 1
+            else:
+                del self._requests[key]
+            break
+        if self._draining:
+            await self._send(message, b"-NAK")
+        elif len(self._running) < self._slots:
+            self._begin(message)
+            await self._ask()
+        else:
+            self._backlog.append(message)
+
+    def _on_status(self, status: str, message: Msg) -> None:
+        if status == "100":
+            return
+        self._requests.pop(message.subject[len(self._prefix) :], None)
+        reason = headers_of(message).get("Description", "")
+        if status == "408":  # the request has waited its 30 s
+            return
+        if status in ("404", "503") or "Deleted" in reason:
+            self._consumer_lost = True
+        # A leader has changed, or the consumer has gone: the keeper asks again in a moment.
+        self._hold_until = time.monotonic() + TICK
+        log.info("pull.interrupted", consumer=self._spec.durable, status=status, reason=reason)
+
+    def _begin(self, message: Msg) -> None:
+        task = asyncio.create_task(self._work(message))
+        self._running[task] = message
+        task.add_done_callback(self._ended)
+        IN_WORK.labels(self._spec.durable).set(len(self._running))
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.pop(task, None)
+        IN_WORK.labels(self._spec.durable).set(len(self._running))
+        if self._backlog and not self._draining:
+            self._begin(self._backlog.popleft())
+
+    async def _work(self, message: Msg) -> None:
+        consumer = self._spec.durable
+        started = time.perf_counter()
+        outcome: Outcome
+        name = "error"
+        delivery = _delivery(message)
+        try:
+            with remote_span(f"{consumer} {self._spec.stream}", delivery.headers):
+                outcome = await self._handler(delivery)
+            name = type(outcome).__name__.lower()
+        except asyncio.CancelledError:
+            await self._send(message, b"-NAK")
+            raise
+        except Exception as error:
+            outcome = Later(_backoff(delivery.num_delivered))
+            log.exception(
+                "pull.handler_failed",
+                consumer=consumer,
+                subject=delivery.subject,
+                seq=delivery.seq,
+                attempt=delivery.num_delivered,
+                retry_in=round(outcome.delay, 2),
+                kind=type(error).__name__,
+            )
+        CONSUMED.labels(consumer, name).inc()
+        CONSUME_SECONDS.labels(consumer).observe(time.perf_counter() - started)
+        await self._settle(message, delivery, outcome)
+        # The slot is free as soon as this returns; ask at once instead of at the next tick.
+        task = asyncio.current_task()
+        if task is not None:
+            self._running.pop(task, None)
+        await self._ask()
+
+    async def _settle(self, message: Msg, delivery: Delivery, outcome: Outcome) -> None:
+        if isinstance(outcome, DeadLetter):
+            try:
+                await self._dead_letters.put(
+                    service=self._service,
+                    stream=self._spec.stream,
+                    subject=delivery.subject,
+                    body=delivery.data,
+                    reason=outcome.reason,
+                    headers=delivery.headers,
+                    origin_seq=delivery.seq,
+                    deliveries=delivery.num_delivered,
+                )
+            except RuntimeFault as error:
+                log.warning("pull.dead_letter_failed", error=str(error))
+                outcome = Later(1.0)
+        if isinstance(outcome, Later):
+            nanoseconds = int(max(outcome.delay, 0) * 1_000_000_000)
+            await self._send(message, b'-NAK {"delay": %d}' % nanoseconds if nanoseconds else b"-NAK")
+            return
+        for _ in range(3):
+            try:
+                await self._inbox.request(message.reply, b"+ACK", deadline=ACK_DEADLINE)
+            except (TimeoutError, NatsError):
+                continue
+            return
+        # It will be delivered again, and its handler must see that it is done.
+        log.warning("pull.ack_unconfirmed", consumer=self._spec.durable, seq=delivery.seq)
+
+    async def _send(self, message: Msg, word: bytes) -> None:
+        with suppress(NatsError):
+            await self._client.publish(message.reply, word)
+
+    async def _ask(self) -> None:
+        """Asks for as many messages as there are free slots that nothing has been asked for yet."""
+        if self._draining or self._hold_until > time.monotonic() or not self._client.is_connected:
+            return
+        asked = sum(self._requests.values())
+        wanted = min(self._slots - len(self._running) - len(self._backlog) - asked, LARGEST_REQUEST)
+        # Many small requests would cost a message each: ask again when a quarter of the slots can be asked for.
+        if wanted <= 0 or (asked and wanted < min(self._slots, LARGEST_REQUEST) // 4):
+            return
+        self._next_request += 1
+        key = str(self._next_request)
+        if not self._requests:
+            self._heard = time.monotonic()
+        self._requests[key] = wanted
+        body = b'{"batch":%d,"expires":%d,"idle_heartbeat":%d}' % (wanted, EXPIRES * 1e9, HEARTBEAT * 1e9)
+        with suppress(NatsError):
+            await self._client.publish(self._subject, body, reply=self._prefix + key)
+
+    async def _keep(self) -> None:
+        """Keeps what is in work from being delivered again, and the requests alive."""
+        next_progress = time.monotonic() + self._spec.ack_wait / 3
+        while True:
+            await asyncio.sleep(TICK)
+            try:
+                now = time.monotonic()
+                if now >= next_progress:
+                    next_progress = now + self._spec.ack_wait / 3
+                    for message in [*self._running.values(), *self._backlog]:
+                        await self._send(message, b"+WPI")
+                reconnects = self._client.stats["reconnects"]
+                if reconnects != self._reconnects or (self._requests and now - self._heard > SILENCE):
+                    self._reconnects = reconnects
+                    self._requests.clear()
+                if self._consumer_lost and self._client.is_connected:
+                    await ensure_consumer(self._client, self._spec, deadline=2.0)
+                    self._consumer_lost = False
+                await self._ask()
+            except NotReady as error:
+                log.warning("pull.consumer_missing", consumer=self._spec.durable, error=str(error))
+            except Exception:
+                # This task keeps every running message alive: it must not end.
+                log.exception("pull.keeper_failed", consumer=self._spec.durable)
+
+
+def _backoff(attempt: int) -> float:
+    """Seconds before the next try: 0.3 doubling to 30, with up to a quarter more, so that many do not come at once."""
+    return min(0.3 * 2 ** min(attempt - 1, 10), LONGEST_BACKOFF) * (1 + random.random() / 4)
+
+
+def _delivery(message: Msg) -> Delivery:
+    """Reads the acknowledgement subject (NATS ADR-15): `$JS.ACK.…` of 9 tokens, or 12 with domain and account."""
+    tokens = message.reply.split(".")
+    first = 4 if len(tokens) == 9 else 6
+    return Delivery(
+        subject=message.subject,
+        seq=int(tokens[first + 1]),
+        data=message.data,
+        headers=headers_of(message),
+        num_delivered=int(tokens[first]),
+        stored_at=int(tokens[first + 3]) / 1e9,
+    )
