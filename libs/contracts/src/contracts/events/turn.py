@@ -29,12 +29,15 @@ class JournalStep(Wire):
     usage: Usage = Field(default_factory=Usage)
     model: str = ""
     provider: str = ""
+    basis: int = Field(default=0, ge=0, description="of the turn it was made in; 0: this one. A successor inherits")
 
 
 class TurnJournal(Wire):
     """The one value of a conversation's running or last turn, replaced by compare-and-set on its sequence.
 
     `answer` is the final text once the model has given it: from then on no model is called again for this turn.
+    `failure` (a code) is the other end. `forced`: newer visitor messages no longer cancel it. `released`: by its own
+    driver's word nobody drives it now. `ownerSince`: sequence of the owner fact it was opened under.
     """
 
     turn_id: Id
@@ -45,6 +48,15 @@ class TurnJournal(Wire):
     started_at: datetime
     cancels: int = Field(default=0, ge=0)
     attempts: int = Field(default=0, ge=0)
+    forced: bool = False
+    released: bool = False
+    owner_since: int = Field(default=0, ge=0)
+    failures: int = Field(default=0, ge=0, description="rounds in which no provider answered")
+    failure: str | None = None
+    detail: str = ""
+    usage: Usage = Field(default_factory=Usage)
+    model: str = ""
+    provider: str = ""
     answer: str | None = None
     citations: list[Citation] = Field(default_factory=list[Citation])
     ended: Literal["answered", "failed", "cancelled"] | None = None
