@@ -1,0 +1,197 @@
+"""The durable pull consumer of CHAT: batches in, acknowledged when they are stored; several replicas share it.
+
+The consumer carries the name of the database that it fills (in its metadata). A database that is new, or another,
+gets the whole log again; so does a log that was made anew. Projecting twice does no harm.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+
+import structlog
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+from nats.js.errors import NotFoundError
+
+from contracts.channels import CHAT_ALL, parse_chat
+from contracts.streams import CHAT
+from memory.adapters.chat_log import ChatLog
+from memory.domain.facts import BadFactError, Fact
+from memory.errors import StoreUnavailable
+from runtime.dead_letters import DeadLetters
+from runtime.errors import PublishFailed
+
+SERVICE = "memory"
+DURABLE = "memory-projection"
+BATCH = 256
+ACK_WAIT = 30.0
+MAX_ACK_PENDING = 5_000
+FETCH = 1.0
+LINGER = 0.02
+PAUSE = 0.5
+RETRY = 1.0
+GIVE_UP_AFTER = 5
+"""Deliveries of a fact that fails alone, while the database works."""
+
+_log = structlog.get_logger(__name__)
+
+Project = Callable[[Sequence[Fact]], Awaitable[None]]
+
+
+def consumer_config(store: str) -> ConsumerConfig:
+    """The consumer, filling the database named `store`. Deliveries are not limited: storing is tried until it works,
+    and what can never be stored is dead-lettered at once."""
+    return ConsumerConfig(
+        durable_name=DURABLE,
+        filter_subject=CHAT_ALL,
+        deliver_policy=DeliverPolicy.ALL,
+        ack_policy=AckPolicy.EXPLICIT,
+        ack_wait=ACK_WAIT,
+        max_deliver=-1,
+        max_ack_pending=MAX_ACK_PENDING,
+        metadata={"nexus-store": store},
+    )
+
+
+class ChatConsumer:
+    """Feeds `project` with batches."""
+
+    def __init__(
+        self, js: JetStreamContext, log: ChatLog, store: str, project: Project, dead_letters: DeadLetters
+    ) -> None:
+        self._js = js
+        self._log = log
+        self._store = store
+        self._project = project
+        self._dead_letters = dead_letters
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = asyncio.Event()
+
+    async def ensure(self) -> None:
+        """Creates the consumer, or takes it over if it fills this database; raises nats.errors.Error."""
+        await self._log.refresh()
+        try:
+            found = await self._js.consumer_info(CHAT.name, DURABLE)
+            if (found.config.metadata or {}).get("nexus-store") != self._store:
+                _log.info("the database is another one: the whole log is projected again")
+                await self._js.delete_consumer(CHAT.name, DURABLE)
+        except NotFoundError:
+            pass
+        await self._js.add_consumer(CHAT.name, consumer_config(self._store))  # pyright: ignore[reportUnknownMemberType]
+
+    async def start(self) -> None:
+        """Starts pulling."""
+        self._task = asyncio.create_task(self._run(), name="projection")
+
+    async def stop(self, deadline: float = 10.0) -> None:
+        """Takes nothing new; the batch in work is finished within `deadline` seconds or left to be delivered again."""
+        self._stopping.set()
+        if self._task is None:
+            return
+        await asyncio.wait({self._task}, timeout=deadline)
+        self._task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                subscription = await self._js.pull_subscribe_bind(durable=DURABLE, stream=CHAT.name)
+                try:
+                    await self._pull(subscription)
+                finally:
+                    with contextlib.suppress(NatsError):
+                        await subscription.unsubscribe()
+            except (NatsError, TimeoutError) as error:
+                _log.warning("the projection's consumer is away", error=str(error) or error.__class__.__name__)
+                await self._pause(PAUSE)
+                with contextlib.suppress(NatsError, TimeoutError):
+                    await self.ensure()
+
+    async def _pull(self, subscription: JetStreamContext.PullSubscription) -> None:
+        while not self._stopping.is_set():
+            try:
+                messages = await subscription.fetch(BATCH, timeout=FETCH)
+            except TimeoutError:
+                continue
+            await self._handle(messages)
+            if len(messages) < BATCH:
+                # One batch of several costs the database little more than a batch of one.
+                await self._pause(LINGER)
+
+    async def _handle(self, messages: list[Msg]) -> None:
+        facts: list[tuple[Msg, Fact]] = []
+        for message in messages:
+            fact = self._decode(message)
+            if isinstance(fact, Fact):
+                facts.append((message, fact))
+            else:
+                await self._give_up(message, fact)
+        try:
+            await self._project([fact for _, fact in facts])
+        except StoreUnavailable as error:
+            _log.warning("nothing is projected for now", error=str(error), waiting=len(facts))
+            await self._later([message for message, _ in facts])
+            await self._pause(PAUSE)
+        except Exception:
+            _log.exception("a batch could not be projected: one by one")
+            for message, fact in facts:
+                await self._alone(message, fact)
+        else:
+            for message, _ in facts:
+                await message.ack()
+
+    async def _alone(self, message: Msg, fact: Fact) -> None:
+        try:
+            await self._project([fact])
+        except StoreUnavailable:
+            await self._later([message])
+        except Exception as error:
+            _log.exception("a fact could not be projected", seq=fact.seq)
+            if (message.metadata.num_delivered or 1) >= GIVE_UP_AFTER:
+                await self._give_up(message, f"{error.__class__.__name__}: {error}")
+            else:
+                await self._later([message])
+        else:
+            await message.ack()
+
+    def _decode(self, message: Msg) -> Fact | str:
+        """The fact, or why it is none."""
+        address = parse_chat(message.subject)
+        if address is None:
+            return f"{message.subject} is no subject of a conversation's facts"
+        metadata = message.metadata
+        try:
+            return self._log.decoded(address, metadata.sequence.stream, metadata.timestamp, message.data)
+        except BadFactError as error:
+            return str(error)
+
+    async def _give_up(self, message: Msg, reason: str) -> None:
+        metadata = message.metadata
+        try:
+            await self._dead_letters.put(
+                service=SERVICE,
+                stream=CHAT.name,
+                subject=message.subject,
+                body=message.data,
+                reason=reason,
+                headers=message.headers,
+                origin_seq=metadata.sequence.stream,
+                deliveries=metadata.num_delivered or 1,
+            )
+        except PublishFailed as error:
+            _log.warning("a dead letter is not kept yet", seq=metadata.sequence.stream, error=str(error))
+            await self._later([message])
+        else:
+            await message.ack()
+
+    async def _later(self, messages: list[Msg]) -> None:
+        for message in messages:
+            await message.nak(delay=RETRY)
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()

@@ -1,0 +1,125 @@
+"""The stream CHAT as memory's use cases see it: facts decoded, and reads that are sure to reach their end."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+
+import structlog
+
+from contracts.channels import ChatAddress, ChatKind, chat, chat_msg_id, conversation_tree, parse_chat
+from contracts.envelope import CloudEvent
+from contracts.streams import CHAT
+from memory.domain.facts import BadFactError, Fact, decode
+from memory.domain.keys import Position
+from memory.errors import UnknownSequence
+from memory.ports import NewFact
+from runtime.conversation_log import ConversationLog, LogBounds
+from runtime.direct import StoredFact
+from runtime.errors import FenceRefused
+from runtime.publishing import Fence, Publisher
+
+SOURCE = "/nexus/memory"
+
+_log = structlog.get_logger(__name__)
+
+
+class ChatLog:
+    """Log. `refresh` reads the stream's bounds: at the start, after a reconnect, and now and then."""
+
+    def __init__(self, log: ConversationLog, publisher: Publisher, deadline: float = 3.0) -> None:
+        self._log = log
+        self._publisher = publisher
+        self._deadline = deadline
+        self._bounds: LogBounds | None = None
+
+    async def refresh(self) -> LogBounds:
+        """The stream's bounds as they are now."""
+        self._bounds = await self._log.bounds()
+        return self._bounds
+
+    @property
+    def era(self) -> int:
+        return era_of(self._known.created_at)
+
+    @property
+    def first_seq(self) -> int:
+        return self._known.first_seq
+
+    @property
+    def _known(self) -> LogBounds:
+        if self._bounds is None:
+            raise RuntimeError("the log's bounds are unknown: refresh() comes first")
+        return self._bounds
+
+    async def end(self) -> int:
+        return (await self.refresh()).last_seq
+
+    async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact]:
+        if after >= up_to:
+            return []
+        clock = asyncio.get_running_loop().time
+        end = clock() + self._deadline
+        pause = 0.002
+        while True:
+            stored = await self._log.read(company, conversation, after, up_to, deadline=self._deadline)
+            if (stored and stored[-1].seq == up_to) or await self._has_no(company, conversation, up_to):
+                return [fact for each in stored if (fact := self.fact(each)) is not None]
+            if clock() > end:
+                raise UnknownSequence(f"the log has not reached {up_to}, which was named for {company}/{conversation}")
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 0.1)
+
+    async def _has_no(self, company: str, conversation: str, seq: int) -> bool:
+        """Whether `seq` is in the log, but none of this conversation's: then nothing is missing at the end."""
+        found = await self._log.at(seq)
+        if found is not None:
+            address = parse_chat(found.subject)
+            return address is None or (address.company, address.conversation) != (company, conversation)
+        bounds = await self.refresh()
+        # Purged, or a replica that has not got it yet: only what lies before the log's beginning is surely gone.
+        return bounds.first_seq > seq or bounds.last_seq == 0 == seq
+
+    async def snapshot(self, company: str, conversation: str) -> tuple[Mapping[ChatKind, Fact], int]:
+        snapshot = await self._log.snapshot(company, conversation)
+        facts = {kind: fact for kind, stored in snapshot.facts.items() if (fact := self.fact(stored)) is not None}
+        return facts, snapshot.n
+
+    async def append(self, fact: NewFact, expecting: int) -> bool:
+        event = CloudEvent(
+            id=fact.event_id,
+            source=SOURCE,
+            type=fact.kind.event_type,
+            subject=f"{fact.company}/{fact.conversation}",
+            data=fact.data,
+        )
+        try:
+            await self._publisher.append(
+                chat(fact.company, fact.conversation, fact.kind),
+                event,
+                stream=CHAT.name,
+                msg_id=chat_msg_id(fact.company, fact.conversation, fact.kind, fact.event_id),
+                fence=Fence(expecting, conversation_tree(fact.company, fact.conversation)),
+            )
+        except FenceRefused:
+            return False
+        return True
+
+    def fact(self, stored: StoredFact) -> Fact | None:
+        """The stored fact decoded; None when it does not fit its contract (the projection dead-letters it)."""
+        address = parse_chat(stored.subject)
+        if address is None:
+            return None
+        try:
+            return self.decoded(address, stored.seq, stored.time, stored.event)
+        except BadFactError as error:
+            _log.warning("a fact that does not fit its contract is left out", error=str(error))
+            return None
+
+    def decoded(self, address: ChatAddress, seq: int, stored_at: datetime, raw: bytes) -> Fact:
+        """The fact at `seq` of this incarnation of the log; raises BadFactError."""
+        return decode(address, Position(self.era, seq), stored_at, raw)
+
+
+def era_of(created: datetime) -> int:
+    """The incarnation of the log: ms since the epoch."""
+    return int(created.timestamp() * 1000)

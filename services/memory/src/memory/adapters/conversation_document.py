@@ -1,0 +1,112 @@
+"""A conversation's state as a MongoDB document, and back."""
+
+from datetime import datetime
+from typing import Any
+
+from contracts.events.chat import Owner, OwnerKind
+from contracts.rpc import MessageView, VisitorProfile
+from memory.adapters.mongo import Document
+from memory.domain.conversation import Conversation, Ownership, Person
+from memory.domain.keys import Position, conversation_key, timed_key
+from memory.domain.recent import Seen
+
+
+def to_document(state: Conversation) -> Document:
+    """The document for the version after `state.version`, with the keys of the lists that it is in."""
+    row: Document = {
+        "_id": conversation_key(state.company, state.conversation),
+        "version": state.version + 1,
+        "settled": str(state.settled),
+        "taken": sorted(str(position) for position in state.taken),
+        "person": _person(state.person),
+        "personPosition": _text(state.person_position),
+        "startedAt": _time(state.started_at),
+        "lastAt": _time(state.last_at),
+        "messageCount": state.message_count,
+        "lastMessage": state.last_message.to_json().decode() if state.last_message else None,
+        "lastPosition": str(state.last_position),
+        "profile": state.seen.profile.to_json().decode(),
+        "seenAt": _time(state.seen.last_at),
+        "seenPosition": str(state.seen_position),
+        "owner": state.ownership.owner.to_json().decode(),
+        "ownerPosition": str(state.ownership.position),
+        "ownerSince": _time(state.ownership.since),
+        "ownerBy": state.ownership.by,
+        "ownerReason": state.ownership.reason,
+        "newestVisitor": str(state.newest_visitor),
+        "answered": str(state.answered),
+        "failed": str(state.failed),
+        "noticed": str(state.noticed),
+    }
+    return row | _list_keys(state)
+
+
+def _list_keys(state: Conversation) -> Document:
+    at = int(state.last_at.timestamp() * 1000) if state.last_at else 0
+    company, name = state.company, state.conversation
+    keys: Document = {
+        "inboxKey": timed_key(company, at, name),
+        "stateKey": timed_key(f"{company}:{state.state}", at, name),
+    }
+    owner = state.ownership.owner
+    if owner.kind == OwnerKind.HUMAN and owner.operator_id:
+        keys["operatorKey"] = timed_key(f"{company}:{owner.operator_id}", at, name)
+    if state.person:
+        keys["personKey"] = timed_key(f"{company}:{state.person.user_id}", at, name)
+    if state.due_since:
+        keys["waitingSince"] = int(state.due_since.timestamp() * 1000)
+    return keys
+
+
+def from_document(row: Document) -> Conversation:
+    """The state that to_document wrote."""
+    company, conversation = row["_id"].split("/", 1)
+    person: Any = row["person"]
+    return Conversation(
+        company=company,
+        conversation=conversation,
+        version=row["version"],
+        settled=_position(row["settled"]),
+        taken=frozenset(_position(position) for position in row["taken"]),
+        person=Person(person["userId"], person["role"], person["plan"]) if person else None,
+        person_position=_position(row["personPosition"]) if row["personPosition"] else None,
+        started_at=_datetime(row["startedAt"]),
+        last_at=_datetime(row["lastAt"]),
+        message_count=row["messageCount"],
+        last_message=MessageView.model_validate_json(row["lastMessage"]) if row["lastMessage"] else None,
+        last_position=_position(row["lastPosition"]),
+        seen=Seen(VisitorProfile.model_validate_json(row["profile"]), _datetime(row["seenAt"])),
+        seen_position=_position(row["seenPosition"]),
+        ownership=Ownership(
+            owner=Owner.model_validate_json(row["owner"]),
+            position=_position(row["ownerPosition"]),
+            since=_datetime(row["ownerSince"]),
+            by=row["ownerBy"],
+            reason=row["ownerReason"],
+        ),
+        newest_visitor=_position(row["newestVisitor"]),
+        answered=_position(row["answered"]),
+        failed=_position(row["failed"]),
+        noticed=_position(row["noticed"]),
+    )
+
+
+def _person(person: Person | None) -> Document | None:
+    return {"userId": person.user_id, "role": person.role, "plan": person.plan} if person else None
+
+
+def _position(text: str) -> Position:
+    era, seq = text.split("/")
+    return Position(int(era), int(seq))
+
+
+def _text(position: Position | None) -> str | None:
+    return str(position) if position else None
+
+
+def _time(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
+
+
+def _datetime(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

@@ -1,0 +1,60 @@
+"""The collection `companies`: {_id: company, version, config, unannounced?}.
+
+`config` is the settings' JSON as text, whole. `unannounced` is the version that has yet to be told on the bus: written
+with the change itself, in one document, so that neither can be there without the other.
+"""
+
+from pymongo import ASCENDING
+from pymongo.errors import DuplicateKeyError
+
+from contracts.company import CompanyConfig, CompanySettings
+from memory.adapters.mongo import Collection, Document, speaking
+
+
+class MongoCompanies:
+    """CompanyStore."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._rows = collection
+
+    async def get(self, company: str) -> CompanySettings | None:
+        async with speaking("read company settings"):
+            row = await self._rows.find_one({"_id": company})
+        return _settings(row) if row else None
+
+    async def create(self, settings: CompanySettings) -> bool:
+        async with speaking("create company settings"):
+            try:
+                await self._rows.insert_one(_row(settings))
+            except DuplicateKeyError:
+                return False
+        return True
+
+    async def replace(self, settings: CompanySettings) -> bool:
+        row = _row(settings)
+        async with speaking("change company settings"):
+            result = await self._rows.replace_one({"_id": row["_id"], "version": settings.version - 1}, row)
+        return result.matched_count == 1
+
+    async def unannounced(self, limit: int) -> list[CompanySettings]:
+        async with speaking("read unannounced settings"):
+            found = self._rows.find({"unannounced": {"$gt": 0}}).sort("unannounced", ASCENDING).limit(limit)
+            return [_settings(row) for row in await found.to_list()]
+
+    async def announced(self, company: str, version: int) -> None:
+        async with speaking("mark company settings as announced"):
+            await self._rows.update_one({"_id": company, "version": version}, {"$unset": {"unannounced": ""}})
+
+
+def _row(settings: CompanySettings) -> Document:
+    return {
+        "_id": settings.config.company_id,
+        "version": settings.version,
+        "unannounced": settings.version,
+        # What was not set stays unset: a default that a later version changes reaches those who never chose.
+        "config": settings.config.model_dump_json(by_alias=True, exclude_unset=True),
+    }
+
+
+def _settings(row: Document) -> CompanySettings:
+    return CompanySettings(config=CompanyConfig.model_validate_json(row["config"]), version=row["version"])

@@ -1,0 +1,91 @@
+"""The collection `conversations`: one document each, replaced whole under its version, and a key for each list.
+
+`inboxKey` company/time/id, `stateKey` company:state/time/id, `operatorKey` company:operator/time/id (human-owned
+ones), `personKey` company:person/time/id; `waitingSince` in ms since the epoch while something is due.
+"""
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from pymongo import ASCENDING, DESCENDING, InsertOne, ReplaceOne
+from pymongo.errors import BulkWriteError
+
+from memory.adapters.conversation_document import from_document, to_document
+from memory.adapters.mongo import Collection, Document, speaking
+from memory.domain.conversation import Conversation
+from memory.domain.keys import END, conversation_key, from_cursor, to_cursor
+from memory.ports import InboxFilter, Page
+
+DUPLICATE_KEY = 11000
+
+
+class MongoConversations:
+    """ConversationStore."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._rows = collection
+
+    async def load(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Conversation]:
+        where = {"_id": {"$in": [conversation_key(*key) for key in keys]}}
+        async with speaking("read conversations"):
+            rows = await self._rows.find(where).to_list()
+        states = [from_document(row) for row in rows]
+        return {(state.company, state.conversation): state for state in states}
+
+    async def save(self, states: Sequence[Conversation]) -> list[Conversation]:
+        if not states:
+            return []
+        token = uuid4().hex
+        writes: list[InsertOne[Document] | ReplaceOne[Document]] = []
+        for state in states:
+            row = to_document(state) | {"writer": token}
+            writes.append(
+                ReplaceOne({"_id": row["_id"], "version": state.version}, row) if state.version else InsertOne(row)
+            )
+        async with speaking("store conversations"):
+            try:
+                result = await self._rows.bulk_write(writes, ordered=False)
+                if result.inserted_count + result.matched_count == len(states):
+                    return []
+            except BulkWriteError as error:
+                if any(failed["code"] != DUPLICATE_KEY for failed in error.details["writeErrors"]):
+                    raise
+            # Somebody else was faster somewhere: the token tells where. Taking a state that was stored and changed
+            # again at once for a refused one does no harm, for the fold knows the facts that it has taken.
+            keys = [conversation_key(state.company, state.conversation) for state in states]
+            stored = await self._rows.find({"_id": {"$in": keys}, "writer": token}, {"_id": 1}).to_list()
+        ours = {row["_id"] for row in stored}
+        return [state for state in states if conversation_key(state.company, state.conversation) not in ours]
+
+    async def latest_of(self, company: str, user_id: str) -> str | None:
+        prefix = f"{company}:{user_id}"
+        where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
+        async with speaking("read a person's conversations"):
+            rows = await self._rows.find(where, {"_id": 1}).sort("personKey", DESCENDING).limit(1).to_list()
+        return rows[0]["_id"].split("/", 1)[1] if rows else None
+
+    async def page(self, company: str, filter_by: InboxFilter, limit: int, cursor: str | None) -> Page[Conversation]:
+        index, prefix = _index(company, filter_by)
+        end = from_cursor(cursor, prefix) if cursor else f"{prefix}/{END}"
+        where = {index: {"$gt": f"{prefix}/", "$lt": end}}
+        async with speaking("read the inbox"):
+            rows = await self._rows.find(where).sort(index, DESCENDING).limit(limit + 1).to_list()
+        more = len(rows) > limit
+        rows = rows[:limit]
+        return Page([from_document(row) for row in rows], to_cursor(rows[-1][index], prefix) if more else None)
+
+    async def waiting(self, limit: int) -> list[Conversation]:
+        async with speaking("read waiting conversations"):
+            found = self._rows.find({"waitingSince": {"$gt": 0}}).sort("waitingSince", ASCENDING).limit(limit)
+            rows = await found.to_list()
+        return [from_document(row) for row in rows]
+
+
+def _index(company: str, filter_by: InboxFilter) -> tuple[str, str]:
+    if filter_by.operator_id is not None:
+        return "operatorKey", f"{company}:{filter_by.operator_id}"
+    if filter_by.user_id is not None:
+        return "personKey", f"{company}:{filter_by.user_id}"
+    if filter_by.state is not None:
+        return "stateKey", f"{company}:{filter_by.state}"
+    return "inboxKey", company

@@ -1,0 +1,98 @@
+"""The collection `facts`: every durable fact of every conversation.
+
+A row is {_id: company/conversation/event id, key, messageKey?, messageId?, kind, storedAt, event}. `key` orders the
+facts, `messageKey` (the same value) only the messages. `event` is the CloudEvent's JSON as text: what other services
+put into it can neither clash with the database's own names nor lose digits.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pymongo import ASCENDING, DESCENDING, UpdateOne
+
+from contracts.channels import ChatAddress, ChatKind
+from memory.adapters.mongo import Collection, Document, speaking
+from memory.domain.facts import Fact, decode, message_id, without_principal
+from memory.domain.keys import END, Position, conversation_key, fact_key, from_cursor, position_of, to_cursor
+from memory.ports import Page
+
+
+class MongoFacts:
+    """FactStore."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._rows = collection
+
+    async def add(self, facts: Sequence[Fact]) -> frozenset[str]:
+        """One bulk write; a second query only if some facts were there already."""
+        if not facts:
+            return frozenset()
+        async with speaking("store facts"):
+            written = await self._rows.bulk_write([_upsert(fact) for fact in facts], ordered=False)
+            new = written.upserted_ids or {}
+            old = {_id(fact): fact for index, fact in enumerate(facts) if index not in new}
+            if not old:
+                return frozenset()
+            copies: set[str] = set()
+            async for row in self._rows.find({"_id": {"$in": list(old)}}, {"key": 1}):
+                fact = old[row["_id"]]
+                if position_of(row["key"]) < fact.position:
+                    copies.add(fact.event_id)
+            return frozenset(copies)
+
+    async def newest_messages(self, company: str, conversation: str, up_to: Position, limit: int) -> list[Fact]:
+        prefix = conversation_key(company, conversation)
+        where = {"messageKey": {"$gt": f"{prefix}/", "$lte": f"{prefix}/{up_to}"}}
+        async with speaking("read messages"):
+            rows = await self._rows.find(where).sort("messageKey", DESCENDING).limit(limit).to_list()
+        return [_fact(row) for row in reversed(rows)]
+
+    async def after(self, company: str, conversation: str, since: Position, up_to: Position, limit: int) -> list[Fact]:
+        where = {"key": {"$gt": fact_key(company, conversation, since), "$lte": fact_key(company, conversation, up_to)}}
+        async with speaking("read facts"):
+            return [_fact(row) for row in await self._rows.find(where).sort("key", ASCENDING).limit(limit).to_list()]
+
+    async def messages(self, company: str, conversation: str, limit: int, cursor: str | None) -> Page[Fact]:
+        prefix = conversation_key(company, conversation)
+        start = from_cursor(cursor, prefix) if cursor else f"{prefix}/"
+        where = {"messageKey": {"$gt": start, "$lt": f"{prefix}/{END}"}}
+        async with speaking("read messages"):
+            rows = await self._rows.find(where).sort("messageKey", ASCENDING).limit(limit + 1).to_list()
+        more = len(rows) > limit
+        rows = rows[:limit]
+        return Page([_fact(row) for row in rows], to_cursor(rows[-1]["messageKey"], prefix) if more else None)
+
+    async def message(self, company: str, conversation: str, message_id: str) -> Fact | None:
+        async with speaking("read a message"):
+            row = await self._rows.find_one({"messageId": f"{conversation_key(company, conversation)}/{message_id}"})
+        return _fact(row) if row else None
+
+
+def _id(fact: Fact) -> str:
+    return f"{fact.company}/{fact.conversation}/{fact.event_id}"
+
+
+def _upsert(fact: Fact) -> UpdateOne:
+    key = fact_key(fact.company, fact.conversation, fact.position)
+    place = {"key": key}
+    row: Document = {
+        "kind": fact.kind.value,
+        "storedAt": fact.stored_at.isoformat(),
+        "event": without_principal(fact.raw),
+    }
+    name = message_id(fact)
+    if name is not None:
+        place["messageKey"] = key
+        row["messageId"] = f"{conversation_key(fact.company, fact.conversation)}/{name}"
+    # A copy that was stored after the bus had forgotten the first one's id: the earliest keeps its place.
+    return UpdateOne({"_id": _id(fact)}, {"$min": place, "$setOnInsert": row}, upsert=True)
+
+
+def _fact(row: Document) -> Fact:
+    company, conversation = row["_id"].split("/", 2)[:2]
+    return decode(
+        ChatAddress(company, conversation, ChatKind(row["kind"])),
+        position_of(row["key"]),
+        datetime.fromisoformat(row["storedAt"]),
+        row["event"].encode(),
+    )

@@ -1,0 +1,49 @@
+"""The windows used last, in this process: a turn's second read costs no round trip, and no parsing."""
+
+from collections import OrderedDict
+
+from memory.domain.recent import Window
+from memory.ports import RecentWindows
+
+MAX_WINDOWS = 5_000
+MAX_CHARACTERS = 32 * 1024 * 1024
+
+
+class NearWindows:
+    """RecentWindows before other RecentWindows: bounded in windows and in characters of text, the oldest go first."""
+
+    def __init__(
+        self, behind: RecentWindows, max_windows: int = MAX_WINDOWS, max_characters: int = MAX_CHARACTERS
+    ) -> None:
+        self._behind = behind
+        self._max_windows = max_windows
+        self._max_characters = max_characters
+        self._windows: OrderedDict[tuple[int, str, str], tuple[Window, int]] = OrderedDict()
+        self._characters = 0
+
+    async def get(self, era: int, company: str, conversation: str) -> Window | None:
+        key = (era, company, conversation)
+        found = self._windows.get(key)
+        if found is not None:
+            self._windows.move_to_end(key)
+            return found[0]
+        window = await self._behind.get(era, company, conversation)
+        if window is not None:
+            self._hold(key, window)
+        return window
+
+    def keep(self, era: int, company: str, conversation: str, window: Window) -> None:
+        self._hold((era, company, conversation), window)
+        self._behind.keep(era, company, conversation, window)
+
+    def _hold(self, key: tuple[int, str, str], window: Window) -> None:
+        held = self._windows.get(key)
+        if held is not None and held[0].up_to > window.up_to:
+            return
+        size = sum(len(message.text) for message in window.messages) + 200 * len(window.messages)
+        self._characters += size - (held[1] if held else 0)
+        self._windows[key] = (window, size)
+        self._windows.move_to_end(key)
+        while len(self._windows) > self._max_windows or self._characters > self._max_characters:
+            _, (_, dropped) = self._windows.popitem(last=False)
+            self._characters -= dropped

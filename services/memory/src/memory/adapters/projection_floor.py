@@ -1,0 +1,118 @@
+"""How far the projection is: the acknowledgement floor of its consumer. What is acknowledged has been stored before.
+
+One task asks the server: twice a second at rest, every few milliseconds while somebody waits. The answer also tells
+the server's own time, by which waiting is measured.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import structlog
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+from memory.domain.keys import Position
+from runtime.replies import ReplyInbox
+
+IDLE = 0.5
+URGENT = 0.005
+ANSWER = 2.0
+
+_log = structlog.get_logger(__name__)
+
+
+class ProjectionFloor:
+    """Floor, of one durable consumer. `era` tells which incarnation of the log the sequences belong to."""
+
+    def __init__(self, client: Client, stream: str, consumer: str, era: Callable[[], int]) -> None:
+        self._inbox = ReplyInbox.of(client)
+        self._subject = f"$JS.API.CONSUMER.INFO.{stream}.{consumer}"
+        self._era = era
+        self._position = Position(0, 0)
+        self._clock: tuple[datetime, float] | None = None
+        self._waiters: dict[asyncio.Future[None], int] = {}
+        self._urgent = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def position(self) -> Position:
+        return self._position
+
+    @property
+    def seq(self) -> int:
+        return self._position.seq if self._position.era == self._era() else 0
+
+    async def start(self) -> None:
+        """Asks once, then keeps asking."""
+        await self.refresh()
+        self._task = asyncio.create_task(self._watch(), name="projection floor")
+
+    async def stop(self) -> None:
+        """Stops asking; whoever waits goes on to its own deadline."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def refresh(self) -> None:
+        """Asks the server now. Without an answer everything stays as it was: an old floor is a true one."""
+        era = self._era()
+        try:
+            answer: dict[str, Any] = orjson.loads((await self._inbox.request(self._subject, b"", deadline=ANSWER)).data)
+        except (TimeoutError, NatsError) as error:
+            _log.warning("the projection's floor is unknown for now", error=str(error) or error.__class__.__name__)
+            return
+        if "error" in answer:
+            return
+        if "ts" in answer:
+            self._clock = (datetime.fromisoformat(answer["ts"]), time.monotonic())
+        self._position = max(self._position, Position(era, floor_of(answer)))
+        for waiter, seq in list(self._waiters.items()):
+            if self.seq >= seq and not waiter.done():
+                waiter.set_result(None)
+
+    async def reach(self, seq: int, deadline: float) -> bool:
+        if self.seq >= seq:
+            return True
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters[waiter] = seq
+        self._urgent.set()
+        try:
+            async with asyncio.timeout(deadline):
+                await waiter
+        except TimeoutError:
+            return self.seq >= seq
+        finally:
+            del self._waiters[waiter]
+        return True
+
+    async def now(self) -> datetime:
+        if self._clock is None:
+            await self.refresh()
+        if self._clock is None:
+            return datetime.now(UTC)
+        stamp, at = self._clock
+        return stamp + timedelta(seconds=time.monotonic() - at)
+
+    async def _watch(self) -> None:
+        while True:
+            if self._waiters:
+                await asyncio.sleep(URGENT)
+            else:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(IDLE):
+                        await self._urgent.wait()
+            self._urgent.clear()
+            await self.refresh()
+
+
+def floor_of(info: dict[str, Any]) -> int:
+    """The floor in a consumer's information: with nothing delivered and unacknowledged, all that was delivered."""
+    if info.get("num_ack_pending", 0) == 0:
+        return int(info["delivered"]["stream_seq"])
+    return int(info["ack_floor"]["stream_seq"])

@@ -1,0 +1,109 @@
+"""Windows in Redis, one string each, for an hour after the conversation's last use.
+
+A window is true up to its sequence for ever, so writers need no order: the worst that an old one does is that the next
+reader reads a little more from the log. Writing happens behind the reply, by one task; when too much waits, or Redis
+is away, windows are dropped.
+"""
+
+import asyncio
+import contextlib
+from datetime import datetime
+
+import structlog
+from pydantic import ValidationError
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from contracts.envelope import Wire
+from contracts.rpc import MessageView, VisitorProfile
+from memory.domain.recent import Seen, Window
+
+TTL_SECONDS = 3600
+WAITING = 2_000
+"""Windows waiting to be written, at most."""
+BATCH = 64
+
+_log = structlog.get_logger(__name__)
+
+
+class _Record(Wire):
+    """A window as it is kept."""
+
+    up_to: int
+    whole: bool
+    messages: list[MessageView]
+    profile: VisitorProfile
+    seen_at: datetime | None = None
+
+
+class RedisWindows:
+    """RecentWindows."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._waiting: dict[str, Window] = {}
+        self._wake = asyncio.Event()
+        self._writer: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Starts the writer."""
+        self._writer = asyncio.create_task(self._write(), name="windows")
+
+    async def stop(self) -> None:
+        """Stops the writer; what waits is dropped."""
+        if self._writer is not None:
+            self._writer.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._writer
+
+    async def get(self, era: int, company: str, conversation: str) -> Window | None:
+        try:
+            text = await self._redis.get(_key(era, company, conversation))
+        except (RedisError, OSError, TimeoutError) as error:
+            _log.warning("windows are not readable, going on without", error=str(error)[:200])
+            return None
+        if text is None:
+            return None
+        try:
+            record = _Record.model_validate_json(text)
+        except ValidationError:
+            return None  # another version of this service wrote it
+        return Window(record.up_to, tuple(record.messages), record.whole, Seen(record.profile, record.seen_at))
+
+    def keep(self, era: int, company: str, conversation: str, window: Window) -> None:
+        key = _key(era, company, conversation)
+        waiting = self._waiting.get(key)
+        if waiting is None and len(self._waiting) >= WAITING:
+            return
+        if waiting is None or waiting.up_to < window.up_to:
+            self._waiting[key] = window
+            self._wake.set()
+
+    async def _write(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._waiting:
+                keys = list(self._waiting)[:BATCH]
+                batch = {key: self._waiting.pop(key) for key in keys}
+                try:
+                    async with self._redis.pipeline(transaction=False) as pipe:
+                        for key, window in batch.items():
+                            pipe.set(key, _text(window), ex=TTL_SECONDS)
+                        await pipe.execute()
+                except (RedisError, OSError, TimeoutError) as error:
+                    _log.warning("windows are not kept", count=len(batch), error=str(error)[:200])
+
+
+def _key(era: int, company: str, conversation: str) -> str:
+    return f"nexus:memory:window:{era}:{company}:{conversation}"
+
+
+def _text(window: Window) -> bytes:
+    return _Record(
+        up_to=window.up_to,
+        whole=window.whole,
+        messages=list(window.messages),
+        profile=window.seen.profile,
+        seen_at=window.seen.last_at,
+    ).to_json()

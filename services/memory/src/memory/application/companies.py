@@ -1,0 +1,74 @@
+"""Company settings: read, made, changed; and every change told on the bus, at least once."""
+
+import asyncio
+from typing import Any
+
+from contracts.company import CompanySettings
+from memory.domain.company import checked, patched, shown
+from memory.errors import CompanyExists, NoSuchCompany, SettingsMoved, StoreUnavailable
+from memory.ports import Announcements, CompanyStore
+
+SWEPT = 100
+
+
+class Companies:
+    """The settings of all companies. What leaves is without secrets."""
+
+    def __init__(self, *, store: CompanyStore, announcements: Announcements) -> None:
+        self._store = store
+        self._announcements = announcements
+
+    async def get(self, company: str) -> CompanySettings | None:
+        """The settings; None: no such company."""
+        settings = await self._store.get(company)
+        return shown(settings) if settings else None
+
+    async def create(self, config: dict[str, Any]) -> CompanySettings:
+        """A company's first settings.
+
+        Raises:
+            BadSettingsError, CompanyExists, StoreUnavailable.
+        """
+        settings = CompanySettings(config=checked(config), version=1)
+        if not await self._store.create(settings):
+            raise CompanyExists(f"{settings.config.company_id} has settings: change them with a patch")
+        await self._announce(settings)
+        return shown(settings)
+
+    async def patch(self, company: str, version: int, patch: dict[str, Any]) -> CompanySettings:
+        """The settings after a merge patch on `version`.
+
+        Raises:
+            BadSettingsError, NoSuchCompany, SettingsMoved, StoreUnavailable.
+        """
+        old = await self._store.get(company)
+        if old is None:
+            raise NoSuchCompany(f"{company} has no settings: create them first")
+        if old.version != version:
+            raise SettingsMoved(
+                f"the settings are at version {old.version}, not {version}: read them again", old.version
+            )
+        settings = CompanySettings(config=patched(old.config, patch), version=version + 1)
+        if not await self._store.replace(settings):
+            raise SettingsMoved(f"somebody changed version {version} just now: read the settings again", version + 1)
+        await self._announce(settings)
+        return shown(settings)
+
+    async def sweep(self) -> int:
+        """Tells what was stored but perhaps not told, because a process or the bus went away in between."""
+        untold = await self._store.unannounced(SWEPT)
+        for settings in untold:
+            await self._tell(settings)
+        return len(untold)
+
+    async def _announce(self, settings: CompanySettings) -> None:
+        # The change is stored; if telling fails now, the sweep tells it. The caller's answer must not depend on that.
+        try:
+            async with asyncio.timeout(2):
+                await self._tell(settings)
+        except (TimeoutError, ConnectionError, StoreUnavailable):
+            return
+
+    async def _tell(self, settings: CompanySettings) -> None:
+        await self._announcements.company_changed(shown(settings))
+        await self._store.announced(settings.config.company_id, settings.version)

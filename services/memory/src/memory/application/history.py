@@ -1,0 +1,121 @@
+"""The newest messages of a conversation up to a sequence that the reader names, never fewer.
+
+Everything up to the projection's floor is in the store; what lies behind it is read from the log itself. In the usual
+case neither is needed: a cached window plus the one or two facts that came since.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from contracts.rpc import MessageView
+from memory.domain.facts import Fact
+from memory.domain.keys import Position
+from memory.domain.recent import HELD, Seen, Window, stored_window
+from memory.errors import ProjectionBehind
+from memory.ports import ConversationStore, FactStore, Floor, Log, RecentWindows
+
+MAX_GAP = 20_000
+"""Sequences that are read from the log at most: further back a filtered read scans the stream and hurts everybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Messages oldest first; `up_to` is at least the sequence that was named."""
+
+    messages: tuple[MessageView, ...]
+    up_to: int
+    seen: Seen
+
+
+@dataclass(frozen=True, slots=True)
+class FactsPage:
+    """Facts in order. `complete`: nothing up to the named sequence is left out behind the last one; `gone`: the
+    position that was asked for is not of this log."""
+
+    facts: list[Fact]
+    complete: bool
+    gone: bool = False
+
+
+class Histories:
+    """Reads of a conversation that name a sequence."""
+
+    def __init__(
+        self,
+        *,
+        facts: FactStore,
+        conversations: ConversationStore,
+        windows: RecentWindows,
+        log: Log,
+        floor: Floor,
+        deadline: float,
+    ) -> None:
+        self._facts = facts
+        self._conversations = conversations
+        self._windows = windows
+        self._log = log
+        self._floor = floor
+        self._deadline = deadline
+
+    async def newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> History:
+        """The newest `limit` messages: with seq ≤ up_to if `exact`, otherwise as new as is at hand.
+
+        Raises:
+            ProjectionBehind, UnknownSequence, StoreUnavailable: all worth another try.
+        """
+        if limit <= HELD:
+            window = await self._window(company, conversation, up_to)
+            end = up_to if exact else window.up_to
+            messages = window.last(limit, end)
+            if messages is not None:
+                return History(messages, end, window.seen)
+        window = await self._from_store(company, conversation, up_to, limit)
+        return History(window.messages[-limit:], up_to, window.seen)
+
+    async def after(self, company: str, conversation: str, since: int, at_least: int, limit: int) -> FactsPage:
+        """The durable facts with seq > since, at least up to `at_least`, at most `limit`.
+
+        Raises:
+            ProjectionBehind, UnknownSequence, StoreUnavailable: all worth another try.
+        """
+        end = max(at_least, since)
+        floor = await self._floor_near(end)
+        found = await self._facts.after(company, conversation, self._at(since), self._at(floor), limit + 1)
+        if len(found) <= limit and end > floor:
+            found += await self._log.read(company, conversation, max(floor, since), end)
+        return FactsPage(found[:limit], complete=len(found) <= limit)
+
+    async def _window(self, company: str, conversation: str, up_to: int) -> Window:
+        era = self._log.era
+        held = await self._windows.get(era, company, conversation)
+        if held is not None and held.up_to >= up_to:
+            return held
+        if held is not None and up_to - held.up_to <= MAX_GAP and self._log.first_seq <= held.up_to + 1:
+            window = held.extended(await self._log.read(company, conversation, held.up_to, up_to), up_to)
+        else:
+            window = await self._from_store(company, conversation, up_to, HELD)
+        self._windows.keep(era, company, conversation, window)
+        return window
+
+    async def _from_store(self, company: str, conversation: str, up_to: int, limit: int) -> Window:
+        floor = await self._floor_near(up_to)
+        rows, states = await asyncio.gather(
+            self._facts.newest_messages(company, conversation, self._at(min(floor, up_to)), limit + 1),
+            self._conversations.load([(company, conversation)]),
+        )
+        state = states.get((company, conversation))
+        stored = stored_window(rows, min(floor, up_to), limit, state.seen if state else None)
+        if up_to <= floor:
+            return stored
+        return stored.extended(await self._log.read(company, conversation, floor, up_to), up_to, limit)
+
+    async def _floor_near(self, seq: int) -> int:
+        """The floor, once no more than MAX_GAP is missing to `seq`."""
+        if seq - self._floor.seq > MAX_GAP and not await self._floor.reach(seq - MAX_GAP, self._deadline):
+            raise ProjectionBehind(
+                f"the projection is at {self._floor.seq} and {seq} was named: it is catching up, try again"
+            )
+        return self._floor.seq
+
+    def _at(self, seq: int) -> Position:
+        return Position(self._log.era, seq)

@@ -1,0 +1,86 @@
+"""Lists and single conversations, as people see them."""
+
+from datetime import UTC, datetime
+
+from contracts.rpc import ConversationView, MessageView, VisitorView
+from memory.application.history import MAX_GAP
+from memory.domain.conversation import Conversation
+from memory.domain.facts import view
+from memory.ports import ConversationStore, FactStore, Floor, InboxFilter, Log, Page
+
+FRESH = 1.0
+"""Seconds that a list waits at most for the projection to pass what the log holds now."""
+NOBODY = "-"
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Inbox:
+    """Reads of the projection."""
+
+    def __init__(self, *, facts: FactStore, conversations: ConversationStore, log: Log, floor: Floor) -> None:
+        self._facts = facts
+        self._conversations = conversations
+        self._log = log
+        self._floor = floor
+
+    async def get(self, company: str, conversation: str) -> ConversationView | None:
+        """One conversation, as new as the log was when it was asked for."""
+        await self._fresh()
+        state = (await self._conversations.load([(company, conversation)])).get((company, conversation))
+        return conversation_view(state) if state else None
+
+    async def latest(self, company: str, user_id: str) -> str | None:
+        """The person's conversation with the latest activity, as new as the log was when it was asked for."""
+        await self._fresh()
+        return await self._conversations.latest_of(company, user_id)
+
+    async def page(self, company: str, by: InboxFilter, limit: int, cursor: str | None) -> Page[ConversationView]:
+        """A page of conversations, latest activity first."""
+        page = await self._conversations.page(company, by, limit, cursor)
+        return Page([conversation_view(state) for state in page.items], page.next)
+
+    async def messages(self, company: str, conversation: str, limit: int, cursor: str | None) -> Page[MessageView]:
+        """A page of messages, oldest first."""
+        await self._fresh()
+        page = await self._facts.messages(company, conversation, limit, cursor)
+        return Page([message for fact in page.items if (message := view(fact)) is not None], page.next)
+
+    async def message(self, company: str, conversation: str, message_id: str) -> MessageView | None:
+        """One message by its id, wherever it is: in the store, or in the log behind the projection."""
+        fact = await self._facts.message(company, conversation, message_id)
+        if fact is not None:
+            return view(fact)
+        floor, end = self._floor.seq, await self._log.end()
+        if end - floor > MAX_GAP:
+            await self._floor.reach(end - MAX_GAP, FRESH)
+            floor = self._floor.seq
+        for found in await self._log.read(company, conversation, floor, end):
+            message = view(found)
+            if message is not None and message.id == message_id:
+                return message
+        # The projection may have stored it and moved its floor between the two reads.
+        fact = await self._facts.message(company, conversation, message_id)
+        return view(fact) if fact else None
+
+    async def _fresh(self) -> None:
+        """Waits for the projection to pass the log's present end; when it is not in time, answers are older."""
+        await self._floor.reach(await self._log.end(), FRESH)
+
+
+def conversation_view(state: Conversation) -> ConversationView:
+    """The conversation as the inbox shows it."""
+    return ConversationView(
+        id=state.conversation,
+        company_id=state.company,
+        state=state.state,
+        owner=state.ownership.owner,
+        visitor=VisitorView(
+            id=state.person.user_id if state.person else NOBODY,
+            page=state.seen.profile.page,
+            visits=state.seen.profile.visits,
+        ),
+        last_message=state.last_message,
+        message_count=state.message_count,
+        started_at=state.started_at or EPOCH,
+        waiting_since=state.waiting_since,
+    )

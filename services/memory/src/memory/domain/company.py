@@ -1,0 +1,82 @@
+"""A company's settings: checked, changed by merge patch (RFC 7396), and shown without secrets."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from contracts.company import CompanyConfig, CompanySettings
+
+HIDDEN = "********"
+"""Stands for a webhook's secret wherever settings are shown; sent back unchanged, it keeps the secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadField:
+    """What is wrong with one setting; `field` in the wire's names, with dots."""
+
+    field: str
+    message: str
+
+
+class BadSettingsError(ValueError):
+    """Settings that break a bound, or name what does not exist."""
+
+    def __init__(self, fields: list[BadField]) -> None:
+        super().__init__("; ".join(f"{bad.field}: {bad.message}" for bad in fields))
+        self.fields = fields
+
+
+def checked(config: dict[str, Any]) -> CompanyConfig:
+    """The settings, with every default filled in.
+
+    Raises:
+        BadSettingsError: with each field that is wrong.
+    """
+    try:
+        return CompanyConfig.model_validate(config)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        raise BadSettingsError(
+            [BadField(".".join(str(part) for part in bad["loc"]) or "settings", bad["msg"]) for bad in found]
+        ) from None
+
+
+def patched(config: CompanyConfig, patch: dict[str, Any]) -> CompanyConfig:
+    """The settings after a merge patch: null sets a field back to its default, lists are replaced whole.
+
+    Raises:
+        BadSettingsError: the result breaks a bound, or belongs to another company.
+    """
+    if patch.get("companyId", config.company_id) != config.company_id:
+        raise BadSettingsError([BadField("companyId", "cannot be changed")])
+    merged = _merge(config.model_dump(mode="json", by_alias=True, exclude_unset=True), patch)
+    _keep_secrets(config, merged)
+    return checked(merged)
+
+
+def shown(settings: CompanySettings) -> CompanySettings:
+    """The settings as they leave this service: secrets hidden."""
+    hidden = [hook.model_copy(update={"secret": HIDDEN}) for hook in settings.config.webhooks]
+    return settings.model_copy(update={"config": settings.config.model_copy(update={"webhooks": hidden})})
+
+
+def _merge(target: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    result = dict(target)
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        elif isinstance(value, dict):
+            old: Any = result.get(name)
+            result[name] = _merge(old if isinstance(old, dict) else {}, value)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            result[name] = value
+    return result
+
+
+def _keep_secrets(config: CompanyConfig, merged: dict[str, Any]) -> None:
+    known = {hook.url: hook.secret for hook in config.webhooks}
+    hooks: Any = merged.get("webhooks")
+    for hook in hooks if isinstance(hooks, list) else []:  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(hook, dict) and hook.get("secret") == HIDDEN and hook.get("url") in known:  # pyright: ignore[reportUnknownMemberType]
+            hook["secret"] = known[hook["url"]]

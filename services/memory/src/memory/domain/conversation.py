@@ -1,0 +1,155 @@
+"""A conversation's state, folded from its facts.
+
+Several replicas project at once and the bus redelivers, so facts come in any order and more than once. The fold is
+therefore a set of registers, each with the position of the fact that set it; and it knows which facts it has taken:
+all up to `settled` (the projection's floor: below it nothing is delivered again), and those in `taken` above it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from contracts.errors import SystemCode
+from contracts.events.chat import (
+    AssistantMessage,
+    OperatorMessage,
+    Owner,
+    OwnerChanged,
+    OwnerKind,
+    SystemMessage,
+    VisitorMessage,
+)
+from contracts.rpc import MessageView
+from memory.domain import handoff
+from memory.domain.facts import Fact, view
+from memory.domain.keys import Position
+from memory.domain.recent import UNSEEN, Seen
+
+START = Position(0, 0)
+FAILURES = frozenset({SystemCode.LLM_UNAVAILABLE, SystemCode.DEADLINE, SystemCode.BUDGET_SPENT, SystemCode.INTERNAL})
+"""Codes of notices that end a turn with no answer: somebody should look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who owns a conversation: the verified sender of its first visitor message."""
+
+    user_id: str
+    role: str
+    plan: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """Who answers, since which fact. `since`: the log's stamp of that fact."""
+
+    owner: Owner = field(default_factory=lambda: Owner(kind=OwnerKind.AI))
+    position: Position = START
+    since: datetime | None = None
+    by: str = ""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What the inbox shows of a conversation, and what the sweeps need. `version` guards each write."""
+
+    company: str
+    conversation: str
+    version: int = 0
+    settled: Position = START
+    taken: frozenset[Position] = frozenset()
+    person: Person | None = None
+    person_position: Position | None = None
+    started_at: datetime | None = None
+    last_at: datetime | None = None
+    message_count: int = 0
+    last_message: MessageView | None = None
+    last_position: Position = START
+    seen: Seen = UNSEEN
+    seen_position: Position = START
+    ownership: Ownership = field(default_factory=Ownership)
+    newest_visitor: Position = START
+    answered: Position = START
+    failed: Position = START
+    noticed: Position = START
+    """The hand-off timeout whose notice is in the log: position of the notice."""
+
+    @property
+    def state(self) -> str:
+        """ai, needs_human, human, stuck: where it stands in the inbox."""
+        match self.ownership.owner.kind:
+            case OwnerKind.WAITING:
+                return "needs_human"
+            case OwnerKind.HUMAN:
+                return "human"
+            case OwnerKind.AI:
+                return "stuck" if self.failed > self.answered else "ai"
+
+    @property
+    def waiting_since(self) -> datetime | None:
+        """Since when nobody has come; None when nobody is waited for."""
+        return self.ownership.since if self.ownership.owner.kind == OwnerKind.WAITING else None
+
+    @property
+    def due_since(self) -> datetime | None:
+        """Since when the hand-off sweep has something to do or to wait for here; None: it has not."""
+        own = self.ownership
+        given_back = (own.by, own.reason) == (handoff.BY, handoff.REASON) and self.noticed < own.position
+        return own.since if own.owner.kind == OwnerKind.WAITING or given_back else None
+
+
+def fold(state: Conversation, facts: Iterable[Fact], floor: Position, verified: dict[str, Person]) -> Conversation:
+    """The state with these facts taken in; a fact that it has taken already changes nothing.
+
+    Args:
+        facts: of this conversation, in any order.
+        floor: every fact up to here has been projected for good.
+        verified: by event id, the sender of visitor messages whose principal has been checked.
+    """
+    for fact in facts:
+        if fact.position <= state.settled or fact.position in state.taken:
+            continue
+        state = _with(state, fact, verified.get(fact.event_id))
+    settled = max(state.settled, floor)
+    return replace(state, settled=settled, taken=frozenset(at for at in state.taken if at > settled))
+
+
+def _with(state: Conversation, fact: Fact, person: Person | None) -> Conversation:
+    at = fact.position
+    stored = fact.stored_at
+    state = replace(
+        state,
+        taken=state.taken | {at},
+        started_at=min(state.started_at or stored, stored),
+        last_at=max(state.last_at or stored, stored),
+    )
+    message = view(fact)
+    if message is not None:
+        state = replace(state, message_count=state.message_count + 1)
+        if at > state.last_position:
+            state = replace(state, last_message=message, last_position=at)
+    match fact.data:
+        case VisitorMessage() as data:
+            return _with_visitor(state, fact, data, person)
+        case AssistantMessage() | OperatorMessage():
+            return replace(state, answered=max(state.answered, at))
+        case SystemMessage(code=SystemCode.HANDOFF_TIMEOUT):
+            return replace(state, noticed=max(state.noticed, at))
+        case SystemMessage(code=code) if code in FAILURES:
+            return replace(state, failed=max(state.failed, at))
+        case OwnerChanged() as data if at > state.ownership.position:
+            ownership = Ownership(data.owner, at, stored, data.by, data.reason)
+            # Whoever takes or returns a conversation has looked at it: it is not stuck any more.
+            return replace(state, ownership=ownership, answered=max(state.answered, at))
+        case _:
+            return state
+
+
+def _with_visitor(state: Conversation, fact: Fact, data: VisitorMessage, person: Person | None) -> Conversation:
+    at = fact.position
+    if state.person_position is None or at < state.person_position:
+        state = replace(state, person=person, person_position=at)
+    if at > state.seen_position:
+        state = replace(state, seen=state.seen.after(data, fact.at), seen_position=at)
+    return replace(state, newest_visitor=max(state.newest_visitor, at))

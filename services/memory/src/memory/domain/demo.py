@@ -1,0 +1,44 @@
+"""The company `demo` of the development stack."""
+
+from typing import Any
+
+from contracts.company import CompanyConfig
+
+COMPANY = "demo"
+TOOLS = (
+    "get_price",
+    "get_ohlcv",
+    "get_indicators",
+    "get_fundamentals",
+    "market_snapshot",
+    "fundamentals_events",
+    "calculate_position_size",
+    "calculate_risk_reward",
+    "explain_concept",
+)
+"""The free-plan tools of the categories market, calculate and education."""
+
+
+def settings(origin: str | None) -> dict[str, Any]:
+    """Settings as an admin would send them; `origin` is the demo site's, without which there are no pages to fetch."""
+    return {
+        "companyId": COMPANY,
+        "aiAutoResponseEnabled": True,
+        "toolConfig": {
+            "fetchPageEnabled": origin is not None,
+            "allowedDomains": [origin] if origin else [],
+            "enabledTools": list(TOOLS),
+        },
+    }
+
+
+def moved_site(config: CompanyConfig, origin: str | None) -> dict[str, Any] | None:
+    """The merge patch that puts the demo site's new origin first, in place of its old one; None: nothing to change.
+
+    The site's port may be another one at each start.
+    """
+    domains = config.tool_config.allowed_domains
+    if origin is None or domains[:1] == [origin]:
+        return None
+    others = [domain for domain in domains if domain != origin and not domain.startswith("http://")]
+    return {"toolConfig": {"fetchPageEnabled": True, "allowedDomains": [origin, *others]}}

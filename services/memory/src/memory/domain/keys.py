@@ -1,0 +1,68 @@
+"""Sort keys: one string per access path, so that a range over one index gives a page in order.
+
+Compound indexes are not used: the embedded MongoDB-wire server scans the whole range of its first field for them
+(73 ms against 0.9 ms for the newest 20 of 3,000 messages). Companies and conversations hold no ``/``, and digits are
+padded, so byte order is the order that is meant on every server.
+"""
+
+import base64
+import binascii
+from dataclasses import dataclass
+
+MAX_SEQ = 10**16 - 1
+END = "~"
+"""Sorts after every character of an id and of a number."""
+
+
+class BadCursorError(ValueError):
+    """A cursor that this service did not give out."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """Where a fact stands: the incarnation of the log (its creation, ms since the epoch), then the sequence."""
+
+    era: int
+    seq: int
+
+    def __str__(self) -> str:
+        return f"{self.era:013d}/{self.seq:016d}"
+
+
+def conversation_key(company: str, conversation: str) -> str:
+    """The key of one conversation, and the prefix of everything in it."""
+    return f"{company}/{conversation}"
+
+
+def fact_key(company: str, conversation: str, position: Position) -> str:
+    """The order of the facts of one conversation."""
+    return f"{company}/{conversation}/{position}"
+
+
+def position_of(key: str) -> Position:
+    """The position in a fact key."""
+    era, seq = key.rsplit("/", 2)[1:]
+    return Position(int(era), int(seq))
+
+
+def timed_key(prefix: str, at_ms: int, last: str) -> str:
+    """A key under `prefix` that sorts by time (ms since the epoch), then by name."""
+    return f"{prefix}/{at_ms:013d}/{last}"
+
+
+def to_cursor(key: str, prefix: str) -> str:
+    """An opaque cursor: the key behind the prefix that the request repeats anyhow."""
+    return base64.urlsafe_b64encode(key.removeprefix(f"{prefix}/").encode()).decode().rstrip("=")
+
+
+def from_cursor(cursor: str, prefix: str) -> str:
+    """The key again. The prefix comes from the request, so a cursor never leads to another company's rows.
+
+    Raises:
+        BadCursorError: it is none of ours.
+    """
+    try:
+        tail = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
+    except (binascii.Error, ValueError) as error:
+        raise BadCursorError("the cursor is not one of ours: take `next` of the page before") from error
+    return f"{prefix}/{tail}"

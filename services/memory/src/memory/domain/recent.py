@@ -1,0 +1,93 @@
+"""The window: what is kept of a conversation's end so that prompts and snapshots need no database.
+
+A window says up to which sequence it is complete. The log never changes below that, so a window is never wrong, only
+old; the reader adds what the log holds behind it. No invalidation, and no race between readers and the projection.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from contracts.events.chat import VisitorMessage
+from contracts.rpc import MessageView, VisitorProfile
+from memory.domain.facts import Fact, view
+
+HELD = 50
+"""Messages that a window holds: a snapshot's worth."""
+NEW_VISIT_AFTER = timedelta(minutes=30)
+"""Silence after which the same visitor is on a new visit (the usual session length of web statistics)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the visitor messages tell of the visitor; `last_at` is the newest one's time."""
+
+    profile: VisitorProfile = field(default_factory=VisitorProfile)
+    last_at: datetime | None = None
+
+    def after(self, message: VisitorMessage, at: datetime) -> "Seen":
+        """With one more visitor message, the newest so far."""
+        new_visit = self.last_at is not None and at - self.last_at > NEW_VISIT_AFTER
+        old = self.profile
+        profile = VisitorProfile(
+            page=message.page or old.page,
+            funnel_stage=message.funnel_stage or old.funnel_stage,
+            locale=message.locale or old.locale,
+            visits=old.visits + (1 if new_visit else 0),
+        )
+        return Seen(profile, at)
+
+
+UNSEEN = Seen()
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The newest messages with seq ≤ up_to, oldest first. `whole`: there are none before them."""
+
+    up_to: int
+    messages: tuple[MessageView, ...]
+    whole: bool
+    seen: Seen = UNSEEN
+
+    def extended(self, facts: Iterable[Fact], up_to: int, held: int = HELD) -> "Window":
+        """The window with the facts in (self.up_to, up_to], in order. A copy of a held message changes nothing."""
+        messages = list(self.messages)
+        known = {message.id for message in messages}
+        seen = self.seen
+        for fact in facts:
+            if not self.up_to < fact.seq <= up_to:
+                continue
+            message = view(fact)
+            if message is None or message.id in known:
+                continue
+            known.add(message.id)
+            messages.append(message)
+            if isinstance(fact.data, VisitorMessage):
+                seen = seen.after(fact.data, fact.at)
+        whole = self.whole and len(messages) <= held
+        return Window(up_to, tuple(messages[-held:]), whole, seen)
+
+    def last(self, limit: int, up_to: int) -> tuple[MessageView, ...] | None:
+        """The newest `limit` messages with seq ≤ up_to; None when the window does not reach back far enough.
+
+        Sequences of an earlier incarnation of the log may be above `up_to`: they lie before, never behind.
+        """
+        messages = self.messages
+        end = len(messages)
+        while end and up_to < messages[end - 1].seq <= self.up_to:
+            end -= 1
+        if end < limit and not self.whole:
+            return None
+        return messages[max(0, end - limit) : end]
+
+
+def stored_window(messages: Sequence[Fact], up_to: int, held: int, seen: Seen | None) -> Window:
+    """The window of stored messages, oldest first, of which one more than `held` was asked for."""
+    views = [message for fact in messages if (message := view(fact)) is not None]
+    if seen is None:
+        seen = UNSEEN
+        for fact in messages:
+            if isinstance(fact.data, VisitorMessage):
+                seen = seen.after(fact.data, fact.at)
+    return Window(up_to, tuple(views[-held:]), len(views) <= held, seen)

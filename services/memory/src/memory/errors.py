@@ -1,0 +1,51 @@
+"""What memory cannot do, and why.
+
+NexusError (contracts)
+└── MemoryFault
+    ├── StoreUnavailable     MongoDB did not answer in time
+    ├── ProjectionBehind     the projection did not reach a sequence in time
+    ├── UnknownSequence      a reader named a sequence that the log has not reached
+    ├── CompanyExists        settings are there already
+    ├── NoSuchCompany        no settings to change
+    └── SettingsMoved        the settings have another version by now
+"""
+
+from contracts.errors import NexusError
+
+
+class MemoryFault(NexusError):  # noqa: N818 - the tree above reads as a list of events
+    """Base of everything this service raises on purpose."""
+
+
+class StoreUnavailable(MemoryFault):
+    """MongoDB did not answer in time; nothing is known of what it did."""
+
+    retryable = True
+
+
+class ProjectionBehind(MemoryFault):
+    """The projection did not reach the sequence within the deadline."""
+
+    retryable = True
+
+
+class UnknownSequence(MemoryFault):
+    """The log has not reached the sequence that the reader named."""
+
+    retryable = True
+
+
+class CompanyExists(MemoryFault):
+    """The company has settings already: patch them."""
+
+
+class NoSuchCompany(MemoryFault):
+    """The company has no settings: create them first."""
+
+
+class SettingsMoved(MemoryFault):
+    """Somebody changed the settings since: read them again, then patch."""
+
+    def __init__(self, message: str, version: int) -> None:
+        super().__init__(message)
+        self.version = version

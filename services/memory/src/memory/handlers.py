@@ -1,0 +1,179 @@
+"""The methods that memory serves: one thin function each."""
+
+import functools
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import orjson
+
+from contracts.errors import ErrorCode
+from contracts.rpc import (
+    COMPANY_CREATE,
+    COMPANY_GET,
+    COMPANY_PATCH,
+    CONVERSATION,
+    CONVERSATION_MESSAGES,
+    CONVERSATIONS,
+    FACTS_AFTER,
+    HISTORY,
+    LATEST_CONVERSATION,
+    MESSAGE_BY_ID,
+    SNAPSHOT,
+    CompanyCreateRequest,
+    CompanyPatchRequest,
+    CompanyReply,
+    CompanyRequest,
+    CompanySaved,
+    ConversationRef,
+    ConversationReply,
+    ConversationsReply,
+    ConversationsRequest,
+    FactsReply,
+    FactsRequest,
+    FactView,
+    HistoryMessage,
+    HistoryReply,
+    HistoryRequest,
+    LatestConversationReply,
+    LatestConversationRequest,
+    MessageByIdReply,
+    MessageByIdRequest,
+    MessagesReply,
+    MessagesRequest,
+    SnapshotReply,
+    SnapshotRequest,
+)
+from memory.application.companies import Companies
+from memory.application.history import Histories
+from memory.application.inbox import Inbox
+from memory.domain.company import BadSettingsError
+from memory.domain.facts import without_principal
+from memory.domain.keys import BadCursorError
+from memory.errors import CompanyExists, MemoryFault, NoSuchCompany, SettingsMoved
+from memory.ports import InboxFilter
+from runtime.errors import ReadFailed, RpcError
+from runtime.rpc import RpcServer
+
+RequestT = TypeVar("RequestT")
+ReplyT = TypeVar("ReplyT")
+
+CODES: tuple[tuple[type[Exception], ErrorCode], ...] = (
+    (BadCursorError, ErrorCode.BAD_FIELD),
+    (BadSettingsError, ErrorCode.BAD_FIELD),
+    (CompanyExists, ErrorCode.CONFLICT),
+    (NoSuchCompany, ErrorCode.NOT_FOUND),
+    (SettingsMoved, ErrorCode.PRECONDITION_FAILED),
+    (MemoryFault, ErrorCode.UNAVAILABLE),
+    (ReadFailed, ErrorCode.UNAVAILABLE),
+)
+"""What the use cases raise, as the codes of the contract; the first that fits counts."""
+
+
+async def serve(server: RpcServer, histories: Histories, inbox: Inbox, companies: Companies) -> None:
+    """Serves every method of memory on `server`."""
+    conversations = ConversationMethods(histories, inbox)
+    settings = CompanyMethods(companies)
+    await server.serve(HISTORY, answering(conversations.history))
+    await server.serve(SNAPSHOT, answering(conversations.snapshot))
+    await server.serve(FACTS_AFTER, answering(conversations.facts))
+    await server.serve(LATEST_CONVERSATION, answering(conversations.latest))
+    await server.serve(CONVERSATION, answering(conversations.conversation))
+    await server.serve(CONVERSATION_MESSAGES, answering(conversations.messages))
+    await server.serve(CONVERSATIONS, answering(conversations.conversations))
+    await server.serve(MESSAGE_BY_ID, answering(conversations.message))
+    await server.serve(COMPANY_GET, answering(settings.get))
+    await server.serve(COMPANY_CREATE, answering(settings.create))
+    await server.serve(COMPANY_PATCH, answering(settings.patch))
+
+
+def answering(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:
+    """The method, answering the errors of this service with the contract's codes."""
+
+    @functools.wraps(method)
+    async def answer(request: RequestT) -> ReplyT:
+        try:
+            return await method(request)
+        except tuple(kind for kind, _ in CODES) as error:
+            code = next(code for kind, code in CODES if isinstance(error, kind))
+            raise RpcError(code, str(error), retryable=bool(getattr(error, "retryable", False))) from error
+
+    return answer
+
+
+class ConversationMethods:
+    """Reads of conversations."""
+
+    def __init__(self, histories: Histories, inbox: Inbox) -> None:
+        self._histories = histories
+        self._inbox = inbox
+
+    async def history(self, request: HistoryRequest) -> HistoryReply:
+        found = await self._histories.newest(
+            request.company_id, request.conversation_id, request.up_to_seq, request.limit, exact=True
+        )
+        # Taken from messages that were checked when they were read: checking them again would only cost time.
+        messages = [
+            HistoryMessage.model_construct(
+                id=message.id, seq=message.seq, role=message.role, text=message.text, created_at=message.created_at
+            )
+            for message in found.messages
+        ]
+        return HistoryReply.model_construct(messages=messages, up_to_seq=found.up_to, visitor=found.seen.profile)
+
+    async def snapshot(self, request: SnapshotRequest) -> SnapshotReply:
+        found = await self._histories.newest(
+            request.company_id, request.conversation_id, request.min_seq, request.limit, exact=False
+        )
+        return SnapshotReply.model_construct(messages=list(found.messages), seq=found.up_to)
+
+    async def facts(self, request: FactsRequest) -> FactsReply:
+        page = await self._histories.after(
+            request.company_id, request.conversation_id, request.since, request.min_seq, request.limit
+        )
+        facts = [
+            FactView(seq=fact.seq, kind=fact.kind.value, event=orjson.loads(without_principal(fact.raw)))
+            for fact in page.facts
+        ]
+        return FactsReply(facts=facts, complete=page.complete, gone=page.gone)
+
+    async def latest(self, request: LatestConversationRequest) -> LatestConversationReply:
+        return LatestConversationReply(conversation_id=await self._inbox.latest(request.company_id, request.user_id))
+
+    async def conversation(self, request: ConversationRef) -> ConversationReply:
+        return ConversationReply(conversation=await self._inbox.get(request.company_id, request.conversation_id))
+
+    async def messages(self, request: MessagesRequest) -> MessagesReply:
+        page = await self._inbox.messages(request.company_id, request.conversation_id, request.limit, request.cursor)
+        return MessagesReply(items=page.items, next=page.next)
+
+    async def conversations(self, request: ConversationsRequest) -> ConversationsReply:
+        mine = request.state == "mine"
+        if mine and request.operator_id is None:
+            raise RpcError(ErrorCode.BAD_FIELD, "state mine needs operatorId")
+        chosen = InboxFilter(
+            state=None if mine else request.state,
+            operator_id=request.operator_id if mine else None,
+            user_id=request.user_id,
+        )
+        page = await self._inbox.page(request.company_id, chosen, request.limit, request.cursor)
+        return ConversationsReply(items=page.items, next=page.next)
+
+    async def message(self, request: MessageByIdRequest) -> MessageByIdReply:
+        found = await self._inbox.message(request.company_id, request.conversation_id, request.message_id)
+        return MessageByIdReply(message=found)
+
+
+class CompanyMethods:
+    """Company settings."""
+
+    def __init__(self, companies: Companies) -> None:
+        self._companies = companies
+
+    async def get(self, request: CompanyRequest) -> CompanyReply:
+        return CompanyReply(settings=await self._companies.get(request.company_id))
+
+    async def create(self, request: CompanyCreateRequest) -> CompanySaved:
+        return CompanySaved(settings=await self._companies.create(request.config))
+
+    async def patch(self, request: CompanyPatchRequest) -> CompanySaved:
+        return CompanySaved(settings=await self._companies.patch(request.company_id, request.version, request.patch))

@@ -1,0 +1,211 @@
+"""What the use cases need from outside, as Protocols; adapters/ has the real things."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar
+
+from contracts.channels import ChatKind
+from contracts.company import CompanySettings
+from contracts.events.chat import OwnerChanged, SystemMessage
+from contracts.events.tool import ToolCallCompleted
+from memory.domain.conversation import Conversation, Person
+from memory.domain.facts import Fact
+from memory.domain.keys import Position
+from memory.domain.recent import Window
+
+ItemT = TypeVar("ItemT")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[ItemT]):
+    """Some items, and the cursor of the next page (None: this is the last)."""
+
+    items: list[ItemT]
+    next: str | None
+
+
+class FactStore(Protocol):
+    """The facts of every conversation, unique by event id."""
+
+    async def add(self, facts: Sequence[Fact]) -> frozenset[str]:
+        """Stores facts; one that is there stays once, at its earliest position. Returns the event ids that are copies
+        of a fact at an earlier position."""
+        ...
+
+    async def newest_messages(self, company: str, conversation: str, up_to: Position, limit: int) -> list[Fact]:
+        """The newest messages at or before `up_to`, oldest first."""
+        ...
+
+    async def after(self, company: str, conversation: str, since: Position, up_to: Position, limit: int) -> list[Fact]:
+        """The facts with since < position ≤ up_to, in order, at most `limit`."""
+        ...
+
+    async def messages(self, company: str, conversation: str, limit: int, cursor: str | None) -> Page[Fact]:
+        """A page of messages, oldest first."""
+        ...
+
+    async def message(self, company: str, conversation: str, message_id: str) -> Fact | None:
+        """One message by its id."""
+        ...
+
+
+class ConversationStore(Protocol):
+    """The state of every conversation."""
+
+    async def load(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Conversation]:
+        """The states that are there, by (company, conversation)."""
+        ...
+
+    async def save(self, states: Sequence[Conversation]) -> list[Conversation]:
+        """Stores each state whose version is still the stored one (0: not there yet), as version + 1. Returns those
+        that somebody else changed meanwhile."""
+        ...
+
+    async def latest_of(self, company: str, user_id: str) -> str | None:
+        """The person's conversation with the latest activity."""
+        ...
+
+    async def page(self, company: str, filter_by: "InboxFilter", limit: int, cursor: str | None) -> Page[Conversation]:
+        """A page of conversations, latest activity first."""
+        ...
+
+    async def waiting(self, limit: int) -> list[Conversation]:
+        """Conversations that wait for a person, or for the notice that nobody came; longest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class InboxFilter:
+    """Which conversations; all None: every one of the company's."""
+
+    state: str | None = None
+    operator_id: str | None = None
+    user_id: str | None = None
+
+
+class RecentWindows(Protocol):
+    """A cache of windows; losing any of it costs time, never truth."""
+
+    async def get(self, era: int, company: str, conversation: str) -> Window | None:
+        """The window, or None when there is none (or the cache is away)."""
+        ...
+
+    def keep(self, era: int, company: str, conversation: str, window: Window) -> None:
+        """Keeps it, later and perhaps."""
+        ...
+
+
+class Log(Protocol):
+    """The stream CHAT."""
+
+    @property
+    def era(self) -> int:
+        """The incarnation of the log: its creation, ms since the epoch."""
+        ...
+
+    @property
+    def first_seq(self) -> int:
+        """The first sequence that it holds, as far as known."""
+        ...
+
+    async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact]:
+        """The conversation's facts with after < seq ≤ up_to, in order. It is sure to reach `up_to`.
+
+        Raises:
+            UnknownSequence: the log ends before `up_to`.
+        """
+        ...
+
+    async def snapshot(self, company: str, conversation: str) -> tuple[Mapping[ChatKind, Fact], int]:
+        """The newest fact of each kind, and the highest sequence: what a fenced append expects."""
+        ...
+
+    async def append(self, fact: "NewFact", expecting: int) -> bool:
+        """Appends to a conversation that has nothing after `expecting`; False: something newer is there."""
+        ...
+
+    async def end(self) -> int:
+        """The log's last sequence, now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NewFact:
+    """What memory itself appends to a conversation."""
+
+    company: str
+    conversation: str
+    kind: ChatKind
+    event_id: str
+    data: OwnerChanged | SystemMessage
+
+
+class Floor(Protocol):
+    """How far the projection is: every fact up to here is in the store."""
+
+    @property
+    def seq(self) -> int:
+        """The floor as last seen; the true one may be higher."""
+        ...
+
+    @property
+    def position(self) -> Position:
+        """The floor with its era."""
+        ...
+
+    async def reach(self, seq: int, deadline: float) -> bool:
+        """Waits until the floor is at `seq`; False: not within `deadline` seconds."""
+        ...
+
+    async def now(self) -> datetime:
+        """The time by the log's clock."""
+        ...
+
+
+class Principals(Protocol):
+    """Who a signed principal proves."""
+
+    def person(self, principal: str, company: str) -> Person | None:
+        """None: it proves nobody, or somebody of another company. Expiry does not matter: the fact is history."""
+        ...
+
+
+class CompanyStore(Protocol):
+    """Company settings."""
+
+    async def get(self, company: str) -> CompanySettings | None:
+        """The settings; None: there are none."""
+        ...
+
+    async def create(self, settings: CompanySettings) -> bool:
+        """Stores the first version; False: there are some."""
+        ...
+
+    async def replace(self, settings: CompanySettings) -> bool:
+        """Stores settings.version over the version before; False: another is there."""
+        ...
+
+    async def unannounced(self, limit: int) -> list[CompanySettings]:
+        """Settings whose latest version may not have been told on the bus."""
+        ...
+
+    async def announced(self, company: str, version: int) -> None:
+        """That version has been told."""
+        ...
+
+
+class Announcements(Protocol):
+    """Facts that memory publishes outside conversations."""
+
+    async def company_changed(self, settings: CompanySettings) -> None:
+        """company.config.changed.v1, secrets hidden; returns once it is stored."""
+        ...
+
+
+class ExecutionStore(Protocol):
+    """The log of tool calls."""
+
+    async def add(self, company: str, event_id: str, at: datetime, call: ToolCallCompleted) -> None:
+        """Stores one outcome, once for each company, user and call."""
+        ...

@@ -1,0 +1,158 @@
+"""For tests: replicas of memory on real servers, and someone who writes conversations into the log."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from nats.aio.client import Client
+from pydantic import BaseModel
+
+from contracts.channels import ChatKind, chat, chat_msg_id
+from contracts.envelope import CloudEvent
+from contracts.events.chat import (
+    AssistantMessage,
+    OperatorMessage,
+    Owner,
+    OwnerChanged,
+    OwnerKind,
+    Page,
+    RunCancelled,
+    SystemMessage,
+    VisitorMessage,
+)
+from contracts.ids import answer_id, derive_id, turn_id, uuid7
+from contracts.streams import CHAT
+from memory.app import Memory
+from memory.domain.conversation import Person
+from memory.settings import MemorySettings
+from runtime.connection import connect
+from runtime.publishing import Publisher
+from runtime.rpc import RpcClient
+from runtime.settings import DevSettings, MongoSettings, NatsSettings, RedisSettings
+from runtime.streams import ensure_streams
+
+
+class PlainPrincipals:
+    """Principals without signatures: ``company:user``. Signatures are tested where they are made."""
+
+    def person(self, principal: str, company: str) -> Person | None:
+        """The user, if the principal is of this company."""
+        owner, _, user = principal.partition(":")
+        return Person(user, "visitor") if owner == company and user else None
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """Where the real servers are."""
+
+    nats: str
+    mongo: str
+    database: str
+    redis: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """A running replica, a client of its own for the test, and calls over it."""
+
+    memory: Memory
+    client: Client
+    rpc: RpcClient
+
+
+@asynccontextmanager
+async def replica(servers: Servers, *, dev: DevSettings | None = None, **settings: Any) -> AsyncGenerator[Replica]:
+    """One replica of memory for the length of the block; `settings` are MemorySettings by field name."""
+    client = await connect(NatsSettings(url=servers.nats), name="memory")
+    caller = await connect(NatsSettings(url=servers.nats), name="test")
+    await ensure_streams(client)
+    memory = Memory(
+        client,
+        principals=PlainPrincipals(),
+        mongo_settings=MongoSettings(url=servers.mongo, database=servers.database),
+        redis_settings=RedisSettings(url=servers.redis),
+        settings=MemorySettings(**settings),
+        dev=dev or DevSettings(dev=False),
+    )
+    try:
+        await memory.start()
+        await client.flush()
+        yield Replica(memory, caller, RpcClient(caller))
+    finally:
+        await memory.drain(2)
+        await caller.close()
+        await client.close()
+
+
+class Writer:
+    """Writes facts of one conversation, as the gateway and the agent do; every method returns the fact's sequence."""
+
+    def __init__(self, client: Client, company: str = "acme", conversation: str | None = None) -> None:
+        self._publisher = Publisher(client)
+        self.company = company
+        self.conversation = conversation or uuid7()
+
+    async def visitor(
+        self,
+        text: str,
+        *,
+        user: str | None = "v1",
+        page: str | None = None,
+        client_message_id: str | None = None,
+        locale: str | None = None,
+    ) -> int:
+        """A visitor message."""
+        name = client_message_id or uuid7()
+        identity = derive_id(self.company, self.conversation, "visitor", name)
+        data = VisitorMessage(
+            message_id=identity,
+            client_message_id=name,
+            text=text,
+            principal=f"{self.company}:{user}" if user else None,
+            page=Page(url=page) if page else None,
+            locale=locale,
+        )
+        return await self.put(ChatKind.VISITOR, data, identity)
+
+    async def assistant(self, text: str, basis: int) -> int:
+        """An answer to the visitor message at `basis`."""
+        turn = turn_id(self.company, self.conversation, basis)
+        data = AssistantMessage(
+            message_id=answer_id(turn), turn_id=turn, basis=basis, text=text, model="test", config_version=1
+        )
+        return await self.put(ChatKind.ASSISTANT, data, answer_id(turn))
+
+    async def operator(self, text: str, operator: str = "op1") -> int:
+        """A human agent's message."""
+        identity = uuid7()
+        data = OperatorMessage(message_id=identity, text=text, operator_id=operator)
+        return await self.put(ChatKind.OPERATOR, data, identity)
+
+    async def system(self, code: str, basis: int = 0) -> int:
+        """A notice."""
+        identity = uuid7()
+        return await self.put(
+            ChatKind.SYSTEM, SystemMessage(message_id=identity, text=code, code=code, basis=basis), identity
+        )
+
+    async def owner(self, kind: OwnerKind, operator: str | None = None) -> int:
+        """Another owner."""
+        data = OwnerChanged(owner=Owner(kind=kind, operator_id=operator), by=operator or "v1")
+        return await self.put(ChatKind.OWNER, data, uuid7())
+
+    async def cancelled(self, basis: int) -> int:
+        """A turn stopped by the visitor."""
+        turn = turn_id(self.company, self.conversation, basis)
+        return await self.put(ChatKind.CANCEL, RunCancelled(turn_id=turn, basis=basis, by="v1"), uuid7())
+
+    async def put(self, kind: ChatKind, data: BaseModel, identity: str, *, msg_id: str | None = None) -> int:
+        """Any fact; `msg_id` other than the usual one stores a copy that the bus does not recognise."""
+        event = CloudEvent(id=identity, source="/test", type=kind.event_type, data=data)
+        stored = await self._publisher.append(
+            chat(self.company, self.conversation, kind),
+            event,
+            stream=CHAT.name,
+            msg_id=msg_id or chat_msg_id(self.company, self.conversation, kind, identity),
+        )
+        return stored.seq

@@ -1,0 +1,124 @@
+"""History and snapshots: never fewer facts than the sequence that is named demands."""
+
+import asyncio
+
+import pytest
+
+from contracts.events.chat import OwnerKind, Role
+from contracts.rpc import FACTS_AFTER, HISTORY, SNAPSHOT, FactsRequest, HistoryRequest, SnapshotRequest
+from memory.testing import Replica, Servers, Writer, replica
+from runtime.errors import RpcError
+
+
+async def history(on: Replica, writer: Writer, up_to: int, limit: int = 20) -> list[str]:
+    request = HistoryRequest(
+        company_id=writer.company, conversation_id=writer.conversation, up_to_seq=up_to, limit=limit
+    )
+    return [message.text for message in (await on.rpc.call(HISTORY, request)).messages]
+
+
+async def test_a_message_is_in_the_history_as_soon_as_it_is_stored(servers: Servers) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client)
+        for number in range(30):
+            seq = await writer.visitor(f"m{number}")
+            assert (await history(one, writer, seq))[-1] == f"m{number}"
+        assert await history(one, writer, seq) == [f"m{number}" for number in range(10, 30)]
+
+
+async def test_a_history_ends_at_the_sequence_that_is_named(servers: Servers) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client)
+        seqs = [await writer.visitor(f"m{number}") for number in range(5)]
+        assert await history(one, writer, seqs[-1]) == ["m0", "m1", "m2", "m3", "m4"]
+        assert await history(one, writer, seqs[2]) == ["m0", "m1", "m2"]
+        assert await history(one, writer, 0) == []
+
+
+async def test_a_history_tells_the_role_of_each_message_and_what_is_known_of_the_visitor(servers: Servers) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client)
+        first = await writer.visitor("hola", page="https://acme.example/pricing", locale="es")
+        await writer.assistant("buenas", first)
+        await writer.owner(OwnerKind.HUMAN, "op1")
+        await writer.operator("soy Ana")
+        last = await writer.system("INTERNAL", first)
+        reply = await one.rpc.call(
+            HISTORY,
+            HistoryRequest(company_id="acme", conversation_id=writer.conversation, up_to_seq=last),
+        )
+        assert [message.role for message in reply.messages] == [
+            Role.VISITOR,
+            Role.ASSISTANT,
+            Role.OPERATOR,
+            Role.SYSTEM,
+        ]
+        assert reply.visitor.page is not None
+        assert reply.visitor.page.url == "https://acme.example/pricing"
+        assert (reply.visitor.locale, reply.visitor.visits) == ("es", 1)
+
+
+async def test_conversations_are_never_mixed(servers: Servers) -> None:
+    async with replica(servers) as one:
+        writers = [Writer(one.client, company, "same") for company in ("acme", "acme-2", "b")]
+        seqs = [await writer.visitor(f"for {writer.company}") for writer in writers]
+        for writer in writers:
+            assert await history(one, writer, seqs[-1]) == [f"for {writer.company}"]
+
+
+async def test_every_reader_of_every_replica_sees_what_it_names(servers: Servers) -> None:
+    async with replica(servers) as one, replica(servers) as two:
+        writers = [Writer(one.client) for _ in range(20)]
+
+        async def talk(writer: Writer, reader: Replica) -> None:
+            for number in range(15):
+                seq = await writer.visitor(f"m{number}")
+                assert (await history(reader, writer, seq))[-1] == f"m{number}"
+            assert await history(reader, writer, seq) == [f"m{number}" for number in range(15)]
+
+        await asyncio.gather(*(talk(writer, (one, two)[index % 2]) for index, writer in enumerate(writers)))
+
+
+async def test_a_sequence_that_the_log_has_not_reached_is_an_error_worth_another_try(servers: Servers) -> None:
+    async with replica(servers, history_deadline=0.2) as one:
+        writer = Writer(one.client)
+        seq = await writer.visitor("hello")
+        with pytest.raises(RpcError) as refused:
+            await history(one, writer, seq + 10)
+        assert (refused.value.code, refused.value.retryable) == ("UNAVAILABLE", True)
+
+
+async def test_a_snapshot_holds_the_last_fifty_messages_up_to_at_least_the_named_sequence(servers: Servers) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client)
+        for number in range(60):
+            seq = await writer.visitor(f"m{number}")
+        request = SnapshotRequest(company_id="acme", conversation_id=writer.conversation, min_seq=seq)
+        snapshot = await one.rpc.call(SNAPSHOT, request)
+        assert [message.text for message in snapshot.messages] == [f"m{number}" for number in range(10, 60)]
+        assert snapshot.seq >= seq
+
+
+async def test_durable_facts_come_in_order_and_in_pages(servers: Servers) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client)
+        first = await writer.visitor("one")
+        seqs = [
+            await writer.assistant("two", first),
+            await writer.owner(OwnerKind.WAITING),
+            await writer.cancelled(first),
+            await writer.visitor("three"),
+        ]
+        request = FactsRequest(
+            company_id="acme", conversation_id=writer.conversation, since=first, min_seq=seqs[-1], limit=3
+        )
+        page = await one.rpc.call(FACTS_AFTER, request)
+        assert ([fact.seq for fact in page.facts], page.complete) == (seqs[:3], False)
+        assert [fact.kind for fact in page.facts] == [
+            "message.assistant.v1",
+            "owner.changed.v1",
+            "run.cancelled.v1",
+        ]
+        page = await one.rpc.call(FACTS_AFTER, request.model_copy(update={"since": seqs[2]}))
+        assert ([fact.seq for fact in page.facts], page.complete) == (seqs[3:], True)
+        assert "principal" not in page.facts[0].event["data"]
