@@ -1,0 +1,81 @@
+"""Which calls were started and what came of them, in Redis: one hash a call, changed by scripts alone.
+
+    f  fingerprint of tool and arguments        l  until when the owner may take (ms by Redis's clock)
+    o  who is making the call                   r  the result; with it the call is done
+
+`started` turns into `done` by compare-and-set on the owner: who took longer than the lease, and lost the call to
+another executor, cannot write over its result.
+"""
+
+import secrets
+
+from contracts.events.tool import ToolResult
+from tool_executor.adapters.redis_store import RedisStore, Script, texts
+from tool_executor.ports import CallKey, Claim, Claimed, OtherArguments, Recorded, Running
+
+_CLAIM = Script("""
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local known = redis.call('HMGET', KEYS[1], 'f', 'o', 'l', 'r')
+local answer = 'claimed'
+if known[1] then
+  if known[1] ~= ARGV[1] then return {'other'} end
+  if known[4] then return {'done', known[4]} end
+  if known[2] ~= ARGV[2] then
+    local left = (tonumber(known[3]) or 0) - now
+    if left > 0 then return {'running', left} end
+    answer = 'abandoned'
+  end
+end
+redis.call('HSET', KEYS[1], 'f', ARGV[1], 'o', ARGV[2], 'l', now + ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return {answer}
+""")
+_FINISH = Script("""
+local known = redis.call('HMGET', KEYS[1], 'o', 'r')
+if known[1] ~= ARGV[1] then return 0 end
+if not known[2] then
+  redis.call('HSET', KEYS[1], 'r', ARGV[2])
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+end
+return 1
+""")
+_RELEASE = Script("""
+local known = redis.call('HMGET', KEYS[1], 'o', 'r')
+if known[1] ~= ARGV[1] or known[2] then return 0 end
+if ARGV[2] == '1' then return redis.call('DEL', KEYS[1]) end
+return redis.call('HSET', KEYS[1], 'l', 0)
+""")
+
+
+class RedisCallRecords:
+    """See ports.CallRecords. `keep`: seconds that a call is remembered."""
+
+    def __init__(self, store: RedisStore, keep: int) -> None:
+        self._store = store
+        self._keep = keep * 1000
+
+    async def claim(self, key: CallKey, fingerprint: str, lease: float) -> Claim:
+        # The owner is this one attempt: when the first answer was lost, the client's own retry finds itself.
+        owner = secrets.token_hex(8)
+        milliseconds = int(lease * 1000)
+        answer = texts(await self._store.run(_CLAIM, _name(key), fingerprint, owner, milliseconds, self._keep))
+        match answer[0]:
+            case b"done":
+                return Recorded(ToolResult.model_validate_json(answer[1]))
+            case b"other":
+                return OtherArguments()
+            case b"running":
+                return Running(int(answer[1]) / 1000)
+            case word:
+                return Claimed(owner, abandoned=word == b"abandoned")
+
+    async def finish(self, key: CallKey, owner: str, result: ToolResult) -> bool:
+        return bool(await self._store.run(_FINISH, _name(key), owner, result.to_json(), self._keep))
+
+    async def release(self, key: CallKey, owner: str, *, forget: bool) -> None:
+        await self._store.run(_RELEASE, _name(key), owner, 1 if forget else 0)
+
+
+def _name(key: CallKey) -> str:
+    return f"tool:call:{key.company}:{key.user}:{key.call}"

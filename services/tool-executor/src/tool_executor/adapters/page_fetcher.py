@@ -1,0 +1,227 @@
+"""Fetches one page over HTTP, and can reach nothing but the site it is given.
+
+The name is looked up once; every address it leads to must be public, and the connection goes to those very addresses:
+between check and connect nothing is asked again. The socket's own address is checked once more right before it is
+made, which also covers hosts that are addresses themselves. Redirects are followed here, not by the client, so each is
+judged like a first address. No proxy, no cookies, no other host's keep-alive.
+"""
+
+import asyncio
+import socket
+import zlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from tool_executor.domain.declaration import ToolFailed
+from tool_executor.domain.public_address import is_public
+from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl
+
+Lookup = Callable[[str, int], Awaitable[list[str]]]
+"""The IP addresses of a host; raises OSError when it has none."""
+
+_AddressInfo = tuple[int, int, int, str, tuple[Any, ...]]
+_TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown"})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_MOST_REDIRECTS = 5
+_PIECE = 64 * 1024
+_HEADERS = {
+    "User-Agent": "NexusSiteReader/1.0",
+    "Accept": "text/html, application/xhtml+xml, text/plain;q=0.9, text/markdown;q=0.9",
+    "Accept-Encoding": "gzip, deflate",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """Bytes as sent and as unpacked; seconds for the whole page."""
+
+    sent: int = 1024 * 1024
+    unpacked: int = 2 * 1024 * 1024
+    seconds: float = 9.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A page's bytes, unpacked; `url` after redirects; `charset` as the header names it."""
+
+    url: str
+    content_type: str
+    charset: str | None
+    body: bytes
+
+
+async def system_lookup(host: str, port: int) -> list[str]:
+    """The system's resolver."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(address[4][0]) for address in found]
+
+
+class PageFetcher:
+    """One for the process. `demo` is the one origin that may be on loopback (development only)."""
+
+    def __init__(
+        self, *, demo: Origin | None = None, lookup: Lookup = system_lookup, limits: FetchLimits | None = None
+    ) -> None:
+        self._demo = demo
+        self._limits = limits or FetchLimits()
+        self._public = _session(lookup, is_public, self._limits)
+        # Loopback is reached by a session of its own, which serves the demo origin alone: no company's name that
+        # leads to 127.0.0.1 can come this way.
+        self._loopback = None if demo is None else _session(lookup, _is_loopback, self._limits)
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        for session in (self._public, self._loopback):
+            if session is not None:
+                await session.close()
+
+    async def fetch(self, site: Site, address: SiteUrl) -> Fetched:
+        """Reads a page of a site.
+
+        Raises:
+            ToolFailed: with reason page_not_found, bad_status, not_text, too_large, too_slow, unreachable,
+                address_refused, redirect_refused, path_not_allowed, too_many_redirects or bad_encoding.
+        """
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                for _ in range(_MOST_REDIRECTS + 1):
+                    answer = await self._get(address)
+                    if isinstance(answer, Fetched):
+                        return answer
+                    address = site.redirected(address, answer)
+                raise ToolFailed("too_many_redirects", f"The page redirects more than {_MOST_REDIRECTS} times.")
+        except AddressRefused as refused:
+            raise ToolFailed(refused.reason, refused.message) from refused
+        except TimeoutError:
+            raise ToolFailed("too_slow", f"The page took longer than {self._limits.seconds:.0f} s.") from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise ToolFailed("unreachable", "The page could not be read: its server cannot be reached.") from error
+
+    async def _get(self, address: SiteUrl) -> Fetched | str:
+        """The page, or where it redirects to."""
+        session = self._loopback if self._loopback is not None and address.origin == self._demo else self._public
+        url = URL(str(address), encoded=True)
+        async with session.get(url, allow_redirects=False) as response:
+            if response.status in _REDIRECTS:
+                location = response.headers.get("Location")
+                if not location:
+                    raise ToolFailed("bad_status", "The page redirects to nowhere.")
+                return location
+            if response.status in {404, 410}:
+                raise ToolFailed("page_not_found", f"There is no page {address.target} on the site.")
+            if response.status != 200:
+                raise ToolFailed("bad_status", f"The site answered with status {response.status}.")
+            kind = response.content_type.lower()
+            if "Content-Type" not in response.headers or kind not in _TEXT_TYPES:
+                raise ToolFailed("not_text", "This is no page of text.")
+            body = await self._body(response)
+            return Fetched(url=str(address), content_type=kind, charset=response.charset, body=body)
+
+    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+        unpacker = _Unpacker(response.headers.get("Content-Encoding", "identity"), self._limits.unpacked)
+        sent = response.content_length or 0
+        if sent > self._limits.sent:
+            raise _too_large()
+        sent = 0
+        async for piece in response.content.iter_chunked(_PIECE):
+            sent += len(piece)
+            if sent > self._limits.sent:
+                raise _too_large()
+            unpacker.feed(piece)
+        return bytes(unpacker.body)
+
+
+class _Unpacker:
+    """Unpacks as it comes and stops at the limit, however small a bomb is when packed."""
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        self.body = bytearray()
+        self._limit = limit
+        encoding = encoding.strip().lower()
+        if encoding not in {"identity", "", "gzip", "x-gzip", "deflate"}:
+            raise ToolFailed("bad_encoding", "The site packs the page in a way that was not asked for.")
+        # 32 + 15: gzip or zlib, told by the header.
+        self._stream = None if encoding in {"identity", ""} else zlib.decompressobj(wbits=47)
+
+    def feed(self, piece: bytes) -> None:
+        if self._stream is None:
+            self.body += piece
+        else:
+            try:
+                self.body += self._stream.decompress(piece, self._limit - len(self.body) + 1)
+            except zlib.error as error:
+                raise ToolFailed("bad_encoding", "The page cannot be unpacked.") from error
+        if len(self.body) > self._limit:
+            raise _too_large()
+
+
+class _PinningResolver(AbstractResolver):
+    """Looks a name up once and hands out only what passed the check; one bad address refuses them all."""
+
+    def __init__(self, lookup: Lookup, accepts: Callable[[str], bool]) -> None:
+        self._lookup = lookup
+        self._accepts = accepts
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        addresses = list(dict.fromkeys(await self._lookup(host, port)))
+        if not addresses:
+            raise OSError("the name has no address")
+        if not all(self._accepts(address) for address in addresses):
+            raise _address_refused()
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=socket.IPPROTO_TCP,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            for address in addresses
+        ]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def _session(lookup: Lookup, accepts: Callable[[str], bool], limits: FetchLimits) -> aiohttp.ClientSession:
+    def checked_socket(info: _AddressInfo) -> socket.socket:
+        family, kind, protocol, _, address = info
+        if not accepts(str(address[0])):
+            raise _address_refused()
+        return socket.socket(family=family, type=kind, proto=protocol)
+
+    connector = aiohttp.TCPConnector(
+        resolver=_PinningResolver(lookup, accepts),
+        use_dns_cache=False,
+        socket_factory=checked_socket,
+        limit=64,
+        limit_per_host=16,
+    )
+    return aiohttp.ClientSession(
+        connector=connector,
+        headers=_HEADERS,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=limits.seconds, sock_connect=4.0, sock_read=limits.seconds),
+        auto_decompress=False,
+        trust_env=False,
+    )
+
+
+def _is_loopback(address: str) -> bool:
+    return address in {"127.0.0.1", "::1"}
+
+
+def _address_refused() -> ToolFailed:
+    return ToolFailed("address_refused", "The site's name leads to an address that is not on the public Internet.")
+
+
+def _too_large() -> ToolFailed:
+    return ToolFailed("too_large", "The page is too large to be read.")

@@ -1,0 +1,60 @@
+"""Tools that other services serve: a NATS request that is answered with data or an error."""
+
+from contracts.errors import ErrorCode, ToolCode
+from contracts.events.tool import FieldError
+from contracts.ids import is_id
+from contracts.rpc import Caller as WireCaller
+from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+from tool_executor.domain.declaration import CallContext, Data, ServiceAway, ToolFailed, ToolRefused
+from tool_executor.domain.plans import Arguments, Caller
+
+_SPARE = 0.25
+"""Seconds kept back, so that "nobody serves it" can still be said before the call's own time limit."""
+_REFUSED = frozenset({ErrorCode.BAD_FIELD, ToolCode.VALIDATION_ERROR})
+
+
+class BusTools:
+    """See ports.RemoteTools."""
+
+    def __init__(self, client: RpcClient) -> None:
+        self._client = client
+
+    async def call(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data:
+        """Asked once: whether a service may be asked twice is for its tool to say, not for the transport."""
+        request = ToolServiceRequest(
+            call_id=context.call_id, tool=tool, arguments=dict(arguments), caller=_on_the_wire(context.caller)
+        )
+        # The queue group is the server's affair; a name here only says that there is one.
+        method = tool_service(tool, queue="tool")
+        if subject is not None:
+            method = Rpc(subject, ToolServiceRequest, ToolServiceData, queue="tool", safe=False)
+        try:
+            reply = await self._client.call(method, request, deadline=max(context.seconds_left - _SPARE, 0.05))
+        except RpcError as error:
+            raise _as_tool_error(error) from error
+        return reply.result
+
+
+def _as_tool_error(error: RpcError) -> Exception:
+    if error.reason is not None:
+        return ToolFailed(error.reason, error.message)
+    if error.code in _REFUSED:
+        return ToolRefused([FieldError(field="", message=error.message)])
+    if error.code == ErrorCode.UNAVAILABLE:
+        return ServiceAway(error.message)
+    if error.code == ErrorCode.TIMEOUT:
+        return TimeoutError(error.message)
+    return ToolFailed(error.code.lower(), error.message)
+
+
+def _on_the_wire(caller: Caller) -> WireCaller:
+    return WireCaller(
+        company_id=caller.company,
+        user_id=caller.user if is_id(caller.user) else None,
+        role=caller.role,
+        plan=caller.plan.word,
+        language=caller.language,
+        conversation_id=caller.conversation,
+    )

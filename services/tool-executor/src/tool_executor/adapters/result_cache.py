@@ -1,0 +1,51 @@
+"""Results kept in Redis, and the lead: which process computes a value that many miss at once."""
+
+import asyncio
+import random
+import secrets
+
+import orjson
+
+from tool_executor.adapters.redis_store import RedisStore, Script
+from tool_executor.domain.declaration import Data
+
+_YIELD = Script("if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0")
+_JITTER = 0.1
+_FIRST_LOOK = 0.005
+_LAST_LOOK = 0.1
+
+
+class RedisResultCache:
+    """See ports.ResultCache."""
+
+    def __init__(self, store: RedisStore) -> None:
+        self._store = store
+
+    async def get(self, key: str) -> Data | None:
+        kept = await self._store.command("GET", f"tool:cache:{key}")
+        return None if kept is None else orjson.loads(kept)
+
+    async def put(self, key: str, data: Data, seconds: float) -> None:
+        # Kept a little shorter by chance, so that what was kept together does not end together.
+        kept = max(int(seconds * 1000 * (1 - random.random() * _JITTER)), 1)
+        await self._store.command("SET", f"tool:cache:{key}", orjson.dumps(data), "PX", kept)
+
+    async def lead(self, key: str, seconds: float) -> str | None:
+        token = secrets.token_hex(8)
+        won = await self._store.command("SET", f"tool:lead:{key}", token, "NX", "PX", max(int(seconds * 1000), 1))
+        return token if won else None
+
+    async def follow(self, key: str, seconds: float) -> Data | None:
+        pause = _FIRST_LOOK
+        end = asyncio.get_running_loop().time() + seconds
+        while asyncio.get_running_loop().time() < end:
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, _LAST_LOOK)
+            led = await self._store.command("EXISTS", f"tool:lead:{key}")
+            # Asked after the lead: a leader stores first and yields second, so no value is overlooked.
+            if (data := await self.get(key)) is not None or not led:
+                return data
+        return None
+
+    async def yield_lead(self, key: str, token: str) -> None:
+        await self._store.run(_YIELD, f"tool:lead:{key}", token)

@@ -1,0 +1,69 @@
+"""Pages of a company's site: where it may go, fetch it, make it readable, cut it to what a prompt can hold."""
+
+import asyncio
+import re
+
+from contracts.events.tool import FieldError
+from tool_executor.adapters.page_fetcher import Fetched, PageFetcher
+from tool_executor.adapters.page_text import ReadableText, readable_text
+from tool_executor.domain.declaration import ToolFailed, ToolRefused
+from tool_executor.domain.plans import CompanyTools
+from tool_executor.domain.site_address import AddressRefused, Origin, site_of
+from tool_executor.domain.token_budget import cut
+from tool_executor.ports import Page
+
+_AT_ONCE = 64 * 1024
+"""Bytes that are parsed on the event loop (under 5 ms); more go to a thread."""
+_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]{1,40})", re.IGNORECASE)
+_CHARSETS = re.compile(
+    r"utf-?8|utf-16(?:le|be)?|us-ascii|ascii|iso-?8859-\d{1,2}|latin-?1|windows-125\d|cp125\d|koi8-[ru]|shift[_-]jis|"
+    r"euc-(?:jp|kr)|gbk|gb2312|gb18030|big5",
+    re.IGNORECASE,
+)
+"""Python knows codecs that are no charsets, and slow ones: a page may name only these."""
+
+
+class SitePages:
+    """Reads pages. `budget` is in tokens."""
+
+    def __init__(self, fetcher: PageFetcher, *, demo: Origin | None, budget: int) -> None:
+        self._fetcher = fetcher
+        self._demo = demo
+        self._budget = budget
+
+    async def read(self, company: CompanyTools, path: str) -> Page:
+        """See ports.Pages."""
+        try:
+            site = site_of(company.allowed_domains, company.allowed_paths, self._demo)
+            address = site.page(path)
+        except AddressRefused as refused:
+            if refused.reason == "bad_path":
+                raise ToolRefused([FieldError(field="path", message=refused.message)]) from refused
+            raise ToolFailed(refused.reason, refused.message) from refused
+        fetched = await self._fetcher.fetch(site, address)
+        readable = await asyncio.to_thread(_read, fetched) if len(fetched.body) > _AT_ONCE else _read(fetched)
+        text, truncated = cut(readable.text, self._budget)
+        return Page(url=fetched.url, title=readable.title, text=text, truncated=truncated)
+
+
+def _read(fetched: Fetched) -> ReadableText:
+    text = _decoded(fetched)
+    if fetched.content_type in {"text/html", "application/xhtml+xml"}:
+        return readable_text(text)
+    lines = (line.rstrip() for line in text.replace("\x00", "").splitlines())
+    return ReadableText("", "\n".join(line for line in lines if line))
+
+
+def _decoded(fetched: Fetched) -> str:
+    named = fetched.charset
+    if named is None and (found := _META_CHARSET.search(fetched.body[:2048])) is not None:
+        named = found[1].decode("ascii")
+    if named is not None and _CHARSETS.fullmatch(named) is not None:
+        try:
+            return fetched.body.decode(named, "replace")
+        except LookupError:
+            pass
+    try:
+        return fetched.body.decode("utf-8")
+    except UnicodeDecodeError:
+        return fetched.body.decode("windows-1252", "replace")

@@ -1,0 +1,113 @@
+"""The composition root: builds the executor out of its parts, once, from its settings."""
+
+from dataclasses import dataclass
+
+import structlog
+from nats.aio.client import Client
+
+from contracts.channels import TOOL_REQUESTS
+from contracts.rpc import CATALOGUE
+from contracts.streams import TOOLS
+from runtime.publishing import Publisher
+from runtime.pulling import PullWorker
+from runtime.rpc import RpcClient, RpcServer
+from tool_executor.adapters.call_records import RedisCallRecords
+from tool_executor.adapters.companies import BusCompanies
+from tool_executor.adapters.json_schema import JsonSchemas
+from tool_executor.adapters.local_limiter import LocalRateLimiter
+from tool_executor.adapters.page_fetcher import PageFetcher
+from tool_executor.adapters.rate_limiter import RedisRateLimiter
+from tool_executor.adapters.redis_store import RedisStore
+from tool_executor.adapters.remote_tools import BusTools
+from tool_executor.adapters.result_cache import RedisResultCache
+from tool_executor.adapters.site_pages import SitePages
+from tool_executor.catalogue.all_tools import all_tools
+from tool_executor.catalogue.registry import build_registry
+from tool_executor.domain.declaration import Category, Tool
+from tool_executor.domain.site_address import Origin
+from tool_executor.handlers import CallHandler, CatalogueHandler, Verify
+from tool_executor.pipeline.caching import Cache
+from tool_executor.pipeline.call import Pipeline, Progress
+from tool_executor.pipeline.execution import Bulkhead, Run
+from tool_executor.pipeline.permission import Find, Limit, Permit
+from tool_executor.pipeline.recall import Recall
+from tool_executor.pipeline.validation import CheckOutput, Validate
+from tool_executor.ports import Outside
+from tool_executor.settings import ExecutorSettings
+
+log = structlog.get_logger(__name__)
+
+DURABLE = "tool-executor"
+_ACK_WAIT = 10.0
+"""Seconds after which another executor gets a call whose executor died; the worker says "in progress" meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """What the executor talks to."""
+
+    nats: Client
+    redis_url: str
+    redis_deadline: float
+    verify: Verify
+    demo: Origin | None = None
+
+
+class Executor:
+    """All parts of one executor process. `more_tools`: declarations beside the catalogue's own."""
+
+    def __init__(self, connections: Connections, settings: ExecutorSettings, more_tools: tuple[Tool, ...] = ()) -> None:
+        nats = connections.nats
+        self.store = RedisStore(connections.redis_url, connections.redis_deadline)
+        rpc = RpcClient(nats)
+        self.companies = BusCompanies(nats, rpc)
+        self._fetcher = PageFetcher(demo=connections.demo)
+        pages = SitePages(self._fetcher, demo=connections.demo, budget=settings.page_tokens)
+        self.registry = build_registry([*all_tools(Outside(pages)), *more_tools], JsonSchemas())
+        pipeline = self._pipeline(rpc, settings)
+        calls = CallHandler(pipeline, connections.verify, Publisher(nats), call_seconds=settings.call_seconds)
+        self.worker = PullWorker(
+            nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots, ack_wait=_ACK_WAIT
+        )
+        self._server = RpcServer(nats)
+        self._catalogue = CatalogueHandler(self.registry, self.companies)
+
+    def _pipeline(self, rpc: RpcClient, settings: ExecutorSettings) -> Pipeline:
+        """The steps, in the order in which a call meets them; 7 and 8 look at what the steps below them gave."""
+        slow = {
+            Category.SITE: settings.slow_slots,
+            Category.NEWS: settings.slow_slots,
+            Category.ML: settings.slow_slots,
+        }
+        return Pipeline(
+            [
+                Recall(RedisCallRecords(self.store, settings.record_seconds), self.registry),  # 0
+                Find(self.registry, self.companies),  # 1
+                Permit(),  # 2
+                Limit(RedisRateLimiter(self.store), LocalRateLimiter()),  # 3
+                Validate(),  # 4
+                Cache(RedisResultCache(self.store)),  # 5 and 8
+                Bulkhead(slow, default=settings.slots),
+                CheckOutput(),  # 7
+                Run(BusTools(rpc), _on_fault),  # 6
+            ],
+            _on_fault,
+        )
+
+    async def start(self) -> None:
+        """Listens for changes first, then serves the catalogue, then takes calls."""
+        await self.companies.start()
+        await self._server.serve(CATALOGUE, self._catalogue.catalogue)
+        await self.worker.start()
+        log.info("executor.started", tools=len(self.registry))
+
+    async def drain(self, deadline: float) -> None:
+        """Finishes what runs, gives back what has not started."""
+        await self.worker.drain(deadline)
+        await self._server.drain(min(deadline, 2.0))
+        await self._fetcher.close()
+        await self.store.close()
+
+
+def _on_fault(call: Progress, fault: BaseException) -> None:
+    log.error("tool.fault", tool=call.tool, call_id=call.call_id, kind=type(fault).__name__, exc_info=fault)

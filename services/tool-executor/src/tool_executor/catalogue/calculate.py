@@ -1,0 +1,150 @@
+"""Calculators: what a trade of a given risk looks like. Pure arithmetic, nothing looked up."""
+
+from decimal import Decimal
+from typing import Any
+
+from contracts.events.tool import FieldError
+from tool_executor.domain.declaration import CallContext, Category, Data, Text, Tool, ToolRefused
+from tool_executor.domain.plans import Arguments
+from tool_executor.domain.sizing import SizingError, decimal_of, position_size, risk_reward
+
+
+def _above_zero(description: str, most: float = 1e15) -> dict[str, Any]:
+    return {"type": "number", "exclusiveMinimum": 0, "maximum": most, "description": description}
+
+
+async def calculate_position_size(arguments: Arguments, context: CallContext) -> Data:
+    """How much to buy or sell short so that the stop costs no more than the given part of the capital."""
+    del context
+    try:
+        position = position_size(
+            capital=decimal_of(arguments["capital"]),
+            entry=decimal_of(arguments["entry_price"]),
+            stop=decimal_of(arguments["stop_loss_price"]),
+            risk=decimal_of(arguments["risk_percent"]),
+            lot=decimal_of(arguments["lot_size"]),
+            side=arguments.get("side"),
+        )
+    except SizingError as error:
+        raise _refused(error) from error
+    return {
+        "side": position.side,
+        "quantity": _number(position.quantity),
+        "risk_amount": _number(position.risk_amount),
+        "risk_at_stop": _number(position.risk_at_stop),
+        "position_value": _number(position.position_value),
+        "capped_by_cash": position.capped_by_cash,
+    }
+
+
+async def calculate_risk_reward(arguments: Arguments, context: CallContext) -> Data:
+    """What a trade may win for each unit that it may lose."""
+    del context
+    try:
+        trade = risk_reward(
+            entry=decimal_of(arguments["entry_price"]),
+            stop=decimal_of(arguments["stop_loss_price"]),
+            target=decimal_of(arguments["take_profit_price"]),
+        )
+    except SizingError as error:
+        raise _refused(error) from error
+    return {
+        "side": trade.side,
+        "risk": _number(trade.risk),
+        "reward": _number(trade.reward),
+        "ratio": _number(trade.ratio),
+        "break_even_win_rate": _number(trade.break_even_win_rate),
+    }
+
+
+def tools() -> list[Tool]:
+    """The category's tools."""
+    side = {"enum": ["long", "short"]}
+    return [
+        Tool(
+            id="calculate.position_size",
+            name="calculate_position_size",
+            description=Text(
+                es="Calcula cuántas unidades comprar (o vender en corto) para no arriesgar más que una parte del "
+                "capital: 0.02 es el 2 %. Redondea hacia abajo y no supera lo que el capital puede pagar.",
+                en="Calculates how many units to buy (or sell short) so that no more than a part of the capital is at "
+                "risk: 0.02 is 2 %. Rounds down and never exceeds what the capital can pay for.",
+            ),
+            label=Text(es="Calculando el tamaño de la posición…", en="Calculating the position size…"),
+            category=Category.CALCULATE,
+            per_minute=100,
+            time_limit=2.0,
+            input_schema={
+                "type": "object",
+                "properties": {
+                    "capital": _above_zero("Account capital, in its currency"),
+                    "entry_price": _above_zero("Price at which the position is opened"),
+                    "stop_loss_price": _above_zero("Price at which it is closed at a loss; below the entry for a long"),
+                    "risk_percent": _above_zero("Part of the capital at risk: 0.02 is 2 %", most=1),
+                    "lot_size": {**_above_zero("Smallest tradable step; 1 for shares"), "default": 1},
+                    "side": {**side, "description": "Only to have the stop's side checked"},
+                },
+                "required": ["capital", "entry_price", "stop_loss_price", "risk_percent"],
+                "additionalProperties": False,
+            },
+            output_schema={
+                "type": "object",
+                "properties": {
+                    "side": side,
+                    "quantity": {"type": "number", "minimum": 0},
+                    "risk_amount": {"type": "number", "minimum": 0},
+                    "risk_at_stop": {"type": "number", "minimum": 0},
+                    "position_value": {"type": "number", "minimum": 0},
+                    "capped_by_cash": {"type": "boolean"},
+                },
+                "required": ["quantity", "risk_amount", "position_value", "capped_by_cash"],
+            },
+            handler=calculate_position_size,
+            examples=({"capital": 10_000, "entry_price": 150, "stop_loss_price": 145, "risk_percent": 0.02},),
+        ),
+        Tool(
+            id="calculate.risk_reward",
+            name="calculate_risk_reward",
+            description=Text(
+                es="Calcula la relación beneficio/riesgo de una operación y el porcentaje de aciertos con el que "
+                "no gana ni pierde.",
+                en="Calculates a trade's reward to risk ratio and the win rate at which it breaks even.",
+            ),
+            label=Text(es="Calculando beneficio y riesgo…", en="Calculating reward and risk…"),
+            category=Category.CALCULATE,
+            per_minute=100,
+            time_limit=2.0,
+            input_schema={
+                "type": "object",
+                "properties": {
+                    "entry_price": _above_zero("Price at which the position is opened"),
+                    "stop_loss_price": _above_zero("Price at which it is closed at a loss"),
+                    "take_profit_price": _above_zero("Price at which it is closed at a profit"),
+                },
+                "required": ["entry_price", "stop_loss_price", "take_profit_price"],
+                "additionalProperties": False,
+            },
+            output_schema={
+                "type": "object",
+                "properties": {
+                    "side": side,
+                    "ratio": {"type": "number", "minimum": 0},
+                    "risk": {"type": "number", "exclusiveMinimum": 0},
+                    "reward": {"type": "number", "exclusiveMinimum": 0},
+                    "break_even_win_rate": {"type": "number", "minimum": 0, "maximum": 1},
+                },
+                "required": ["ratio", "risk", "reward", "side", "break_even_win_rate"],
+            },
+            handler=calculate_risk_reward,
+            examples=({"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115},),
+        ),
+    ]
+
+
+def _refused(error: SizingError) -> ToolRefused:
+    return ToolRefused([FieldError(field=error.field, message=error.message)])
+
+
+def _number(value: Decimal) -> int | float:
+    """JSON knows no decimals: a whole number stays whole, the rest is the nearest binary fraction."""
+    return int(value) if value == value.to_integral_value() else float(value)

@@ -1,0 +1,40 @@
+"""The catalogue as others see it: OpenAI function definitions, and the reply of rpc.tools.catalogue.v1."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from contracts.rpc import CatalogueTool
+from tool_executor.catalogue.registry import Entry
+
+
+def openai_functions(entries: Iterable[Entry], language: str) -> list[dict[str, Any]]:
+    """``{"type": "function", "function": {name, description, parameters}}`` for each tool.
+
+    Format: https://platform.openai.com/docs/api-reference/chat/create, parameter `tools`.
+    """
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": entry.tool.name,
+                "description": entry.tool.description.said_in(language),
+                "parameters": dict(entry.tool.input_schema),
+            },
+        }
+        for entry in entries
+    ]
+
+
+def catalogue_view(entry: Entry, language: str) -> CatalogueTool:
+    """One tool as every interface shows it."""
+    tool = entry.tool
+    return CatalogueTool(
+        id=tool.id,
+        name=tool.name,
+        description=tool.description.said_in(language),
+        category=entry.category.value,
+        required_plan=entry.plan.word,
+        parameters=dict(tool.input_schema),
+        side_effects=tool.side_effects,
+        label=tool.label.said_in(language) if tool.label else None,
+    )

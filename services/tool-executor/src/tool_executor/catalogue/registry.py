@@ -1,0 +1,127 @@
+"""The tools there are: checked once at start-up, then looked up by name."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from contracts.ids import is_id
+from tool_executor.domain.declaration import Category, OverTheBus, Tool
+from tool_executor.domain.limits import Limits, limits_of
+from tool_executor.domain.plans import Caller, CompanyTools, Plan, plan_named
+from tool_executor.ports import Checker, SchemaBroken, SchemaCompiler
+
+
+class CatalogueError(Exception):
+    """A declaration that may not be served; the message names the tool and what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A tool that passed every check, with what was compiled of it."""
+
+    tool: Tool
+    plan: Plan
+    category: Category
+    limits: Limits
+    input: Checker
+    output: Checker
+
+    def visible_to(self, caller: Caller, company: CompanyTools | None) -> bool:
+        """Whether the tool exists for this caller, whatever the plan says. `company` None: no settings needed."""
+        rule = self.tool.offered
+        if rule is not None and (company is None or not rule(company)):
+            return False
+        if not caller.is_visitor or self.tool.for_visitors:
+            return True
+        return self.plan is Plan.FREE and company is not None and self.tool.name in company.enabled_tools
+
+    def needs_settings(self, caller: Caller) -> bool:
+        """Whether the company's settings decide."""
+        return caller.is_visitor or self.tool.offered is not None
+
+
+class Registry:
+    """Every tool by its name, in the catalogue's order."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._by_name = {entry.tool.name: entry for entry in entries}
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def find(self, name: str) -> Entry | None:
+        """The tool of that name."""
+        return self._by_name.get(name)
+
+    def in_category(self, category: Category) -> list[Entry]:
+        """A category's tools."""
+        return [entry for entry in self if entry.category is category]
+
+    def for_plan(self, plan: Plan) -> list[Entry]:
+        """The tools that a plan includes."""
+        return [entry for entry in self if entry.plan <= plan]
+
+    def offered_to(self, caller: Caller, company: CompanyTools | None) -> list[Entry]:
+        """The tools that this caller may call now; a visitor's plan is free."""
+        plan = Plan.FREE if caller.is_visitor else caller.plan
+        return [entry for entry in self.for_plan(plan) if entry.visible_to(caller, company)]
+
+
+def build_registry(tools: Iterable[Tool], compiler: SchemaCompiler) -> Registry:
+    """Checks every declaration.
+
+    Raises:
+        CatalogueError: a second tool with the same id or name, an unknown plan or category, a schema that does not
+            compile, a handler that does not exist.
+    """
+    entries: list[Entry] = []
+    ids: set[str] = set()
+    names: set[str] = set()
+    for tool in tools:
+        entry = check(tool, compiler)
+        for kind, value, seen in (("id", tool.id, ids), ("name", tool.name, names)):
+            if value in seen:
+                raise CatalogueError(f"tool {tool.id}: another tool has the {kind} {value!r}; choose a new one")
+            seen.add(value)
+        entries.append(entry)
+    return Registry(entries)
+
+
+def check(tool: Tool, compiler: SchemaCompiler) -> Entry:
+    """One declaration, checked and compiled. Raises CatalogueError."""
+    if not is_id(tool.name):
+        raise CatalogueError(f"tool {tool.id}: the name {tool.name!r} is not 1 to 64 of A-Z a-z 0-9 _ -")
+    plan = plan_named(tool.required_plan)
+    if plan is None:
+        raise CatalogueError(f"tool {tool.id}: there is no plan {tool.required_plan!r}; use free, pro or premium")
+    try:
+        category = Category(tool.category)
+    except ValueError:
+        known = ", ".join(Category)
+        raise CatalogueError(f"tool {tool.id}: there is no category {tool.category!r}; use one of {known}") from None
+    for what, handler in (("handler", tool.handler), ("reconcile", tool.reconcile or OverTheBus())):
+        if not isinstance(handler, OverTheBus) and not callable(handler):
+            raise CatalogueError(f"tool {tool.id}: its {what} does not exist; give a function, or OverTheBus()")
+    if tool.input_schema.get("additionalProperties") is not False:
+        raise CatalogueError(f"tool {tool.id}: the input schema must say additionalProperties: false")
+    counts = (tool.per_minute, tool.per_hour, tool.per_day)
+    if any(count is not None and count < 1 for count in counts) or tool.time_limit <= 0:
+        raise CatalogueError(f"tool {tool.id}: limits and time limit must be above 0")
+    return Entry(
+        tool=tool,
+        plan=plan,
+        category=category,
+        limits=limits_of(*counts),
+        input=_compiled(tool, "input", tool.input_schema, compiler),
+        output=_compiled(tool, "output", tool.output_schema, compiler),
+    )
+
+
+def _compiled(tool: Tool, which: str, schema: Mapping[str, Any], compiler: SchemaCompiler) -> Checker:
+    try:
+        return compiler.compile(schema)
+    except SchemaBroken as broken:
+        raise CatalogueError(f"tool {tool.id}: its {which} schema does not compile: {broken}") from broken

@@ -1,0 +1,1 @@
+"""What a tool is and what its rules are: plain Python, no server needed."""

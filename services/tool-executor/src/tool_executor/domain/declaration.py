@@ -1,0 +1,153 @@
+"""What a tool declares. Adding one is a declaration here described and a function, in one file of the catalogue."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from contracts.events.tool import FieldError
+from tool_executor.domain.plans import Arguments, Caller, CompanyTools
+
+
+class Category(StrEnum):
+    """Also the last token of the subject on which calls are asked for."""
+
+    MARKET = "market"
+    PORTFOLIO = "portfolio"
+    NEWS = "news"
+    ML = "ml"
+    TRADING = "trading"
+    ALERTS = "alerts"
+    CALCULATE = "calculate"
+    EDUCATION = "education"
+    MEMORY = "memory"
+    SITE = "site"
+
+
+CACHE_SECONDS: Mapping[Category, int] = {
+    Category.MARKET: 5,
+    Category.PORTFOLIO: 10,
+    Category.ML: 60,
+    Category.NEWS: 300,
+    Category.EDUCATION: 30,
+}
+"""Seconds a result is kept, by category. `site` is not here: the company says how long. The rest is never kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The same text in both languages."""
+
+    es: str
+    en: str
+
+    def said_in(self, language: str) -> str:
+        """English for en and its regions, Spanish otherwise."""
+        return self.en if language.lower().startswith("en") else self.es
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """What a handler may know besides its arguments."""
+
+    call_id: str
+    caller: Caller
+    company: CompanyTools | None
+    seconds_left: float
+
+
+Data = dict[str, Any]
+"""A result's data: JSON values by snake_case names."""
+
+
+class Handler(Protocol):
+    """Does the work of one tool. Raises ToolFailed with a reason, never to be caught by anyone but the pipeline."""
+
+    async def __call__(self, arguments: Arguments, context: CallContext) -> Data: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OverTheBus:
+    """The tool is served by another service, as a NATS request on `subject` (None: ``rpc.tool.<name>.v1``)."""
+
+    subject: str | None = None
+
+
+Validator = Callable[[Arguments], Sequence[FieldError]]
+PostProcessor = Callable[[Data, Arguments], Data]
+Normaliser = Callable[[Arguments], Arguments]
+CompanyRule = Callable[[CompanyTools], bool]
+
+
+class CacheScope(StrEnum):
+    """Who shares a kept result. SITE: the company alone, for as long as its settings say."""
+
+    NEVER = "never"
+    PUBLIC = "public"
+    USER = "user"
+    SITE = "site"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool. `required_plan` and `category` are words here and are checked at start-up, with the schemas."""
+
+    id: str
+    name: str
+    description: Text
+    category: str
+    handler: Handler | OverTheBus
+    input_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Any]
+    per_minute: int
+    per_hour: int | None = None
+    per_day: int | None = None
+    required_plan: str = "free"
+    label: Text | None = None
+    """What a person reads while the tool runs."""
+    side_effects: bool = False
+    time_limit: float = 10.0
+    """Seconds, for one run of the handler."""
+    cache: CacheScope = CacheScope.NEVER
+    texts_differ: bool = False
+    """Whether the data depends on the caller's language."""
+    version: int = 1
+    """Raised when the data's meaning changes, so that kept results of the old meaning are not served."""
+    validator: Validator | None = None
+    normaliser: Normaliser | None = None
+    """Brings spellings of the same thing together (btc/usd, BTC-USD), after validation."""
+    post_processor: PostProcessor | None = None
+    reconcile: Handler | OverTheBus | None = None
+    """For a tool with side effects: looks up, by the call id, what became of a call whose executor died."""
+    offered: CompanyRule | None = None
+    """A company's setting without which nobody there has the tool."""
+    for_visitors: bool = False
+    """Visitors have it without the company listing it in enabledTools."""
+    budget_per_ticker: int = 1
+    examples: Sequence[Mapping[str, Any]] = field(default_factory=tuple[Mapping[str, Any], ...])
+
+
+class ToolFailed(Exception):  # noqa: N818 - named after what happened, like the codes it becomes
+    """A handler could not do its work: EXECUTION_ERROR with this reason.
+
+    Args:
+        reason: a short snake_case word for programs, e.g. not_found.
+        message: one sentence for a model or a person.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+class ToolRefused(Exception):  # noqa: N818
+    """A handler found its arguments wrong after all: VALIDATION_ERROR with these fields."""
+
+    def __init__(self, fields: Sequence[FieldError]) -> None:
+        super().__init__("; ".join(f"{field.field}: {field.message}" for field in fields))
+        self.fields = tuple(fields)
+
+
+class ServiceAway(Exception):  # noqa: N818
+    """What the tool needs cannot be reached now: UNAVAILABLE, to be tried again later."""

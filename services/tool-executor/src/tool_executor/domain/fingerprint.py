@@ -1,0 +1,27 @@
+"""Arguments in one spelling: the same arguments in another order have the same text and the same hash."""
+
+import hashlib
+import json
+from typing import Any
+
+from tool_executor.domain.plans import Arguments
+
+
+def canonical(arguments: Arguments) -> str:
+    """JSON with sorted names and no spaces; 1.0 and 1 are the same number."""
+    return json.dumps(_plain(dict(arguments)), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def fingerprint(tool: str, arguments: Arguments) -> str:
+    """32 hex characters that stand for the tool and its arguments."""
+    return hashlib.sha256(f"{tool}\x1f{canonical(arguments)}".encode()).hexdigest()[:32]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, list):
+        return [_plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return value

@@ -1,0 +1,41 @@
+"""Limits per user and tool: windows that slide, and what became of a call that asked."""
+
+from dataclasses import dataclass
+
+WINDOW_SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """At most `limit` calls in any `seconds` seconds."""
+
+    name: str
+    seconds: int
+    limit: int
+
+
+Limits = tuple[Window, ...]
+"""Shortest window first."""
+
+
+def limits_of(per_minute: int, per_hour: int | None = None, per_day: int | None = None) -> Limits:
+    """The windows that a declaration sets."""
+    limits = {"minute": per_minute, "hour": per_hour, "day": per_day}
+    return tuple(Window(name, WINDOW_SECONDS[name], limit) for name, limit in limits.items() if limit is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What is left in one window; `reset_at` in ms since the epoch: when the oldest entry leaves the window."""
+
+    window: Window
+    remaining: int
+    reset_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Whether the call may go on. `blocking`: the spent window that opens last; None when admitted."""
+
+    quotas: tuple[Quota, ...]
+    blocking: Quota | None = None

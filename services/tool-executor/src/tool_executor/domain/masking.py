@@ -1,0 +1,35 @@
+"""Secrets are masked before arguments are logged: by the name of the field, and by the look of the value."""
+
+import re
+from typing import Any
+
+from tool_executor.domain.plans import Arguments
+
+MASK = "***"
+_SECRET_NAME = re.compile(
+    r"pass(word|wd|phrase)?$|secret|token|api_?key|authori[sz]ation|credential|cookie|private_?key|^pin$|^otp$|cvv",
+    re.IGNORECASE,
+)
+_SECRET_VALUE = re.compile(
+    r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # a JWT or any compact JWS
+    r"|\b(?:sk|gsk|pk|rk)[-_][A-Za-z0-9_-]{16,}"  # model and payment providers' keys
+    r"|\b(?:ghp|gho|ghs|github_pat)_[A-Za-z0-9_]{16,}"
+    r"|\bAKIA[0-9A-Z]{16}\b"
+    r"|(?<=[Bb]earer )[A-Za-z0-9._~+/=-]{8,}"
+)
+_LONGEST = 2000
+
+
+def masked(arguments: Arguments) -> dict[str, Any]:
+    """A copy fit for the log: secrets are ``***``, texts are cut at 2,000 characters."""
+    return {key: MASK if _SECRET_NAME.search(key) else _masked(value) for key, value in arguments.items()}
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SECRET_VALUE.sub(MASK, value)[:_LONGEST]
+    if isinstance(value, dict):
+        return masked(value)  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(value, list):
+        return [_masked(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return value

@@ -1,0 +1,68 @@
+"""Plans of the trading platform, and who is calling."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+
+class Plan(IntEnum):
+    """Ordered: a plan has every tool of the plans below it."""
+
+    FREE = 0
+    PRO = 1
+    PREMIUM = 2
+
+    @property
+    def word(self) -> str:
+        """As tokens, declarations and errors write it: free, pro, premium."""
+        return self.name.lower()
+
+
+_BY_WORD = {plan.word: plan for plan in Plan}
+
+
+def plan_named(word: str) -> Plan | None:
+    """The plan of a declaration; None when there is no such plan."""
+    return _BY_WORD.get(word)
+
+
+def plan_of(word: str | None) -> Plan:
+    """The plan of a caller: an unknown or a missing one counts as free."""
+    return _BY_WORD.get((word or "").lower(), Plan.FREE)
+
+
+VISITOR = "visitor"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is calling, as a verified principal says. Nothing in it comes from the model or from unsigned fields."""
+
+    company: str
+    user: str
+    role: str
+    plan: Plan = Plan.FREE
+    language: str = "es"
+    conversation: str | None = None
+
+    @property
+    def is_visitor(self) -> bool:
+        """Visitors get fetch_page and what their company lists; everybody else gets every tool of their plan."""
+        return self.role == VISITOR
+
+
+@dataclass(frozen=True, slots=True)
+class CompanyTools:
+    """What a company's settings say about tools (contracts.company.ToolConfig)."""
+
+    fetch_page_enabled: bool = False
+    allowed_domains: tuple[str, ...] = ()
+    allowed_paths: tuple[str, ...] = ()
+    cache_enabled: bool = True
+    cache_ttl_seconds: int = 3600
+    enabled_tools: frozenset[str] = frozenset()
+
+
+Arguments = Mapping[str, Any]
+"""A call's arguments as JSON values, by their snake_case names."""

@@ -1,0 +1,187 @@
+"""Where fetch_page may go: the company's own https origins and allowed paths, and nothing else.
+
+Everything here is decided on text, before a name is looked up. What a path may be is one canonical spelling: what is
+encoded twice, holds encoded dots or slashes, backslashes or dot segments is refused, not repaired, so that the check
+and the server can never read two different things into it. domain/public_address.py judges the addresses that the
+names lead to.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
+
+_LONGEST = 2048
+_HOST = re.compile(r"(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
+"""At least two labels, the last beginning with a letter: so no IPv4 address in decimal, octal, hex or short form."""
+_LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home.arpa", "onion")
+_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_FORBIDDEN_ESCAPE = re.compile(r"%(?:2[eEfF5]|5[cC]|[01][0-9A-Fa-f]|7[fF])")
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class AddressRefused(Exception):  # noqa: N818 - named after what happened
+    """An address that may not be fetched. `reason` is a short word for programs."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Scheme, host and port."""
+
+    scheme: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        usual = {"https": 443, "http": 80}[self.scheme]
+        return f"{self.scheme}://{host}" if self.port == usual else f"{self.scheme}://{host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class SiteUrl:
+    """An address that passed every check on its text. `target` is path and query, percent-encoded."""
+
+    origin: Origin
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.origin}{self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A company's site: its origins, the first being the default, and its allowed paths (none: every path)."""
+
+    origins: tuple[Origin, ...]
+    paths: tuple[str, ...] = ()
+
+    def page(self, path: str) -> SiteUrl:
+        """The page at a relative path of the default origin. Raises AddressRefused."""
+        return self._allowed(self.origins[0], canonical_path(path))
+
+    def redirected(self, current: SiteUrl, location: str) -> SiteUrl:
+        """Where a redirect of `current` may lead: judged like a first address. Raises AddressRefused."""
+        _check_characters(location)
+        try:
+            target = urlsplit(urljoin(str(current), location))
+            origin = parse_origin(f"{target.scheme}://{target.netloc}")
+        except (ValueError, AddressRefused):
+            raise AddressRefused("redirect_refused", "The page redirects to an address that is none.") from None
+        if origin not in self.origins:
+            raise AddressRefused("redirect_refused", "The page redirects away from the company's site.")
+        path = target.path or "/"
+        return self._allowed(origin, canonical_path(f"{path}?{target.query}" if target.query else path))
+
+    def _allowed(self, origin: Origin, target: str) -> SiteUrl:
+        decoded = unquote_to_bytes(target.partition("?")[0]).decode()
+        if self.paths and not any(_matches(decoded, rule) for rule in self.paths):
+            raise AddressRefused("path_not_allowed", "The company does not let this page be read.")
+        return SiteUrl(origin, target)
+
+
+def site_of(allowed_domains: Sequence[str], allowed_paths: Iterable[str], demo: Origin | None) -> Site:
+    """A company's site by its settings.
+
+    Args:
+        demo: the demo site's exact origin, in development; the only one that may be on loopback or without TLS.
+
+    Raises:
+        AddressRefused: no origin is left that may be fetched.
+    """
+    origins: list[Origin] = []
+    for text in allowed_domains:
+        try:
+            origin = parse_origin(text)
+        except AddressRefused:
+            continue
+        if origin == demo or (origin.scheme == "https" and is_site_host(origin.host)):
+            origins.append(origin)
+    if not origins:
+        raise AddressRefused("no_site", "No site of this company may be read: see allowedDomains in its settings.")
+    return Site(tuple(origins), tuple(allowed_paths))
+
+
+def parse_origin(text: str) -> Origin:
+    """``scheme://host[:port]`` taken apart. Raises AddressRefused for anything more, or less."""
+    _check_characters(text)
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise AddressRefused("bad_origin", "This is no origin.") from None
+    plain = parts.path in {"", "/"} and not parts.query and not parts.fragment and "@" not in parts.netloc
+    if not plain or parts.scheme not in {"https", "http"} or not parts.hostname or port == 0:
+        raise AddressRefused("bad_origin", "An origin is https://host, with nothing after it.")
+    return Origin(parts.scheme, parts.hostname, port or {"https": 443, "http": 80}[parts.scheme])
+
+
+def parse_demo_origin(text: str) -> Origin:
+    """The demo site's origin: on loopback, or it is not accepted. Raises AddressRefused."""
+    origin = parse_origin(text)
+    if origin.host not in _LOOPBACK:
+        raise AddressRefused("bad_origin", "The demo origin must be on 127.0.0.1, localhost or ::1.")
+    return origin
+
+
+def is_site_host(host: str) -> bool:
+    """Whether a name can be a public site's: a dotted name, no address in any notation, no local name."""
+    if _HOST.fullmatch(host) is None:
+        return False
+    return not any(host.endswith(f".{name}") for name in _LOCAL_NAMES)
+
+
+def canonical_path(path: str) -> str:
+    """A relative path (and query) in its one spelling, percent-encoded; the fragment is dropped.
+
+    Raises:
+        AddressRefused: it is no plain path from the site's root.
+    """
+    if len(path) > _LONGEST:
+        raise _bad("is too long")
+    _check_characters(path)
+    path = path.partition("#")[0]
+    if not path.startswith("/"):
+        raise _bad("must begin with / and name a page of the site, such as /pricing")
+    raw, mark, query = path.partition("?")
+    if _BROKEN_ESCAPE.search(path) is not None or _FORBIDDEN_ESCAPE.search(raw) is not None:
+        raise _bad("must not hide dots, slashes or control characters behind %")
+    try:
+        decoded = unquote_to_bytes(raw).decode()
+    except UnicodeDecodeError:
+        raise _bad("must be UTF-8") from None
+    # Full-width dots and slashes become plain ones on servers that normalise: what they would see is judged too.
+    for seen in (decoded, unicodedata.normalize("NFKC", decoded)):
+        if "//" in seen or "\\" in seen or any(part.partition(";")[0] in {".", ".."} for part in seen.split("/")):
+            raise _bad("must not contain //, \\ or dot segments")
+        if any(unicodedata.category(character) in {"Cc", "Cf", "Zl", "Zp"} for character in seen):
+            raise _bad("must not contain invisible characters")
+    return quote(decoded, safe="/-._~!$&'()*+,;=:@") + mark + quote(query, safe="/-._~!$&'()*+,;=:@?%")
+
+
+def _check_characters(text: str) -> None:
+    if any(ord(character) <= 0x20 or ord(character) == 0x7F for character in text) or "\\" in text:
+        raise _bad("must not contain spaces, control characters or \\")
+
+
+def _bad(what: str) -> AddressRefused:
+    return AddressRefused("bad_path", f"The path {what}.")
+
+
+def _matches(path: str, rule: str) -> bool:
+    """A prefix by whole segments, or a glob: * within a segment, ** across them, ? for one character."""
+    if any(mark in rule for mark in "*?"):
+        return re.fullmatch(_glob(rule), path) is not None
+    prefix = rule if rule.startswith("/") else f"/{rule}"
+    return path == prefix or path.startswith(prefix if prefix.endswith("/") else f"{prefix}/")
+
+
+def _glob(rule: str) -> str:
+    marks = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return "".join(marks.get(part, re.escape(part)) for part in re.split(r"(\*\*|\*|\?)", rule))

@@ -1,0 +1,237 @@
+"""What comes in: tool calls from the work queue, and questions about the catalogue."""
+
+import re
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Protocol, cast
+
+import orjson
+import structlog
+from pydantic import ValidationError
+
+from contracts.channels import fact
+from contracts.envelope import CloudEvent
+from contracts.errors import ErrorCode, ToolCode
+from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
+from contracts.ids import derive_id, is_id, uuid7
+from contracts.rpc import CatalogueReply, CatalogueRequest
+from runtime.errors import InvalidToken, PublishFailed, RpcError
+from runtime.outcomes import DeadLetter, Done, Later, Outcome
+from runtime.publishing import Publisher
+from runtime.pulling import Delivery
+from tool_executor.catalogue.export import catalogue_view
+from tool_executor.catalogue.registry import Registry
+from tool_executor.domain import texts
+from tool_executor.domain.declaration import ServiceAway
+from tool_executor.domain.masking import masked
+from tool_executor.domain.plans import Caller, plan_of
+from tool_executor.pipeline.call import Pipeline, Postponed, Progress
+from tool_executor.ports import Companies
+
+log = structlog.get_logger(__name__)
+
+SOURCE = "/nexus/tool-executor"
+COMPLETED = "tools.call.completed.v1"
+_LOG_DEADLINE = 5.0
+_LOG_TRIES = 5
+_REPLY_SUBJECT = re.compile(r"[^\s.*>$][^\s.*>]*(?:\.[^\s.*>]+)*")
+_OWN_TREES = frozenset(
+    ("chat", "turn", "tools", "live", "rpc", "dlq", "company", "memory", "usage", "feedback", "action", "alert")
+) | {"order", "analysis"}
+"""Where Nexus's own facts and methods live: an answer that a caller asks for must never become one of them."""
+
+
+class Claims(Protocol):
+    """What a verified principal says (runtime.principals.Principal)."""
+
+    @property
+    def sub(self) -> str: ...
+    @property
+    def role(self) -> str: ...
+    @property
+    def company(self) -> str: ...
+    @property
+    def plan(self) -> str | None: ...
+    @property
+    def conversation(self) -> str | None: ...
+    @property
+    def language(self) -> str | None: ...
+
+
+Verify = Callable[[str], Claims]
+"""The claims of a principal; raises runtime.errors.InvalidToken."""
+
+
+class CallHandler:
+    """One requested call: who asks, the pipeline, the answer, the log, in this order."""
+
+    def __init__(self, pipeline: Pipeline, verify: Verify, publisher: Publisher, *, call_seconds: float) -> None:
+        self._pipeline = pipeline
+        self._verify = verify
+        self._publisher = publisher
+        self._call_seconds = call_seconds
+
+    async def handle(self, delivery: Delivery) -> Outcome:
+        """Done when the call is answered and logged; Later when it has to come again."""
+        try:
+            request = CloudEvent[ToolCallRequested].model_validate_json(delivery.data).data
+        except ValidationError as error:
+            await self._answer_unreadable(delivery.data, error)
+            return DeadLetter(f"not a tool call: {error.error_count()} fields are wrong")
+        caller = self._caller(request)
+        if caller is None:
+            result = _failed(ToolCode.UNAUTHORIZED, texts.UNAUTHORIZED.said_in(request.language or "es"))
+            log.warning("tool.unauthorized", tool=request.tool, call_id=request.call_id)
+            await self._answer(request, _event(uuid7(), _completed(request, None, result)))
+            return Done()
+        call = Progress(
+            call_id=request.call_id,
+            tool=request.tool,
+            arguments=request.arguments,
+            caller=caller,
+            expires=time.monotonic() + self._seconds(request, delivery),
+        )
+        result = await self._pipeline.run(call)
+        if isinstance(result, Postponed):
+            return Later(result.seconds)
+        completed = _completed(request, caller, result)
+        # A recorded call has one event, however often it is told; a refusal that may be tried again has its own.
+        identity = derive_id(caller.company, caller.user, request.call_id, "completed") if call.recorded else uuid7()
+        event = _event(identity, completed)
+        await self._answer(request, event)
+        return await self._log(caller, identity, event, completed, delivery)
+
+    def _caller(self, request: ToolCallRequested) -> Caller | None:
+        if not request.principal:
+            return None
+        try:
+            claims = self._verify(request.principal)
+        except InvalidToken as error:
+            log.info("tool.principal_refused", call_id=request.call_id, why=str(error))
+            return None
+        return Caller(
+            company=claims.company,
+            user=claims.sub,
+            role=claims.role,
+            plan=plan_of(claims.plan),
+            language=request.language or claims.language or "es",
+            conversation=claims.conversation or request.conversation_id,
+        )
+
+    def _seconds(self, request: ToolCallRequested, delivery: Delivery) -> float:
+        now = datetime.now(UTC).timestamp()
+        if request.deadline is not None:
+            deadline = request.deadline if request.deadline.tzinfo else request.deadline.replace(tzinfo=UTC)
+            return deadline.timestamp() - now
+        return self._call_seconds - max(now - delivery.stored_at, 0.0) if delivery.stored_at else self._call_seconds
+
+    async def _answer(self, request: ToolCallRequested, event: bytes) -> None:
+        if request.reply_to is not None and is_reply_subject(request.reply_to):
+            await self._publisher.publish_live(request.reply_to, event)
+        elif request.reply_to is not None:
+            log.warning("tool.reply_refused", call_id=request.call_id, reply_to=request.reply_to[:80])
+
+    async def _answer_unreadable(self, data: bytes, error: ValidationError) -> None:
+        """Whoever waits for an answer to something that is no call is told so, if it says where."""
+        try:
+            body = cast("dict[str, Any]", orjson.loads(data)["data"])
+            reply_to, call_id, tool = body["replyTo"], body["callId"], str(body.get("tool", ""))
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            return
+        if not isinstance(reply_to, str) or not isinstance(call_id, str) or not is_id(call_id):
+            return
+        problems = error.errors(include_url=False, include_input=False, include_context=False)[:20]
+        fields = [
+            FieldError(field=".".join(str(part) for part in one["loc"]).removeprefix("data."), message=one["msg"])
+            for one in problems
+        ]
+        result = _failed(ToolCode.VALIDATION_ERROR, "The call does not fit tools.call.requested.v1.", fields)
+        completed = ToolCallCompleted(call_id=call_id, tool=tool[:128], arguments={}, result=result)
+        if is_reply_subject(reply_to):
+            await self._publisher.publish_live(reply_to, _event(uuid7(), completed))
+
+    async def _log(
+        self, caller: Caller, identity: str, event: bytes, completed: ToolCallCompleted, delivery: Delivery
+    ) -> Outcome:
+        error = completed.result.error
+        log.info(
+            "tool.completed",
+            tool=completed.tool,
+            call_id=completed.call_id,
+            company=caller.company,
+            code=error.code if error is not None else "ok",
+            ms=completed.result.metadata.execution_time,
+            cached=completed.result.metadata.cached,
+        )
+        try:
+            await self._publisher.append(
+                fact(COMPLETED, caller.company, caller.user),
+                event,
+                stream="FACTS",
+                msg_id=identity,
+                deadline=_LOG_DEADLINE,
+            )
+        except PublishFailed as failure:
+            # The caller has its answer. What is recorded can be told again from the record; nothing else can.
+            log.warning("tool.not_logged", call_id=completed.call_id, error=str(failure))
+            if failure.retryable and delivery.num_delivered < _LOG_TRIES:
+                return Later(1.0)
+        return Done()
+
+
+class CatalogueHandler:
+    """rpc.tools.catalogue.v1: which tools a caller may use now."""
+
+    def __init__(self, registry: Registry, companies: Companies) -> None:
+        self._registry = registry
+        self._companies = companies
+
+    async def catalogue(self, request: CatalogueRequest) -> CatalogueReply:
+        """Raises RpcError(UNAVAILABLE) when a visitor's company cannot be looked up."""
+        caller = Caller(
+            company=request.company_id,
+            user=request.user_id or "-",
+            role=request.role,
+            plan=plan_of(request.plan),
+            language=request.language,
+        )
+        try:
+            company = await self._companies.tools_of(request.company_id)
+        except ServiceAway as away:
+            if caller.is_visitor:
+                raise RpcError(ErrorCode.UNAVAILABLE, str(away), retryable=True) from away
+            company = None
+        entries = self._registry.offered_to(caller, company)
+        return CatalogueReply(tools=[catalogue_view(entry, request.language) for entry in entries])
+
+
+def is_reply_subject(subject: str) -> bool:
+    """Whether an answer may be sent there: a plain subject outside the trees of Nexus and of NATS itself."""
+    return (
+        len(subject) <= 256
+        and _REPLY_SUBJECT.fullmatch(subject) is not None
+        and subject.partition(".")[0] not in _OWN_TREES
+    )
+
+
+def _event(identity: str, completed: ToolCallCompleted) -> bytes:
+    return CloudEvent[ToolCallCompleted](id=identity, source=SOURCE, type=COMPLETED, data=completed).to_json()
+
+
+def _completed(request: ToolCallRequested, caller: Caller | None, result: ToolResult) -> ToolCallCompleted:
+    return ToolCallCompleted(
+        call_id=request.call_id,
+        tool=request.tool,
+        arguments=masked(request.arguments),
+        result=result,
+        company_id=caller.company if caller is not None else None,
+        user_id=caller.user if caller is not None else None,
+        conversation_id=caller.conversation if caller is not None else None,
+        turn_id=request.turn_id,
+    )
+
+
+def _failed(code: ToolCode, message: str, fields: list[FieldError] | None = None) -> ToolResult:
+    error = ToolError(code=code, message=message, fields=fields)
+    return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0))

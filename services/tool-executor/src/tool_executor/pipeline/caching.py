@@ -1,0 +1,117 @@
+"""Steps 5 and 8: a kept result is the answer; many callers that miss at once cause one execution."""
+
+import asyncio
+import hashlib
+
+from contracts.errors import ToolCode
+from contracts.events.tool import ToolResult
+from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Data
+from tool_executor.domain.fingerprint import fingerprint
+from tool_executor.pipeline.call import Outcome, Progress, Rest
+from tool_executor.ports import ResultCache, StoreAway
+
+_SHARED_FAILURES = frozenset({ToolCode.EXECUTION_ERROR, ToolCode.INVALID_OUTPUT, ToolCode.UNAVAILABLE})
+"""What would befall the followers as well; a TIMEOUT may be due to the leader's own deadline."""
+
+
+class Cache:
+    """Steps 5 and 8, around 6 and 7. Never makes a call fail: without the store the call is just run."""
+
+    def __init__(self, cache: ResultCache) -> None:
+        self._cache = cache
+        self._flying: dict[str, asyncio.Future[Outcome]] = {}
+
+    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+        key, seconds = cache_key(call), keep_seconds(call)
+        if key is None or seconds <= 0 or call.degraded:
+            return await rest()
+        if (leader := self._flying.get(key)) is not None:
+            return await self._as_follower(call, leader, rest)
+        flight: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._flying[key] = flight
+        try:
+            outcome = await self._as_leader(call, key, seconds, rest)
+            flight.set_result(outcome)
+            return outcome
+        finally:
+            del self._flying[key]
+            # Cancelled or failed: whoever waits runs the call itself.
+            flight.cancel()
+
+    async def _as_follower(self, call: Progress, leader: asyncio.Future[Outcome], rest: Rest) -> Outcome:
+        await asyncio.wait([leader], timeout=max(call.seconds_left, 0.0))
+        if not leader.done() or leader.cancelled():
+            return await rest()
+        outcome = leader.result()
+        if not isinstance(outcome, ToolResult):
+            return outcome
+        if outcome.data is not None:
+            return call.success(outcome.data, cached=True)
+        if outcome.error is not None and outcome.error.code in _SHARED_FAILURES:
+            return ToolResult(success=False, error=outcome.error, metadata=call.metadata())
+        return await rest()
+
+    async def _as_leader(self, call: Progress, key: str, seconds: float, rest: Rest) -> Outcome:
+        limit = max(min(call.found.tool.time_limit, call.seconds_left), 0.001)
+        token: str | None = None
+        try:
+            data = await self._cache.get(key)
+            if data is None:
+                token = await self._cache.lead(key, 2 * limit + 1)
+                # Between the look and the lead another leader may have stored its value and gone.
+                data = await (self._cache.follow(key, limit) if token is None else self._cache.get(key))
+        except StoreAway:
+            call.degraded = True
+            return await rest()
+        outcome: Outcome
+        try:
+            if data is not None:
+                outcome = call.success(data, cached=True)
+            else:
+                outcome = await rest()
+                if isinstance(outcome, ToolResult) and outcome.data is not None:
+                    await self._keep(key, outcome.data, seconds)
+        finally:
+            if token is not None:
+                await self._yield(key, token)
+        return outcome
+
+    async def _keep(self, key: str, data: Data, seconds: float) -> None:
+        try:
+            await self._cache.put(key, data, seconds)
+        except StoreAway:
+            return
+
+    async def _yield(self, key: str, token: str) -> None:
+        try:
+            await self._cache.yield_lead(key, token)
+        except StoreAway:
+            return
+
+
+def cache_key(call: Progress) -> str | None:
+    """Tool, version, canonical arguments, who shares it and, where texts differ, the language; None: never kept."""
+    tool = call.found.tool
+    match tool.cache:
+        case CacheScope.PUBLIC:
+            scope = "public"
+        case CacheScope.USER:
+            scope = f"user:{call.caller.company}:{call.caller.user}"
+        case CacheScope.SITE if call.company is not None:
+            # What a company forbids must not go on being served: its rules are part of the key.
+            rules = "\x1f".join([*call.company.allowed_domains, "\x1e", *call.company.allowed_paths])
+            scope = f"site:{call.caller.company}:{hashlib.sha256(rules.encode()).hexdigest()[:16]}"
+        case _:
+            return None
+    if tool.side_effects:
+        return None
+    language = call.caller.language if tool.texts_differ else "-"
+    return f"{tool.name}:{tool.version}:{scope}:{language}:{fingerprint(tool.name, call.given)}"
+
+
+def keep_seconds(call: Progress) -> float:
+    """How long the result may be kept; 0: not at all."""
+    if call.found.tool.cache is CacheScope.SITE:
+        company = call.company
+        return company.cache_ttl_seconds if company is not None and company.cache_enabled else 0
+    return CACHE_SECONDS.get(call.found.category, 0)

@@ -1,0 +1,120 @@
+"""A call on its way, and how its results are made."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from contracts.errors import ToolCode
+from contracts.events.tool import FieldError, ToolError, ToolMetadata, ToolResult
+from tool_executor.catalogue.registry import Entry
+from tool_executor.domain.declaration import Data
+from tool_executor.domain.plans import Arguments, Caller, CompanyTools
+
+UNRECORDED = frozenset({ToolCode.TOOL_NOT_FOUND, ToolCode.PLAN_REQUIRED, ToolCode.RATE_LIMIT, ToolCode.UNAVAILABLE})
+"""What may turn out otherwise under the same call id: these results are not kept for repeats."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """One call on its way through the steps; each fills in what the next ones need."""
+
+    call_id: str
+    tool: str
+    arguments: Arguments
+    caller: Caller
+    expires: float
+    """Monotonic time after which nobody waits for the result."""
+    started: float = field(default_factory=time.monotonic)
+    entry: Entry | None = None
+    given: Arguments = field(default_factory=dict[str, Any])
+    """The arguments with defaults, in one spelling."""
+    company: CompanyTools | None = None
+    abandoned: bool = False
+    """An executor had started this very call and died."""
+    degraded: bool = False
+    """The shared store is away: nothing is recorded, kept or counted for other processes."""
+    repeated: bool = False
+    """The result is the recorded one of an earlier call."""
+    recorded: bool = False
+    """The result is kept for repeats of this call."""
+
+    @property
+    def found(self) -> Entry:
+        """The tool; only for steps after the one that finds it."""
+        if self.entry is None:
+            raise RuntimeError("this step stands before the one that finds the tool")
+        return self.entry
+
+    @property
+    def seconds_left(self) -> float:
+        """Until nobody waits any more; negative when that is past."""
+        return self.expires - time.monotonic()
+
+    def metadata(self, cached: bool = False) -> ToolMetadata:
+        """The result's metadata as of now."""
+        spent = round((time.monotonic() - self.started) * 1000, 3)
+        return ToolMetadata(execution_time=spent, cached=cached, degraded=True if self.degraded else None)
+
+    def success(self, data: Data, *, cached: bool = False) -> ToolResult:
+        """A result with data."""
+        return ToolResult(success=True, data=data, metadata=self.metadata(cached))
+
+    def failure(
+        self,
+        code: ToolCode,
+        message: str,
+        *,
+        reason: str | None = None,
+        required_plan: str | None = None,
+        reset_at: int | None = None,
+        fields: Sequence[FieldError] | None = None,
+    ) -> ToolResult:
+        """A result with an error."""
+        error = ToolError(
+            code=code,
+            message=message,
+            reason=reason,
+            required_plan=required_plan,
+            reset_at=reset_at,
+            fields=None if fields is None else list(fields),
+        )
+        return ToolResult(success=False, error=error, metadata=self.metadata())
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """Not now: somebody else is at it, or the tool's places are all taken. To be delivered again."""
+
+    seconds: float
+
+
+Outcome = ToolResult | Postponed
+Rest = Callable[[], Awaitable[Outcome]]
+
+
+class Step(Protocol):
+    """One step: ends the call with a result, or awaits `rest` and returns what it gave, changed or not."""
+
+    async def __call__(self, call: Progress, rest: Rest) -> Outcome: ...
+
+
+class Pipeline:
+    """Runs calls through the steps in their order. No exception leaves it."""
+
+    def __init__(self, steps: Sequence[Step], on_fault: Callable[[Progress, BaseException], None]) -> None:
+        self._steps = tuple(steps)
+        self._on_fault = on_fault
+
+    async def run(self, call: Progress) -> Outcome:
+        """The call's result; Postponed when it has to be delivered again."""
+        try:
+            return await self._from(0, call)
+        except Exception as fault:  # a fault of ours is a result too: no exception crosses the bus
+            self._on_fault(call, fault)
+            return call.failure(ToolCode.EXECUTION_ERROR, "The call failed inside.", reason="internal")
+
+    async def _from(self, index: int, call: Progress) -> Outcome:
+        if index == len(self._steps):
+            raise RuntimeError("the last step must give a result")
+        return await self._steps[index](call, lambda: self._from(index + 1, call))

@@ -1,0 +1,87 @@
+"""Step 6: the handler, with its time limit; and what becomes of a call whose executor died."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from contracts.errors import ToolCode
+from tool_executor.domain import texts
+from tool_executor.domain.declaration import (
+    CallContext,
+    Category,
+    Data,
+    Handler,
+    OverTheBus,
+    ServiceAway,
+    ToolFailed,
+    ToolRefused,
+)
+from tool_executor.pipeline.call import Outcome, Postponed, Progress, Rest
+from tool_executor.pipeline.validation import invalid
+from tool_executor.ports import RemoteTools
+
+_COME_BACK = 0.2
+
+
+class Bulkhead:
+    """Keeps slow categories from taking every place: a call that finds its category full is delivered again."""
+
+    def __init__(self, places: Mapping[Category, int], default: int) -> None:
+        self._places = places
+        self._default = default
+        self._taken: Counter[Category] = Counter()
+
+    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+        category = call.found.category
+        # A call that nobody waits for any more goes on: the next step says TIMEOUT without running anything.
+        if call.seconds_left > 0 and self._taken[category] >= self._places.get(category, self._default):
+            return Postponed(_COME_BACK)
+        self._taken[category] += 1
+        try:
+            return await rest()
+        finally:
+            self._taken[category] -= 1
+
+
+class Run:
+    """Step 6, the last to be entered."""
+
+    def __init__(self, remote: RemoteTools, on_fault: Callable[[Progress, BaseException], None]) -> None:
+        self._remote = remote
+        self._on_fault = on_fault
+
+    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+        del rest
+        tool = call.found.tool
+        handler = tool.handler
+        language = call.caller.language
+        if call.abandoned and tool.side_effects:
+            if tool.reconcile is None:
+                message = texts.UNKNOWN_OUTCOME.said_in(language).format(tool=call.tool)
+                return call.failure(ToolCode.UNKNOWN_OUTCOME, message, reason="executor_died")
+            handler = tool.reconcile
+        limit = min(tool.time_limit, call.seconds_left)
+        late = texts.TIMEOUT.said_in(language).format(tool=call.tool, seconds=f"{max(limit, 0.0):.0f}")
+        if limit <= 0:
+            return call.failure(ToolCode.TIMEOUT, late, reason="deadline_passed")
+        try:
+            async with asyncio.timeout(limit):
+                return call.success(await self._handle(handler, call, limit))
+        except TimeoutError:
+            return call.failure(ToolCode.TIMEOUT, late)
+        except ToolRefused as refused:
+            return invalid(call, refused.fields)
+        except ToolFailed as failed:
+            return call.failure(ToolCode.EXECUTION_ERROR, failed.message, reason=failed.reason)
+        except ServiceAway:
+            return call.failure(ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(language), reason="service")
+        except Exception as fault:  # whatever a handler raises is the call's failure, not ours
+            self._on_fault(call, fault)
+            message = texts.FAILED.said_in(language).format(tool=call.tool)
+            return call.failure(ToolCode.EXECUTION_ERROR, message, reason="internal")
+
+    async def _handle(self, handler: Handler | OverTheBus, call: Progress, limit: float) -> Data:
+        context = CallContext(call.call_id, call.caller, call.company, limit)
+        if isinstance(handler, OverTheBus):
+            return await self._remote.call(call.tool, handler.subject, call.given, context)
+        return await handler(call.given, context)

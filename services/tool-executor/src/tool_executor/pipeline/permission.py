@@ -1,0 +1,78 @@
+"""Steps 1 to 3: is there such a tool for this caller, does the plan include it, is there quota left."""
+
+from contracts.errors import ToolCode
+from tool_executor.catalogue.registry import Registry
+from tool_executor.domain import texts
+from tool_executor.domain.declaration import ServiceAway
+from tool_executor.domain.limits import Quota
+from tool_executor.domain.plans import Plan
+from tool_executor.pipeline.call import Outcome, Progress, Rest
+from tool_executor.ports import Companies, RateLimiter, StoreAway
+
+
+class Find:
+    """Step 1. A tool that the caller may not know of is not found."""
+
+    def __init__(self, registry: Registry, companies: Companies) -> None:
+        self._registry = registry
+        self._companies = companies
+
+    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+        language = call.caller.language
+        entry = self._registry.find(call.tool)
+        if entry is not None:
+            if entry.needs_settings(call.caller):
+                try:
+                    call.company = await self._companies.tools_of(call.caller.company)
+                except ServiceAway:
+                    return call.failure(ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(language), reason="settings")
+            if entry.visible_to(call.caller, call.company):
+                call.entry = entry
+                return await rest()
+        return call.failure(ToolCode.TOOL_NOT_FOUND, texts.NOT_FOUND.said_in(language).format(tool=call.tool))
+
+
+class Permit:
+    """Step 2. The plan comes from the verified principal alone."""
+
+    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+        has = Plan.FREE if call.caller.is_visitor else call.caller.plan
+        needs = call.found.plan
+        if has < needs:
+            message = texts.upgrade_message(call.tool, has, needs, call.caller.language)
+            return call.failure(ToolCode.PLAN_REQUIRED, message, required_plan=needs.word)
+        return await rest()
+
+
+class Limit:
+    """Step 3. Without the shared store, what has side effects waits; the rest is counted per process."""
+
+    def __init__(self, limiter: RateLimiter, alone: RateLimiter) -> None:
+        self._limiter = limiter
+        self._alone = alone
+
+    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+        quota = None if call.degraded else await self._shared(call)
+        if call.degraded:
+            if call.found.tool.side_effects:
+                message = texts.UNAVAILABLE.said_in(call.caller.language)
+                return call.failure(ToolCode.UNAVAILABLE, message, reason="store")
+            quota = await self._ask(self._alone, call)
+        if quota is None:
+            return await rest()
+        window = quota.window
+        message = texts.RATE_LIMIT.said_in(call.caller.language).format(
+            tool=call.tool, limit=window.limit, window=texts.WINDOWS[window.name].said_in(call.caller.language)
+        )
+        return call.failure(ToolCode.RATE_LIMIT, message, reset_at=quota.reset_at)
+
+    async def _shared(self, call: Progress) -> Quota | None:
+        try:
+            return await self._ask(self._limiter, call)
+        except StoreAway:
+            call.degraded = True
+            return None
+
+    @staticmethod
+    async def _ask(limiter: RateLimiter, call: Progress) -> Quota | None:
+        return (await limiter.admit(call.caller, call.tool, call.found.limits, call.call_id)).blocking

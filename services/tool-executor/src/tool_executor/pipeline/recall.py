@@ -1,0 +1,64 @@
+"""Step 0: a call id already recorded is answered with its result; a new one is claimed before anything is done."""
+
+import contextlib
+
+from contracts.errors import ToolCode
+from contracts.events.tool import ToolResult
+from tool_executor.catalogue.registry import Registry
+from tool_executor.domain import texts
+from tool_executor.domain.fingerprint import fingerprint
+from tool_executor.pipeline.call import UNRECORDED, Outcome, Postponed, Progress, Rest
+from tool_executor.ports import CallKey, CallRecords, Claimed, OtherArguments, Recorded, Running, StoreAway
+
+_MARGIN = 3.0
+"""Seconds that a claim outlives the longest run of the call: what comes before and after the handler."""
+_SHORTEST_WAIT = 0.05
+_LONGEST_WAIT = 2.0
+
+
+class Recall:
+    """Makes a call run once per id."""
+
+    def __init__(self, records: CallRecords, registry: Registry) -> None:
+        self._records = records
+        self._registry = registry
+
+    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+        key = CallKey(call.caller.company, call.caller.user, call.call_id)
+        try:
+            claim = await self._records.claim(key, fingerprint(call.tool, call.arguments), self._lease(call))
+        except StoreAway:
+            call.degraded = True
+            return await rest()
+        match claim:
+            case Recorded(result):
+                call.repeated = call.recorded = True
+                return result
+            case OtherArguments():
+                return call.failure(ToolCode.CONFLICT, texts.CONFLICT.said_in(call.caller.language))
+            case Running(seconds):
+                return Postponed(min(max(seconds, _SHORTEST_WAIT), _LONGEST_WAIT))
+            case Claimed(owner, abandoned):
+                call.abandoned = abandoned
+                outcome = await rest()
+                await self._settle(call, key, owner, outcome)
+                return outcome
+
+    async def _settle(self, call: Progress, key: CallKey, owner: str, outcome: Outcome) -> None:
+        # With the store gone in mid-call the claim expires by itself; the result is true all the same.
+        with contextlib.suppress(StoreAway):
+            if isinstance(outcome, ToolResult) and not _unrecorded(outcome):
+                call.recorded = await self._records.finish(key, owner, outcome)
+            else:
+                await self._records.release(key, owner, forget=not call.abandoned)
+
+    def _lease(self, call: Progress) -> float:
+        entry = self._registry.find(call.tool)
+        if entry is None:
+            return _MARGIN
+        tries = 1 if entry.tool.side_effects else 2
+        return min(tries * entry.tool.time_limit, max(call.seconds_left, 0.0)) + _MARGIN
+
+
+def _unrecorded(result: ToolResult) -> bool:
+    return result.error is not None and result.error.code in UNRECORDED

@@ -1,0 +1,54 @@
+"""Step 4: defaults, the input's JSON Schema, the tool's own validator, one spelling. Step 7: the output's schema."""
+
+from collections.abc import Sequence
+
+from contracts.errors import ToolCode
+from contracts.events.tool import FieldError, ToolResult
+from tool_executor.domain import texts
+from tool_executor.domain.defaults import with_defaults
+from tool_executor.pipeline.call import Outcome, Postponed, Progress, Rest
+
+
+class Validate:
+    """Step 4."""
+
+    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+        tool = call.found.tool
+        given = with_defaults(call.arguments, tool.input_schema)
+        problems = call.found.input.problems(given)
+        if not problems and tool.validator is not None:
+            problems = tool.validator(given)
+        if problems:
+            return invalid(call, problems)
+        call.given = tool.normaliser(given) if tool.normaliser is not None else given
+        return await rest()
+
+
+class CheckOutput:
+    """Step 7. A tool without side effects gets one more try."""
+
+    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+        outcome, problems = await self._once(call, rest)
+        if problems and not call.found.tool.side_effects:
+            outcome, problems = await self._once(call, rest)
+        if not problems:
+            return outcome
+        message = texts.INVALID_OUTPUT.said_in(call.caller.language).format(tool=call.tool)
+        return call.failure(ToolCode.INVALID_OUTPUT, message, fields=problems)
+
+    async def _once(self, call: Progress, rest: Rest) -> tuple[Outcome, Sequence[FieldError]]:
+        outcome = await rest()
+        if isinstance(outcome, Postponed) or outcome.data is None:
+            return outcome, ()
+        problems = call.found.output.problems(outcome.data)
+        process = call.found.tool.post_processor
+        if problems or process is None:
+            return outcome, problems
+        return call.success(process(outcome.data, call.given)), ()
+
+
+def invalid(call: Progress, problems: Sequence[FieldError]) -> ToolResult:
+    """VALIDATION_ERROR with its fields."""
+    said = "; ".join(f"{problem.field or 'arguments'}: {problem.message}" for problem in problems)
+    message = texts.INVALID.said_in(call.caller.language).format(tool=call.tool, problems=said)
+    return call.failure(ToolCode.VALIDATION_ERROR, message[:1000], fields=problems)
