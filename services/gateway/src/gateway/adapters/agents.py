@@ -1,0 +1,27 @@
+"""The agents, asked over the bus (ports.Agents)."""
+
+import structlog
+
+from contracts.rpc import TURN_STATE, TurnState, TurnStateRequest
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+
+log = structlog.get_logger(__name__)
+
+DEADLINE = 0.25
+"""Only the driving agent answers: nobody driving is a silence, and hello waits for it."""
+
+
+class BusAgents:
+    """All agents at once; the one that drives the conversation's turn answers."""
+
+    def __init__(self, client: RpcClient) -> None:
+        self._client = client
+
+    async def turn_state(self, company: str, conversation: str) -> TurnState | None:
+        request = TurnStateRequest(company_id=company, conversation_id=conversation)
+        try:
+            return await self._client.ask_all(TURN_STATE, request, deadline=DEADLINE)
+        except RpcError as error:
+            log.warning("chat.turn_state_failed", code=error.code)
+            return None

@@ -1,0 +1,116 @@
+"""Signs that may be lost, facts outside the conversations, and the live feeds (ports.Bus, ports.LiveSource)."""
+
+from typing import Any
+
+import orjson
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+
+from contracts.channels import (
+    LIVE_CHAT_ALL,
+    LiveTurnKind,
+    PresenceKind,
+    fact,
+    live_presence,
+)
+from contracts.envelope import CloudEvent, Wire
+from contracts.ids import check_company, check_id, derive_id
+from gateway.adapters.log import SOURCE, event_json, parse_fact
+from gateway.chat.hub import Hub
+from gateway.errors import Unavailable
+from gateway.ports import Unsubscribe
+from runtime.connection import subscribe
+from runtime.errors import PublishFailed
+from runtime.publishing import Publisher
+
+log = structlog.get_logger(__name__)
+
+ORIGIN_HEADER = "Nexus-Origin"
+"""Which socket a sign of presence comes from: it is told to the others alone."""
+SEQUENCE_HEADER = "Nats-Sequence"
+_PENDING_FACTS = 256 * 1024
+_PENDING_SIGNS = 4 * 1024
+
+
+class NatsBus:
+    """Publishes what is no fact of a conversation."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+
+    async def presence(self, company: str, conversation: str, kind: PresenceKind, data: Wire, source: str) -> None:
+        event = CloudEvent[Wire](
+            source=SOURCE,
+            type=f"live.presence.{kind.value}.v1",
+            subject=f"{company}/{conversation}",
+            data=data,
+        )
+        subject = live_presence(company, conversation, kind)
+        await self._publisher.publish_live(subject, event_json(event), {ORIGIN_HEADER: source})
+
+    async def fact(self, kind: str, company: str, user: str | None, data: Wire, *, identity: str) -> None:
+        event = CloudEvent[Wire](
+            id=derive_id(identity), source=SOURCE, type=kind, subject=f"{company}/{user or '-'}", data=data
+        )
+        try:
+            await self._publisher.append(
+                fact(kind, company, user), event_json(event), stream="FACTS", msg_id=identity, deadline=15.0
+            )
+        except PublishFailed as error:
+            raise Unavailable("it could not be stored now: try again") from error
+
+
+class NatsLive:
+    """The standing subscription for facts, and one subscription for each open conversation's signs."""
+
+    def __init__(self, client: Client, hub: Hub) -> None:
+        self._client = client
+        self._hub = hub
+
+    async def start(self) -> None:
+        """Hands every durable fact to the hub from now on."""
+        await subscribe(self._client, LIVE_CHAT_ALL, self._on_fact, pending_messages=_PENDING_FACTS)
+
+    async def follow(self, company: str, conversation: str) -> Unsubscribe:
+        # One subscription for turns and presence: each costs 5 KiB. It sees the facts too, which come on the standing
+        # one already, in the order of the log.
+        subject = f"live.*.{check_company(company)}.{check_id(conversation, 'conversation')}.>"
+        try:
+            subscription = await subscribe(self._client, subject, self._on_sign, pending_messages=_PENDING_SIGNS)
+        except NatsError as error:
+            raise Unavailable("the bus is away: try again") from error
+
+        async def unsubscribe() -> None:
+            try:
+                await subscription.unsubscribe()
+            except NatsError as error:
+                log.debug("live.unsubscribe_failed", error=str(error))
+
+        return unsubscribe
+
+    async def _on_fact(self, message: Msg) -> None:
+        parts = message.subject.split(".", 4)
+        if len(parts) != 5 or not self._hub.is_open(parts[2], parts[3]):
+            return
+        sequence = (message.headers or {}).get(SEQUENCE_HEADER)
+        found = parse_fact(message.subject, int(sequence), message.data) if sequence else None
+        if found is None:
+            log.warning("live.malformed_fact", subject=message.subject)
+            return
+        self._hub.fact(parts[2], parts[3], found)
+
+    async def _on_sign(self, message: Msg) -> None:
+        _, family, company, conversation, kind = message.subject.split(".", 4)
+        if family not in {"turn", "presence"}:
+            return
+        try:
+            data: dict[str, Any] = orjson.loads(message.data)["data"]
+            if family == "turn":
+                self._hub.live_turn(company, conversation, LiveTurnKind(kind.removesuffix(".v1")), data)
+            else:
+                source = (message.headers or {}).get(ORIGIN_HEADER, "")
+                self._hub.presence(company, conversation, PresenceKind(kind.removesuffix(".v1")), data, source)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            log.warning("live.malformed_sign", subject=message.subject)

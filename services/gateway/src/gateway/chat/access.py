@@ -1,0 +1,55 @@
+"""Which conversation a caller may open. What is somebody else's looks like what is not there."""
+
+from gateway.domain.conversation_ids import is_issued_to, new_conversation_id
+from gateway.errors import not_found
+from gateway.ports import Caller, Log, Memory, Principals
+
+
+class Access:
+    """Ownership, proved by the id itself, by the log's first message, or by memory; in this order of cost."""
+
+    def __init__(self, log: Log, memory: Memory, principals: Principals, id_key: bytes) -> None:
+        self._log = log
+        self._memory = memory
+        self._principals = principals
+        self._id_key = id_key
+
+    async def own(self, caller: Caller, wanted: str | None) -> str:
+        """The visitor's or customer's conversation: the wanted one, else the latest, else a new one.
+
+        Raises:
+            Refused: NOT_FOUND, the wanted one is not theirs.
+            Unavailable: it cannot be told now.
+        """
+        if wanted is None:
+            latest = await self._memory.latest(caller.company, caller.subject)
+            return latest or new_conversation_id(self._id_key, caller.company, caller.subject)
+        if not await self.owns(caller, wanted):
+            raise not_found("conversation")
+        return wanted
+
+    async def owns(self, caller: Caller, conversation: str) -> bool:
+        """Whether the conversation is this visitor's or customer's."""
+        if is_issued_to(self._id_key, caller.company, caller.subject, conversation):
+            return True
+        first = await self._log.first_visitor(caller.company, conversation)
+        if first is not None:
+            principal = first.data.get("principal")
+            if not isinstance(principal, str):
+                return False
+            return self._principals.subject(principal, caller.company) == caller.subject
+        view = await self._memory.conversation(caller.company, conversation)
+        return view is not None and view.visitor.id == caller.subject
+
+    async def watchable(self, caller: Caller, conversation: str) -> None:
+        """Raises NOT_FOUND unless the conversation exists in the human agent's company."""
+        snapshot = await self._log.snapshot(caller.company, conversation)
+        if snapshot.seq == 0 and await self._memory.conversation(caller.company, conversation) is None:
+            raise not_found("conversation")
+
+    async def readable(self, caller: Caller, conversation: str) -> None:
+        """Raises NOT_FOUND unless the caller may read it: their own, or any of a human agent's company."""
+        if caller.is_operator:
+            await self.watchable(caller, conversation)
+        elif not await self.owns(caller, conversation):
+            raise not_found("conversation")

@@ -1,0 +1,229 @@
+"""What people do to a conversation: each becomes a durable fact before it is answered.
+
+Every fact that may veto an answer (owner.changed, run.cancelled, a human agent's message) is appended with the fence
+of the snapshot that it was decided from, and decided again when something newer is there.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from contracts.channels import ChatKind
+from contracts.envelope import Wire
+from contracts.errors import ErrorCode
+from contracts.events.chat import (
+    CancelReason,
+    OperatorMessage,
+    Owner,
+    OwnerChanged,
+    OwnerKind,
+    Page,
+    RunCancelled,
+    VisitorMessage,
+)
+from contracts.events.fact import FeedbackGiven
+from contracts.ids import derive_id, turn_id, uuid7
+from gateway.domain.facts import Snapshot
+from gateway.domain.recovery import MAX_STREAM_DISTANCE
+from gateway.errors import FenceRefused, Refused, Unavailable, not_found
+from gateway.ports import Bus, Caller, Log, Memory, Principals, Stored
+
+MAX_FENCE_TRIES = 16
+"""A conversation in which sixteen facts in a row arrive between a read and an append has no human pace."""
+
+Decide = Callable[[Snapshot], Awaitable[Wire | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A conversation, and who is in it."""
+
+    caller: Caller
+    conversation: str
+
+    @property
+    def company(self) -> str:
+        """The caller's company: nobody reaches another one's conversations."""
+        return self.caller.company
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message to be sent. `client_message_id` makes it recognisable when it comes again."""
+
+    client_message_id: str
+    text: str
+    locale: str | None = None
+    page: Page | None = None
+
+
+class Commands:
+    """Appends facts for callers that have been let in already."""
+
+    def __init__(self, log: Log, bus: Bus, memory: Memory, principals: Principals) -> None:
+        self._log = log
+        self._bus = bus
+        self._memory = memory
+        self._principals = principals
+
+    async def find_sent(self, place: Place, client_message_id: str) -> Stored | None:
+        """The message, if an earlier try stored it: looked up by id, since deduplication forgets after two minutes.
+
+        Raises:
+            Unavailable: it cannot be told; sending it now could store it twice.
+        """
+        kind = ChatKind.OPERATOR if place.caller.is_operator else ChatKind.VISITOR
+        identity = message_id(place, client_message_id)
+        try:
+            view = await self._memory.message(place.company, place.conversation, identity)
+        except Unavailable:
+            return await self._find_in_log(place, kind, identity)
+        return Stored(view.seq, duplicate=True) if view else None
+
+    async def _find_in_log(self, place: Place, kind: ChatKind, identity: str) -> Stored | None:
+        bounds = await self._log.bounds()
+        if bounds.first_seq > 1 or bounds.last_seq >= MAX_STREAM_DISTANCE:
+            raise Unavailable("whether this message was stored cannot be told now: try again")
+        snapshot = await self._log.snapshot(place.company, place.conversation)
+        for fact in await self._log.read(place.company, place.conversation, 0, snapshot.seq):
+            if fact.kind is kind and fact.data.get("messageId") == identity:
+                return Stored(fact.seq, duplicate=True)
+        return None
+
+    async def send_as_visitor(self, place: Place, draft: Draft) -> Stored:
+        """A visitor's or customer's message. Not fenced: an answer may land just before it, and it is still answered.
+
+        Raises:
+            Unavailable: no acknowledgement within 15 s; send again with the same id.
+        """
+        caller = place.caller
+        data = VisitorMessage(
+            message_id=message_id(place, draft.client_message_id),
+            client_message_id=draft.client_message_id,
+            text=draft.text,
+            principal=self._principals.sign(caller, place.conversation, draft.locale),
+            role="user" if caller.role == "user" else "visitor",
+            locale=draft.locale,
+            page=draft.page,
+            funnel_stage=caller.funnel_stage,
+        )
+        return await self._log.append(
+            place.company, place.conversation, ChatKind.VISITOR, data, identity=draft.client_message_id
+        )
+
+    async def send_as_operator(self, place: Place, draft: Draft) -> Stored:
+        """A human agent's message: it settles the visitor messages before it."""
+        data = OperatorMessage(
+            message_id=message_id(place, draft.client_message_id),
+            client_message_id=draft.client_message_id,
+            text=draft.text,
+            operator_id=place.caller.subject,
+            name=place.caller.name,
+        )
+
+        async def always(_: Snapshot) -> Wire:
+            return data
+
+        stored = await self._append_fenced(place, ChatKind.OPERATOR, draft.client_message_id, always)
+        if stored is None:
+            raise Refused(ErrorCode.CONFLICT, "the message was not sent: try again")
+        return stored
+
+    async def ask_for_person(self, place: Place) -> Snapshot | None:
+        """The owner becomes `waiting`; the snapshot when a person was asked for, or is there, already."""
+        owner = Owner(kind=OwnerKind.WAITING)
+        return await self._change_owner(place, owner, lambda now: now.owner.get("kind") == OwnerKind.AI)
+
+    async def take(self, place: Place) -> Snapshot | None:
+        """The human agent becomes the owner; the snapshot when it is theirs already."""
+        me = place.caller.subject
+        owner = Owner(kind=OwnerKind.HUMAN, operator_id=me, name=place.caller.name)
+
+        def differs(now: Snapshot) -> bool:
+            return now.owner.get("kind") != OwnerKind.HUMAN or now.owner.get("operatorId") != me
+
+        return await self._change_owner(place, owner, differs)
+
+    async def release(self, place: Place) -> Snapshot | None:
+        """The AI becomes the owner again; the snapshot when it is already."""
+        owner = Owner(kind=OwnerKind.AI)
+        return await self._change_owner(place, owner, lambda now: now.owner.get("kind") != OwnerKind.AI)
+
+    async def cancel(self, place: Place, turn: str) -> None:
+        """Stops a running turn: what it was to answer is settled. Raises NOT_FOUND when no such turn is running."""
+
+        async def decide(now: Snapshot) -> Wire | None:
+            basis = await self._basis_of(place, turn, now)
+            if basis is None:
+                return None
+            return RunCancelled(
+                turn_id=turn, basis=max(basis, now.basis), by=place.caller.subject, reason=CancelReason.USER
+            )
+
+        if await self._append_fenced(place, ChatKind.CANCEL, turn, decide) is None:
+            raise not_found("running turn")
+
+    async def give_feedback(self, place: Place, message: str, rating: str, reason: str | None) -> None:
+        """Records what somebody thinks of an answer."""
+        user = place.caller.subject
+        data = FeedbackGiven.model_validate(
+            {
+                "companyId": place.company,
+                "conversationId": place.conversation,
+                "messageId": message,
+                "userId": user,
+                "rating": rating,
+                "reason": reason,
+            }
+        )
+        identity = f"{place.company}.{place.conversation}.feedback.{message}.{user}.{uuid7()}"
+        await self._bus.fact("feedback.given.v1", place.company, user, data, identity=identity)
+
+    async def _basis_of(self, place: Place, turn: str, now: Snapshot) -> int | None:
+        """The visitor message that the turn answers, if it is still unanswered: turn ids are derived from it."""
+        if not now.unanswered:
+            return None
+        if turn_id(place.company, place.conversation, now.newest_visitor) == turn:
+            return now.newest_visitor
+        # A turn that may no longer be superseded goes on while newer messages arrive.
+        for fact in await self._log.read(place.company, place.conversation, now.basis, now.seq):
+            if fact.kind is ChatKind.VISITOR and turn_id(place.company, place.conversation, fact.seq) == turn:
+                return fact.seq
+        return None
+
+    async def _change_owner(self, place: Place, owner: Owner, needed: Callable[[Snapshot], bool]) -> Snapshot | None:
+        standing: list[Snapshot] = []
+
+        async def decide(now: Snapshot) -> Wire | None:
+            if needed(now):
+                return OwnerChanged(owner=owner, by=place.caller.subject)
+            standing[:] = [now]
+            return None
+
+        stored = await self._append_fenced(place, ChatKind.OWNER, uuid7(), decide)
+        return standing[0] if stored is None else None
+
+    async def _append_fenced(self, place: Place, kind: ChatKind, identity: str, decide: Decide) -> Stored | None:
+        """Appends what `decide` makes of the newest snapshot; None when it makes nothing of it."""
+        company, conversation = place.company, place.conversation
+        event = derive_id(company, conversation, kind.short, identity)
+        at_least = 0
+        for _ in range(MAX_FENCE_TRIES):
+            now = await self._log.snapshot(company, conversation, at_least)
+            last = now.last.get(kind)
+            if last is not None and last.event.get("id") == event:
+                # An earlier try whose acknowledgement was lost: the fence is checked before the id.
+                return Stored(last.seq, duplicate=True)
+            data = await decide(now)
+            if data is None:
+                return None
+            try:
+                return await self._log.append(company, conversation, kind, data, identity=identity, fence=now.seq)
+            except FenceRefused:
+                at_least = now.seq + 1
+        raise Unavailable("the conversation changes too quickly: try again")
+
+
+def message_id(place: Place, client_message_id: str) -> str:
+    """The message's own id: the same for a copy that comes late."""
+    kind = ChatKind.OPERATOR if place.caller.is_operator else ChatKind.VISITOR
+    return derive_id(place.company, place.conversation, kind.short, client_message_id)

@@ -1,0 +1,148 @@
+"""The conversations that sockets of this process have open, and the fan-out of facts and live signs to them."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+
+import structlog
+
+from contracts.channels import LiveTurnKind, PresenceKind
+from contracts.ids import uuid7
+from gateway.domain import server_frames
+from gateway.domain.close_codes import CloseCode
+from gateway.domain.facts import Fact, Json
+from gateway.domain.feed import Feed, FeedOverflowError
+from gateway.errors import GatewayError
+from gateway.ports import LiveSource, Socket, Unsubscribe
+
+log = structlog.get_logger(__name__)
+
+
+class Attachment:
+    """One socket's place in one conversation."""
+
+    __slots__ = ("company", "conversation", "epoch", "feed", "id", "recovering", "socket")
+
+    def __init__(self, socket: Socket, company: str, conversation: str) -> None:
+        self.id = uuid7()
+        self.socket = socket
+        self.company = company
+        self.conversation = conversation
+        self.feed = Feed()
+        self.epoch = ""
+        self.recovering = asyncio.Lock()
+        """Held while a gap is being read: one reader at a time moves the cursor."""
+
+
+class _Channel:
+    __slots__ = ("attachments", "opening")
+
+    def __init__(self, opening: asyncio.Task[Unsubscribe]) -> None:
+        self.attachments: list[Attachment] = []
+        self.opening = opening
+
+
+class Hub:
+    """Who has which conversation open."""
+
+    def __init__(self) -> None:
+        self._channels: dict[tuple[str, str], _Channel] = {}
+        self._live: LiveSource | None = None
+
+    def connect(self, live: LiveSource) -> None:
+        """Names where single conversations' live signs come from; before the first `join`."""
+        self._live = live
+
+    @property
+    def conversations(self) -> int:
+        """How many conversations are open."""
+        return len(self._channels)
+
+    def attachments(self) -> Iterator[Attachment]:
+        """Every attachment of the moment."""
+        for channel in list(self._channels.values()):
+            yield from list(channel.attachments)
+
+    def is_open(self, company: str, conversation: str) -> bool:
+        """Whether any socket here has the conversation open."""
+        return (company, conversation) in self._channels
+
+    async def join(self, attachment: Attachment) -> None:
+        """Hands facts and live signs to the attachment's feed from now on (they wait there while it buffers)."""
+        key = (attachment.company, attachment.conversation)
+        channel = self._channels.get(key)
+        if channel is None:
+            if self._live is None:
+                raise RuntimeError("the hub is not connected to the bus")
+            task = asyncio.get_running_loop().create_task(self._live.follow(*key))
+            channel = self._channels[key] = _Channel(task)
+        channel.attachments.append(attachment)
+        # Shielded: a client that leaves while it joins must not take the others' subscription with it.
+        await asyncio.shield(channel.opening)
+
+    async def leave(self, attachment: Attachment) -> None:
+        """Hands nothing to it any more; the last one to leave closes the conversation here."""
+        key = (attachment.company, attachment.conversation)
+        channel = self._channels.get(key)
+        if channel is None or attachment not in channel.attachments:
+            return
+        channel.attachments.remove(attachment)
+        if not channel.attachments:
+            del self._channels[key]
+            with suppress(GatewayError):
+                unsubscribe = await channel.opening
+                await unsubscribe()
+
+    def fact(self, company: str, conversation: str, fact: Fact) -> None:
+        """A durable fact came on the live feed."""
+        channel = self._channels.get((company, conversation))
+        if channel is None:
+            return
+        frame = server_frames.of_fact(conversation, fact)
+        if frame is None:
+            log.warning("chat.malformed_fact", company=company, conversation=conversation, seq=fact.seq)
+            return
+        for attachment in list(channel.attachments):
+            try:
+                if attachment.feed.fact(fact.seq, frame):
+                    attachment.socket.push(frame)
+            except FeedOverflowError:
+                attachment.socket.terminate(CloseCode.RESYNC)
+
+    def live_turn(self, company: str, conversation: str, kind: LiveTurnKind, data: Json) -> None:
+        """A running turn gave a sign of life."""
+        frame = server_frames.of_live_turn(conversation, kind, data)
+        if frame is None:
+            return
+        turn: str | None = None
+        delta_seq = -1
+        if kind is LiveTurnKind.MESSAGE_DELTA:
+            turn, delta_seq = data.get("turnId"), data.get("deltaSeq", -1)
+        self._hand_out(company, conversation, frame, turn=turn, delta_seq=delta_seq)
+
+    def presence(self, company: str, conversation: str, kind: PresenceKind, data: Json, source: str) -> None:
+        """Somebody is writing or has read; `source` is the attachment that need not hear of itself."""
+        frame = server_frames.of_presence(conversation, kind, data)
+        self._hand_out(company, conversation, frame, but=source)
+
+    def _hand_out(
+        self,
+        company: str,
+        conversation: str,
+        frame: bytes,
+        *,
+        turn: str | None = None,
+        delta_seq: int = -1,
+        but: str | None = None,
+    ) -> None:
+        channel = self._channels.get((company, conversation))
+        if channel is None:
+            return
+        for attachment in list(channel.attachments):
+            if attachment.id == but:
+                continue
+            try:
+                if attachment.feed.live(frame, turn, delta_seq):
+                    attachment.socket.push(frame)
+            except FeedOverflowError:
+                attachment.socket.terminate(CloseCode.RESYNC)

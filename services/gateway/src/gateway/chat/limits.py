@@ -1,0 +1,95 @@
+"""The door's limits, of this process: how much one visitor, one address and one socket may ask for."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from gateway.domain.limits import Limit, SlidingLog, address_key, admit
+from gateway.errors import Limited
+from runtime.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class DoorLimits:
+    """Messages, conversations and tokens in sliding windows; connections at a time."""
+
+    messages_per_visitor: Limit
+    messages_per_address: Limit
+    conversations_per_address: Limit
+    tokens_per_address: Limit
+    connections_per_address: int
+    connections_per_subject: int
+    frames_per_socket: Limit
+
+
+class Door:
+    """Counts who comes in and what they ask for."""
+
+    def __init__(self, limits: DoorLimits, clock: Clock) -> None:
+        self.limits = limits
+        self._clock = clock
+        self._by_visitor = SlidingLog(limits.messages_per_visitor)
+        self._by_address = SlidingLog(limits.messages_per_address)
+        self._conversations = SlidingLog(limits.conversations_per_address)
+        self._tokens = SlidingLog(limits.tokens_per_address)
+        self._connections: Counter[str] = Counter()
+
+    def message(self, subject: str, address: str, *, opens_conversation: bool) -> None:
+        """Counts a message; raises Limited (and counts nothing) when there is no room."""
+        key = address_key(address)
+        windows = [(self._by_visitor, subject), (self._by_address, key)]
+        if opens_conversation:
+            windows.append((self._conversations, key))
+        wait = admit(self._clock.monotonic(), *windows)
+        if wait > 0:
+            raise Limited("too many messages: wait a moment", wait)
+
+    def token(self, address: str) -> None:
+        """Counts a visitor's token; raises Limited when there is no room."""
+        wait = admit(self._clock.monotonic(), (self._tokens, address_key(address)))
+        if wait > 0:
+            raise Limited("too many tokens for this address: wait a moment", wait)
+
+    def enter_address(self, address: str) -> bool:
+        """Counts a connection; False (and nothing counted) when the address has too many."""
+        return self._enter(f"a:{address_key(address)}", self.limits.connections_per_address)
+
+    def leave_address(self, address: str) -> None:
+        """The connection is gone."""
+        self._leave(f"a:{address_key(address)}")
+
+    def enter_subject(self, company: str, subject: str) -> bool:
+        """Counts a connection of one person; False (and nothing counted) when they have too many."""
+        return self._enter(f"s:{company}/{subject}", self.limits.connections_per_subject)
+
+    def leave_subject(self, company: str, subject: str) -> None:
+        """The connection is gone."""
+        self._leave(f"s:{company}/{subject}")
+
+    def _enter(self, key: str, most: int) -> bool:
+        if self._connections[key] >= most:
+            return False
+        self._connections[key] += 1
+        return True
+
+    def _leave(self, key: str) -> None:
+        self._connections[key] -= 1
+        if self._connections[key] <= 0:
+            del self._connections[key]
+
+
+class FrameRate:
+    """One socket's frames in fixed steps: cheap, and exact enough to tell a flood from a person."""
+
+    __slots__ = ("_count", "_limit", "_start")
+
+    def __init__(self, limit: Limit, now: float) -> None:
+        self._limit = limit
+        self._start = now
+        self._count = 0
+
+    def flooded(self, now: float) -> bool:
+        """Counts one frame: whether there were too many."""
+        if now - self._start >= self._limit.seconds:
+            self._start, self._count = now, 0
+        self._count += 1
+        return self._count > self._limit.count

@@ -1,0 +1,178 @@
+"""What each frame does, one thin function a frame."""
+
+from __future__ import annotations
+
+import asyncio
+
+from contracts.channels import PresenceKind
+from contracts.errors import ErrorCode
+from contracts.events import turn
+from gateway.chat.commands import Draft, message_id
+from gateway.chat.hub import Attachment
+from gateway.chat.session import Reaction, Session
+from gateway.domain import client_frames as frames
+from gateway.domain import server_frames
+from gateway.domain.facts import Snapshot
+from gateway.errors import Refused, not_found
+from gateway.ports import Caller, Stored
+
+OWN_FACT_DEADLINE = 2.0
+"""Seconds in which an acknowledged message must come back on the live feed; else the feed has a gap."""
+TYPING_MS = 5_000
+
+
+def _ping(session: Session, _: Caller, frame: frames.Ping) -> None:
+    session.push(server_frames.pong(frame.conversation_id or session.home))
+
+
+def _send(session: Session, caller: Caller, frame: frames.MessageSend) -> None:
+    attachment = session.attachment(frame)
+
+    async def send() -> None:
+        place = session.place(caller, attachment)
+        stored = await session.chat.commands.find_sent(place, frame.client_message_id) if frame.retry else None
+        if stored is None:
+            stored = await _store(session, caller, attachment, frame)
+        session.started.add(attachment.conversation)
+        session.push(
+            server_frames.ack(
+                attachment.conversation,
+                client_message_id=frame.client_message_id,
+                message_id=message_id(place, frame.client_message_id),
+                seq=stored.seq,
+                duplicate=stored.duplicate,
+            )
+        )
+        _expect(session, attachment, stored.seq)
+
+    session.queue(frame, send)
+
+
+async def _store(session: Session, caller: Caller, attachment: Attachment, frame: frames.MessageSend) -> Stored:
+    commands, place = session.chat.commands, session.place(caller, attachment)
+    draft = Draft(frame.client_message_id, frame.text, session.locale, session.page)
+    if caller.is_operator:
+        return await commands.send_as_operator(place, draft)
+    session.chat.door.message(
+        f"{caller.company}/{caller.subject}",
+        session.address,
+        opens_conversation=attachment.conversation not in session.started,
+    )
+    return await commands.send_as_visitor(place, draft)
+
+
+def _expect(session: Session, attachment: Attachment, seq: int) -> None:
+    # A leader that dies after storing never republishes: one's own message shows that the feed has a hole.
+    def look() -> None:
+        if attachment.feed.cursor < seq and not attachment.feed.buffering:
+            session.chat.in_background(session.chat.recovery.resync(attachment))
+
+    asyncio.get_running_loop().call_later(OWN_FACT_DEADLINE, look)
+
+
+def _typing(session: Session, caller: Caller, frame: frames.Typing) -> None:
+    attachment = session.attachment(frame)
+    data = turn.Typing(actor=_actor(caller), expires_in_ms=TYPING_MS)
+    _tell(session, attachment, PresenceKind.TYPING, data)
+
+
+def _receipt(session: Session, caller: Caller, frame: frames.Receipt) -> None:
+    attachment = session.attachment(frame)
+    data = turn.Receipt(actor=_actor(caller), up_to_seq=frame.up_to_seq)
+    _tell(session, attachment, PresenceKind.RECEIPT, data)
+
+
+def _tell(session: Session, attachment: Attachment, kind: PresenceKind, data: turn.Typing | turn.Receipt) -> None:
+    session.chat.in_background(
+        session.chat.bus.presence(attachment.company, attachment.conversation, kind, data, attachment.id)
+    )
+
+
+def _actor(caller: Caller) -> str:
+    return "operator" if caller.is_operator else caller.role
+
+
+def _cancel(session: Session, caller: Caller, frame: frames.RunCancel) -> None:
+    place = session.place(caller, session.attachment(frame))
+    session.queue(frame, lambda: session.chat.commands.cancel(place, frame.turn_id))
+
+
+def _decide_action(session: Session, _: Caller, frame: frames.ActionConfirm | frames.ActionReject) -> None:
+    session.attachment(frame)
+    raise not_found("action waiting for a decision")
+
+
+def _feedback(session: Session, caller: Caller, frame: frames.Feedback) -> None:
+    place = session.place(caller, session.attachment(frame))
+    commands = session.chat.commands
+    session.queue(frame, lambda: commands.give_feedback(place, frame.message_id, frame.rating, frame.reason))
+
+
+def _handoff(session: Session, caller: Caller, frame: frames.HandoffRequest) -> None:
+    attachment = session.attachment(frame)
+
+    async def ask() -> None:
+        _tell_owner(session, attachment, await session.chat.commands.ask_for_person(session.place(caller, attachment)))
+
+    session.queue(frame, ask)
+
+
+def _take(session: Session, caller: Caller, frame: frames.OwnerTake) -> None:
+    _operators_only(caller)
+    attachment = session.attachment(frame)
+
+    async def take() -> None:
+        _tell_owner(session, attachment, await session.chat.commands.take(session.place(caller, attachment)))
+
+    session.queue(frame, take)
+
+
+def _release(session: Session, caller: Caller, frame: frames.OwnerRelease) -> None:
+    _operators_only(caller)
+    attachment = session.attachment(frame)
+
+    async def release() -> None:
+        _tell_owner(session, attachment, await session.chat.commands.release(session.place(caller, attachment)))
+
+    session.queue(frame, release)
+
+
+def _tell_owner(session: Session, attachment: Attachment, unchanged: Snapshot | None) -> None:
+    """When nothing had to change, the log says nothing: who asked is told how things stand."""
+    if unchanged is not None:
+        frame = server_frames.owner_changed(attachment.conversation, unchanged.owner, unchanged.owner_seq)
+        session.push(frame)
+
+
+def _watch(session: Session, caller: Caller, frame: frames.ConversationWatch) -> None:
+    _operators_only(caller)
+    conversation = frame.conversation_id
+    if conversation is None:
+        raise Refused(ErrorCode.BAD_FIELD, "conversationId: say which conversation to watch")
+
+    async def watch() -> None:
+        await session.chat.access.watchable(caller, conversation)
+        await session.follow(caller, conversation, frame.since)
+
+    session.queue(frame, watch)
+
+
+def _operators_only(caller: Caller) -> None:
+    if not caller.is_operator:
+        raise Refused(ErrorCode.FORBIDDEN, "this is for human agents")
+
+
+REACTIONS: dict[type[frames.ClientFrame], Reaction] = {
+    frames.Ping: _ping,
+    frames.MessageSend: _send,
+    frames.Typing: _typing,
+    frames.Receipt: _receipt,
+    frames.RunCancel: _cancel,
+    frames.ActionConfirm: _decide_action,
+    frames.ActionReject: _decide_action,
+    frames.Feedback: _feedback,
+    frames.HandoffRequest: _handoff,
+    frames.OwnerTake: _take,
+    frames.OwnerRelease: _release,
+    frames.ConversationWatch: _watch,
+}

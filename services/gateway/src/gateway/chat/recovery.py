@@ -1,0 +1,208 @@
+"""Opening, resuming and re-synchronising: register and buffer first, read the gap, then let the buffer follow."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from contracts.channels import ChatKind
+from contracts.rpc import TurnState
+from gateway.chat.hub import Attachment, Hub
+from gateway.domain import server_frames
+from gateway.domain.client_frames import Cursor
+from gateway.domain.close_codes import CloseCode
+from gateway.domain.facts import Fact, Json, Snapshot, message_view
+from gateway.domain.recovery import (
+    MAX_STREAM_DISTANCE,
+    AskMemory,
+    Bounds,
+    Plan,
+    ReadLog,
+    SendSnapshot,
+    UpToDate,
+    plan_recovery,
+)
+from gateway.errors import GatewayError, Unavailable
+from gateway.ports import Agents, Log, Memory
+
+log = structlog.get_logger(__name__)
+
+SNAPSHOT_MESSAGES = 50
+MEMORY_PAGES = 200
+"""Pages of facts for one recovery, at most; a client that is farther behind gets a snapshot instead."""
+PACE = 64
+"""Frames after which a long answer waits for the client to read."""
+RESYNC_CONCURRENCY = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Missed:
+    """What a client gets: facts that fill its gap, or the last messages."""
+
+    facts: Sequence[Fact] = ()
+    messages: Sequence[Json] | None = None
+    recovered: bool = True
+
+
+class Recovery:
+    """Brings sockets to the newest fact and keeps them there."""
+
+    def __init__(self, hub: Hub, log_: Log, memory: Memory, agents: Agents, heartbeat_ms: int) -> None:
+        self._hub = hub
+        self._log = log_
+        self._memory = memory
+        self._agents = agents
+        self._heartbeat_ms = heartbeat_ms
+        self._resyncs = asyncio.Semaphore(RESYNC_CONCURRENCY)
+
+    async def epoch(self) -> str:
+        """The log's incarnation."""
+        return (await self._log.bounds()).epoch
+
+    async def open(self, attachment: Attachment, since: Cursor | None) -> Snapshot:
+        """Sends welcome, then what the client has missed, then what comes; gives the snapshot it began from.
+
+        Raises:
+            Unavailable: it could not be read; the attachment is not joined then.
+        """
+        async with attachment.recovering:
+            try:
+                await self._hub.join(attachment)
+                return await self._open(attachment, since)
+            except BaseException:
+                await self._hub.leave(attachment)
+                raise
+
+    async def _open(self, attachment: Attachment, since: Cursor | None) -> Snapshot:
+        company, conversation = attachment.company, attachment.conversation
+        snapshot, bounds = await asyncio.gather(self._log.snapshot(company, conversation), self._log.bounds())
+        plan = plan_recovery(since, snapshot.seq, bounds)
+        missed, turn = await asyncio.gather(
+            self._missed(company, conversation, plan, snapshot, bounds),
+            self._running_turn(company, conversation, snapshot),
+        )
+        attachment.epoch = bounds.epoch
+        attachment.socket.push(
+            server_frames.welcome(
+                conversation,
+                epoch=bounds.epoch,
+                seq=snapshot.seq,
+                recovered=missed.recovered,
+                heartbeat_ms=self._heartbeat_ms,
+                owner=snapshot.owner,
+                active_turn=turn.to_wire() if turn else None,
+            )
+        )
+        if missed.messages is None:
+            attachment.feed.cursor = since.seq if since else 0
+            await self._send_facts(attachment, missed.facts)
+        else:
+            attachment.socket.push(
+                server_frames.snapshot(conversation, messages=missed.messages, epoch=bounds.epoch, seq=snapshot.seq)
+            )
+        self._follow(attachment, snapshot.seq, turn)
+        return snapshot
+
+    def pause_all(self) -> None:
+        """The feed may have a hole from now on. At once, before anything newer arrives: what is sent from behind the
+        hole would hide it.
+        """
+        for attachment in self._hub.attachments():
+            attachment.feed.pause()
+
+    async def resync_all(self) -> None:
+        """Looks for gaps behind every socket: after a reconnect, or when the bus dropped messages."""
+        attachments = list(self._hub.attachments())
+        if attachments:
+            log.info("chat.resync", sockets=len(attachments))
+        await asyncio.gather(*(self.resync(attachment) for attachment in attachments))
+
+    async def resync(self, attachment: Attachment) -> None:
+        """Fills the gap behind one socket; where that cannot be done, the client is told to reconnect (4010)."""
+        async with self._resyncs, attachment.recovering:
+            attachment.feed.pause()
+            company, conversation = attachment.company, attachment.conversation
+            try:
+                snapshot, bounds = await asyncio.gather(self._log.snapshot(company, conversation), self._log.bounds())
+                since = Cursor(epoch=attachment.epoch, seq=attachment.feed.cursor)
+                plan = plan_recovery(since, snapshot.seq, bounds)
+                if isinstance(plan, SendSnapshot):
+                    attachment.socket.terminate(CloseCode.RESYNC)
+                    return
+                missed = await self._missed(company, conversation, plan, snapshot, bounds)
+                if missed.messages is not None:
+                    attachment.socket.terminate(CloseCode.RESYNC)
+                    return
+                await self._send_facts(attachment, missed.facts)
+                self._follow(attachment, snapshot.seq, None)
+            except GatewayError as error:
+                log.warning("chat.resync_failed", conversation=conversation, error=error.message)
+                attachment.socket.terminate(CloseCode.RESYNC)
+
+    async def _running_turn(self, company: str, conversation: str, snapshot: Snapshot) -> TurnState | None:
+        # Only an unanswered message can have a turn; without this look everybody's hello would wait for a silence.
+        if not snapshot.unanswered:
+            return None
+        return await self._agents.turn_state(company, conversation)
+
+    async def _missed(self, company: str, conversation: str, plan: Plan, snapshot: Snapshot, bounds: Bounds) -> _Missed:
+        match plan:
+            case UpToDate():
+                return _Missed()
+            case ReadLog(after, up_to):
+                return _Missed(facts=await self._log.read(company, conversation, after, up_to))
+            case AskMemory(after, up_to):
+                facts = await self._from_memory(company, conversation, after, up_to)
+                if facts is not None:
+                    return _Missed(facts=facts)
+                messages = await self._last_messages(company, conversation, snapshot, bounds)
+                return _Missed(messages=messages, recovered=False)
+            case SendSnapshot(recovered):
+                messages = await self._last_messages(company, conversation, snapshot, bounds)
+                return _Missed(messages=messages, recovered=recovered)
+
+    async def _from_memory(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact] | None:
+        """None when the history behind `after` is gone, or too long to send fact by fact."""
+        facts: list[Fact] = []
+        for _ in range(MEMORY_PAGES):
+            reply = await self._memory.facts(company, conversation, after, up_to)
+            if reply.gone:
+                return None
+            for view in reply.facts:
+                after = max(after, view.seq)
+                if view.seq <= up_to and view.kind in ChatKind:
+                    facts.append(Fact(view.seq, ChatKind(view.kind), view.event))
+            if reply.complete:
+                return facts
+            if not reply.facts:
+                raise Unavailable("memory has not caught up with the log: try again")
+        return None
+
+    async def _last_messages(self, company: str, conversation: str, snapshot: Snapshot, bounds: Bounds) -> list[Json]:
+        if snapshot.seq == 0:
+            return []
+        try:
+            reply = await self._memory.snapshot(company, conversation, snapshot.seq, SNAPSHOT_MESSAGES)
+        except Unavailable:
+            # The log itself can answer as long as it is whole and short: a chat goes on without memory.
+            if bounds.first_seq > 1 or bounds.last_seq >= MAX_STREAM_DISTANCE:
+                raise
+            facts = await self._log.read(company, conversation, 0, snapshot.seq)
+            views = [view for fact in facts if (view := message_view(fact)) is not None]
+            return views[-SNAPSHOT_MESSAGES:]
+        # Memory may know more than this snapshot; what is newer comes from the buffer, other kinds of facts with it.
+        return [message.to_wire() for message in reply.messages if message.seq <= snapshot.seq]
+
+    async def _send_facts(self, attachment: Attachment, facts: Sequence[Fact]) -> None:
+        for index, fact in enumerate(facts):
+            frame = server_frames.of_fact(attachment.conversation, fact)
+            if frame is not None and attachment.feed.read(fact.seq):
+                attachment.socket.push(frame)
+            if index % PACE == PACE - 1:
+                await attachment.socket.drained()
+
+    def _follow(self, attachment: Attachment, up_to: int, turn: TurnState | None) -> None:
+        frames = attachment.feed.follow(up_to, turn.turn_id, turn.delta_seq) if turn else attachment.feed.follow(up_to)
+        for frame in frames:
+            attachment.socket.push(frame)

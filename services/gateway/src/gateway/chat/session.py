@@ -1,0 +1,314 @@
+"""One socket's life: hello, then frames. Frames that need the bus queue up behind each other, so that a client's
+messages are stored in the order in which it sent them, and a ping is answered while the bus is slow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+
+from contracts.errors import ErrorCode
+from contracts.events.chat import Page
+from gateway.chat.access import Access
+from gateway.chat.commands import Commands, Place
+from gateway.chat.hub import Attachment, Hub
+from gateway.chat.limits import Door, FrameRate
+from gateway.chat.recovery import Recovery
+from gateway.domain import client_frames as frames
+from gateway.domain import server_frames
+from gateway.domain.close_codes import CloseCode
+from gateway.errors import GatewayError, Limited, Refused, TokenExpired, TokenInvalid, Unavailable, not_found
+from gateway.ports import Bus, Caller, Companies, Socket, Tokens
+from runtime.clock import Clock
+
+log = structlog.get_logger(__name__)
+
+MAX_WAITING = 64
+"""Commands of one socket that may wait for the bus."""
+MAX_FOLLOWED = 200
+"""Conversations that one human agent's socket may follow."""
+RETRY_AFTER_MS = 2_000
+"""When to try again what could not be done because something behind the door is away."""
+MAX_TIMER_SECONDS = 86_400.0
+
+Job = Callable[[], Awaitable[None]]
+Reaction = Callable[["Session", Caller, Any], None]
+"""What one frame does (chat/reactions.py); it may raise GatewayError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """What every session works with."""
+
+    tokens: Tokens
+    companies: Companies
+    access: Access
+    recovery: Recovery
+    commands: Commands
+    bus: Bus
+    hub: Hub
+    door: Door
+    clock: Clock
+    reactions: Mapping[type[frames.ClientFrame], Reaction]
+    hello_seconds: float = 10.0
+    heartbeat_ms: int = server_frames.HEARTBEAT_MS
+    sessions: set[Session] = field(default_factory=lambda: set[Session]())
+    background: set[asyncio.Task[None]] = field(default_factory=lambda: set[asyncio.Task[None]]())
+
+    async def drain(self) -> None:
+        """Sends every client elsewhere (4001) and finishes what they have asked for."""
+        leaving = list(self.sessions)
+        for session in leaving:
+            session.terminate(CloseCode.DRAINING)
+        await asyncio.gather(*(session.finish() for session in leaving))
+
+    def in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Does something that nobody waits for."""
+        task = asyncio.get_running_loop().create_task(work)
+        self.background.add(task)
+        task.add_done_callback(self.background.discard)
+
+
+class Session:
+    """A client behind a websocket."""
+
+    def __init__(self, chat: Chat, socket: Socket, address: str) -> None:
+        self.chat = chat
+        self.address = address
+        self.caller: Caller | None = None
+        self.home: str | None = None
+        self.locale: str | None = None
+        self.page: Page | None = None
+        self.started: set[str] = set()
+        """Conversations that are known to hold a message already."""
+        self._socket = socket
+        self._rate = FrameRate(chat.door.limits.frames_per_socket, chat.clock.monotonic())
+        self._attachments: dict[str, Attachment] = {}
+        self._jobs: deque[tuple[Job, frames.ClientFrame]] = deque()
+        self._worker: asyncio.Task[None] | None = None
+        self._closed = False
+        self._expiry: asyncio.TimerHandle | None = None
+        self._hello_timer = self._await_hello()
+        chat.sessions.add(self)
+
+    # ------------------------------------------------------------------ what the endpoint calls
+
+    async def receive(self, text: str | bytes) -> None:
+        """Handles one frame."""
+        if self._rate.flooded(self.chat.clock.monotonic()):
+            self._socket.terminate(CloseCode.RATE_LIMITED)
+            return
+        try:
+            frame = frames.parse_frame(text)
+        except frames.NotJsonError:
+            self._socket.terminate(CloseCode.BAD_FRAME)
+        except frames.FrameError as error:
+            if self.caller is not None:
+                self.push(server_frames.error(self.home, error.code, error.message, ref=error.ref))
+            elif error.in_hello:
+                self.push(server_frames.hello_error(error.code, error.message))
+            else:
+                self._socket.terminate(CloseCode.NO_HELLO)
+        else:
+            if isinstance(frame, frames.Hello):
+                await self._hello(frame)
+            elif self.caller is None:
+                self._socket.terminate(CloseCode.NO_HELLO)
+            else:
+                self._react(self.caller, frame)
+
+    async def close(self) -> None:
+        """The socket is gone. What it has asked for is still done; a disconnect never cancels a turn."""
+        self._closed = True
+        self.chat.sessions.discard(self)
+        self._hello_timer.cancel()
+        if self._expiry is not None:
+            self._expiry.cancel()
+        if self.caller is not None:
+            self.chat.door.leave_subject(self.caller.company, self.caller.subject)
+        attachments = list(self._attachments.values())
+        self._attachments.clear()
+        for attachment in attachments:
+            await self.chat.hub.leave(attachment)
+
+    async def finish(self) -> None:
+        """Waits for what the client has asked for already; each part of it has its own deadline."""
+        if self._worker is not None:
+            await self._worker
+
+    def terminate(self, code: CloseCode) -> None:
+        """Closes the socket."""
+        self._socket.terminate(code)
+
+    # ------------------------------------------------------------------ what reactions use
+
+    def push(self, frame: bytes) -> None:
+        """Sends a frame."""
+        self._socket.push(frame)
+
+    def attachment(self, frame: frames.Frame) -> Attachment:
+        """The conversation that the frame is about; raises NOT_FOUND when it is not open on this socket."""
+        wanted = frame.conversation_id or self.home
+        if wanted is None and len(self._attachments) == 1:
+            wanted = next(iter(self._attachments))
+        if wanted is None:
+            raise Refused(ErrorCode.BAD_FIELD, "conversationId: say which conversation this is about")
+        attachment = self._attachments.get(wanted)
+        if attachment is None:
+            raise not_found("conversation")
+        return attachment
+
+    async def follow(self, caller: Caller, conversation: str, since: frames.Cursor | None) -> None:
+        """Opens the conversation on this socket: welcome, what was missed, what comes."""
+        earlier = self._attachments.pop(conversation, None)
+        if earlier is not None:
+            await self.chat.hub.leave(earlier)
+        if len(self._attachments) >= MAX_FOLLOWED:
+            raise Refused(ErrorCode.FORBIDDEN, f"a socket follows at most {MAX_FOLLOWED} conversations")
+        attachment = Attachment(self._socket, caller.company, conversation)
+        snapshot = await self.chat.recovery.open(attachment, since)
+        if self._closed:
+            await self.chat.hub.leave(attachment)
+            return
+        self._attachments[conversation] = attachment
+        if snapshot.newest_visitor:
+            self.started.add(conversation)
+
+    def place(self, caller: Caller, attachment: Attachment) -> Place:
+        """Where a command of this caller happens."""
+        return Place(caller, attachment.conversation)
+
+    def queue(self, frame: frames.ClientFrame, job: Job) -> None:
+        """Does the job after those that wait already; its errors become error frames that refer to the frame."""
+        if len(self._jobs) >= MAX_WAITING:
+            self.send_error(Limited("too much at once: wait for the answers", 1.0), frame)
+            return
+        self._jobs.append((job, frame))
+        if self._worker is None or self._worker.done():
+            self._worker = asyncio.get_running_loop().create_task(self._work())
+
+    def send_error(self, error: GatewayError, frame: frames.ClientFrame) -> None:
+        """Tells the client why a frame was not done."""
+        retry_after = RETRY_AFTER_MS if isinstance(error, Unavailable) else None
+        if isinstance(error, Limited):
+            retry_after = int(error.retry_after * 1000) + 1
+        self.push(
+            server_frames.error(
+                frame.conversation_id or self.home,
+                error.code,
+                error.message,
+                retryable=error.retryable,
+                retry_after_ms=retry_after,
+                ref=frames.reference(frame),
+            )
+        )
+
+    # ------------------------------------------------------------------ inside
+
+    def _await_hello(self) -> asyncio.TimerHandle:
+        loop = asyncio.get_running_loop()
+        return loop.call_later(self.chat.hello_seconds, self._socket.terminate, CloseCode.NO_HELLO)
+
+    def _react(self, caller: Caller, frame: frames.ClientFrame) -> None:
+        try:
+            self.chat.reactions[type(frame)](self, caller, frame)
+        except GatewayError as error:
+            self.send_error(error, frame)
+
+    async def _work(self) -> None:
+        while self._jobs:
+            job, frame = self._jobs.popleft()
+            try:
+                await job()
+            except GatewayError as error:
+                self.send_error(error, frame)
+            except Exception:
+                log.exception("chat.command_failed", frame=type(frame).__name__)
+                self.send_error(Unavailable("something went wrong here: try again"), frame)
+
+    async def _hello(self, frame: frames.Hello) -> None:
+        if self.caller is not None:
+            self.send_error(Refused(ErrorCode.BAD_FIELD, "type: hello was said already"), frame)
+            return
+        try:
+            caller = await self.chat.tokens.verify(frame.token)
+        except TokenExpired:
+            self._socket.terminate(CloseCode.TOKEN_EXPIRED)
+            return
+        except TokenInvalid:
+            self._socket.terminate(CloseCode.BAD_TOKEN)
+            return
+        if await self._no_such_company(caller.company):
+            self._socket.terminate(CloseCode.NO_SUCH_COMPANY)
+            return
+        if not self.chat.door.enter_subject(caller.company, caller.subject):
+            self._socket.terminate(CloseCode.TOO_MANY_CONNECTIONS)
+            return
+        try:
+            await self._let_in(caller, frame)
+        except GatewayError as error:
+            self.chat.door.leave_subject(caller.company, caller.subject)
+            retry_after = RETRY_AFTER_MS if error.retryable else None
+            self.push(
+                server_frames.hello_error(
+                    error.code, error.message, retryable=error.retryable, retry_after_ms=retry_after
+                )
+            )
+            if error.retryable:
+                # A valid hello was said: that something behind the door is away is not the client's fault.
+                self._hello_timer.cancel()
+                self._hello_timer = self._await_hello()
+
+    async def _let_in(self, caller: Caller, frame: frames.Hello) -> None:
+        if not (caller.is_operator or caller.writes_as_visitor):
+            raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no chat")
+        self.locale, self.page = frame.locale, frame.page
+        if caller.is_operator:
+            if frame.conversation_id is None:
+                await self._greet_operator()
+            else:
+                await self.chat.access.watchable(caller, frame.conversation_id)
+                await self.follow(caller, frame.conversation_id, frame.since)
+        else:
+            conversation = await self.chat.access.own(caller, frame.conversation_id)
+            await self.follow(caller, conversation, frame.since)
+            self.home = conversation
+        self._entered(caller)
+
+    async def _greet_operator(self) -> None:
+        epoch = await self.chat.recovery.epoch()
+        self.push(
+            server_frames.welcome(
+                None,
+                epoch=epoch,
+                seq=0,
+                recovered=True,
+                heartbeat_ms=self.chat.heartbeat_ms,
+                owner=None,
+                active_turn=None,
+            )
+        )
+
+    def _entered(self, caller: Caller) -> None:
+        if self._closed:
+            self.chat.door.leave_subject(caller.company, caller.subject)
+            return
+        self.caller = caller
+        self._hello_timer.cancel()
+        left = caller.expires - self.chat.clock.now().timestamp()
+        loop = asyncio.get_running_loop()
+        # A timer of weeks would outlive any deployment; and its expiry is looked at again with the next hello.
+        if left < MAX_TIMER_SECONDS:
+            self._expiry = loop.call_later(max(left, 0.0), self._socket.terminate, CloseCode.TOKEN_EXPIRED)
+
+    async def _no_such_company(self, company: str) -> bool:
+        try:
+            return await self.chat.companies.get(company) is None
+        except Unavailable:
+            # The token is signed and names the company; who is in already should be able to come back.
+            return False

@@ -1,0 +1,68 @@
+"""Limits in sliding windows, exact: one timestamp for each admitted event, none for a refused one."""
+
+import ipaddress
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+
+MAX_KEYS = 200_000
+"""Keys that one window remembers; beyond, the longest idle one is forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """At most `count` events in any `seconds`."""
+
+    count: int
+    seconds: float
+
+
+class SlidingLog:
+    """Who did something how often lately. Times are monotonic seconds."""
+
+    def __init__(self, limit: Limit) -> None:
+        self._limit = limit
+        self._events: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def retry_after(self, key: str, now: float) -> float:
+        """0 when one more is allowed now, else the seconds until it is."""
+        events = self._events.get(key)
+        if events is None:
+            return 0.0
+        start = now - self._limit.seconds
+        while events and events[0] <= start:
+            events.popleft()
+        if len(events) < self._limit.count:
+            return 0.0
+        return events[0] + self._limit.seconds - now
+
+    def add(self, key: str, now: float) -> None:
+        """Counts one event."""
+        events = self._events.get(key)
+        if events is None:
+            events = self._events[key] = deque(maxlen=self._limit.count)
+            if len(self._events) > MAX_KEYS:
+                self._events.popitem(last=False)
+        self._events.move_to_end(key)
+        events.append(now)
+
+
+def admit(now: float, *windows: tuple[SlidingLog, str]) -> float:
+    """Counts one event in every window if each has room: 0, or the seconds until all have (then none counts it)."""
+    wait = max((log.retry_after(key, now) for log, key in windows), default=0.0)
+    if wait == 0.0:
+        for log, key in windows:
+            log.add(key, now)
+    return wait
+
+
+def address_key(address: str) -> str:
+    """What counts as one address: an IPv4 address, or the /64 network that one IPv6 subscriber holds."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.ip_network((parsed, 64), strict=False))

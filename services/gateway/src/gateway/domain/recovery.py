@@ -1,0 +1,62 @@
+"""How a client that was away gets what it missed: one decision from four numbers."""
+
+from dataclasses import dataclass
+
+from gateway.domain.client_frames import Cursor
+
+MAX_STREAM_DISTANCE = 20_000
+"""Farther behind the stream's end, a wildcard read would scan the stream and hurt everybody: memory is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The log's incarnation and its first and last sequence (first > last: it is empty)."""
+
+    epoch: str
+    first_seq: int
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class UpToDate:
+    """Nothing was missed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLog:
+    """Read (after, up_to] from the stream."""
+
+    after: int
+    up_to: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskMemory:
+    """Read (after, up_to] from memory, which must be at least as new."""
+
+    after: int
+    up_to: int
+
+
+@dataclass(frozen=True, slots=True)
+class SendSnapshot:
+    """Send the last messages; `recovered` is false when they replace a gap."""
+
+    recovered: bool
+
+
+Plan = UpToDate | ReadLog | AskMemory | SendSnapshot
+
+
+def plan_recovery(since: Cursor | None, newest: int, bounds: Bounds) -> Plan:
+    """What brings a client from `since` to `newest`, the conversation's highest sequence."""
+    if since is None:
+        return SendSnapshot(recovered=True)
+    if since.epoch != bounds.epoch or since.seq > max(bounds.last_seq, newest):
+        return SendSnapshot(recovered=False)
+    if since.seq >= newest:
+        return UpToDate()
+    held = bounds.first_seq <= since.seq + 1
+    if held and bounds.last_seq - since.seq < MAX_STREAM_DISTANCE:
+        return ReadLog(since.seq, newest)
+    return AskMemory(since.seq, newest)

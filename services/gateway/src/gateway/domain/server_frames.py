@@ -1,0 +1,130 @@
+"""Frames that the gateway sends, encoded once and handed to every socket of the conversation alike."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from contracts.channels import ChatKind, LiveTurnKind, PresenceKind
+from contracts.errors import ErrorCode
+from gateway.domain.facts import Fact, Json, message_view
+
+HEARTBEAT_MS = 25_000
+_LIVE_FIELDS: dict[LiveTurnKind, tuple[str, ...]] = {
+    LiveTurnKind.RUN_STARTED: ("turnId", "messageId"),
+    LiveTurnKind.TOOL_STARTED: ("turnId", "callId", "tool", "label"),
+    LiveTurnKind.TOOL_FINISHED: ("turnId", "callId", "tool", "success", "cached"),
+    LiveTurnKind.MESSAGE_DELTA: ("turnId", "messageId", "deltaSeq", "delta"),
+    LiveTurnKind.RUN_FINISHED: ("turnId", "usage"),
+    LiveTurnKind.RUN_ERROR: ("turnId", "code", "message"),
+    LiveTurnKind.RUN_CANCELLED: ("turnId", "reason"),
+}
+_PRESENCE_FIELDS: dict[PresenceKind, tuple[str, ...]] = {
+    PresenceKind.TYPING: ("actor", "expiresInMs"),
+    PresenceKind.RECEIPT: ("actor", "upToSeq"),
+}
+
+
+def _frame(kind: str, conversation: str | None, fields: Json) -> bytes:
+    return orjson.dumps({"v": 1, "type": kind, "conversationId": conversation, **fields})
+
+
+def welcome(
+    conversation: str | None,
+    *,
+    epoch: str,
+    seq: int,
+    recovered: bool,
+    heartbeat_ms: int,
+    owner: Json | None,
+    active_turn: Json | None,
+) -> bytes:
+    """The answer to hello; `conversation` is None for a human agent that follows none yet."""
+    fields: Json = {
+        "epoch": epoch,
+        "seq": seq,
+        "recovered": recovered,
+        "heartbeatMs": heartbeat_ms,
+        "owner": owner,
+        "pendingActions": [],
+    }
+    if active_turn is not None:
+        fields["activeTurn"] = active_turn
+    return _frame("welcome", conversation, fields)
+
+
+def snapshot(conversation: str, *, messages: Sequence[Json], epoch: str, seq: int) -> bytes:
+    """The last messages, oldest first."""
+    return _frame("snapshot", conversation, {"messages": messages, "epoch": epoch, "seq": seq})
+
+
+def ack(conversation: str, *, client_message_id: str, message_id: str, seq: int, duplicate: bool) -> bytes:
+    """The message is in the log."""
+    fields = {"clientMessageId": client_message_id, "messageId": message_id, "seq": seq, "duplicate": duplicate}
+    return _frame("message.ack", conversation, fields)
+
+
+def pong(conversation: str | None) -> bytes:
+    """The answer to ping."""
+    return _frame("pong", conversation, {})
+
+
+def error(
+    conversation: str | None,
+    code: ErrorCode,
+    message: str,
+    *,
+    retryable: bool = False,
+    retry_after_ms: int | None = None,
+    ref: str | None = None,
+) -> bytes:
+    """Something the client asked for was not done; the socket stays open."""
+    return _frame("error", conversation, _error(code, message, retryable, retry_after_ms, ref))
+
+
+def hello_error(code: ErrorCode, message: str, *, retryable: bool = False, retry_after_ms: int | None = None) -> bytes:
+    """Hello was not good: it may be said again. The one frame without a conversation."""
+    return orjson.dumps({"v": 1, "type": "error", **_error(code, message, retryable, retry_after_ms, None)})
+
+
+def _error(code: ErrorCode, message: str, retryable: bool, retry_after_ms: int | None, ref: str | None) -> Json:
+    fields: Json = {"code": str(code), "message": message, "retryable": retryable}
+    if retry_after_ms is not None:
+        fields["retryAfterMs"] = retry_after_ms
+    if ref is not None:
+        fields["ref"] = ref
+    return fields
+
+
+def owner_changed(conversation: str, owner: Json, seq: int) -> bytes:
+    """Who answers from this fact on."""
+    return _frame("owner.changed", conversation, {"owner": owner, "seq": seq})
+
+
+def of_fact(conversation: str, fact: Fact) -> bytes | None:
+    """The frame that tells a durable fact; None for one that is malformed."""
+    if fact.kind is ChatKind.OWNER:
+        owner = fact.data.get("owner")
+        return owner_changed(conversation, owner, fact.seq) if isinstance(owner, dict) else None  # pyright: ignore[reportUnknownArgumentType]
+    if fact.kind is ChatKind.CANCEL:
+        data = fact.data
+        fields = {"turnId": data.get("turnId"), "reason": data.get("reason", "user"), "seq": fact.seq}
+        return _frame("run.cancelled", conversation, fields)
+    view = message_view(fact)
+    return None if view is None else _frame("message.created", conversation, {"message": view})
+
+
+def of_live_turn(conversation: str, kind: LiveTurnKind, data: Json) -> bytes | None:
+    """The frame of a running turn's sign; None for the cancel of a person, which the log tells as a fact."""
+    if kind is LiveTurnKind.RUN_CANCELLED and data.get("reason") == "user":
+        return None
+    return _picked(kind.value, conversation, data, _LIVE_FIELDS[kind])
+
+
+def of_presence(conversation: str, kind: PresenceKind, data: Json) -> bytes:
+    """Typing or a receipt, for the other sockets of the conversation."""
+    return _picked(kind.value, conversation, data, _PRESENCE_FIELDS[kind])
+
+
+def _picked(kind: str, conversation: str, data: dict[str, Any], names: tuple[str, ...]) -> bytes:
+    return _frame(kind, conversation, {name: data[name] for name in names if name in data})

@@ -1,0 +1,71 @@
+"""What may go wrong at the door.
+
+NexusError                      contracts/errors.py
+└── GatewayError                has a code of contracts.errors.ErrorCode and says what to do
+    ├── Refused                 the caller may not, or what is asked for is not there
+    ├── Limited                 too much at once: `retry_after` seconds
+    ├── Unavailable             a service or the bus does not answer; retryable
+    ├── FenceRefused            something newer is in the conversation: decide again
+    ├── TokenInvalid            not a token of ours
+    └── TokenExpired            was one
+"""
+
+from contracts.errors import ErrorCode, NexusError
+
+
+class GatewayError(NexusError):
+    """Base of the gateway's errors."""
+
+    code: ErrorCode = ErrorCode.INTERNAL
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class Refused(GatewayError):  # noqa: N818 - reads as an event, as all of these do
+    """Not found, not allowed, or not as it must be: the code tells."""
+
+    def __init__(self, code: ErrorCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Limited(GatewayError):  # noqa: N818 - reads as an event, as all of these do
+    """A limit is reached; it has room again after `retry_after` seconds."""
+
+    code = ErrorCode.RATE_LIMITED
+    retryable = True
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Unavailable(GatewayError):  # noqa: N818 - reads as an event, as all of these do
+    """Something behind the door did not answer in time."""
+
+    code = ErrorCode.UNAVAILABLE
+    retryable = True
+
+
+class FenceRefused(GatewayError):  # noqa: N818 - reads as an event, as all of these do
+    """The conversation went on in the meantime."""
+
+    code = ErrorCode.CONFLICT
+    retryable = True
+
+
+class TokenInvalid(GatewayError):  # noqa: N818 - reads as an event, as all of these do
+    """No token, a forged one, or one of somebody else's."""
+
+    code = ErrorCode.UNAUTHORIZED
+
+
+class TokenExpired(TokenInvalid):
+    """The token was good once."""
+
+
+def not_found(what: str) -> Refused:
+    """The answer for what is not there and for what is somebody else's: the two must look alike."""
+    return Refused(ErrorCode.NOT_FOUND, f"there is no such {what}")

@@ -1,0 +1,216 @@
+"""What the gateway needs of the outside, as Protocols; adapters/ holds the real ones."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from contracts.channels import ChatKind, PresenceKind
+from contracts.company import CompanySettings
+from contracts.envelope import Wire
+from contracts.rpc import (
+    ConversationsReply,
+    ConversationState,
+    ConversationView,
+    FactsReply,
+    MessagesReply,
+    MessageView,
+    SnapshotReply,
+    TurnState,
+)
+from gateway.domain.close_codes import CloseCode
+from gateway.domain.facts import Fact, Snapshot
+from gateway.domain.recovery import Bounds
+
+Unsubscribe = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is calling, from a verified token alone. `expires`: seconds since the epoch."""
+
+    subject: str
+    role: str
+    company: str
+    plan: str
+    expires: float
+    name: str | None = None
+    funnel_stage: str | None = None
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether this is a human agent of the company."""
+        return self.role in {"commercial", "admin"}
+
+    @property
+    def writes_as_visitor(self) -> bool:
+        """Whether this is a visitor or a customer, who own their conversations."""
+        return self.role in {"visitor", "user"}
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An acknowledged fact. `duplicate`: it was there already, under this sequence."""
+
+    seq: int
+    duplicate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VisitorToken:
+    """A new token of a visitor. `expires`: seconds since the epoch."""
+
+    token: str
+    visitor: str
+    expires: float
+
+
+class Socket(Protocol):
+    """One client's websocket. Sending never waits: a client that reads too slowly is closed (4008)."""
+
+    def push(self, frame: bytes) -> None:
+        """Sends a text frame; does nothing once the socket is closed."""
+        ...
+
+    def terminate(self, code: CloseCode) -> None:
+        """Closes it."""
+        ...
+
+    async def drained(self) -> None:
+        """Waits until what was pushed is on its way: paces long answers."""
+        ...
+
+
+class Tokens(Protocol):
+    """Users' tokens."""
+
+    async def verify(self, token: str) -> Caller:
+        """The caller; raises TokenExpired or TokenInvalid (errors.py)."""
+        ...
+
+    async def verify_for_renewal(self, token: str) -> Caller:
+        """The visitor of a token that expired at most 30 days ago; raises TokenInvalid."""
+        ...
+
+    def visitor(self, company: str, subject: str, funnel_stage: str | None = None) -> VisitorToken:
+        """A visitor's token, new."""
+        ...
+
+
+class Principals(Protocol):
+    """Signed statements of who is behind a message."""
+
+    def sign(self, caller: Caller, conversation: str, language: str | None) -> str:
+        """A compact JWS for data.principal; the same one while it is fresh."""
+        ...
+
+    def subject(self, principal: str, company: str) -> str | None:
+        """Whose principal this is, expired or not; None when it is not ours or of another company."""
+        ...
+
+
+class Log(Protocol):
+    """The conversations' log (stream CHAT). Every method raises Unavailable (errors.py) at its deadline."""
+
+    async def snapshot(self, company: str, conversation: str, at_least: int = 0) -> Snapshot:
+        """The last fact of each kind, at least as new as `at_least`."""
+        ...
+
+    async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact]:
+        """The facts in (after, up_to], in order."""
+        ...
+
+    async def first_visitor(self, company: str, conversation: str) -> Fact | None:
+        """The first visitor message that the stream still holds."""
+        ...
+
+    async def bounds(self) -> Bounds:
+        """Incarnation and first and last sequence of the whole log."""
+        ...
+
+    async def append(
+        self, company: str, conversation: str, kind: ChatKind, data: Wire, *, identity: str, fence: int | None = None
+    ) -> Stored:
+        """Appends a fact under an id derived from company, conversation, kind and `identity`.
+
+        Raises:
+            FenceRefused: the conversation holds something newer than `fence`.
+            Unavailable: no acknowledgement within 15 s; try again with the same identity.
+        """
+        ...
+
+
+class Bus(Protocol):
+    """Signs that may be lost, and facts outside the conversations."""
+
+    async def presence(self, company: str, conversation: str, kind: PresenceKind, data: Wire, source: str) -> None:
+        """Tells the other sockets of a conversation; `source` is the socket's own id."""
+        ...
+
+    async def fact(self, kind: str, company: str, user: str | None, data: Wire, *, identity: str) -> None:
+        """Appends a fact to FACTS; raises Unavailable."""
+        ...
+
+
+class LiveSource(Protocol):
+    """The live signs of single conversations."""
+
+    async def follow(self, company: str, conversation: str) -> Unsubscribe:
+        """Hands the conversation's live signs to the hub until the returned function is called."""
+        ...
+
+
+class Companies(Protocol):
+    """Companies' settings, cached."""
+
+    async def get(self, company: str) -> CompanySettings | None:
+        """The settings; None when there is no such company. Raises Unavailable."""
+        ...
+
+
+class Agents(Protocol):
+    """The agents."""
+
+    async def turn_state(self, company: str, conversation: str) -> TurnState | None:
+        """The running turn with its text so far; None when nobody drives one (or says so in time)."""
+        ...
+
+
+class Memory(Protocol):
+    """What memory has kept. Every method raises Unavailable when it does not answer in time."""
+
+    async def snapshot(self, company: str, conversation: str, min_seq: int, limit: int) -> SnapshotReply:
+        """The last messages, at least as new as min_seq."""
+        ...
+
+    async def facts(self, company: str, conversation: str, since: int, min_seq: int) -> FactsReply:
+        """A page of durable facts after `since`."""
+        ...
+
+    async def message(self, company: str, conversation: str, message_id: str) -> MessageView | None:
+        """A message by its id."""
+        ...
+
+    async def latest(self, company: str, user: str) -> str | None:
+        """The id of a user's latest conversation."""
+        ...
+
+    async def conversation(self, company: str, conversation: str) -> ConversationView | None:
+        """A conversation as the inbox shows it."""
+        ...
+
+    async def conversations(
+        self,
+        company: str,
+        *,
+        state: ConversationState | None,
+        operator: str | None,
+        user: str | None,
+        limit: int,
+        cursor: str | None,
+    ) -> ConversationsReply:
+        """A page of the inbox."""
+        ...
+
+    async def messages(self, company: str, conversation: str, limit: int, cursor: str | None) -> MessagesReply:
+        """A page of a conversation's messages, oldest first."""
+        ...

@@ -1,0 +1,1 @@
+"""HTTP and websocket: endpoints, problem documents, pages."""

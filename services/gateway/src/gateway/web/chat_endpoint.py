@@ -1,0 +1,70 @@
+"""/v2/chat/ws: takes frames off the socket and hands them to the session."""
+
+import ipaddress
+from collections.abc import Sequence
+
+from starlette.types import Receive, Scope, Send
+
+from gateway.chat.session import Chat, Session
+from gateway.domain.close_codes import CloseCode
+from gateway.ports import Socket
+from gateway.web.transport import SOCKET_EXTENSION
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class ChatEndpoint:
+    """The ASGI application of the chat's websocket; it must be served by ChatProtocol."""
+
+    def __init__(self, chat: Chat, blocked: Sequence[Network] = ()) -> None:
+        self._chat = chat
+        self._blocked = tuple(blocked)
+        self.draining = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        socket: Socket = scope["extensions"][SOCKET_EXTENSION]
+        address = client_address(scope)
+        if self.draining:
+            socket.terminate(CloseCode.DRAINING)
+        elif is_blocked(address, self._blocked):
+            socket.terminate(CloseCode.BLOCKED)
+        elif not self._chat.door.enter_address(address):
+            socket.terminate(CloseCode.TOO_MANY_CONNECTIONS)
+        else:
+            try:
+                await self._serve(Session(self._chat, socket, address), socket, receive)
+            finally:
+                self._chat.door.leave_address(address)
+
+    async def _serve(self, session: Session, socket: Socket, receive: Receive) -> None:
+        try:
+            while True:
+                message = await receive()
+                if message["type"] != "websocket.receive":
+                    return
+                text = message.get("text")
+                if text is None:
+                    socket.terminate(CloseCode.BAD_FRAME)
+                    return
+                await session.receive(text)
+        finally:
+            await session.close()
+
+
+def client_address(scope: Scope) -> str:
+    """The client's address; behind a proxy, what a trusted one says (uvicorn's forwarded_allow_ips)."""
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
+def is_blocked(address: str, networks: Sequence[Network]) -> bool:
+    """Whether the address is in one of the networks."""
+    if not networks:
+        return False
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return any(parsed in network for network in networks)

@@ -1,0 +1,193 @@
+"""/v2/conversations: inbox, history, transcript, a human agent's message, take and release."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.errors import ErrorCode
+from contracts.events.chat import MAX_TEXT, Owner, OwnerKind, Role
+from contracts.ids import ID_PATTERN
+from contracts.rpc import ConversationsReply, ConversationState, ConversationView, MessagesReply, MessageView
+from gateway.chat.commands import Draft, Place, message_id
+from gateway.domain.client_frames import Uuid
+from gateway.errors import Refused, not_found
+from gateway.ports import Caller
+from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
+from gateway.web.problems import described
+
+router = APIRouter(prefix="/v2/conversations", tags=["conversations"])
+
+TRANSCRIPT_PAGE = 200
+TRANSCRIPT_MESSAGES = 20_000
+
+
+class MessageRequest(Wire):
+    """A human agent's message; the same clientMessageId again is the same message."""
+
+    text: str = Field(min_length=1, max_length=MAX_TEXT)
+    client_message_id: Uuid
+
+
+class OwnerRequest(Wire):
+    """Who is to answer."""
+
+    owner: Literal["human", "ai"]
+
+
+class OwnerReply(Wire):
+    """Who answers now."""
+
+    owner: Owner
+
+
+class DecisionRequest(Wire):
+    """A person's yes or no."""
+
+    decision: Literal["confirm", "reject"]
+
+
+class Transcript(Wire):
+    """A whole conversation."""
+
+    conversation: ConversationView
+    messages: list[MessageView]
+
+
+Limit = Annotated[int, Query(ge=1, le=200)]
+PageCursor = Annotated[str | None, Query(max_length=512)]
+
+
+@router.get("", response_model_exclude_none=True, responses=described())
+async def list_conversations(
+    api: ApiDep,
+    caller: PersonDep,
+    state: ConversationState | None = None,
+    limit: Limit = 50,
+    cursor: PageCursor = None,
+) -> ConversationsReply:
+    """The inbox of the human agent's company; a visitor's or customer's own conversations."""
+    return await api.memory.conversations(
+        caller.company,
+        state=state,
+        operator=caller.subject if caller.is_operator else None,
+        user=None if caller.is_operator else caller.subject,
+        limit=limit,
+        cursor=cursor,
+    )
+
+
+@router.get("/{conversationId}", response_model_exclude_none=True, responses=described(404))
+async def get_conversation(api: ApiDep, caller: PersonDep, conversation: ConversationPath) -> ConversationView:
+    """One conversation as the inbox shows it."""
+    return await _view(api, caller, conversation)
+
+
+@router.get("/{conversationId}/messages", response_model_exclude_none=True, responses=described(404))
+async def list_messages(
+    api: ApiDep, caller: PersonDep, conversation: ConversationPath, limit: Limit = 50, cursor: PageCursor = None
+) -> MessagesReply:
+    """The messages, oldest first."""
+    await api.access.readable(caller, conversation)
+    return await api.memory.messages(caller.company, conversation, limit, cursor)
+
+
+@router.get(
+    "/{conversationId}/transcript",
+    response_model=Transcript,
+    responses=described(404) | {200: {"content": {"text/plain": {}, "application/json": {}}}},
+)
+async def get_transcript(request: Request, api: ApiDep, caller: PersonDep, conversation: ConversationPath) -> Response:
+    """The whole conversation, as text or (Accept: application/json) as JSON."""
+    view = await _view(api, caller, conversation)
+    messages = [message async for message in _all_messages(api, caller, conversation)]
+    if _prefers_text(request.headers.get("accept", "")):
+        return PlainTextResponse("".join(_line(message) for message in messages))
+    return JSONResponse(Transcript(conversation=view, messages=messages).to_wire())
+
+
+@router.post("/{conversationId}/messages", status_code=201, response_model_exclude_none=True, responses=described(404))
+async def send_message(
+    api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: MessageRequest
+) -> MessageView:
+    """A human agent's message."""
+    if not body.text.strip():
+        raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
+    await api.access.watchable(caller, conversation)
+    place = Place(caller, conversation)
+    stored = await api.commands.find_sent(place, body.client_message_id)
+    if stored is None:
+        stored = await api.commands.send_as_operator(place, Draft(body.client_message_id, body.text))
+    return MessageView(
+        id=message_id(place, body.client_message_id),
+        seq=stored.seq,
+        role=Role.OPERATOR,
+        text=body.text,
+        client_message_id=body.client_message_id,
+        operator_id=caller.subject,
+        created_at=api.clock.now(),
+    )
+
+
+@router.post("/{conversationId}/owner", response_model_exclude_none=True, responses=described(404))
+async def change_owner(
+    api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: OwnerRequest
+) -> OwnerReply:
+    """Take over (human) or give back to the AI (ai)."""
+    await api.access.watchable(caller, conversation)
+    place = Place(caller, conversation)
+    if body.owner == "human":
+        await api.commands.take(place)
+        return OwnerReply(owner=Owner(kind=OwnerKind.HUMAN, operator_id=caller.subject, name=caller.name))
+    await api.commands.release(place)
+    return OwnerReply(owner=Owner(kind=OwnerKind.AI))
+
+
+@router.post("/{conversationId}/actions/{actionId}", responses=described(404))
+async def decide_action(
+    api: ApiDep,
+    caller: PersonDep,
+    conversation: ConversationPath,
+    action: Annotated[str, Path(pattern=ID_PATTERN, alias="actionId")],
+    body: DecisionRequest,
+) -> dict[str, Any]:
+    """Confirms or rejects what waits for a person's yes."""
+    await api.access.readable(caller, conversation)
+    raise not_found("action waiting for a decision")
+
+
+async def _view(api: Api, caller: Caller, conversation: str) -> ConversationView:
+    await api.access.readable(caller, conversation)
+    view = await api.memory.conversation(caller.company, conversation)
+    if view is None:
+        raise not_found("conversation")
+    return view
+
+
+async def _all_messages(api: Api, caller: Caller, conversation: str) -> AsyncIterator[MessageView]:
+    cursor: str | None = None
+    for _ in range(TRANSCRIPT_MESSAGES // TRANSCRIPT_PAGE):
+        page = await api.memory.messages(caller.company, conversation, TRANSCRIPT_PAGE, cursor)
+        for message in page.items:
+            yield message
+        cursor = page.next
+        if cursor is None:
+            return
+
+
+def _prefers_text(accept: str) -> bool:
+    """Whether text is named before JSON; without a preference it is JSON, as everywhere else."""
+    text, json = accept.find("text/plain"), accept.find("application/json")
+    return text >= 0 and (json < 0 or text < json)
+
+
+def _line(message: MessageView) -> str:
+    return f"[{_time(message.created_at)}] {message.role.value}: {message.text}\n"
+
+
+def _time(value: datetime) -> str:
+    return value.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,75 @@
+"""What every HTTP route works with, and who is calling."""
+
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from fastapi import Depends, Path, Request
+
+from contracts.errors import ErrorCode
+from contracts.ids import ID_PATTERN
+from gateway.chat.access import Access
+from gateway.chat.commands import Commands
+from gateway.chat.limits import Door
+from gateway.errors import Refused, TokenInvalid
+from gateway.ports import Caller, Companies, Memory, Tokens
+from runtime.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """What routes use; built in app.py."""
+
+    tokens: Tokens
+    companies: Companies
+    access: Access
+    commands: Commands
+    memory: Memory
+    door: Door
+    clock: Clock
+    dev: bool = False
+
+
+def get_api(request: Request) -> Api:
+    """The application's one Api."""
+    return cast(Api, request.app.state.api)
+
+
+ApiDep = Annotated[Api, Depends(get_api)]
+ConversationPath = Annotated[str, Path(pattern=ID_PATTERN, alias="conversationId", description="a conversation's id")]
+
+
+def bearer(request: Request) -> str | None:
+    """The token of the Authorization header; None without one."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+
+
+async def get_caller(request: Request, api: ApiDep) -> Caller:
+    """Who is calling; raises TokenInvalid (401)."""
+    token = bearer(request)
+    if token is None:
+        raise TokenInvalid("send a token: Authorization: Bearer …")
+    return await api.tokens.verify(token)
+
+
+CallerDep = Annotated[Caller, Depends(get_caller)]
+
+
+async def get_operator(caller: CallerDep) -> Caller:
+    """A human agent or admin; raises FORBIDDEN (403) for anybody else."""
+    if not caller.is_operator:
+        raise Refused(ErrorCode.FORBIDDEN, "this is for human agents (roles commercial and admin)")
+    return caller
+
+
+OperatorDep = Annotated[Caller, Depends(get_operator)]
+
+
+async def get_person(caller: CallerDep) -> Caller:
+    """A human agent, or a visitor or customer with conversations of their own; raises FORBIDDEN (403) otherwise."""
+    if not (caller.is_operator or caller.writes_as_visitor):
+        raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
+    return caller
+
+
+PersonDep = Annotated[Caller, Depends(get_person)]

@@ -1,0 +1,120 @@
+"""Errors over HTTP: problem documents (RFC 9457), every one with the code that the websocket uses too."""
+
+import math
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from contracts.errors import ErrorCode
+from gateway.errors import GatewayError, Limited, TokenInvalid
+
+log = structlog.get_logger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+STATUS: dict[ErrorCode, int] = {
+    ErrorCode.BAD_FIELD: 422,
+    ErrorCode.EMPTY_TEXT: 422,
+    ErrorCode.TEXT_TOO_LONG: 422,
+    ErrorCode.UNKNOWN_TYPE: 422,
+    ErrorCode.NOT_FOUND: 404,
+    ErrorCode.FORBIDDEN: 403,
+    ErrorCode.UNAUTHORIZED: 401,
+    ErrorCode.RATE_LIMITED: 429,
+    ErrorCode.UNAVAILABLE: 503,
+    ErrorCode.TIMEOUT: 504,
+    ErrorCode.CONFLICT: 409,
+    ErrorCode.PRECONDITION_FAILED: 412,
+    ErrorCode.INTERNAL: 500,
+}
+_CODES = {401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED", 413: "TOO_LARGE"}
+
+
+class FieldProblem(BaseModel):
+    """What is wrong with one field."""
+
+    field: str
+    message: str
+
+
+class Problem(BaseModel):
+    """A problem document."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    code: str
+    errors: list[FieldProblem] | None = None
+
+
+def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI says of a route's errors: those that every route has, and `statuses`."""
+    document: dict[str, Any] = {"model": Problem, "content": {MEDIA_TYPE: {}}}
+    return dict.fromkeys((401, 403, 413, 422, 503, *statuses), document)
+
+
+def problem(
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    errors: Sequence[FieldProblem] | None = None,
+    headers: dict[str, str] | None = None,
+) -> JSONResponse:
+    """The response that says what went wrong and what to do."""
+    document = Problem(
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=detail,
+        code=code,
+        errors=list(errors) if errors else None,
+    )
+    return JSONResponse(document.model_dump(exclude_none=True), status, headers=headers, media_type=MEDIA_TYPE)
+
+
+def install(app: FastAPI) -> None:
+    """Makes every error of the application a problem document."""
+    app.add_exception_handler(GatewayError, _gateway_error)
+    app.add_exception_handler(RequestValidationError, _bad_request)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _gateway_error(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, GatewayError)  # noqa: S101 - registered for this class alone
+    headers: dict[str, str] = {}
+    if isinstance(error, Limited):
+        headers["Retry-After"] = str(math.ceil(error.retry_after))
+    elif isinstance(error, TokenInvalid):
+        headers["WWW-Authenticate"] = "Bearer"
+    elif error.retryable:
+        headers["Retry-After"] = "2"
+    return problem(STATUS[error.code], str(error.code), error.message, headers=headers)
+
+
+async def _bad_request(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class alone
+    fields = [
+        FieldProblem(field=".".join(str(part) for part in one["loc"][1:]) or "body", message=str(one["msg"]))
+        for one in error.errors()
+    ]
+    return problem(422, ErrorCode.BAD_FIELD, "some fields are not as they must be", errors=fields)
+
+
+async def _http_error(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
+    code = _CODES.get(error.status_code, "BAD_REQUEST")
+    headers = dict(error.headers) if error.headers else None
+    return problem(error.status_code, code, str(error.detail), headers=headers)
+
+
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    log.error("http.failed", path=request.url.path, exc_info=error)
+    return problem(500, ErrorCode.INTERNAL, "something went wrong here: try again")

@@ -1,0 +1,76 @@
+"""uvicorn inside a service that handles its own signals: start, know the port, stop within a deadline."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Generator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from gateway.domain.client_frames import MAX_FRAME_BYTES
+from gateway.web.transport import ChatProtocol
+
+START_DEADLINE = 10.0
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        # The service owns SIGTERM and SIGINT: it drains sockets and the bus in its own order.
+        yield
+
+
+class WebServer:
+    """Serves an ASGI application with the chat's websocket protocol."""
+
+    def __init__(
+        self, application: ASGIApp, *, host: str, port: int, heartbeat_seconds: float, trusted_proxies: str = ""
+    ) -> None:
+        self._server = _Server(
+            uvicorn.Config(
+                application,
+                ws=ChatProtocol,
+                ws_max_size=MAX_FRAME_BYTES,
+                ws_per_message_deflate=False,
+                ws_ping_interval=heartbeat_seconds,
+                ws_ping_timeout=heartbeat_seconds,
+                proxy_headers=bool(trusted_proxies),
+                forwarded_allow_ips=trusted_proxies or None,
+                lifespan="off",
+                log_config=None,
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                backlog=4096,
+                timeout_graceful_shutdown=5,
+            )
+        )
+        self._address = (host, port)
+        self._serving: asyncio.Task[None] | None = None
+        self.port = port
+
+    async def start(self) -> None:
+        """Listens; raises OSError when the port is taken."""
+        family = socket.AF_INET6 if ":" in self._address[0] else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(self._address)
+        except OSError:
+            listener.close()
+            raise
+        self.port = listener.getsockname()[1]
+        self._serving = asyncio.get_running_loop().create_task(self._server.serve(sockets=[listener]))
+        async with asyncio.timeout(START_DEADLINE):
+            while not self._server.started:
+                if self._serving.done():
+                    await self._serving
+                    raise RuntimeError("the web server ended while it started")
+                await asyncio.sleep(0.005)
+
+    async def stop(self) -> None:
+        """Ends what is still open."""
+        self._server.should_exit = True
+        if self._serving is not None:
+            await self._serving

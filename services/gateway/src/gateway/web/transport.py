@@ -1,0 +1,116 @@
+"""uvicorn's websocket protocol with this product's manners.
+
+- Sending never waits. The transport's own write buffer is the socket's queue: it is bounded in bytes, and a client that
+  lets it fill up is closed (4008).
+- A frame that is too big closes with 4501 and a missing pong with 4012, instead of the RFC's own codes.
+- A close frame is sent even to a client that does not read; after a grace period the connection is cut, not flushed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from uvicorn._types import ASGISendEvent
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import InvalidState
+from websockets.frames import CloseCode as RfcCloseCode
+from websockets.http11 import Request
+from websockets.server import ServerProtocol
+
+from gateway.domain.close_codes import REASONS, CloseCode
+
+SOCKET_EXTENSION = "nexus.socket"
+MAX_BUFFERED_BYTES = 1024 * 1024
+"""Bytes that may wait for one client. One frame more is let in, so that any single frame can be sent."""
+CLOSE_GRACE = 5.0
+"""Seconds for the client to answer the close frame."""
+
+
+class _Connection(ServerProtocol):
+    """Fails with the product's close code where a frame is too big."""
+
+    def fail(self, code: int, reason: str = "") -> None:
+        if code == RfcCloseCode.MESSAGE_TOO_BIG:
+            code, reason = CloseCode.BAD_FRAME, REASONS[CloseCode.BAD_FRAME]
+        super().fail(code, reason)
+
+
+class ChatProtocol(WebSocketsSansIOProtocol):
+    """A websocket that endpoints may push to directly (ports.Socket): scope["extensions"]["nexus.socket"]."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.conn = _Connection(max_size=self.config.ws_max_size, logger=self.conn.logger)
+        self._failed = False
+
+    # ------------------------------------------------------------------ ports.Socket
+
+    def push(self, frame: bytes) -> None:
+        if self.close_sent or self.disconnected or self.transport.is_closing():
+            return
+        if self.transport.get_write_buffer_size() > MAX_BUFFERED_BYTES:
+            self.terminate(CloseCode.SLOW_CLIENT)
+            return
+        try:
+            self.conn.send_text(frame)
+        except InvalidState:
+            return
+        self.transport.write(b"".join(self.conn.data_to_send()))
+
+    def terminate(self, code: CloseCode) -> None:
+        self._close(int(code), REASONS[code])
+
+    async def drained(self) -> None:
+        await self.writable.wait()
+
+    # ------------------------------------------------------------------ uvicorn's protocol
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        # The endpoint's task has been made but has not begun, so that it finds the socket in its scope.
+        if hasattr(self, "scope"):
+            cast(dict[str, Any], self.scope.get("extensions"))[SOCKET_EXTENSION] = self
+
+    async def send(self, message: ASGISendEvent) -> None:
+        if message["type"] == "websocket.close" and self.handshake_complete and self.initial_response is None:
+            self._close(message.get("code", 1000), message.get("reason") or "")
+            return
+        await super().send(message)
+
+    def keepalive_timeout(self) -> None:
+        self.pong_timer = None
+        self.pending_ping_payload = None
+        self.terminate(CloseCode.NO_PONG)
+
+    def handle_parser_exception(self) -> None:
+        # What the client is still sending of its bad frame is read and thrown away: closing with unread data would
+        # reset the connection, and the client would never see why.
+        if self._failed:
+            return
+        self._failed = True
+        closing = self.conn.close_sent
+        code = closing.code if closing is not None else int(RfcCloseCode.PROTOCOL_ERROR)
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": ""})
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self._sent_close()
+
+    def _close(self, code: int, reason: str) -> None:
+        if self.close_sent or self.disconnected or not self.handshake_complete or self.transport.is_closing():
+            return
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
+        try:
+            self.conn.send_close(code, reason)
+        except InvalidState:
+            return
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self._sent_close()
+
+    def _sent_close(self) -> None:
+        self.close_sent = True
+        self.stop_keepalive()
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        loop: asyncio.AbstractEventLoop = self.loop
+        self.close_timer = loop.call_later(CLOSE_GRACE, self.transport.abort)

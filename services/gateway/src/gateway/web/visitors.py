@@ -1,0 +1,94 @@
+"""POST /v2/visitors: a visitor's token, for the sites where the company lets its widget run."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Request, Response
+from pydantic import Field
+
+from contracts.company import CompanySettings
+from contracts.envelope import Wire
+from contracts.errors import ErrorCode
+from contracts.events.chat import Page
+from contracts.ids import CompanyId, uuid7
+from gateway.domain.origins import is_allowed_origin
+from gateway.errors import Refused, TokenInvalid, not_found
+from gateway.web.chat_endpoint import client_address
+from gateway.web.deps import Api, ApiDep, bearer
+from gateway.web.problems import described
+
+router = APIRouter(tags=["visitors"])
+
+
+class VisitorRequest(Wire):
+    """Where the visitor is. With the old token as bearer the visitor stays the same."""
+
+    company_id: CompanyId
+    page: Page | None = None
+    locale: str | None = Field(default=None, max_length=35)
+    funnel_stage: str | None = Field(default=None, max_length=64)
+
+
+class VisitorReply(Wire):
+    """A short-lived token, bound to company and visitor."""
+
+    token: str
+    visitor_id: str
+    expires_at: datetime
+
+
+@router.post("/v2/visitors", status_code=201, responses=described(404, 429))
+async def make_visitor(
+    body: VisitorRequest,
+    request: Request,
+    response: Response,
+    api: ApiDep,
+    origin: Annotated[str | None, Header()] = None,
+) -> VisitorReply:
+    """Gives a visitor a token. An Origin that is not allowed is 403; none at all is no browser, and fine."""
+    api.door.token(client_address(request.scope))
+    settings = await api.companies.get(body.company_id)
+    if settings is None:
+        raise not_found("company")
+    if origin is not None:
+        if not _origin_allowed(origin, settings, request, api):
+            raise Refused(ErrorCode.FORBIDDEN, f"the widget may not run on {origin[:200]}: see allowedOrigins")
+        response.headers.update(_cors(origin))
+    made = api.tokens.visitor(body.company_id, await _visitor(body.company_id, request, api), body.funnel_stage)
+    return VisitorReply(token=made.token, visitor_id=made.visitor, expires_at=datetime.fromtimestamp(made.expires, UTC))
+
+
+@router.options("/v2/visitors", include_in_schema=False)
+async def preflight(origin: Annotated[str | None, Header()] = None) -> Response:
+    """Lets a browser ask; the answer itself depends on the company. No cookie is ever read, so this opens nothing."""
+    headers = _cors(origin) if origin else {}
+    headers |= {
+        "Access-Control-Allow-Methods": "POST",
+        "Access-Control-Allow-Headers": "authorization, content-type",
+        "Access-Control-Max-Age": "600",
+    }
+    return Response(status_code=204, headers=headers)
+
+
+async def _visitor(company: str, request: Request, api: Api) -> str:
+    old = bearer(request)
+    if old is None:
+        return f"v_{uuid7().replace('-', '')}"
+    caller = await api.tokens.verify_for_renewal(old)
+    if caller.company != company or caller.role != "visitor":
+        raise TokenInvalid("the old token is not a visitor's of this company: leave it out to become a new visitor")
+    return caller.subject
+
+
+def _origin_allowed(origin: str, settings: CompanySettings, request: Request, api: Api) -> bool:
+    config = settings.config
+    allowed = config.allowed_origins or config.tool_config.allowed_domains
+    if is_allowed_origin(origin, allowed):
+        return True
+    # In development the demo site is reached by any of the loopback's names.
+    own = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    return api.dev and origin == own and request.url.hostname in {"127.0.0.1", "localhost", "::1"}
+
+
+def _cors(origin: str) -> dict[str, str]:
+    return {"Access-Control-Allow-Origin": origin, "Vary": "Origin"}
