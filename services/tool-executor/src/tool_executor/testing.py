@@ -1,0 +1,157 @@
+"""What this service's tests share: an executor on real servers, and a caller that asks it over the bus."""
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from nats.aio.client import Client
+
+from contracts.channels import tool_request
+from contracts.company import CompanyConfig, CompanySettings, ToolConfig
+from contracts.envelope import CloudEvent
+from contracts.events.tool import ToolCallCompleted, ToolCallRequested
+from contracts.rpc import COMPANY_GET, CompanyReply, CompanyRequest
+from runtime.errors import InvalidToken
+from runtime.publishing import Publisher
+from runtime.rpc import RpcServer
+from runtime.streams import ensure_streams
+from tool_executor.app import Connections, Executor
+from tool_executor.domain.declaration import Tool
+from tool_executor.domain.site_address import Origin
+from tool_executor.settings import ExecutorSettings
+
+DEADLINE = 5.0
+
+
+@dataclass(frozen=True)
+class Someone:
+    """A caller, and the principal under which the test's verifier knows them."""
+
+    sub: str = "user-1"
+    role: str = "user"
+    company: str = "demo"
+    plan: str | None = "free"
+    conversation: str | None = None
+    language: str | None = "en"
+
+    @property
+    def principal(self) -> str:
+        return f"{self.role}/{self.sub}/{self.company}/{self.plan}/{self.language}"
+
+
+def verify(principal: str) -> Someone:
+    """Stands in for the signature check alone, which runtime.principals owns and tests."""
+    parts = principal.split("/")
+    if len(parts) != 5:
+        raise InvalidToken("not a principal")
+    role, sub, company, plan, language = parts
+    return Someone(sub=sub, role=role, company=company, plan=plan, language=language)
+
+
+@dataclass
+class Memory:
+    """Serves company settings as memory does."""
+
+    configs: dict[str, ToolConfig] = field(default_factory=dict[str, ToolConfig])
+    asked: int = 0
+
+    async def serve(self, client: Client) -> RpcServer:
+        server = RpcServer(client)
+        await server.serve(COMPANY_GET, self._get)
+        await client.flush()
+        return server
+
+    async def _get(self, request: CompanyRequest) -> CompanyReply:
+        self.asked += 1
+        config = self.configs.get(request.company_id)
+        if config is None:
+            return CompanyReply()
+        return CompanyReply(settings=settings_of(request.company_id, config, version=1))
+
+
+def settings_of(company: str, config: ToolConfig, version: int) -> CompanySettings:
+    """A company's settings with these tool settings."""
+    return CompanySettings(config=CompanyConfig(company_id=company, tool_config=config), version=version)
+
+
+class Asker:
+    """Asks for tool calls as an agent does, and waits for their answers."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self._publisher = Publisher(client)
+
+    async def send(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        someone: Someone | None,
+        *,
+        call_id: str | None = None,
+        attempt: int = 1,
+        reply_to: str | None = None,
+        seconds: float = 30.0,
+        category: str = "calculate",
+    ) -> str:
+        """Puts a call into the work queue and returns its id."""
+        call_id = call_id or uuid.uuid4().hex
+        request = ToolCallRequested(
+            call_id=call_id,
+            tool=tool,
+            arguments=arguments,
+            principal=someone.principal if someone is not None else None,
+            reply_to=reply_to,
+            deadline=datetime.now(UTC) + timedelta(seconds=seconds),
+            attempt=attempt,
+        )
+        event = CloudEvent[ToolCallRequested](source="/test", type="tools.call.requested.v1", data=request)
+        msg_id = f"{call_id}-{attempt}"
+        await self._publisher.append(tool_request(category), event, stream="TOOLS", msg_id=msg_id)
+        return call_id
+
+    async def call(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        someone: Someone | None = None,
+        *,
+        anonymous: bool = False,
+        deadline: float = DEADLINE,
+        **more: Any,
+    ) -> ToolCallCompleted:
+        """One call and its answer."""
+        inbox = self.client.new_inbox()
+        subscription = await self.client.subscribe(inbox)
+        try:
+            caller = None if anonymous else someone or Someone()
+            await self.send(tool, arguments, caller, reply_to=inbox, **more)
+            message = await subscription.next_msg(timeout=deadline)
+            return CloudEvent[ToolCallCompleted].model_validate_json(message.data).data
+        finally:
+            await subscription.unsubscribe()
+
+
+@contextlib.asynccontextmanager
+async def running_executor(
+    client: Client,
+    redis_url: str,
+    *,
+    demo: Origin | None = None,
+    tools: tuple[Tool, ...] = (),
+    settings: ExecutorSettings | None = None,
+) -> AsyncIterator[Executor]:
+    """An executor in this process, on the given servers."""
+    await ensure_streams(client)
+    connections = Connections(nats=client, redis_url=redis_url, redis_deadline=1.0, verify=verify, demo=demo)
+    executor = Executor(connections, settings or ExecutorSettings(), tools)
+    await executor.start()
+    await client.flush()
+    try:
+        yield executor
+    finally:
+        async with asyncio.timeout(10):
+            await executor.drain(2.0)
