@@ -1,15 +1,40 @@
 """Calls through a real executor: NATS, Valkey and the whole pipeline, asked from outside."""
 
+import asyncio
 import json
 
-from tool_executor.testing import Asker, running_executor
+import pytest
 from nats.aio.client import Client
+from nats.errors import TimeoutError as NatsTimeoutError
 
+from contracts.channels import tool_request
+from contracts.company import ToolConfig
 from contracts.envelope import CloudEvent
+from contracts.errors import ErrorCode, ToolCode
+from contracts.events.fact import CompanyConfigChanged
 from contracts.events.tool import ToolCallCompleted
-from runtime.testing import ValkeyServer
+from contracts.rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServiceRequest, tool_service
+from runtime.errors import RpcError
+from runtime.publishing import Publisher
+from runtime.rpc import RpcClient, RpcServer
+from runtime.testing import ValkeyServer, eventually
+from tool_executor.domain.declaration import CallContext, Data
+from tool_executor.domain.plans import Arguments
+from tool_executor.handlers import is_reply_subject
+from tool_executor.testing import ANYTHING, Asker, Counting, Memory, Someone, running_executor, settings_of, tool_named
 
 RISK = {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115}
+VISITOR = Someone(sub="visitor-1", role="visitor", plan=None)
+PRICE = {
+    "symbol": "AAPL",
+    "price": 430.47,
+    "change": None,
+    "change_percent": None,
+    "change_basis": "previous_close",
+    "volume": 0,
+    "source": "sample",
+    "as_of": "2013-03-01T21:00:00Z",
+}
 
 
 async def test_a_call_is_answered_and_its_completion_is_a_fact(nats_client: Client, valkey_server: ValkeyServer):
@@ -29,3 +54,271 @@ async def test_a_call_is_answered_and_its_completion_is_a_fact(nats_client: Clie
         assert fact.subject == "tools.call.completed.v1.demo.user-1"
         assert CloudEvent[ToolCallCompleted].model_validate_json(fact.data).data == completed
         assert json.loads(fact.data)["data"]["result"]["metadata"].keys() == {"executionTime", "cached"}
+
+
+async def test_a_call_without_a_valid_principal_is_refused(nats_client: Client, valkey_server: ValkeyServer):
+    counting = Counting()
+    async with running_executor(nats_client, valkey_server.url, tools=(tool_named("count", counting),)):
+        asker = Asker(nats_client)
+        nobody = await asker.call("count", {}, anonymous=True)
+        forged = await asker.call("count", {}, Someone(sub="a/b"))
+        for completed in (nobody, forged):
+            assert completed.result.error is not None
+            assert completed.result.error.code == ToolCode.UNAUTHORIZED
+        assert counting.runs == 0
+
+
+async def test_a_tool_that_nobody_declared_is_not_found_and_the_id_stays_free(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    async with running_executor(nats_client, valkey_server.url):
+        asker = Asker(nats_client)
+        missing = await asker.call("no_such_tool", RISK, call_id="again")
+        assert missing.result.error is not None
+        assert missing.result.error.code == ToolCode.TOOL_NOT_FOUND
+        found = await asker.call("calculate_risk_reward", RISK, call_id="again", attempt=2)
+        assert found.result.success
+
+
+async def test_visitors_get_what_their_company_lists_and_nothing_else(nats_client: Client, valkey_server: ValkeyServer):
+    memory = Memory({"demo": ToolConfig(enabled_tools=["calculate_risk_reward", "paid"])})
+    await memory.serve(nats_client)
+    paid = tool_named("paid", Counting(), required_plan="pro")
+    async with running_executor(nats_client, valkey_server.url, tools=(paid,)):
+        asker = Asker(nats_client)
+        assert (await asker.call("calculate_risk_reward", RISK, VISITOR)).result.success
+        for name in ("calculate_position_size", "get_price", "paid", "fetch_page"):
+            error = (await asker.call(name, {}, VISITOR)).result.error
+            assert error is not None
+            assert error.code == ToolCode.TOOL_NOT_FOUND, name
+        assert memory.asked == 1
+
+
+async def test_a_change_of_the_settings_takes_effect_with_the_next_call(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    memory = Memory({"demo": ToolConfig(enabled_tools=["calculate_risk_reward"])})
+    await memory.serve(nats_client)
+    async with running_executor(nats_client, valkey_server.url):
+        asker = Asker(nats_client)
+        assert (await asker.call("calculate_risk_reward", RISK, VISITOR)).result.success
+        changed = CompanyConfigChanged(**settings_of("demo", ToolConfig(), version=2).model_dump())
+        event = CloudEvent[CompanyConfigChanged](source="/test", type="company.config.changed.v1", data=changed)
+        await Publisher(nats_client).append("company.config.changed.v1.demo.-", event, stream="FACTS", msg_id="c2")
+
+        async def refused() -> bool:
+            return not (await asker.call("calculate_risk_reward", RISK, VISITOR)).result.success
+
+        assert await eventually(refused)
+
+
+@pytest.mark.parametrize(
+    ("language", "plan", "needed", "says"),
+    [
+        ("en", "free", "pro", "Upgrade to Pro"),
+        ("es", "free", "premium", "Pásate a Premium"),
+        ("en", "pro", "premium", "Upgrade to Premium"),
+        ("es", "nonsense", "pro", "Pásate a Pro"),
+        ("en", None, "pro", "Upgrade to Pro"),
+    ],
+)
+async def test_a_plan_that_does_not_suffice_is_told_what_would(
+    nats_client: Client, valkey_server: ValkeyServer, language: str, plan: str | None, needed: str, says: str
+):
+    counting = Counting()
+    paid = tool_named("paid", counting, required_plan=needed)
+    async with running_executor(nats_client, valkey_server.url, tools=(paid,)):
+        error = (await Asker(nats_client).call("paid", {}, Someone(plan=plan, language=language))).result.error
+        assert error is not None
+        assert (error.code, error.required_plan) == (ToolCode.PLAN_REQUIRED, needed)
+        assert says in error.message
+        assert counting.runs == 0
+
+
+async def test_wrong_arguments_are_told_field_by_field(nats_client: Client, valkey_server: ValkeyServer):
+    async with running_executor(nats_client, valkey_server.url):
+        asker = Asker(nats_client)
+        error = (await asker.call("calculate_risk_reward", {"entry_price": "x", "bogus": 1})).result.error
+        assert error is not None
+        assert error.code == ToolCode.VALIDATION_ERROR
+        assert {problem.field for problem in error.fields or []} == {
+            "entry_price",
+            "bogus",
+            "stop_loss_price",
+            "take_profit_price",
+        }
+        error = (await asker.call("calculate_risk_reward", RISK | {"take_profit_price": 90})).result.error
+        assert error is not None
+        assert error.code == ToolCode.VALIDATION_ERROR
+        assert [problem.field for problem in error.fields or []] == ["take_profit_price"]
+
+
+async def test_secrets_in_the_arguments_are_not_in_the_fact(nats_client: Client, valkey_server: ValkeyServer):
+    schema = {"type": "object", "additionalProperties": False, "properties": {"api_key": {}, "text": {}}}
+    tool = tool_named("echo", Counting(), input_schema=schema)
+    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
+        secret = "gsk_" + "a" * 40
+        completed = await Asker(nats_client).call("echo", {"api_key": "hunter2", "text": f"use {secret} now"})
+        assert completed.result.success
+        assert completed.arguments == {"api_key": "***", "text": "use *** now"}
+
+
+async def test_a_handler_that_takes_too_long_is_a_timeout(nats_client: Client, valkey_server: ValkeyServer):
+    async def endless(arguments: Arguments, context: CallContext) -> Data:
+        await asyncio.Event().wait()
+        return {}
+
+    tool = tool_named("endless", endless, time_limit=0.1)
+    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
+        asker = Asker(nats_client)
+        for error in (
+            (await asker.call("endless", {})).result.error,
+            (await asker.call("calculate_risk_reward", RISK, seconds=-5)).result.error,
+        ):
+            assert error is not None
+            assert error.code == ToolCode.TIMEOUT
+
+
+async def test_what_a_handler_raises_is_an_error_with_a_reason(nats_client: Client, valkey_server: ValkeyServer):
+    async def broken(arguments: Arguments, context: CallContext) -> Data:
+        raise KeyError("a secret detail")
+
+    async with running_executor(nats_client, valkey_server.url, tools=(tool_named("broken", broken),)):
+        error = (await Asker(nats_client).call("broken", {})).result.error
+        assert error is not None
+        assert (error.code, error.reason) == (ToolCode.EXECUTION_ERROR, "internal")
+        assert "secret" not in error.message
+
+
+@pytest.mark.parametrize(("side_effects", "tries"), [(False, 2), (True, 1)])
+async def test_output_that_does_not_fit_its_schema_is_tried_once_more_unless_it_has_effects(
+    nats_client: Client, valkey_server: ValkeyServer, side_effects: bool, tries: int
+):
+    counting = Counting()
+    schema = ANYTHING | {"required": ["price"]}
+    tool = tool_named("wrong", counting, output_schema=schema, side_effects=side_effects)
+    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
+        error = (await Asker(nats_client).call("wrong", {})).result.error
+        assert error is not None
+        assert error.code == ToolCode.INVALID_OUTPUT
+        assert counting.runs == tries
+
+
+async def test_a_price_comes_from_the_service_that_serves_it_and_its_spellings_share_it(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    asked: list[ToolServiceRequest] = []
+
+    async def get_price(request: ToolServiceRequest) -> ToolServiceData:
+        asked.append(request)
+        return ToolServiceData(result=PRICE)
+
+    async with running_executor(nats_client, valkey_server.url):
+        server = RpcServer(nats_client)
+        await server.serve(tool_service("get_price", "market-adapter"), get_price)
+        asker = Asker(nats_client)
+        first = await asker.call("get_price", {"symbol": "aapl"}, category="market")
+        assert first.result.data == PRICE
+        assert asked[0].arguments == {"symbol": "AAPL"}
+        assert (asked[0].caller.user_id, asked[0].caller.plan) == ("user-1", "free")
+        second = await asker.call("get_price", {"symbol": " $AAPL "}, Someone(sub="user-2"), category="market")
+        assert second.result.data == PRICE
+        assert second.result.metadata.cached is True
+        assert len(asked) == 1
+
+
+async def test_what_the_serving_service_cannot_answer_keeps_its_reason(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    async def get_price(request: ToolServiceRequest) -> ToolServiceData:
+        raise RpcError(ErrorCode.NOT_FOUND, "TSLA is not in the sample data", reason="not_in_sample")
+
+    async with running_executor(nats_client, valkey_server.url):
+        await RpcServer(nats_client).serve(tool_service("get_price", "market-adapter"), get_price)
+        error = (await Asker(nats_client).call("get_price", {"symbol": "TSLA"})).result.error
+        assert error is not None
+        assert (error.code, error.reason) == (ToolCode.EXECUTION_ERROR, "not_in_sample")
+
+
+async def test_a_tool_that_nobody_serves_is_unavailable_and_may_be_asked_again(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    async def get_price(request: ToolServiceRequest) -> ToolServiceData:
+        return ToolServiceData(result=PRICE)
+
+    async with running_executor(nats_client, valkey_server.url):
+        asker = Asker(nats_client)
+        error = (await asker.call("get_price", {"symbol": "AAPL"}, call_id="p", seconds=1.0)).result.error
+        assert error is not None
+        assert error.code == ToolCode.UNAVAILABLE
+        await RpcServer(nats_client).serve(tool_service("get_price", "market-adapter"), get_price)
+        assert (await asker.call("get_price", {"symbol": "AAPL"}, call_id="p", attempt=2)).result.success
+
+
+async def test_something_that_is_no_call_is_answered_and_becomes_a_dead_letter(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    async with running_executor(nats_client, valkey_server.url):
+        inbox = await nats_client.subscribe("answers")
+        dead = await nats_client.subscribe("dlq.>")
+        event = {"specversion": "1.0", "id": "1", "source": "/test", "type": "tools.call.requested.v1"}
+        data = {"callId": "bad-1", "tool": "calculate_risk_reward", "arguments": 7, "replyTo": "answers"}
+        body = json.dumps(event | {"data": data}).encode()
+        await Publisher(nats_client).append(tool_request("calculate"), body, stream="TOOLS", msg_id="bad-1")
+        answer = CloudEvent[ToolCallCompleted].model_validate_json((await inbox.next_msg(timeout=5)).data).data
+        assert answer.result.error is not None
+        assert answer.result.error.code == ToolCode.VALIDATION_ERROR
+        assert [problem.field for problem in answer.result.error.fields or []] == ["arguments"]
+        assert (await dead.next_msg(timeout=5)).subject == "dlq.tool-executor.TOOLS"
+
+
+async def test_an_answer_is_never_sent_into_the_trees_of_nexus(nats_client: Client, valkey_server: ValkeyServer):
+    async with running_executor(nats_client, valkey_server.url):
+        forged = await nats_client.subscribe("live.>")
+        asker = Asker(nats_client)
+        await asker.send("calculate_risk_reward", RISK, Someone(), reply_to="live.chat.demo.c1.message.assistant.v1")
+        facts = await nats_client.subscribe("tools.call.completed.v1.>")
+        await asker.call("calculate_risk_reward", RISK)
+        await facts.next_msg(timeout=5)
+        with pytest.raises(NatsTimeoutError):
+            await forged.next_msg(timeout=0.05)
+
+
+@pytest.mark.parametrize(
+    ("subject", "fine"),
+    [
+        ("_INBOX.abc.1", True),
+        ("my.answers", True),
+        ("chat.demo.c1.message.assistant.v1", False),
+        ("$JS.API.STREAM.DELETE.CHAT", False),
+        ("a.*.b", False),
+        ("a.>", False),
+        ("a..b", False),
+        ("a b", False),
+        ("", False),
+    ],
+)
+def test_where_answers_may_be_sent(subject: str, fine: bool):
+    assert is_reply_subject(subject) is fine
+
+
+async def test_the_catalogue_shows_each_caller_their_own_tools(nats_client: Client, valkey_server: ValkeyServer):
+    site = ToolConfig(
+        fetch_page_enabled=True, allowed_domains=["https://www.example.com"], enabled_tools=["calculate_risk_reward"]
+    )
+    await Memory({"demo": site}).serve(nats_client)
+    paid = tool_named("paid", Counting(), required_plan="pro")
+    async with running_executor(nats_client, valkey_server.url, tools=(paid,)):
+        client = RpcClient(nats_client)
+
+        async def names(role: str, plan: str, company: str = "demo") -> list[str]:
+            request = CatalogueRequest(company_id=company, role=role, plan=plan, language="en")
+            return [tool.name for tool in (await client.call(CATALOGUE, request)).tools]
+
+        free = ["get_price", "calculate_position_size", "calculate_risk_reward", "fetch_page"]
+        assert await names("visitor", "premium") == ["calculate_risk_reward", "fetch_page"]
+        assert await names("user", "free") == free
+        assert await names("user", "pro") == [*free, "paid"]
+        assert await names("user", "unheard-of") == free
+        assert await names("visitor", "free", company="other") == []
+        assert "fetch_page" not in await names("user", "free", company="other")

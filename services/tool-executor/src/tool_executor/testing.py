@@ -20,7 +20,8 @@ from runtime.publishing import Publisher
 from runtime.rpc import RpcServer
 from runtime.streams import ensure_streams
 from tool_executor.app import Connections, Executor
-from tool_executor.domain.declaration import Tool
+from tool_executor.domain.declaration import CallContext, Data, Handler, OverTheBus, Text, Tool
+from tool_executor.domain.plans import Arguments
 from tool_executor.domain.site_address import Origin
 from tool_executor.settings import ExecutorSettings
 
@@ -155,3 +156,35 @@ async def running_executor(
     finally:
         async with asyncio.timeout(10):
             await executor.drain(2.0)
+
+
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+ANYTHING: dict[str, Any] = {"type": "object"}
+
+
+def tool_named(name: str, handler: Handler | OverTheBus, **declared: Any) -> Tool:
+    """A declaration with little in it; what a test is about is given by name."""
+    plain: dict[str, Any] = {
+        "id": f"test.{name}",
+        "name": name,
+        "description": Text(es="Prueba", en="Test"),
+        "category": "calculate",
+        "handler": handler,
+        "input_schema": NOTHING,
+        "output_schema": ANYTHING,
+        "per_minute": 1000,
+        "time_limit": 2.0,
+    }
+    return Tool(**(plain | declared))
+
+
+class Counting:
+    """A handler that counts its runs and gives them out: {"run": 1}, {"run": 2} …"""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    async def __call__(self, arguments: Arguments, context: CallContext) -> Data:
+        del arguments, context
+        self.runs += 1
+        return {"run": self.runs}
