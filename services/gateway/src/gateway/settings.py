@@ -4,7 +4,7 @@ import ipaddress
 from typing import Annotated
 
 from pydantic import Field, field_validator
-from pydantic_settings import NoDecode
+from pydantic_settings import NoDecode, SettingsConfigDict
 
 from gateway.chat.limits import DoorLimits
 from gateway.domain.limits import Limit
@@ -16,33 +16,27 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 class GatewaySettings(EnvSettings):
     """Where the gateway listens, and its limits. With several gateways each limit holds for each of them."""
 
-    port: int = Field(8080, alias="NEXUS_GATEWAY_PORT", ge=0, le=65535, description="0: a free one, told in the log")
-    messages_per_visitor: int = Field(20, alias="NEXUS_GATEWAY_MESSAGES_PER_VISITOR", ge=1, description="a minute")
-    messages_per_address: int = Field(60, alias="NEXUS_GATEWAY_MESSAGES_PER_ADDRESS", ge=1, description="a minute")
-    conversations_per_address: int = Field(
-        30, alias="NEXUS_GATEWAY_CONVERSATIONS_PER_ADDRESS", ge=1, description="new ones, an hour"
-    )
-    tokens_per_address: int = Field(
-        120, alias="NEXUS_GATEWAY_TOKENS_PER_ADDRESS", ge=1, description="visitors' tokens, a minute"
-    )
-    connections_per_address: int = Field(1000, alias="NEXUS_GATEWAY_CONNECTIONS_PER_ADDRESS", ge=1)
-    connections_per_person: int = Field(50, alias="NEXUS_GATEWAY_CONNECTIONS_PER_PERSON", ge=1)
-    frames_per_ten_seconds: int = Field(
-        600, alias="NEXUS_GATEWAY_FRAMES_PER_TEN_SECONDS", ge=10, description="of one socket; more closes it (4029)"
-    )
+    model_config = SettingsConfigDict(env_prefix="NEXUS_GATEWAY_")
+
+    port: int = Field(default=8080, ge=0, le=65535, description="0: a free one, told in the log")
+    messages_per_visitor: int = Field(default=20, ge=1, description="a minute")
+    messages_per_address: int = Field(default=60, ge=1, description="a minute")
+    conversations_per_address: int = Field(default=30, ge=1, description="new ones, an hour")
+    tokens_per_address: int = Field(default=120, ge=1, description="visitors' tokens, a minute")
+    connections_per_address: int = Field(default=1000, ge=1)
+    connections_per_person: int = Field(default=50, ge=1)
+    frames_per_ten_seconds: int = Field(default=600, ge=10, description="of one socket; more closes it (4029)")
     blocked_networks: Annotated[list[Network], NoDecode] = Field(
         default_factory=list[Network],
-        alias="NEXUS_GATEWAY_BLOCKED_NETWORKS",
         description="addresses or networks, comma-separated, that get no chat",
     )
     trusted_proxies: str = Field(
-        "",
-        alias="NEXUS_GATEWAY_TRUSTED_PROXIES",
+        default="",
         description="addresses or networks, comma-separated, whose X-Forwarded-For is believed",
     )
-    visitor_token_seconds: int = Field(3600, alias="NEXUS_GATEWAY_VISITOR_TOKEN_SECONDS", ge=60, le=86_400)
-    hello_seconds: float = Field(10.0, alias="NEXUS_GATEWAY_HELLO_SECONDS", gt=0, le=60)
-    heartbeat_seconds: float = Field(25.0, alias="NEXUS_GATEWAY_HEARTBEAT_SECONDS", gt=0, le=300)
+    visitor_token_seconds: int = Field(default=3600, ge=60, le=86_400)
+    hello_seconds: float = Field(default=10.0, gt=0, le=60)
+    heartbeat_seconds: float = Field(default=25.0, gt=0, le=300)
 
     @field_validator("blocked_networks", mode="before")
     @classmethod

@@ -1,0 +1,306 @@
+"""For tests: a gateway over a real NATS server, a client of its websocket, and stand-ins for what answers behind it.
+
+The stand-in for memory answers from the log itself, so that what it says is always true; it can be told to be away.
+"""
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+from contracts import rpc
+from contracts.channels import ChatKind, LiveTurnKind, chat, chat_msg_id, live_turn
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.envelope import CloudEvent, Wire
+from contracts.events.chat import AssistantMessage, Owner
+from contracts.ids import answer_id, derive_id, turn_id
+from nats.aio.client import Client
+from runtime.clock import SystemClock
+from runtime.connection import ConnectionHooks, connect
+from runtime.conversation_log import ConversationLog
+from runtime.publishing import Appended, Publisher
+from runtime.rpc import RpcServer
+from runtime.settings import NatsSettings
+from runtime.streams import ensure_streams
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import connect as open_websocket
+from websockets.exceptions import ConnectionClosed
+
+from gateway.adapters.log import event_json, parse_fact
+from gateway.app import Gateway, Identity, compose
+from gateway.domain.facts import Fact, message_view
+from gateway.settings import GatewaySettings
+from gateway.web.server import WebServer
+
+Frame = dict[str, Any]
+DEADLINE = 5.0
+
+
+@dataclass
+class GatewayUnderTest:
+    """A running gateway; `url` is http://127.0.0.1:port."""
+
+    gateway: Gateway
+    server: WebServer
+    client: Client
+    hooks: ConnectionHooks
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.port}"
+
+
+@asynccontextmanager
+async def run_gateway(
+    nats_url: str, identity: Identity, settings: GatewaySettings | None = None
+) -> AsyncIterator[GatewayUnderTest]:
+    """A gateway on a free port over the NATS server at `nats_url`."""
+    settings = settings or GatewaySettings()
+    hooks = ConnectionHooks()
+    client = await connect(NatsSettings(url=nats_url, ping_interval=1), name="gateway", hooks=hooks)
+    await ensure_streams(client)
+    gateway = compose(client, settings, identity, SystemClock(), [], dev=True)
+    await gateway.start(hooks)
+    await client.flush()
+    server = WebServer(gateway.application, host="127.0.0.1", port=0, heartbeat_seconds=settings.heartbeat_seconds)
+    await server.start()
+    try:
+        yield GatewayUnderTest(gateway, server, client, hooks)
+    finally:
+        await gateway.drain()
+        await server.stop()
+        await client.close()
+
+
+class ChatClient:
+    """One websocket. `next` gives frame after frame; `until` skips to the one that is wanted."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url.replace("http", "ws", 1) + "/v2/chat/ws"
+        self._socket: ClientConnection | None = None
+        self.seen: list[Frame] = []
+
+    async def __aenter__(self) -> Self:
+        self._socket = await open_websocket(self._url, compression=None, ping_interval=None, max_size=None)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.socket.close()
+
+    @property
+    def socket(self) -> ClientConnection:
+        """The websocket; open inside `async with`."""
+        if self._socket is None:
+            raise RuntimeError("use the client in an async with block")
+        return self._socket
+
+    async def send(self, kind: str, **fields: Any) -> None:
+        """Sends a frame of the protocol."""
+        await self.socket.send(json.dumps({"v": 1, "type": kind, **fields}))
+
+    async def next(self, deadline: float = DEADLINE) -> Frame:
+        """The next frame; raises ConnectionClosed when the server has closed the socket."""
+        async with asyncio.timeout(deadline):
+            frame: Frame = orjson.loads(await self.socket.recv())
+        self.seen.append(frame)
+        return frame
+
+    async def until(
+        self, kind: str, accept: Callable[[Frame], bool] = lambda _: True, *, deadline: float = DEADLINE
+    ) -> Frame:
+        """The next frame of this type that is accepted."""
+        async with asyncio.timeout(deadline):
+            while True:
+                frame = await self.next(deadline)
+                if frame["type"] == kind and accept(frame):
+                    return frame
+
+    async def hello(self, token: str, **fields: Any) -> Frame:
+        """Says hello; gives the welcome."""
+        await self.send("hello", token=token, **fields)
+        return await self.until("welcome")
+
+    async def say(self, text: str, **fields: Any) -> Frame:
+        """Sends a message; gives its ack."""
+        identity = fields.pop("clientMessageId", None) or str(uuid.uuid4())
+        await self.send("message.send", clientMessageId=identity, text=text, **fields)
+        return await self.until("message.ack", lambda frame: frame["clientMessageId"] == identity)
+
+    async def closed(self, deadline: float = DEADLINE) -> int | None:
+        """The code with which the server closes the socket, whatever it sends before."""
+        try:
+            async with asyncio.timeout(deadline):
+                while True:
+                    self.seen.append(orjson.loads(await self.socket.recv()))
+        except ConnectionClosed:
+            return self.socket.close_code
+
+
+@dataclass
+class MemoryStandIn:
+    """Answers memory's methods from the log; `latest` and `companies` are what the test says."""
+
+    client: Client
+    companies: dict[str, CompanySettings] = field(default_factory=dict[str, CompanySettings])
+    latest: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    asked: list[str] = field(default_factory=list[str])
+    known_conversations: dict[str, rpc.ConversationView] = field(default_factory=dict[str, rpc.ConversationView])
+
+    def __post_init__(self) -> None:
+        self._log = ConversationLog(self.client)
+        self._server = RpcServer(self.client)
+
+    def add_company(self, company: str, **config: Any) -> None:
+        """A company with these settings (camelCase)."""
+        settings = CompanyConfig.model_validate({"companyId": company, **config})
+        self.companies[company] = CompanySettings(config=settings, version=1)
+
+    async def start(self) -> None:
+        """Answers from now on."""
+        await self._server.serve(rpc.COMPANY_GET, self._company)
+        await self._server.serve(rpc.LATEST_CONVERSATION, self._latest)
+        await self._server.serve(rpc.SNAPSHOT, self._snapshot)
+        await self._server.serve(rpc.FACTS_AFTER, self._facts)
+        await self._server.serve(rpc.CONVERSATION, self._conversation)
+        await self._server.serve(rpc.CONVERSATIONS, self._conversations)
+        await self._server.serve(rpc.CONVERSATION_MESSAGES, self._messages)
+        await self._server.serve(rpc.MESSAGE_BY_ID, self._message)
+        await self.client.flush()
+
+    async def stop(self) -> None:
+        """Is away."""
+        await self._server.drain(1.0)
+        await self.client.flush()
+
+    async def _company(self, request: rpc.CompanyRequest) -> rpc.CompanyReply:
+        self.asked.append("company")
+        return rpc.CompanyReply(settings=self.companies.get(request.company_id))
+
+    async def _latest(self, request: rpc.LatestConversationRequest) -> rpc.LatestConversationReply:
+        self.asked.append("latest")
+        known = self.latest.get((request.company_id, request.user_id))
+        return rpc.LatestConversationReply(conversation_id=known)
+
+    async def _all(self, company: str, conversation: str) -> list[Fact]:
+        snapshot = await self._log.snapshot(company, conversation)
+        stored = await self._log.read(company, conversation, 0, snapshot.n)
+        facts = (parse_fact(one.subject, one.seq, one.event) for one in stored)
+        return [fact for fact in facts if fact is not None]
+
+    async def _views(self, company: str, conversation: str) -> list[rpc.MessageView]:
+        views = (message_view(fact) for fact in await self._all(company, conversation))
+        return [rpc.MessageView.model_validate(view) for view in views if view is not None]
+
+    async def _snapshot(self, request: rpc.SnapshotRequest) -> rpc.SnapshotReply:
+        self.asked.append("snapshot")
+        views = await self._views(request.company_id, request.conversation_id)
+        return rpc.SnapshotReply(messages=views[-request.limit :], seq=views[-1].seq if views else 0)
+
+    async def _facts(self, request: rpc.FactsRequest) -> rpc.FactsReply:
+        self.asked.append("facts")
+        facts = [one for one in await self._all(request.company_id, request.conversation_id) if one.seq > request.since]
+        page = [rpc.FactView(seq=one.seq, kind=one.kind.value, event=one.event) for one in facts[:2]]
+        return rpc.FactsReply(facts=page, complete=len(facts) <= 2)
+
+    async def _conversation(self, request: rpc.ConversationRef) -> rpc.ConversationReply:
+        self.asked.append("conversation")
+        return rpc.ConversationReply(conversation=self.known_conversations.get(request.conversation_id))
+
+    async def _conversations(self, request: rpc.ConversationsRequest) -> rpc.ConversationsReply:
+        known = [one for one in self.known_conversations.values() if one.company_id == request.company_id]
+        if request.user_id is not None:
+            known = [one for one in known if one.visitor.id == request.user_id]
+        return rpc.ConversationsReply(items=known)
+
+    async def _messages(self, request: rpc.MessagesRequest) -> rpc.MessagesReply:
+        views = await self._views(request.company_id, request.conversation_id)
+        start = int(request.cursor or 0)
+        after = start + request.limit
+        return rpc.MessagesReply(items=views[start:after], next=str(after) if after < len(views) else None)
+
+    async def _message(self, request: rpc.MessageByIdRequest) -> rpc.MessageByIdReply:
+        self.asked.append("message")
+        views = await self._views(request.company_id, request.conversation_id)
+        return rpc.MessageByIdReply(message=next((one for one in views if one.id == request.message_id), None))
+
+
+class AgentStandIn:
+    """Publishes what a driving agent publishes."""
+
+    def __init__(self, client: Client, company: str, conversation: str) -> None:
+        self._client = client
+        self._publisher = Publisher(client)
+        self._server = RpcServer(client)
+        self.company = company
+        self.conversation = conversation
+        self.turn = ""
+        self.state: rpc.TurnState | None = None
+
+    async def start(self) -> None:
+        """Answers for the running turn from now on."""
+        await self._server.serve(rpc.TURN_STATE, self._answer_state)
+        await self._client.flush()
+
+    async def _answer_state(self, request: rpc.TurnStateRequest) -> rpc.TurnState | None:
+        return self.state if request.conversation_id == self.conversation else None
+
+    def begin(self, basis: int) -> str:
+        """The turn that answers the visitor message `basis`; gives its id."""
+        self.turn = turn_id(self.company, self.conversation, basis)
+        return self.turn
+
+    async def live(self, kind: LiveTurnKind, **data: Any) -> None:
+        """A sign of life of the turn."""
+        event = {"type": f"live.turn.{kind.value}.v1", "data": {"turnId": self.turn, **data}}
+        await self._publisher.publish_live(live_turn(self.company, self.conversation, kind), orjson.dumps(event))
+
+    async def delta(self, number: int, text: str) -> None:
+        """More text of the answer."""
+        await self.live(LiveTurnKind.MESSAGE_DELTA, messageId=answer_id(self.turn), deltaSeq=number, delta=text)
+
+    async def answer(self, basis: int, text: str) -> Appended:
+        """The answer to the visitor message `basis`, appended."""
+        turn = self.begin(basis)
+        data = AssistantMessage(
+            message_id=answer_id(turn), turn_id=turn, basis=basis, text=text, model="scripted", config_version=1
+        )
+        return await self.append(ChatKind.ASSISTANT, data, turn)
+
+    async def append(self, kind: ChatKind, data: Wire, identity: str) -> Appended:
+        """Any fact of the conversation."""
+        event = CloudEvent[Wire](
+            id=derive_id(self.company, self.conversation, kind.short, identity),
+            source="/nexus/agent",
+            type=kind.event_type,
+            subject=f"{self.company}/{self.conversation}",
+            data=data,
+        )
+        return await self._publisher.append(
+            chat(self.company, self.conversation, kind),
+            event_json(event),
+            stream="CHAT",
+            msg_id=chat_msg_id(self.company, self.conversation, kind, identity),
+        )
+
+
+def conversation_view(conversation: str, company: str, visitor: str, **fields: Any) -> rpc.ConversationView:
+    """A conversation as memory would show it."""
+    return rpc.ConversationView.model_validate(
+        {
+            "id": conversation,
+            "companyId": company,
+            "state": "ai",
+            "owner": Owner.model_validate({"kind": "ai"}),
+            "visitor": {"id": visitor},
+            "messageCount": 1,
+            "startedAt": "2026-01-01T00:00:00Z",
+            **fields,
+        }
+    )
