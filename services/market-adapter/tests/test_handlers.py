@@ -13,7 +13,7 @@ from market_adapter.domain.quotes import Quote
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.domain.symbols import Symbol
 from market_adapter.errors import MarketError, NotConfiguredError, RateLimitedError
-from market_adapter.handlers import QUEUE, MarketTools, serve
+from market_adapter.handlers import QUEUE, MarketTools, methods
 from market_adapter.ports import MarketProvider
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient, RpcServer
@@ -35,7 +35,9 @@ class Refusing:
 
 
 async def serving(client: Client, provider: MarketProvider) -> None:
-    await serve(RpcServer(client), MarketTools(provider))
+    server = RpcServer(client)
+    for method, handler in methods(MarketTools(provider)):
+        await server.serve(method, handler)
     await client.flush()
 
 

@@ -4,23 +4,23 @@ The tool-executor has checked who is calling and whether they may; here a questi
 is said why it cannot be: EXECUTION_ERROR with the error's reason.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from contracts.errors import ToolCode
-from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
+from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
 from market_adapter.domain.symbols import parse_symbol
 from market_adapter.errors import MarketError
 from market_adapter.ports import MarketProvider
 from market_adapter.tool_data import PriceArguments, PriceData
 from runtime.errors import RpcError
-from runtime.rpc import RpcServer
 
 QUEUE = "market-adapter"
 
 ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
+Method = Rpc[ToolServiceRequest, ToolServiceData]
 Handler = Callable[[ToolServiceRequest], Awaitable[ToolServiceData]]
 
 
@@ -35,17 +35,11 @@ class MarketTools:
         return PriceData.of(await self._provider.quote(parse_symbol(asked.symbol)))
 
 
-def subscriptions(tools: MarketTools) -> Mapping[str, Handler]:
-    """Which tool is answered by which function."""
-    return {
-        "get_price": tool_handler(PriceArguments, tools.get_price),
-    }
-
-
-async def serve(server: RpcServer, tools: MarketTools) -> None:
-    """Subscribes to all of them; flush the connection before telling anybody."""
-    for name, handler in subscriptions(tools).items():
-        await server.serve(tool_service(name, QUEUE), handler)
+def methods(tools: MarketTools) -> Sequence[tuple[Method, Handler]]:
+    """What this service listens to, and which function answers."""
+    return [
+        (tool_service("get_price", QUEUE), tool_handler(PriceArguments, tools.get_price)),
+    ]
 
 
 def tool_handler(model: type[ArgumentsT], tool: Callable[[ArgumentsT], Awaitable[BaseModel]]) -> Handler:

@@ -10,12 +10,21 @@ from runtime.settings import EnvSettings
 class MarketSettings(EnvSettings):
     """The market-adapter's own settings."""
 
-    port: int = Field(0, alias="NEXUS_MARKET_ADAPTER_PORT", ge=0, le=65535, description="health port; 0: a free one")
-    provider: Literal["sample"] = Field("sample", alias="NEXUS_MARKET_PROVIDER", description="where data come from")
+    port: int = Field(
+        default=0, alias="NEXUS_MARKET_ADAPTER_PORT", ge=0, le=65535, description="health port; 0: a free one"
+    )
+    provider: Literal["sample"] = Field(
+        default="sample", alias="NEXUS_MARKET_PROVIDER", description="where data come from"
+    )
     seconds_per_bar: float = Field(
-        60.0,
+        default=60.0,
         alias="NEXUS_SAMPLE_SECONDS_PER_BAR",
         ge=0,
         allow_inf_nan=False,
         description="how long the sample clock stays at one bar; 0: frozen on the last bar",
     )
+
+    @property
+    def frozen(self) -> bool:
+        """The sample clock stands on the last bar."""
+        return self.seconds_per_bar == 0
