@@ -208,7 +208,7 @@ class PullWorker:
         started = time.perf_counter()
         outcome: Outcome
         name = "error"
-        delivery = _delivery(message)
+        delivery = delivery_of(message)
         try:
             with remote_span(f"{consumer} {self._spec.stream}", delivery.headers):
                 outcome = await self._handler(delivery)
@@ -217,7 +217,7 @@ class PullWorker:
             await self._send(message, b"-NAK")
             raise
         except Exception as error:
-            outcome = Later(_backoff(delivery.num_delivered))
+            outcome = Later(backoff(delivery.num_delivered))
             log.exception(
                 "pull.handler_failed",
                 consumer=consumer,
@@ -313,12 +313,12 @@ class PullWorker:
                 log.exception("pull.keeper_failed", consumer=self._spec.durable)
 
 
-def _backoff(attempt: int) -> float:
+def backoff(attempt: int) -> float:
     """Seconds before the next try: 0.3 doubling to 30, with up to a quarter more, so that many do not come at once."""
     return min(0.3 * 2 ** min(attempt - 1, 10), LONGEST_BACKOFF) * (1 + random.random() / 4)
 
 
-def _delivery(message: Msg) -> Delivery:
+def delivery_of(message: Msg) -> Delivery:
     """Reads the acknowledgement subject (NATS ADR-15): `$JS.ACK.…` of 9 tokens, or 12 with domain and account."""
     tokens = message.reply.split(".")
     first = 4 if len(tokens) == 9 else 6

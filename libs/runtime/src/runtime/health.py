@@ -1,0 +1,236 @@
+"""Is the service alive, and can it do its work? /healthz, /readyz and /metrics.
+
+They are served from a thread of their own with its own event loop, so that a frozen service can still say so: the
+checks run on the service's loop, with a deadline, and a loop that does not turn fails them all. The bus is checked by
+a round trip of a message to oneself: a frozen server keeps its connections open and looks connected.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+import uvicorn
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from runtime.errors import NotReady
+from runtime.metrics import LOOP_LAG, NATS_CONNECTED
+from runtime.replies import ReplyInbox
+
+log = structlog.get_logger(__name__)
+
+Check = Callable[[], Awaitable[None]]
+"""Raises when what it checks is not all right; the message says what."""
+
+CHECK_DEADLINE = 1.0
+BEAT = 0.25
+FROZEN = 5.0
+"""Seconds without a beat after which the event loop counts as frozen."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check: `ms` is how long it took."""
+
+    ok: bool
+    ms: float
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What /readyz says."""
+
+    ready: bool
+    status: str
+    checks: Mapping[str, CheckResult] = field(default_factory=dict[str, CheckResult])
+
+    def body(self) -> dict[str, Any]:
+        """As JSON: {status, checks: {name: {ok, ms, error?}}}."""
+        checks = {
+            name: {"ok": one.ok, "ms": one.ms, **({"error": one.error} if one.error else {})}
+            for name, one in self.checks.items()
+        }
+        return {"status": self.status, "checks": checks}
+
+
+class Health:
+    """The state of one service and its checks."""
+
+    def __init__(self, service: str) -> None:
+        self.service = service
+        self._checks: dict[str, Check] = {}
+        self._status = "starting"
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._beat = time.monotonic()
+        self._task: asyncio.Task[None] | None = None
+
+    def add_check(self, name: str, check: Check) -> None:
+        """A named check that must hold for the service to be ready; it has 1 s."""
+        self._checks[name] = check
+
+    def started(self) -> None:
+        """Call on the service's loop before anything else: from now on the loop is watched."""
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.create_task(self._keep_beat())
+
+    def ready(self) -> None:
+        """Everything is connected and subscribed."""
+        self._status = "ready"
+
+    def draining(self) -> None:
+        """No new work, please."""
+        self._status = "draining"
+
+    async def stop(self) -> None:
+        """Stops watching the loop."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    def silence(self) -> float:
+        """Seconds since the service's event loop last turned."""
+        return time.monotonic() - self._beat
+
+    async def report(self) -> Report:
+        """Runs every check at once; from any thread's loop."""
+        if self._status != "ready" or self._loop is None:
+            return Report(ready=False, status=self._status)
+        if self._loop is asyncio.get_running_loop():
+            results = await self._run_checks()
+        else:
+            future = asyncio.run_coroutine_threadsafe(self._run_checks(), self._loop)
+            try:
+                results = await asyncio.wait_for(asyncio.wrap_future(future), CHECK_DEADLINE * 2)
+            except TimeoutError:
+                error = f"the event loop has not turned for {self.silence():.1f} s"
+                results = {"loop": CheckResult(ok=False, ms=CHECK_DEADLINE * 2000, error=error)}
+        ready = all(one.ok for one in results.values())
+        return Report(ready=ready, status="ready" if ready else "not ready", checks=results)
+
+    async def _run_checks(self) -> dict[str, CheckResult]:
+        names = list(self._checks)
+        results = await asyncio.gather(*(_run(self._checks[name]) for name in names))
+        return dict(zip(names, results, strict=True))
+
+    async def _keep_beat(self) -> None:
+        while True:
+            before = time.monotonic()
+            await asyncio.sleep(BEAT)
+            self._beat = time.monotonic()
+            LOOP_LAG.set(max(self._beat - before - BEAT, 0))
+
+    def routes(self) -> list[Route]:
+        """The three routes, for a service that has an HTTP server of its own."""
+
+        async def healthz(_: Request) -> Response:
+            silence = self.silence()
+            alive = silence < FROZEN
+            body = {"status": "alive" if alive else "frozen", "service": self.service, "loopSilence": round(silence, 3)}
+            return JSONResponse(body, status_code=200 if alive else 503)
+
+        async def readyz(_: Request) -> Response:
+            report = await self.report()
+            return JSONResponse(report.body(), status_code=200 if report.ready else 503)
+
+        async def metrics(_: Request) -> Response:
+            return Response(generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+        return [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
+
+
+async def _run(check: Check) -> CheckResult:
+    started = time.perf_counter()
+    try:
+        async with asyncio.timeout(CHECK_DEADLINE):
+            await check()
+    except TimeoutError:
+        return CheckResult(ok=False, ms=_since(started), error=f"no answer within {CHECK_DEADLINE:g} s")
+    except Exception as error:
+        return CheckResult(ok=False, ms=_since(started), error=str(error) or type(error).__name__)
+    return CheckResult(ok=True, ms=_since(started))
+
+
+def _since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)
+
+
+def bus_check(client: Client) -> Check:
+    """A message to oneself through the server.
+
+    Not nats-py's `rtt` or `flush`: when one of those times out, the late PONG ends the client's read loop for good.
+    """
+    inbox = ReplyInbox.of(client)
+
+    async def check() -> None:
+        NATS_CONNECTED.set(0)
+        if not client.is_connected:
+            raise NotReady("disconnected")
+        try:
+            with await inbox.expect() as pending:
+                await client.publish(pending.reply_to, b"")
+                await pending.wait(CHECK_DEADLINE * 0.9)
+        except TimeoutError:
+            raise NotReady(f"connected, but no round trip within {CHECK_DEADLINE * 0.9:g} s") from None
+        except NatsError as error:
+            raise NotReady(str(error)) from error
+        NATS_CONNECTED.set(1)
+
+    return check
+
+
+class HealthServer:
+    """Serves a Health on a port of its own, in a thread of its own."""
+
+    def __init__(self, health: Health, host: str, port: int) -> None:
+        self._wanted = port
+        self._host = host
+        app = Starlette(routes=health.routes())
+        config = uvicorn.Config(
+            app, host=host, port=port, log_config=None, access_log=False, lifespan="off", ws="none", loop="asyncio"
+        )
+        config.timeout_graceful_shutdown = 1
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._serve, name="health", daemon=True)
+        self._failure: BaseException | None = None
+        self.port = port
+
+    async def start(self) -> None:
+        """Listens; sets `port` when it was 0.
+
+        Raises:
+            NotReady: the port is taken.
+        """
+        self._thread.start()
+        end = time.monotonic() + 10
+        while not self._server.started:
+            if not self._thread.is_alive() or time.monotonic() > end:
+                raise NotReady(
+                    f"cannot listen on {self._host}:{self._wanted}: is another service there? Choose another port "
+                    "(0: any free one)"
+                )
+            await asyncio.sleep(0.005)
+        self.port = int(self._server.servers[0].sockets[0].getsockname()[1])
+
+    async def stop(self) -> None:
+        """Stops listening; waits at most 2 s."""
+        self._server.should_exit = True
+        await asyncio.to_thread(self._thread.join, 2)
+
+    def _serve(self) -> None:
+        # uvicorn ends with SystemExit when it cannot bind; start() reports that.
+        try:
+            self._server.run()
+        except BaseException as failure:
+            self._failure = failure

@@ -1,0 +1,314 @@
+"""One way to build a service: connect, prepare, serve, and end in good order.
+
+    service = Service("memory", nats=settings.nats, port=settings.port)
+
+    async def build() -> None:                      # connected, streams there; nothing is consumed yet
+        store = await open_store(...)
+        service.on_stop(store.close)
+        service.add_check("mongodb", store.ping)
+        service.serve(rpc.HISTORY, History(store).answer)
+        service.add_worker(PullWorker(service.js, ...))
+
+    service.on_start(build)
+    run(service)
+
+Start: logs → health port → connect → streams → on_start → consumers, methods, workers → flush → ready.
+End (SIGTERM, SIGINT), within `drain.deadline` seconds: not ready → on_drain → workers and consumers finish or give
+back → methods → on_stop, last first → connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import structlog
+import uvloop
+from faststream.nats import NatsBroker
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+from pydantic import BaseModel
+
+from contracts.rpc import Rpc
+from contracts.streams import STREAMS, Stream
+from runtime import logging as logs
+from runtime import telemetry
+from runtime.advisories import Advisories
+from runtime.broker import ServiceBroker
+from runtime.connection import ConnectionHooks, ErrorHook, Hook, jetstream
+from runtime.consumers import ensure_consumer
+from runtime.consuming import Consuming
+from runtime.conversation_log import ConversationLog
+from runtime.errors import NotReady
+from runtime.health import Check, Health, HealthServer, bus_check
+from runtime.metrics import NATS_RECONNECTS
+from runtime.publishing import Publisher
+from runtime.pulling import PullWorker
+from runtime.rpc import Handler, RpcClient, RpcServer
+from runtime.settings import DrainSettings, LogSettings, NatsSettings
+from runtime.streams import ensure_streams
+
+log = structlog.get_logger(__name__)
+
+RequestT = TypeVar("RequestT", bound=BaseModel)
+ReplyT = TypeVar("ReplyT", bound=BaseModel)
+
+
+class Service:
+    """A service's life. What it needs of the bus hangs on it once `start` has connected."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        nats: NatsSettings,
+        port: int | None = 0,
+        host: str = "127.0.0.1",
+        logging: LogSettings | None = None,
+        drain: DrainSettings | None = None,
+        streams: tuple[Stream, ...] = STREAMS,
+    ) -> None:
+        """`port`: of /healthz, /readyz and /metrics; 0 takes a free one; None: the service serves
+        `service.health.routes()` itself."""
+        self.name = name
+        self.health = Health(name)
+        self.hooks = ConnectionHooks()
+        self.consuming = Consuming(name)
+        self.broker: NatsBroker = ServiceBroker(nats, name=name, hooks=self.hooks, consuming=self.consuming)
+        self._nats_settings = nats
+        self._log_settings = logging or LogSettings()
+        self._drain_settings = drain or DrainSettings()
+        self._streams = streams
+        self._health_server = HealthServer(self.health, host, port) if port is not None else None
+        self._client: Client | None = None
+        self._rpc_server: RpcServer | None = None
+        self._methods: list[Callable[[RpcServer], Awaitable[None]]] = []
+        self._workers: list[PullWorker] = []
+        self._on_start: list[Hook] = []
+        self._on_drain: list[Hook] = []
+        self._on_stop: list[Hook] = []
+        self._stopping = asyncio.Event()
+        self._started = False
+
+    # ------------------------------------------------------------ what it offers once connected
+
+    @property
+    def nats(self) -> Client:
+        """The connection."""
+        if self._client is None:
+            raise NotReady(f"{self.name} is not connected yet: use it from an on_start hook")
+        return self._client
+
+    @property
+    def js(self) -> JetStreamContext:
+        """JetStream on that connection."""
+        return jetstream(self.nats)
+
+    @property
+    def publisher(self) -> Publisher:
+        """Appends and live events."""
+        return Publisher(self.nats)
+
+    @property
+    def conversation_log(self) -> ConversationLog:
+        """The stream CHAT."""
+        return ConversationLog(self.nats)
+
+    @property
+    def rpc(self) -> RpcClient:
+        """Calls to other services."""
+        return RpcClient(self.nats)
+
+    @property
+    def port(self) -> int:
+        """The health port; 0 if there is none."""
+        return self._health_server.port if self._health_server else 0
+
+    # ------------------------------------------------------------ what the composition root adds
+
+    def on_start(self, hook: Hook) -> None:
+        """Runs when connected and before anything is consumed."""
+        self._on_start.append(hook)
+
+    def on_drain(self, hook: Hook) -> None:
+        """Runs first when the service is asked to end; for those that must hear of it at once (open sockets)."""
+        self._on_drain.append(hook)
+
+    def on_stop(self, hook: Hook) -> None:
+        """Runs when all work has ended, last added first; for closing clients and stores."""
+        self._on_stop.append(hook)
+
+    def on_reconnect(self, hook: Hook) -> None:
+        """Runs after each reconnect to the bus; what came on core subscriptions meanwhile is lost."""
+        self.hooks.on_reconnect.append(hook)
+
+    def on_bus_error(self, hook: ErrorHook) -> None:
+        """Runs for each asynchronous error of the connection, slow consumers among them."""
+        self.hooks.on_error.append(hook)
+
+    def add_check(self, name: str, check: Check) -> None:
+        """A condition for being ready: an async function that raises when it does not hold."""
+        self.health.add_check(name, check)
+
+    def add_worker(self, worker: PullWorker) -> None:
+        """A pull worker that lives as long as the service."""
+        self._workers.append(worker)
+
+    def serve(
+        self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], *, queue: str | None = None
+    ) -> None:
+        """A method that other services may call."""
+        self._methods.append(lambda server: server.serve(method, handler, queue=queue))
+
+    def subscriber(
+        self, subject: str, *, stream: str, durable: str, **options: Any
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """A decorator for a durable consumer's handler; see Consuming.subscriber."""
+        return self.consuming.subscriber(self.broker, subject, stream=stream, durable=durable, **options)
+
+    # ------------------------------------------------------------ its life
+
+    async def start(self) -> None:
+        """Everything up to ready.
+
+        Raises:
+            NotReady: the bus, a stream or the port cannot be had; the message says what to do.
+        """
+        logs.configure(self.name, self._log_settings)
+        telemetry.configure(self.name)
+        self.health.started()
+        if self._health_server is not None:
+            await self._health_server.start()
+            log.info("service.listening", port=self._health_server.port)
+        self.hooks.on_reconnect.append(_count_reconnect)
+        self._client = client = await self.broker.connect()
+        self.health.add_check("nats", bus_check(client))
+        self.consuming.connected(client)
+        if self._nats_settings.manage_streams:
+            await ensure_streams(client, self._streams, replicas=self._nats_settings.replicas)
+        for hook in self._on_start:
+            await hook()
+        for spec in self.consuming.specs:
+            await ensure_consumer(client, spec)
+        self._rpc_server = RpcServer(client)
+        for register in self._methods:
+            await register(self._rpc_server)
+        consumers = {(spec.stream, spec.durable) for spec in self.consuming.specs}
+        await Advisories(client, self.name, consumers).start()
+        await self.broker.start()
+        for worker in self._workers:
+            await worker.start()
+        # Subscriptions are sent, but only a round trip shows that the server has them.
+        await client.flush(timeout=10)
+        self._started = True
+        self.health.ready()
+        log.info("service.ready", port=self.port)
+
+    async def stop(self) -> None:
+        """The end, in order, within the drain deadline; never raises."""
+        end = time.monotonic() + self._drain_settings.deadline
+
+        def left(keep: float) -> float:
+            return max(end - time.monotonic() - keep, 0.1)
+
+        self.health.draining()
+        log.info("service.draining", deadline=self._drain_settings.deadline)
+        await _run_hooks(self._on_drain, left(2))
+        if self._started:
+            consumers = [subscriber.stop() for subscriber in self.broker.subscribers]
+            workers = [worker.drain(left(2)) for worker in self._workers]
+            await _bounded(asyncio.gather(*workers, *consumers, return_exceptions=True), left(1.5))
+        if self._rpc_server is not None:
+            await _bounded(self._rpc_server.drain(left(1.5)), left(1))
+        await _run_hooks(list(reversed(self._on_stop)), left(0.5))
+        if self._client is not None:
+            await _close(self._client, left(0.2))
+        telemetry.shutdown()
+        await self.health.stop()
+        if self._health_server is not None:
+            await self._health_server.stop()
+        log.info("service.stopped")
+
+    def end(self) -> None:
+        """Asks the service to end, as SIGTERM does."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Starts, serves until SIGTERM, SIGINT or `end`, and stops. A second signal ends the process at once.
+
+        Raises:
+            NotReady: it could not start.
+        """
+        loop = asyncio.get_running_loop()
+
+        def on_signal(number: signal.Signals) -> None:
+            if self._stopping.is_set():
+                os._exit(128 + number)
+            log.info("service.signal", signal=number.name)
+            self.end()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, on_signal, number)
+        starting = asyncio.create_task(self.start())
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
+            if starting.done():
+                starting.result()
+                await stopping
+            else:
+                starting.cancel()
+                await asyncio.wait([starting])
+        finally:
+            stopping.cancel()
+            await self.stop()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+
+
+def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """The body of a `__main__`: runs `service()` on uvloop. Exit code 1 with one clear line when it cannot start."""
+    try:
+        uvloop.run(service())
+    except NotReady as error:
+        structlog.get_logger(__name__).error("service.not_ready", error=str(error))
+        sys.exit(1)
+
+
+async def _count_reconnect() -> None:
+    NATS_RECONNECTS.inc()
+
+
+async def _run_hooks(hooks: list[Hook], deadline: float) -> None:
+    end = time.monotonic() + deadline
+    for hook in hooks:
+        await _bounded(hook(), max(end - time.monotonic(), 0.1))
+
+
+async def _bounded(work: Awaitable[Any], deadline: float) -> None:
+    """Awaits the work for at most `deadline` seconds; what it raises is logged."""
+    try:
+        async with asyncio.timeout(deadline):
+            await work
+    except TimeoutError:
+        log.warning("service.drain_timeout", after=round(deadline, 1))
+    except Exception:
+        log.exception("service.stop_failed")
+
+
+async def _close(client: Client, deadline: float) -> None:
+    if client.is_connected:
+        with suppress(NatsError, TimeoutError):
+            async with asyncio.timeout(deadline):
+                await client.drain()
+    if not client.is_closed:
+        with suppress(NatsError, TimeoutError):
+            async with asyncio.timeout(1):
+                await client.close()

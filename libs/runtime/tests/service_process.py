@@ -1,0 +1,59 @@
+"""A small real service, run as a process of its own by test_service.py."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+
+from contracts.envelope import Wire
+from contracts.rpc import Rpc
+from runtime.pulling import Delivery, Done, Outcome, PullWorker
+from runtime.service import Service, run
+from runtime.settings import DrainSettings, LogSettings, NatsSettings
+
+
+class Ping(Wire):
+    text: str
+
+
+PING = Rpc("rpc.test.ping.v1", Ping, Ping, queue="test")
+
+
+async def main() -> None:
+    service = Service(
+        "sample",
+        nats=NatsSettings(ping_interval=1),
+        drain=DrainSettings(deadline=5),
+        logging=LogSettings(format="json"),
+    )
+
+    async def ping(request: Ping) -> Ping:
+        if request.text == "freeze":
+            time.sleep(4)  # noqa: ASYNC251 - the loop must stand still
+        return request
+
+    async def work(delivery: Delivery) -> Outcome:
+        sys.stdout.write(f"begun {delivery.data.decode()}\n")
+        sys.stdout.flush()
+        await asyncio.sleep(float(os.environ.get("WORK_SECONDS", "0.5")))
+        sys.stdout.write(f"finished {delivery.data.decode()}\n")
+        sys.stdout.flush()
+        return Done()
+
+    async def closed() -> None:
+        sys.stdout.write("closed\n")
+        sys.stdout.flush()
+
+    async def build() -> None:
+        service.serve(PING, ping)
+        service.add_worker(PullWorker(service.js, "TOOLS", "sample", ["tools.call.requested.v1.*"], work))
+        service.on_stop(closed)
+
+    service.on_start(build)
+    await service.run()
+
+
+if __name__ == "__main__":
+    run(main)
