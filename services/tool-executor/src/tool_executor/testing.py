@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
+import sys
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+import nats
 from nats.aio.client import Client
 
 from contracts.channels import tool_request
@@ -188,3 +191,27 @@ class Counting:
         del arguments, context
         self.runs += 1
         return {"run": self.runs}
+
+
+async def _serve_endless_tools(nats_url: str, redis_url: str, marks: Path) -> None:
+    """An executor whose tools leave a mark, named by the call id, and never end: for tests that kill it."""
+
+    async def endless(arguments: Arguments, context: CallContext) -> Data:
+        del arguments
+        (marks / context.call_id).touch()
+        await asyncio.Event().wait()
+        return {}
+
+    tools = (
+        tool_named("read", endless, time_limit=1.0),
+        tool_named("write", endless, time_limit=1.0, side_effects=True),
+        tool_named("reconciled", endless, time_limit=1.0, side_effects=True, reconcile=endless),
+    )
+    client = await nats.connect(nats_url)
+    async with running_executor(client, redis_url, tools=tools):
+        (marks / "ready").touch()
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve_endless_tools(sys.argv[1], sys.argv[2], Path(sys.argv[3])))

@@ -1,0 +1,228 @@
+"""A call runs once per id: repeats, conflicts, executors that die in mid-call, two executors at once."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import orjson
+import pytest
+from nats.aio.client import Client
+
+from contracts.errors import ToolCode
+from contracts.events.tool import ToolMetadata, ToolResult
+from runtime.testing import NatsServer, ValkeyServer, eventually
+from tool_executor.adapters.call_records import RedisCallRecords
+from tool_executor.adapters.redis_store import RedisStore
+from tool_executor.domain.declaration import CallContext, Data
+from tool_executor.domain.plans import Arguments
+from tool_executor.ports import CallKey, Claimed, OtherArguments, Recorded, Running, StoreAway
+from tool_executor.testing import Asker, Counting, Someone, running_executor, tool_named
+
+KEY = CallKey("demo", "user-1", "call-1")
+DONE = ToolResult(success=True, data={"answer": None}, metadata=ToolMetadata(execution_time=1.0))
+VALUE = {"type": "object", "properties": {"value": {"type": "number"}}, "additionalProperties": False}
+
+
+async def test_a_repeat_is_answered_with_the_recorded_result(nats_client: Client, valkey_server: ValkeyServer):
+    counting = Counting()
+    async with running_executor(nats_client, valkey_server.url, tools=(tool_named("count", counting),)):
+        asker = Asker(nats_client)
+        first = await asker.call("count", {}, call_id="same")
+        again = await asker.call("count", {}, call_id="same", attempt=2)
+        assert again.result == first.result
+        assert counting.runs == 1
+
+
+async def test_an_error_is_recorded_like_a_result(nats_client: Client, valkey_server: ValkeyServer):
+    async with running_executor(nats_client, valkey_server.url):
+        asker = Asker(nats_client)
+        first = await asker.call("calculate_risk_reward", {"entry_price": 1}, call_id="same")
+        again = await asker.call("calculate_risk_reward", {"entry_price": 1}, call_id="same", attempt=2)
+        assert first.result.error is not None
+        assert again.result == first.result
+
+
+async def test_the_same_id_with_other_arguments_is_a_conflict(nats_client: Client, valkey_server: ValkeyServer):
+    counting = Counting()
+    tool = tool_named("count", counting, input_schema=VALUE)
+    async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
+        asker = Asker(nats_client)
+        assert (await asker.call("count", {"value": 1.0}, call_id="same")).result.success
+        error = (await asker.call("count", {"value": 2}, call_id="same", attempt=2)).result.error
+        assert error is not None
+        assert error.code == ToolCode.CONFLICT
+        assert (await asker.call("count", {"value": 1}, call_id="same", attempt=3)).result.data == {"run": 1}
+
+
+async def test_an_id_belongs_to_its_user_and_company(nats_client: Client, valkey_server: ValkeyServer):
+    counting = Counting()
+    async with running_executor(nats_client, valkey_server.url, tools=(tool_named("count", counting),)):
+        asker = Asker(nats_client)
+        callers = (Someone(), Someone(sub="user-2"), Someone(company="other"))
+        for attempt, someone in enumerate(callers, start=1):
+            data = (await asker.call("count", {}, someone, call_id="same", attempt=attempt)).result.data
+            assert data == {"run": attempt}
+
+
+async def test_many_deliveries_of_one_call_run_it_once(nats_client: Client, valkey_server: ValkeyServer):
+    started = asyncio.Event()
+    go_on = asyncio.Event()
+    runs: list[str] = []
+
+    async def slow(arguments: Arguments, context: CallContext) -> Data:
+        runs.append(context.call_id)
+        started.set()
+        await go_on.wait()
+        return {"run": len(runs)}
+
+    tools = (tool_named("slow", slow, time_limit=5.0, side_effects=True),)
+    async with (
+        running_executor(nats_client, valkey_server.url, tools=tools),
+        running_executor(nats_client, valkey_server.url, tools=tools),
+    ):
+        asker = Asker(nats_client)
+        calls = [asyncio.create_task(asker.call("slow", {}, call_id="one", attempt=n)) for n in range(1, 6)]
+        async with asyncio.timeout(5):
+            await started.wait()
+        go_on.set()
+        results = await asyncio.gather(*calls)
+        assert {str(completed.result.data) for completed in results} == {"{'run': 1}"}
+        assert runs == ["one"]
+
+
+async def test_a_started_record_turns_done_for_its_owner_alone(valkey_server: ValkeyServer):
+    store = RedisStore(valkey_server.url, 1.0)
+    records = RedisCallRecords(store, 60)
+    try:
+        first = await records.claim(KEY, "f", 0.05)
+        assert isinstance(first, Claimed)
+        assert not first.abandoned
+        assert isinstance(await records.claim(KEY, "f", 0.05), Running)
+        assert isinstance(await records.claim(KEY, "other", 0.05), OtherArguments)
+
+        async def taken_over() -> Claimed | None:
+            claim = await records.claim(KEY, "f", 5)
+            return claim if isinstance(claim, Claimed) else None
+
+        second = await eventually(taken_over)
+        assert second is not None
+        assert second.abandoned
+        assert not await records.finish(KEY, first.owner, DONE)
+        assert await records.finish(KEY, second.owner, DONE)
+        await records.release(KEY, second.owner, forget=True)
+        assert await records.claim(KEY, "f", 5) == Recorded(DONE)
+    finally:
+        await store.close()
+
+
+async def test_a_store_that_hangs_costs_one_deadline_and_not_each_call_one(valkey_server: ValkeyServer):
+    store = RedisStore(valkey_server.url, 0.1)
+    try:
+        await store.ping()
+        valkey_server.pause()
+        loop = asyncio.get_running_loop()
+        with pytest.raises(StoreAway):
+            await store.ping()
+        started = loop.time()
+        for _ in range(20):
+            with pytest.raises(StoreAway):
+                await store.ping()
+        assert loop.time() - started < 0.1
+        valkey_server.resume()
+
+        async def back() -> bool:
+            try:
+                await store.ping()
+            except StoreAway:
+                return False
+            return True
+
+        assert await eventually(back)
+    finally:
+        await store.close()
+
+
+async def test_without_redis_what_has_no_effects_goes_on_and_says_so(nats_client: Client, valkey_server: ValkeyServer):
+    effects = tool_named("effects", Counting(), side_effects=True)
+    limited = tool_named("limited", Counting(), per_minute=2)
+    async with running_executor(nats_client, valkey_server.url, tools=(effects, limited)):
+        asker = Asker(nats_client)
+        valkey_server.kill()
+        refused = (await asker.call("effects", {}, call_id="e1")).result
+        assert refused.error is not None
+        assert refused.error.code == ToolCode.UNAVAILABLE
+        results = [(await asker.call("limited", {})).result for _ in range(3)]
+        assert [result.success for result in results] == [True, True, False]
+        assert all(result.metadata.degraded for result in results)
+        assert results[2].error is not None
+        assert results[2].error.code == ToolCode.RATE_LIMIT
+        valkey_server.start()
+
+        async def recovered() -> bool:
+            return (await asker.call("effects", {})).result.success
+
+        assert await eventually(recovered)
+
+
+@contextmanager
+def executor_process(nats_url: str, redis_url: str, marks: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """An executor in a process of its own, whose tools never end: made to be killed."""
+    command = [sys.executable, "-m", "tool_executor.testing", nats_url, redis_url, str(marks)]
+    process = subprocess.Popen(command)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(timeout=10)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "data"),
+    [
+        ("read", None, {"run": 1}),
+        ("write", ToolCode.UNKNOWN_OUTCOME, None),
+        ("reconciled", None, {"found": "killed-reconciled"}),
+    ],
+)
+async def test_a_call_whose_executor_was_killed_is_run_again_only_without_effects(
+    nats_server: NatsServer,
+    nats_client: Client,
+    valkey_server: ValkeyServer,
+    tmp_path: Path,
+    name: str,
+    code: ToolCode | None,
+    data: Data | None,
+):
+    async def look_up(arguments: Arguments, context: CallContext) -> Data:
+        return {"found": context.call_id}
+
+    counting = Counting()
+    tools = (
+        tool_named("read", counting, time_limit=1.0),
+        tool_named("write", counting, time_limit=1.0, side_effects=True),
+        tool_named("reconciled", counting, time_limit=1.0, side_effects=True, reconcile=look_up),
+    )
+    call_id = f"killed-{name}"
+    inbox = await nats_client.subscribe("answers")
+    with executor_process(nats_server.url, valkey_server.url, tmp_path) as process:
+        await eventually(lambda: (tmp_path / "ready").exists(), 20)
+        await Asker(nats_client).send(name, {}, Someone(), call_id=call_id, reply_to="answers")
+        await eventually(lambda: (tmp_path / call_id).exists(), 10)
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=10)
+    async with running_executor(nats_client, valkey_server.url, tools=tools):
+        # The message itself comes again after the consumer's ack_wait; asking anew is quicker and must do no harm.
+        await Asker(nats_client).send(name, {}, Someone(), call_id=call_id, attempt=2, reply_to="answers")
+        answer = await inbox.next_msg(timeout=20)
+        result = ToolResult.model_validate_json(_result_in(answer.data))
+        assert (result.error.code if result.error else None) == code
+        assert result.data == data
+        assert counting.runs == (1 if name == "read" else 0)
+
+
+def _result_in(event: bytes) -> bytes:
+    return orjson.dumps(orjson.loads(event)["data"]["result"])
