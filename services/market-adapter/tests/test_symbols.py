@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from market_adapter.domain.symbols import SymbolKind, parse_symbol
+from market_adapter.domain.symbols import COINS, QUOTES, SymbolKind, parse_symbol
 from market_adapter.errors import BadSymbolError
 
 
@@ -28,6 +28,7 @@ from market_adapter.errors import BadSymbolError
         ("BTCUSD", "BTC/USD", SymbolKind.PAIR),
         ("btcusdt", "BTC/USDT", SymbolKind.PAIR),
         ("ETH-BTC", "ETH/BTC", SymbolKind.PAIR),
+        ("BTCBTC", "BTCBTC", SymbolKind.EQUITY),
         ("PEPE/MXN", "PEPE/MXN", SymbolKind.PAIR),
     ],
 )
@@ -65,7 +66,12 @@ def test_what_is_no_symbol_is_refused_with_a_hint(text: str) -> None:
         parse_symbol(text)
 
 
-@given(st.text(max_size=30))
+SPELLED = st.lists(
+    st.sampled_from([*QUOTES, *sorted(COINS), "AAPL", "BRK", "B", "^", "$", "/", "-", "_", ":", " ", "."]), max_size=5
+)
+
+
+@given(st.text(max_size=30) | SPELLED.map("".join))
 def test_the_internal_form_of_the_internal_form_is_itself(text: str) -> None:
     try:
         symbol = parse_symbol(text)

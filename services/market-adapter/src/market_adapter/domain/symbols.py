@@ -67,6 +67,7 @@ def parse_symbol(text: str) -> Symbol:
 
 def _joined_pair(name: str) -> str | None:
     for quote in QUOTES:
-        if name.endswith(quote) and name.removesuffix(quote) in COINS:
-            return f"{name.removesuffix(quote)}/{quote}"
+        coin = name.removesuffix(quote)
+        if coin != name and coin != quote and coin in COINS:
+            return f"{coin}/{quote}"
     return None
