@@ -7,8 +7,12 @@ from contextlib import asynccontextmanager
 
 import orjson
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from contracts.envelope import CloudEvent, Wire
+from runtime.advisories import Advisories
+from runtime.connection import subscribe
+from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.consuming import Ack, DeadLetter, Retry, current_delivery
 from runtime.dead_letters import DeadLetters, Letter
 from runtime.outcomes import Outcome
@@ -123,25 +127,24 @@ async def test_the_last_failure_and_a_handlers_own_verdict_bury_the_message(
     assert second.reason == "of no use"
 
 
-async def test_a_message_that_kills_its_service_is_buried_by_the_servers_advisory(
-    nats_server: NatsServer, nats_streams: Client
-) -> None:
-    async with consumer(nats_server, Handler(), max_deliver=1) as service:
-        # A process that dies with the message: it takes it and never says anything.
-        await service.broker.subscribers[0].stop()
-        await publish(nats_streams, "m1")
-        body = b'{"batch":1,"expires":2000000000}'
-        await nats_streams.request("$JS.API.CONSUMER.MSG.NEXT.FACTS.memory-feedback", body, timeout=3)
-        info = orjson.loads(
-            (await nats_streams.request("$JS.API.CONSUMER.INFO.FACTS.memory-feedback", b"", timeout=2)).data
+async def test_a_message_that_kills_its_service_is_buried_by_the_servers_advisory(nats_streams: Client) -> None:
+    spec = ConsumerSpec("FACTS", "deadly", ("feedback.given.v1.>",), ack_wait=0.2, max_deliver=1)
+    await ensure_consumer(nats_streams, spec)
+    await Advisories(nats_streams, "memory", {("FACTS", "deadly")}).start()
+    await publish(nats_streams, "m1")
+    # Takes the message and never says anything, as a process that dies of it; then asks for more.
+    taken: list[bytes] = []
+
+    async def take(message: Msg) -> None:
+        taken.append(message.data)
+
+    inbox = nats_streams.new_inbox()
+    await subscribe(nats_streams, inbox, take)
+    for _ in range(2):
+        await nats_streams.publish(
+            "$JS.API.CONSUMER.MSG.NEXT.FACTS.deadly", b'{"batch":1,"expires":5000000000}', reply=inbox
         )
-        config = {**info["config"], "ack_wait": 200_000_000}
-        await nats_streams.request(
-            "$JS.API.CONSUMER.DURABLE.CREATE.FACTS.memory-feedback",
-            orjson.dumps({"stream_name": "FACTS", "config": config}),
-            timeout=2,
-        )
-        await eventually(lambda: letters(nats_streams), deadline=40)
-    (letter,) = await letters(nats_streams)
+    (letter,) = await eventually(lambda: letters(nats_streams))
+    assert len(taken) == 1
     assert "never acknowledged" in letter.reason
-    assert letter.subject == SUBJECT
+    assert (letter.subject, letter.origin_seq, letter.deliveries) == (SUBJECT, 1, 1)

@@ -7,32 +7,35 @@ connection that is made here reconnects for ever instead.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from faststream.nats import NatsBroker
 from nats.aio.client import Client
 
-from runtime.connection import ConnectionHooks, connect
 from runtime.consuming import Consuming
-from runtime.settings import NatsSettings
 
 
 class ServiceBroker(NatsBroker):
-    """A NatsBroker that connects by runtime.connection and settles messages by runtime.consuming."""
+    """A NatsBroker on a connection that is somebody else's to make and to close; messages settled by `consuming`."""
 
-    def __init__(self, settings: NatsSettings, *, name: str, hooks: ConnectionHooks, consuming: Consuming) -> None:
+    def __init__(self, client: Callable[[], Client], *, consuming: Consuming) -> None:
         super().__init__(
-            settings.servers,
-            name=name,
             middlewares=[consuming.middleware],
             logger=logging.getLogger("faststream"),
             log_level=logging.DEBUG,
             graceful_timeout=15.0,
         )
-        self._settings = settings
-        self._service_name = name
-        self._hooks = hooks
+        self._client = client
+        self._consuming = consuming
 
     async def _connect(self) -> Client:
-        connection = await connect(self._settings, name=self._service_name, hooks=self._hooks)
+        connection = self._client()
+        self._consuming.connected(connection)
         self.config.connect(connection)
         return connection
+
+
+def broker_for(service: str, client: Callable[[], Client]) -> tuple[NatsBroker, Consuming]:
+    """A broker and its consumers for a service; `client` is asked for the connection when the broker starts."""
+    consuming = Consuming(service)
+    return ServiceBroker(client, consuming=consuming), consuming

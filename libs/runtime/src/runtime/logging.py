@@ -104,8 +104,11 @@ def configure(service: str, settings: LogSettings, *, stream: TextIO | None = No
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(max(level, logging.INFO))
-    for noisy in ("uvicorn.access", "pymongo", "httpx", "httpcore", "nats"):
-        logging.getLogger(noisy).setLevel(max(level, logging.WARNING))
+    for noisy in ("uvicorn.access", "pymongo", "httpx", "httpcore", "nats", "faststream"):
+        other = logging.getLogger(noisy)
+        other.handlers.clear()
+        other.propagate = True
+        other.setLevel(max(level, logging.WARNING))
 
 
 class _Stamp:

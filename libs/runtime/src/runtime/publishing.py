@@ -25,6 +25,8 @@ _DUPLICATE_IN_PROGRESS = 10158
 FIRST_ATTEMPT = 0.5
 LONGEST_ATTEMPT = 4.0
 PAUSE = 0.05
+SLICE = 0.1
+"""Seconds between two looks at whether the connection is still the one that the event went out on."""
 
 
 class Serialised(Protocol):
@@ -117,9 +119,8 @@ class Publisher:
                 why = "the connection's buffer is full"
                 await asyncio.sleep(min(PAUSE, left))
                 continue
-            try:
-                answer = (await pending.wait(min(attempt, left)))[0]
-            except TimeoutError:
+            answer = await self._acknowledgement(pending, min(attempt, left))
+            if answer is None:
                 unacknowledged = True
                 attempt = min(attempt * 2, LONGEST_ATTEMPT)
                 continue
@@ -129,6 +130,18 @@ class Publisher:
             why = stored
             pending.reset()
             await asyncio.sleep(min(PAUSE, max(end - clock(), 0)))
+
+    async def _acknowledgement(self, pending: Pending, seconds: float) -> Msg | None:
+        """The answer; None when it has not come in time, or cannot come since the connection is another one by now."""
+        clock = asyncio.get_running_loop().time
+        end = clock() + seconds
+        reconnects = self._client.stats["reconnects"]
+        while (left := end - clock()) > 0 and self._client.stats["reconnects"] == reconnects:
+            try:
+                return (await pending.wait(min(left, SLICE)))[0]
+            except TimeoutError:
+                continue
+        return None
 
     async def publish_live(
         self, subject: str, event: bytes | Serialised, headers: dict[str, str] | None = None

@@ -34,6 +34,8 @@ ReplyT = TypeVar("ReplyT", bound=BaseModel)
 Handler = Callable[[RequestT], Awaitable[ReplyT | None]]
 
 PAUSE = 0.05
+SLICE = 0.2
+"""Seconds between two looks at whether the connection is still the one that the request went out on."""
 IN_FLIGHT = 512
 SERVE_DEADLINE = 30.0
 
@@ -87,13 +89,15 @@ class RpcClient:
     ) -> ReplyT:
         clock = asyncio.get_running_loop().time
         end = clock() + deadline
-        sent = 0
-        nobody = False
         headers = trace_headers() or None
+        nobody = True
+        sent = 0
+        next_attempt = 0.0
+        reconnects = 0
         while True:
             left = end - clock()
             if left <= 0:
-                if nobody or sent == 0:
+                if nobody:
                     raise RpcError(ErrorCode.UNAVAILABLE, f"nobody serves {method.subject}", retryable=True)
                 raise RpcError(
                     ErrorCode.TIMEOUT, f"no reply from {method.subject} within {deadline:g} s", retryable=method.safe
@@ -101,22 +105,28 @@ class RpcClient:
             if not self._client.is_connected:
                 await asyncio.sleep(min(PAUSE, left))
                 continue
-            if sent < attempts:
+            # A request made on a connection that broke is lost more often than not: it is no attempt.
+            lost = method.safe and sent > 0 and reconnects != self._client.stats["reconnects"]
+            if lost or (sent < attempts and clock() >= next_attempt):
+                sent += 0 if lost else 1
+                reconnects = self._client.stats["reconnects"]
+                next_attempt = clock() + left / (attempts - sent + 1)
                 try:
                     await self._client.publish(method.subject, body, reply=pending.reply_to, headers=headers)
                 except NatsError as error:
                     raise RpcError(ErrorCode.UNAVAILABLE, f"{method.subject}: {error}", retryable=True) from error
-                sent += 1
+                nobody = False
             try:
-                answer = (await pending.wait(left / (attempts - sent + 1)))[0]
+                answer = (await pending.wait(min(left, SLICE)))[0]
             except TimeoutError:
                 continue
-            nobody = is_no_responders(answer)
-            if not nobody:
+            if not is_no_responders(answer):
                 return _read_reply(method, answer.data)
+            nobody = True
             if method.queue is None:
                 raise RpcError(ErrorCode.UNAVAILABLE, f"nobody serves {method.subject}", retryable=True)
             sent -= 1
+            next_attempt = 0.0
             pending.reset()
             await asyncio.sleep(min(PAUSE, max(end - clock(), 0)))
 

@@ -20,17 +20,17 @@ back → methods → on_stop, last first → connection.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 import uvloop
-from faststream.nats import NatsBroker
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
@@ -41,10 +41,8 @@ from contracts.streams import STREAMS, Stream
 from runtime import logging as logs
 from runtime import telemetry
 from runtime.advisories import Advisories
-from runtime.broker import ServiceBroker
-from runtime.connection import ConnectionHooks, ErrorHook, Hook, jetstream
+from runtime.connection import ConnectionHooks, ErrorHook, Hook, connect, jetstream
 from runtime.consumers import ensure_consumer
-from runtime.consuming import Consuming
 from runtime.conversation_log import ConversationLog
 from runtime.errors import NotReady
 from runtime.health import Check, Health, HealthServer, bus_check
@@ -54,6 +52,11 @@ from runtime.pulling import PullWorker
 from runtime.rpc import Handler, RpcClient, RpcServer
 from runtime.settings import DrainSettings, LogSettings, NatsSettings
 from runtime.streams import ensure_streams
+
+if TYPE_CHECKING:
+    from faststream.nats import NatsBroker
+
+    from runtime.consuming import Consuming
 
 log = structlog.get_logger(__name__)
 
@@ -80,8 +83,7 @@ class Service:
         self.name = name
         self.health = Health(name)
         self.hooks = ConnectionHooks()
-        self.consuming = Consuming(name)
-        self.broker: NatsBroker = ServiceBroker(nats, name=name, hooks=self.hooks, consuming=self.consuming)
+        self._consuming: tuple[NatsBroker, Consuming] | None = None
         self._nats_settings = nats
         self._log_settings = logging or LogSettings()
         self._drain_settings = drain or DrainSettings()
@@ -105,6 +107,18 @@ class Service:
         if self._client is None:
             raise NotReady(f"{self.name} is not connected yet: use it from an on_start hook")
         return self._client
+
+    @property
+    def broker(self) -> NatsBroker:
+        """FastStream's broker on that connection, with the consume middleware. Made when first asked for: importing
+        FastStream takes half a second, and a service without durable consumers does not need it."""
+        return self._consuming_on_broker()[0]
+
+    def _consuming_on_broker(self) -> tuple[NatsBroker, Consuming]:
+        if self._consuming is None:
+            module = importlib.import_module("runtime.broker")
+            self._consuming = module.broker_for(self.name, lambda: self.nats)
+        return self._consuming
 
     @property
     def js(self) -> JetStreamContext:
@@ -171,7 +185,8 @@ class Service:
         self, subject: str, *, stream: str, durable: str, **options: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """A decorator for a durable consumer's handler; see Consuming.subscriber."""
-        return self.consuming.subscriber(self.broker, subject, stream=stream, durable=durable, **options)
+        broker, consuming = self._consuming_on_broker()
+        return consuming.subscriber(broker, subject, stream=stream, durable=durable, **options)
 
     # ------------------------------------------------------------ its life
 
@@ -188,21 +203,21 @@ class Service:
             await self._health_server.start()
             log.info("service.listening", port=self._health_server.port)
         self.hooks.on_reconnect.append(_count_reconnect)
-        self._client = client = await self.broker.connect()
+        self._client = client = await connect(self._nats_settings, name=self.name, hooks=self.hooks)
         self.health.add_check("nats", bus_check(client))
-        self.consuming.connected(client)
         if self._nats_settings.manage_streams:
             await ensure_streams(client, self._streams, replicas=self._nats_settings.replicas)
         for hook in self._on_start:
             await hook()
-        for spec in self.consuming.specs:
-            await ensure_consumer(client, spec)
         self._rpc_server = RpcServer(client)
         for register in self._methods:
             await register(self._rpc_server)
-        consumers = {(spec.stream, spec.durable) for spec in self.consuming.specs}
-        await Advisories(client, self.name, consumers).start()
-        await self.broker.start()
+        if self._consuming is not None:
+            broker, consuming = self._consuming
+            for spec in consuming.specs:
+                await ensure_consumer(client, spec)
+            await Advisories(client, self.name, {(spec.stream, spec.durable) for spec in consuming.specs}).start()
+            await broker.start()
         for worker in self._workers:
             await worker.start()
         # Subscriptions are sent, but only a round trip shows that the server has them.
@@ -222,7 +237,7 @@ class Service:
         log.info("service.draining", deadline=self._drain_settings.deadline)
         await _run_hooks(self._on_drain, left(2))
         if self._started:
-            consumers = [subscriber.stop() for subscriber in self.broker.subscribers]
+            consumers = [one.stop() for one in self._consuming[0].subscribers] if self._consuming else []
             workers = [worker.drain(left(2)) for worker in self._workers]
             await _bounded(asyncio.gather(*workers, *consumers, return_exceptions=True), left(1.5))
         if self._rpc_server is not None:
