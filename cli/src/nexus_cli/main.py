@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from nexus_cli.commands import stack
+from nexus_cli.commands import chat, dlq, doctor, stack, token, tools
 
 app = typer.Typer(
     name="nexus",
@@ -14,9 +14,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(stack.up)
-app.command()(stack.down)
-app.command()(stack.serve)
+for command in (stack.up, stack.down, chat.chat, tools.tools, tools.call, token.token, doctor.doctor, stack.serve):
+    app.command()(command)
+app.add_typer(dlq.app, name="dlq")
 
 
 def main() -> None:

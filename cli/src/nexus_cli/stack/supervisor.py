@@ -20,7 +20,7 @@ from nexus_cli.stack.handshakes import NotReady
 from nexus_cli.stack.program import Program, Stage
 
 _PROBE_PAUSE = 0.03
-_FIRST_STARTS = 5
+_FIRST_STARTS = 3
 _KILLED_WITHIN = 5.0
 
 

@@ -8,18 +8,17 @@ import sys
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from nexus_cli.settings import StackSettings
-from nexus_cli.stack import handshakes, ports
+from nexus_cli.stack import ports
 from nexus_cli.stack.datadir import DataDirectory, DevSecrets
-from nexus_cli.stack.errors import PortTaken, ServerUnreachable
+from nexus_cli.stack.errors import PortTaken
+from nexus_cli.stack.outside import DEFAULT_PORTS, require_answer
 from nexus_cli.stack.program import Program
 from nexus_cli.stack.servers import embedded
 from nexus_cli.stack.services import SERVICES, service_program
 from nexus_cli.stack.supervisor import Supervisor
 
-_DEFAULT_PORTS = {"nats": 4222, "redis": 6379, "mongodb": 27017}
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -45,7 +44,7 @@ async def run_stack(options: UpOptions, directory: DataDirectory, settings: Stac
         if "gateway" in options.services:
             _require_free(gateway_port)
         outside = settings.urls()
-        await asyncio.gather(*(_require_answer(name, url) for name, url in outside.items()))
+        await asyncio.gather(*(require_answer(name, url) for name, url in outside.items()))
         address = f"http://{ports.HOST}:{gateway_port}/"
         supervisor = Supervisor(
             plan(options, directory, settings, gateway_port),
@@ -67,7 +66,7 @@ def plan(options: UpOptions, directory: DataDirectory, settings: StackSettings, 
         jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else made.jwt_secret,
         principal_key=settings.principal_key.get_secret_value() if settings.principal_key else made.principal_key,
     )
-    servers = [embedded(name, directory.path) for name in _DEFAULT_PORTS if name not in settings.urls()]
+    servers = [embedded(name, directory.path) for name in DEFAULT_PORTS if name not in settings.urls()]
     services = [service_program(name, gateway_port=gateway_port, secrets=secrets) for name in options.services]
     return [*servers, *services]
 
@@ -116,28 +115,6 @@ def _require_free(port: int) -> None:
             f"port {port} is in use{f' by {who}' if who else ''}: stop that program, or choose another port with "
             f"`nexus up --port N` (`make up PORT=N`)"
         )
-
-
-async def _require_answer(name: str, url: str) -> None:
-    """Any host of the address that takes a connection will do: clusters are listed whole."""
-    parts = urlsplit(url.split(",")[0])
-    if parts.scheme == "mongodb+srv":
-        return
-    netloc = url.split("://", 1)[-1].split("/", 1)[0].rsplit("@", 1)[-1]
-    tried: list[str] = []
-    for entry in netloc.split(","):
-        host = urlsplit(f"//{entry.rsplit('://', 1)[-1].rsplit('@', 1)[-1]}")
-        target = (host.hostname or "localhost", host.port or _DEFAULT_PORTS[name])
-        try:
-            await handshakes.reach(*target)
-        except OSError as error:
-            tried.append(f"{target[0]}:{target[1]} ({error.strerror or type(error).__name__})")
-        else:
-            return
-    raise ServerUnreachable(
-        f"NEXUS_{name.upper()}_URL is set, but nothing answers at {', '.join(tried)}: start that server, or unset the "
-        "variable to use the embedded one"
-    )
 
 
 def say(line: str) -> None:

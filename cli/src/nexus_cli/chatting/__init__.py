@@ -1,0 +1,1 @@
+"""The chat protocol from the client's side, and its face in a terminal."""

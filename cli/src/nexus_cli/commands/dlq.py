@@ -1,0 +1,102 @@
+"""`nexus dlq`: dead letters, what no service could handle."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from nexus_cli.commands.failures import fail
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+
+if TYPE_CHECKING:
+    from runtime.dead_letters import DeadLetters, Letter
+
+T = TypeVar("T")
+app = typer.Typer(help="Dead letters: list them, look at one, put one back.", no_args_is_help=True)
+Sequence = Annotated[int, typer.Argument(metavar="SEQ", help="The letter's number in the list.", min=1)]
+
+
+@app.command("list")
+def list_letters(
+    service: Annotated[str | None, typer.Option(help="Only this service's.")] = None,
+    after: Annotated[int, typer.Option(help="Only letters behind this number.", min=0)] = 0,
+    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=1000)] = 100,
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """List dead letters, oldest first."""
+    letters = _with_letters(data, lambda box: box.list(service=service, after=after, limit=limit))
+    if as_json:
+        print(json.dumps([_view(letter) for letter in letters], indent=2))
+        return
+    for letter in letters:
+        print(f"{letter.seq:>8}  {letter.time:%Y-%m-%d %H:%M:%S}  {letter.service:<15}  {letter.subject}")
+        print(f"{'':>8}  {letter.reason[:160]}")
+    if not letters:
+        print("no dead letters")
+
+
+@app.command()
+def show(seq: Sequence, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+    """Show one dead letter with its reason and its body."""
+    view = _view(_with_letters(data, lambda box: box.get(seq)), whole=True)
+    if as_json:
+        print(json.dumps(view, indent=2, ensure_ascii=False))
+        return
+    body = view.pop("body")
+    for key, value in view.items():
+        print(f"{key:<12}{value}")
+    print(body if isinstance(body, str) else json.dumps(body, indent=2, ensure_ascii=False))
+
+
+@app.command()
+def replay(seq: Sequence, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+    """Put a dead letter's message back where it came from. The letter stays in the list."""
+    stored = _with_letters(data, lambda box: box.replay(seq))
+    if as_json:
+        print(json.dumps({"seq": stored.seq, "duplicate": stored.duplicate}))
+    elif stored.duplicate:
+        print(f"it has been replayed a moment ago already, as {stored.seq}")
+    else:
+        print(f"replayed as {stored.seq}")
+
+
+def _with_letters(data: Path, work: Callable[[DeadLetters], Awaitable[T]]) -> T:
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import bus, find_target
+    from runtime.dead_letters import DeadLetters
+    from runtime.errors import RuntimeFault
+
+    async def run() -> T:
+        async with bus(find_target(data).nats) as client:
+            return await work(DeadLetters(client))
+
+    try:
+        return asyncio.run(run())
+    except (StackError, RuntimeFault, TimeoutError) as error:
+        fail(str(error) or "the bus did not answer in time")
+
+
+def _view(letter: Letter, *, whole: bool = False) -> dict[str, Any]:
+    view: dict[str, Any] = {
+        "seq": letter.seq,
+        "time": letter.time.isoformat(),
+        "service": letter.service,
+        "stream": letter.stream,
+        "subject": letter.subject,
+        "originSeq": letter.origin_seq,
+        "deliveries": letter.deliveries,
+        "reason": letter.reason,
+    }
+    if whole:
+        view["headers"] = dict(letter.headers)
+        try:
+            view["body"] = json.loads(letter.body)
+        except ValueError:
+            view["body"] = letter.body.decode(errors="replace")
+    return view

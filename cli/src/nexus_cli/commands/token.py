@@ -1,0 +1,57 @@
+"""`nexus token`: a signed development token, alone on standard output."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from nexus_cli.commands.failures import fail
+from nexus_cli.commands.options import DEFAULT_DATA, Data
+
+
+class Role(StrEnum):
+    """Roles of the gateway's tokens (interfaces.md)."""
+
+    VISITOR = "visitor"
+    USER = "user"
+    COMMERCIAL = "commercial"
+    ADMIN = "admin"
+    SERVICE = "service"
+
+
+class PlanName(StrEnum):
+    """Plans of customers."""
+
+    FREE = "free"
+    PRO = "pro"
+    PREMIUM = "premium"
+
+
+def token(
+    role: Annotated[Role, typer.Option(help="What the bearer may do.")],
+    user: Annotated[str | None, typer.Option(help="The user's id; else demo-<role or plan>.")] = None,
+    company: Annotated[str, typer.Option(help="The company that the token is bound to.")] = "demo",
+    plan: Annotated[PlanName, typer.Option(help="The plan, for a customer.")] = PlanName.FREE,
+    hours: Annotated[float, typer.Option(help="Valid for so long.", min=0.01, max=8760)] = 12.0,
+    data: Data = DEFAULT_DATA,
+) -> None:
+    """Print a signed development token, for the stack on a data directory.
+
+    Signed with NEXUS_JWT_SECRET if that is set, else with the data directory's own secret.
+    """
+    from contracts.ids import InvalidIdError, check_company, check_id
+    from nexus_cli.identity import development_token
+    from nexus_cli.settings import StackSettings
+    from nexus_cli.stack.datadir import DataDirectory
+
+    given = StackSettings().jwt_secret
+    who = user or f"demo-{plan if role is Role.USER else role}"
+    try:
+        check_id(who, "user")
+        check_company(company)
+        secret = given.get_secret_value() if given else DataDirectory(data).secrets().jwt_secret
+    except (InvalidIdError, OSError) as error:
+        fail(error)
+    print(development_token(secret, role=role, user=who, company=company, plan=plan, hours=hours))

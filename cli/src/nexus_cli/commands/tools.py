@@ -1,0 +1,91 @@
+"""`nexus tools` and `nexus call`: the catalogue, and one call through the bus."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Annotated
+
+import typer
+
+from nexus_cli.commands.chat import Who
+from nexus_cli.commands.failures import fail, misuse
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+
+Company = Annotated[str, typer.Option(help="The company of the caller.")]
+Language = Annotated[str, typer.Option(help="Language of texts: en, es.")]
+
+
+def tools(
+    plan: Annotated[Who, typer.Option("--plan", help="A customer's plan, or visitor.")] = Who.PREMIUM,
+    company: Company = "demo",
+    language: Language = "en",
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """List the tools that a plan may use."""
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import bus, find_target
+    from nexus_cli.tool_calls import Caller, catalogue
+    from runtime.errors import RuntimeFault
+
+    async def ask() -> None:
+        async with bus(find_target(data).nats) as client:
+            listed = await catalogue(client, Caller.of(plan, company, language))
+        if as_json:
+            print(json.dumps([tool.to_wire() for tool in listed], indent=2, ensure_ascii=False))
+            return
+        for tool in listed:
+            required = tool.parameters.get("required", [])
+            arguments = " ".join(
+                f"{name}=…" if name in required else f"[{name}=…]" for name in tool.parameters.get("properties", {})
+            )
+            print(f"{tool.name} {arguments}".rstrip())
+            print(f"    {tool.category}, {tool.required_plan}: {tool.description}")
+
+    try:
+        asyncio.run(ask())
+    except (StackError, RuntimeFault) as error:
+        fail(error)
+
+
+def call(
+    tool: Annotated[str, typer.Argument(help="The tool's name, as `nexus tools` shows it.")],
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]…", help="The tool's arguments.")] = None,
+    who: Annotated[Who, typer.Option("--as", help="A customer of this plan, or a visitor.")] = Who.PREMIUM,
+    company: Company = "demo",
+    language: Language = "en",
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """Call one tool through the bus and print the data of its result (with --json the whole result)."""
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import bus, find_target
+    from nexus_cli.tool_calls import Caller, call_tool, catalogue, read_arguments
+    from runtime.errors import RuntimeFault
+
+    async def ask() -> None:
+        target = find_target(data)
+        caller = Caller.of(who, company, language)
+        async with bus(target.nats) as client:
+            declared = {entry.name: entry for entry in await catalogue(client, caller)}
+            try:
+                values = read_arguments(arguments or [], declared[tool].parameters if tool in declared else {})
+            except ValueError as error:
+                misuse(error)
+            category = declared[tool].category if tool in declared else "market"
+            result = await call_tool(
+                client, caller, principal_key=target.principal_key, tool=tool, category=category, arguments=values
+            )
+        if as_json:
+            print(json.dumps(result.to_wire(), indent=2, ensure_ascii=False))
+        elif result.success:
+            print(json.dumps(result.data, indent=2, ensure_ascii=False))
+        if result.error is not None:
+            details = "; ".join(f"{field.field}: {field.message}" for field in result.error.fields or [])
+            fail(f"{result.error.code}: {result.error.message}{f' ({details})' if details else ''}")
+
+    try:
+        asyncio.run(ask())
+    except (StackError, RuntimeFault) as error:
+        fail(error)

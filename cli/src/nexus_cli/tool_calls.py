@@ -1,0 +1,119 @@
+"""Tools over the bus: the catalogue, and a call as any other service would make it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Self, cast
+
+from nats.aio.client import Client
+
+from contracts.channels import tool_request
+from contracts.envelope import CloudEvent
+from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolResult
+from contracts.ids import uuid7
+from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
+from nexus_cli.identity import development_principal
+from runtime.errors import RpcError
+from runtime.publishing import Publisher
+from runtime.rpc import RpcClient
+
+_ANSWER_WITHIN = 75.0
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who is calling: a visitor, or the development user of a plan."""
+
+    user: str
+    role: str
+    plan: str
+    company: str
+    language: str
+
+    @classmethod
+    def of(cls, who: str, company: str, language: str) -> Self:
+        """The development identity behind `--as`: visitor, free, pro, premium."""
+        role, plan = ("visitor", "free") if who == "visitor" else ("user", who)
+        return cls(user=f"demo-{who}", role=role, plan=plan, company=company, language=language)
+
+
+async def catalogue(client: Client, caller: Caller) -> list[CatalogueTool]:
+    """The tools that the caller may use.
+
+    Raises:
+        RpcError: no tool-executor answers.
+    """
+    request = CatalogueRequest(
+        company_id=caller.company, role=caller.role, plan=caller.plan, language=caller.language, user_id=caller.user
+    )
+    return (await RpcClient(client).call(CATALOGUE, request)).tools
+
+
+async def call_tool(
+    client: Client,
+    caller: Caller,
+    *,
+    principal_key: str,
+    tool: str,
+    category: str,
+    arguments: Mapping[str, Any],
+) -> ToolResult:
+    """One call through the work queue; the result comes to an inbox of our own.
+
+    Raises:
+        RpcError: no result within 75 s.
+        PublishFailed: the bus did not take the call.
+    """
+    inbox = client.new_inbox()
+    answers = await client.subscribe(inbox, max_msgs=1)  # pyright: ignore[reportUnknownMemberType]
+    call_id = uuid7()
+    deadline = datetime.now(UTC) + timedelta(seconds=_ANSWER_WITHIN)
+    requested = ToolCallRequested(
+        call_id=call_id,
+        tool=tool,
+        arguments=dict(arguments),
+        principal=development_principal(
+            principal_key, user=caller.user, role=caller.role, company=caller.company, plan=caller.plan
+        ),
+        company_id=caller.company,
+        reply_to=inbox,
+        deadline=deadline,
+        language=caller.language,
+    )
+    event = CloudEvent[ToolCallRequested](source="/nexus/cli", type="tools.call.requested.v1", data=requested)
+    await Publisher(client).append(tool_request(category), event, stream="TOOLS", msg_id=f"{call_id}.1")
+    try:
+        message = await answers.next_msg(timeout=_ANSWER_WITHIN)
+    except TimeoutError:
+        raise RpcError("TIMEOUT", f"no result of {tool} within {_ANSWER_WITHIN:g} s", retryable=True) from None
+    return CloudEvent[ToolCallCompleted].parse(message.data).data.result
+
+
+def read_arguments(pairs: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """`key=value` words as the tool's arguments: JSON where it is JSON, but text stays text where the schema says so.
+
+    Raises:
+        ValueError: a word without `=`.
+    """
+    properties = cast("Mapping[str, Any]", schema.get("properties", {}))
+    arguments: dict[str, Any] = {}
+    for pair in pairs:
+        key, separator, text = pair.partition("=")
+        if not separator or not key:
+            raise ValueError(f"{pair!r} is no argument: write key=value")
+        arguments[key] = _value(text, cast("Mapping[str, Any]", properties.get(key, {})))
+    return arguments
+
+
+def _value(text: str, declared: Mapping[str, Any]) -> Any:
+    if declared.get("type") == "string":
+        return text
+    if declared.get("type") == "array" and not text.startswith("["):
+        return [_value(part, declared.get("items", {})) for part in text.split(",")]
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
