@@ -20,6 +20,7 @@ async def history(on: Replica, writer: Writer, up_to: int, limit: int = 20) -> l
 async def test_a_message_is_in_the_history_as_soon_as_it_is_stored(servers: Servers) -> None:
     async with replica(servers) as one:
         writer = Writer(one.client)
+        seq = 0
         for number in range(30):
             seq = await writer.visitor(f"m{number}")
             assert (await history(one, writer, seq))[-1] == f"m{number}"
@@ -71,6 +72,7 @@ async def test_every_reader_of_every_replica_sees_what_it_names(servers: Servers
         writers = [Writer(one.client) for _ in range(20)]
 
         async def talk(writer: Writer, reader: Replica) -> None:
+            seq = 0
             for number in range(15):
                 seq = await writer.visitor(f"m{number}")
                 assert (await history(reader, writer, seq))[-1] == f"m{number}"
@@ -91,8 +93,7 @@ async def test_a_sequence_that_the_log_has_not_reached_is_an_error_worth_another
 async def test_a_snapshot_holds_the_last_fifty_messages_up_to_at_least_the_named_sequence(servers: Servers) -> None:
     async with replica(servers) as one:
         writer = Writer(one.client)
-        for number in range(60):
-            seq = await writer.visitor(f"m{number}")
+        seq = [await writer.visitor(f"m{number}") for number in range(60)][-1]
         request = SnapshotRequest(company_id="acme", conversation_id=writer.conversation, min_seq=seq)
         snapshot = await one.rpc.call(SNAPSHOT, request)
         assert [message.text for message in snapshot.messages] == [f"m{number}" for number in range(10, 60)]

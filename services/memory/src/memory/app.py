@@ -1,8 +1,9 @@
 """The composition root: the only place that builds things and reads settings."""
 
+from collections.abc import Awaitable, Callable
+from typing import Protocol
 from uuid import uuid4
 
-from nats.aio.client import Client
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -13,7 +14,6 @@ from memory.adapters import mongo
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.chat_consumer import DURABLE, ChatConsumer
 from memory.adapters.chat_log import ChatLog
-from memory.adapters.executions_consumer import executions_consumer
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_executions import MongoExecutions
@@ -28,25 +28,36 @@ from memory.application.inbox import Inbox
 from memory.application.projection import Projection
 from memory.application.seeding import seed
 from memory.application.sweeps import Sweep
+from memory.errors import StoreUnavailable
 from memory.ports import Principals
 from memory.settings import MemorySettings
-from runtime.connection import jetstream
-from runtime.conversation_log import ConversationLog
 from runtime.dead_letters import DeadLetters
-from runtime.publishing import Publisher
-from runtime.rpc import RpcServer
+from runtime.errors import NotReady
+from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, RedisSettings
 
 BOUNDS_EVERY = 2.0
 """Seconds between looks at the stream's beginning and incarnation."""
 
 
+class Part(Protocol):
+    """Something with a life of its own beside the service's methods."""
+
+    async def start(self) -> None:
+        """Begins."""
+        ...
+
+    async def stop(self) -> None:
+        """Ends within a few seconds."""
+        ...
+
+
 class Memory:
-    """One replica of memory on a connected bus whose streams are there."""
+    """One replica of memory, hung on a service: built when the bus is connected, on when the service is ready."""
 
     def __init__(
         self,
-        client: Client,
+        service: Service,
         *,
         principals: Principals,
         mongo_settings: MongoSettings,
@@ -54,80 +65,82 @@ class Memory:
         settings: MemorySettings,
         dev: DevSettings,
     ) -> None:
-        self._client = client
+        self._service = service
+        self._principals = principals
+        self._settings = settings
         self._dev = dev
         self._mongo = mongo.connect(mongo_settings)
         self._database = self._mongo[mongo_settings.database]
         self._redis = redis_client(redis_settings)
-        publisher = Publisher(client)
-        facts = MongoFacts(self._database["facts"])
-        conversations = MongoConversations(self._database["conversations"])
-        companies = MongoCompanies(self._database["companies"])
-        self._principals = principals
-        self._log = ChatLog(ConversationLog(client), publisher, settings.history_deadline)
-        self._floor = ProjectionFloor(client, CHAT.name, DURABLE, lambda: self._log.era)
-        self._far_windows = RedisWindows(self._redis)
-        self._histories = Histories(
-            facts=facts,
-            conversations=conversations,
-            windows=NearWindows(self._far_windows),
-            log=self._log,
-            floor=self._floor,
-            deadline=settings.history_deadline,
-        )
-        self._inbox = Inbox(facts=facts, conversations=conversations, log=self._log, floor=self._floor)
-        self._companies = Companies(store=companies, announcements=BusAnnouncements(publisher))
-        self._handoffs = Handoffs(conversations=conversations, companies=companies, log=self._log, floor=self._floor)
-        self._projection = Projection(
-            facts=facts, conversations=conversations, floor=self._floor, principals=principals
-        )
-        self._executions = executions_consumer(client, MongoExecutions(self._database["executions"]))
-        self._server = RpcServer(client)
-        self._consumer: ChatConsumer | None = None
-        self._sweeps = (
-            Sweep("bounds of the log", BOUNDS_EVERY, self._log.refresh),
-            Sweep("waiting conversations", settings.handoff_sweep, self._handoffs.sweep),
-            Sweep("untold settings", settings.settings_sweep, self._companies.sweep),
-        )
+        self._executions = MongoExecutions(self._database["executions"])
+        handlers.consume(service, self._executions)
+        # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
+        service.add_check("mongodb", lambda: mongo.ping(self._mongo))
+        service.on_start(self.build)
 
-    async def start(self) -> None:
-        """Everything on; flush the connection before saying that it is ready.
+    async def build(self) -> None:
+        """Builds everything on the connected service.
 
         Raises:
-            StoreUnavailable, nats.errors.Error, runtime.errors.NotReady: a server is away.
+            NotReady: MongoDB, the stream or its consumer cannot be had.
         """
-        await mongo.prepare(self._database)
-        store = await mongo.name_of(self._database, str(uuid4()))
-        self._consumer = ChatConsumer(
-            jetstream(self._client), self._log, store, self._projection.project, DeadLetters(self._client)
+        service, settings = self._service, self._settings
+        service.on_stop(self._mongo.close)
+        service.on_stop(self._redis.aclose)
+        store = await self._prepare_store()
+        facts = MongoFacts(self._database["facts"])
+        conversations = MongoConversations(self._database["conversations"])
+        company_store = MongoCompanies(self._database["companies"])
+
+        log = ChatLog(service.conversation_log, service.publisher, settings.history_deadline)
+        floor = ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era)
+        projection = Projection(facts=facts, conversations=conversations, floor=floor, principals=self._principals)
+        consumer = ChatConsumer(service.nats, log, store, projection.project, DeadLetters(service.nats))
+        await consumer.ensure()
+        windows = RedisWindows(self._redis)
+        histories = Histories(
+            facts=facts,
+            conversations=conversations,
+            windows=NearWindows(windows),
+            log=log,
+            floor=floor,
+            deadline=settings.history_deadline,
         )
-        await self._consumer.ensure()
-        await self._floor.start()
-        await self._far_windows.start()
+        inbox = Inbox(facts=facts, conversations=conversations, log=log, floor=floor)
+        companies = Companies(store=company_store, announcements=BusAnnouncements(service.publisher))
+        handoffs = Handoffs(conversations=conversations, companies=company_store, log=log, floor=floor)
         if self._dev.dev:
-            await seed(self._companies, self._dev.demo_origin)
-        await handlers.serve(self._server, self._histories, self._inbox, self._companies)
-        await self._consumer.start()
-        await self._executions.start()
-        for sweep in self._sweeps:
-            await sweep.start()
+            await seed(companies, self._dev.demo_origin)
+        handlers.serve(service, histories, inbox, companies)
+        service.on_reconnect(_nothing_of(log.refresh))
+        await self._keep_on(
+            floor,
+            windows,
+            consumer,
+            Sweep("bounds of the log", BOUNDS_EVERY, log.refresh),
+            Sweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),
+            Sweep("untold settings", settings.settings_sweep, companies.sweep),
+        )
 
-    async def drain(self, deadline: float = 10.0) -> None:
-        """Takes nothing new, finishes what runs within `deadline` seconds, and lets go of the databases."""
-        for sweep in self._sweeps:
-            await sweep.stop()
-        await self._server.drain(deadline / 2)
-        if self._consumer is not None:
-            await self._consumer.stop(deadline / 4)
-        await self._executions.drain(deadline / 4)
-        await self._floor.stop()
-        await self._far_windows.stop()
-        await self._redis.aclose()
-        await self._mongo.close()
+    async def _prepare_store(self) -> str:
+        """The database with its indexes; returns the database's name for itself."""
+        try:
+            await mongo.prepare(self._database)
+            return await mongo.name_of(self._database, str(uuid4()))
+        except StoreUnavailable as error:
+            raise NotReady(f"{error}; start it, or point NEXUS_MONGODB_URL at one") from error
 
-    async def check_mongodb(self) -> None:
-        """Raises when MongoDB does not answer. Redis is only a cache here: without it memory is slower, not wrong."""
-        await mongo.ping(self._mongo)
+    async def _keep_on(self, *parts: Part) -> None:
+        for part in parts:
+            await part.start()
+            self._service.on_stop(part.stop)
+
+
+def _nothing_of(work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[None]]:
+    async def run() -> None:
+        await work()
+
+    return run
 
 
 def redis_client(settings: RedisSettings) -> Redis:

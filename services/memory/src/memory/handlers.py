@@ -1,4 +1,4 @@
-"""The methods that memory serves: one thin function each."""
+"""The subscription table: the methods that memory serves and the facts that it takes in, one thin function each."""
 
 import functools
 from collections.abc import Awaitable, Callable
@@ -6,7 +6,10 @@ from typing import TypeVar
 
 import orjson
 
+from contracts.envelope import CloudEvent
 from contracts.errors import ErrorCode
+from contracts.events.tool import ToolCallCompleted
+from contracts.ids import NOBODY, InvalidIdError, check_company
 from contracts.rpc import (
     COMPANY_CREATE,
     COMPANY_GET,
@@ -43,6 +46,7 @@ from contracts.rpc import (
     SnapshotReply,
     SnapshotRequest,
 )
+from contracts.streams import FACTS
 from memory.application.companies import Companies
 from memory.application.history import Histories
 from memory.application.inbox import Inbox
@@ -50,10 +54,13 @@ from memory.domain.company import BadSettingsError
 from memory.domain.facts import without_principal
 from memory.domain.keys import BadCursorError
 from memory.errors import CompanyExists, MemoryFault, NoSuchCompany, SettingsMoved
-from memory.ports import InboxFilter
+from memory.ports import ExecutionStore, InboxFilter
+from runtime.consuming import current_delivery
 from runtime.errors import ReadFailed, RpcError
-from runtime.rpc import RpcServer
+from runtime.outcomes import Ack, DeadLetter
+from runtime.service import Service
 
+CALL_COMPLETED = "tools.call.completed.v1"
 RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")
 
@@ -69,21 +76,55 @@ CODES: tuple[tuple[type[Exception], ErrorCode], ...] = (
 """What the use cases raise, as the codes of the contract; the first that fits counts."""
 
 
-async def serve(server: RpcServer, histories: Histories, inbox: Inbox, companies: Companies) -> None:
-    """Serves every method of memory on `server`."""
+def serve(service: Service, histories: Histories, inbox: Inbox, companies: Companies) -> None:
+    """The methods that memory serves."""
     conversations = ConversationMethods(histories, inbox)
     settings = CompanyMethods(companies)
-    await server.serve(HISTORY, answering(conversations.history))
-    await server.serve(SNAPSHOT, answering(conversations.snapshot))
-    await server.serve(FACTS_AFTER, answering(conversations.facts))
-    await server.serve(LATEST_CONVERSATION, answering(conversations.latest))
-    await server.serve(CONVERSATION, answering(conversations.conversation))
-    await server.serve(CONVERSATION_MESSAGES, answering(conversations.messages))
-    await server.serve(CONVERSATIONS, answering(conversations.conversations))
-    await server.serve(MESSAGE_BY_ID, answering(conversations.message))
-    await server.serve(COMPANY_GET, answering(settings.get))
-    await server.serve(COMPANY_CREATE, answering(settings.create))
-    await server.serve(COMPANY_PATCH, answering(settings.patch))
+    service.serve(HISTORY, answering(conversations.history))
+    service.serve(SNAPSHOT, answering(conversations.snapshot))
+    service.serve(FACTS_AFTER, answering(conversations.facts))
+    service.serve(LATEST_CONVERSATION, answering(conversations.latest))
+    service.serve(CONVERSATION, answering(conversations.conversation))
+    service.serve(CONVERSATION_MESSAGES, answering(conversations.messages))
+    service.serve(CONVERSATIONS, answering(conversations.conversations))
+    service.serve(MESSAGE_BY_ID, answering(conversations.message))
+    service.serve(COMPANY_GET, answering(settings.get))
+    service.serve(COMPANY_CREATE, answering(settings.create))
+    service.serve(COMPANY_PATCH, answering(settings.patch))
+
+
+def consume(service: Service, executions: ExecutionStore) -> None:
+    """The facts that memory takes in one by one; the conversations' own come in batches (adapters/chat_consumer)."""
+
+    # Tried for as long as the store is away; what fits no contract is dead-lettered at once.
+    @service.subscriber(
+        f"{CALL_COMPLETED}.>", stream=FACTS.name, durable="memory-executions", max_deliver=-1, title=CALL_COMPLETED
+    )
+    async def record(event: CloudEvent[ToolCallCompleted]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
+        owner = fact_owner(current_delivery().subject, CALL_COMPLETED)
+        if owner is None:
+            return DeadLetter("the subject names no company and user")
+        # Whose call it was is in the subject: publishers have permission for subjects, not for what they write.
+        call = event.data.model_copy(update={"company_id": owner[0], "user_id": owner[1]})
+        await executions.add(owner[0], event.id, event.time, call)
+        return Ack()
+
+
+def fact_owner(subject: str, event_type: str) -> tuple[str, str | None] | None:
+    """Company and user (None: nobody's) of a FACTS subject; None when it does not name them."""
+    parts = subject.removeprefix(f"{event_type}.").split(".")
+    if len(parts) != 2 or not is_company(parts[0]):
+        return None
+    return parts[0], None if parts[1] == NOBODY else parts[1]
+
+
+def is_company(value: str) -> bool:
+    """Whether the value may be a company."""
+    try:
+        check_company(value)
+    except InvalidIdError:
+        return False
+    return True
 
 
 def answering(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:

@@ -1,6 +1,7 @@
 """Settings of this service alone; the shared ones are in runtime.settings."""
 
 from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 
 from runtime.settings import EnvSettings
 
@@ -8,13 +9,9 @@ from runtime.settings import EnvSettings
 class MemorySettings(EnvSettings):
     """Memory."""
 
-    port: int = Field(0, alias="NEXUS_MEMORY_PORT", ge=0, le=65_535, description="health and metrics; 0: any free one")
-    history_deadline: float = Field(
-        3.0, alias="NEXUS_MEMORY_HISTORY_DEADLINE", gt=0, description="seconds to wait for a sequence that is named"
-    )
-    handoff_sweep: float = Field(
-        1.0, alias="NEXUS_MEMORY_HANDOFF_SWEEP", gt=0, description="seconds between looks at waiting conversations"
-    )
-    settings_sweep: float = Field(
-        5.0, alias="NEXUS_MEMORY_SETTINGS_SWEEP", gt=0, description="seconds between looks for untold settings"
-    )
+    model_config = SettingsConfigDict(env_prefix="NEXUS_MEMORY_")
+
+    port: int = Field(default=0, ge=0, le=65_535, description="health and metrics; 0: any free one")
+    history_deadline: float = Field(default=3.0, gt=0, description="seconds to wait for a sequence that is named")
+    handoff_sweep: float = Field(default=1.0, gt=0, description="seconds between looks at waiting conversations")
+    settings_sweep: float = Field(default=5.0, gt=0, description="seconds between looks for untold settings")

@@ -29,8 +29,8 @@ from memory.settings import MemorySettings
 from runtime.connection import connect
 from runtime.publishing import Publisher
 from runtime.rpc import RpcClient
-from runtime.settings import DevSettings, MongoSettings, NatsSettings, RedisSettings
-from runtime.streams import ensure_streams
+from runtime.service import Service
+from runtime.settings import DevSettings, DrainSettings, MongoSettings, NatsSettings, RedisSettings
 
 
 class PlainPrincipals:
@@ -54,9 +54,9 @@ class Servers:
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """A running replica, a client of its own for the test, and calls over it."""
+    """A running replica, a connection of the test's own, and calls over it."""
 
-    memory: Memory
+    service: Service
     client: Client
     rpc: RpcClient
 
@@ -64,11 +64,10 @@ class Replica:
 @asynccontextmanager
 async def replica(servers: Servers, *, dev: DevSettings | None = None, **settings: Any) -> AsyncGenerator[Replica]:
     """One replica of memory for the length of the block; `settings` are MemorySettings by field name."""
-    client = await connect(NatsSettings(url=servers.nats), name="memory")
     caller = await connect(NatsSettings(url=servers.nats), name="test")
-    await ensure_streams(client)
-    memory = Memory(
-        client,
+    service = Service("memory", nats=NatsSettings(url=servers.nats), drain=DrainSettings(deadline=5))
+    Memory(
+        service,
         principals=PlainPrincipals(),
         mongo_settings=MongoSettings(url=servers.mongo, database=servers.database),
         redis_settings=RedisSettings(url=servers.redis),
@@ -76,13 +75,11 @@ async def replica(servers: Servers, *, dev: DevSettings | None = None, **setting
         dev=dev or DevSettings(dev=False),
     )
     try:
-        await memory.start()
-        await client.flush()
-        yield Replica(memory, caller, RpcClient(caller))
+        await service.start()
+        yield Replica(service, caller, RpcClient(caller))
     finally:
-        await memory.drain(2)
+        await service.stop()
         await caller.close()
-        await client.close()
 
 
 class Writer:

@@ -9,26 +9,28 @@ import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
+from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
-from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from nats.js.errors import NotFoundError
 
 from contracts.channels import CHAT_ALL, parse_chat
 from contracts.streams import CHAT
 from memory.adapters.chat_log import ChatLog
+from memory.adapters.pull_batches import PullBatches
 from memory.domain.facts import BadFactError, Fact
 from memory.errors import StoreUnavailable
+from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
-from runtime.errors import PublishFailed
+from runtime.errors import PublishFailed, RuntimeFault
 
 SERVICE = "memory"
 DURABLE = "memory-projection"
 BATCH = 256
 ACK_WAIT = 30.0
 MAX_ACK_PENDING = 5_000
-FETCH = 1.0
+WAIT = 1.0
 LINGER = 0.02
 PAUSE = 0.5
 RETRY = 1.0
@@ -58,10 +60,9 @@ def consumer_config(store: str) -> ConsumerConfig:
 class ChatConsumer:
     """Feeds `project` with batches."""
 
-    def __init__(
-        self, js: JetStreamContext, log: ChatLog, store: str, project: Project, dead_letters: DeadLetters
-    ) -> None:
-        self._js = js
+    def __init__(self, client: Client, log: ChatLog, store: str, project: Project, dead_letters: DeadLetters) -> None:
+        self._js = jetstream(client)
+        self._batches = PullBatches(client, CHAT.name, DURABLE, BATCH)
         self._log = log
         self._store = store
         self._project = project
@@ -86,8 +87,9 @@ class ChatConsumer:
         self._task = asyncio.create_task(self._run(), name="projection")
 
     async def stop(self, deadline: float = 10.0) -> None:
-        """Takes nothing new; the batch in work is finished within `deadline` seconds or left to be delivered again."""
+        """Takes nothing new; what has arrived is projected within `deadline` seconds, or delivered again later."""
         self._stopping.set()
+        self._batches.wake()
         if self._task is None:
             return
         await asyncio.wait({self._task}, timeout=deadline)
@@ -96,30 +98,27 @@ class ChatConsumer:
             await self._task
 
     async def _run(self) -> None:
+        await self._batches.open()
         while not self._stopping.is_set():
             try:
-                subscription = await self._js.pull_subscribe_bind(durable=DURABLE, stream=CHAT.name)
-                try:
-                    await self._pull(subscription)
-                finally:
-                    with contextlib.suppress(NatsError):
-                        await subscription.unsubscribe()
-            except (NatsError, TimeoutError) as error:
+                messages = await self._batches.next(WAIT)
+            except NatsError as error:
                 _log.warning("the projection's consumer is away", error=str(error) or error.__class__.__name__)
                 await self._pause(PAUSE)
-                with contextlib.suppress(NatsError, TimeoutError):
-                    await self.ensure()
-
-    async def _pull(self, subscription: JetStreamContext.PullSubscription) -> None:
-        while not self._stopping.is_set():
-            try:
-                messages = await subscription.fetch(BATCH, timeout=FETCH)
-            except TimeoutError:
+                await self._ensure_again()
                 continue
-            await self._handle(messages)
-            if len(messages) < BATCH:
-                # One batch of several costs the database little more than a batch of one.
-                await self._pause(LINGER)
+            if messages:
+                await self._handle(messages)
+                if len(messages) < BATCH:
+                    # One batch of several costs the database little more than a batch of one.
+                    await self._pause(LINGER)
+        await self._handle(await self._batches.close())
+
+    async def _ensure_again(self) -> None:
+        try:
+            await self.ensure()
+        except (NatsError, TimeoutError, RuntimeFault) as error:
+            _log.warning("the projection's consumer cannot be had yet", error=str(error) or error.__class__.__name__)
 
     async def _handle(self, messages: list[Msg]) -> None:
         facts: list[tuple[Msg, Fact]] = []
@@ -129,6 +128,8 @@ class ChatConsumer:
                 facts.append((message, fact))
             else:
                 await self._give_up(message, fact)
+        if not facts:
+            return
         try:
             await self._project([fact for _, fact in facts])
         except StoreUnavailable as error:

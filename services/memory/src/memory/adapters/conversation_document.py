@@ -7,7 +7,7 @@ from contracts.events.chat import Owner, OwnerKind
 from contracts.rpc import MessageView, VisitorProfile
 from memory.adapters.mongo import Document
 from memory.domain.conversation import Conversation, Ownership, Person
-from memory.domain.keys import Position, conversation_key, timed_key
+from memory.domain.keys import Position, conversation_key, list_key
 from memory.domain.recent import Seen
 
 
@@ -21,7 +21,7 @@ def to_document(state: Conversation) -> Document:
         "person": _person(state.person),
         "personPosition": _text(state.person_position),
         "startedAt": _time(state.started_at),
-        "lastAt": _time(state.last_at),
+        "latest": str(state.latest),
         "messageCount": state.message_count,
         "lastMessage": state.last_message.to_json().decode() if state.last_message else None,
         "lastPosition": str(state.last_position),
@@ -42,17 +42,16 @@ def to_document(state: Conversation) -> Document:
 
 
 def _list_keys(state: Conversation) -> Document:
-    at = int(state.last_at.timestamp() * 1000) if state.last_at else 0
-    company, name = state.company, state.conversation
+    company, name, at = state.company, state.conversation, state.latest
     keys: Document = {
-        "inboxKey": timed_key(company, at, name),
-        "stateKey": timed_key(f"{company}:{state.state}", at, name),
+        "inboxKey": list_key(company, at, name),
+        "stateKey": list_key(f"{company}:{state.state}", at, name),
     }
     owner = state.ownership.owner
     if owner.kind == OwnerKind.HUMAN and owner.operator_id:
-        keys["operatorKey"] = timed_key(f"{company}:{owner.operator_id}", at, name)
+        keys["operatorKey"] = list_key(f"{company}:{owner.operator_id}", at, name)
     if state.person:
-        keys["personKey"] = timed_key(f"{company}:{state.person.user_id}", at, name)
+        keys["personKey"] = list_key(f"{company}:{state.person.user_id}", at, name)
     if state.due_since:
         keys["waitingSince"] = int(state.due_since.timestamp() * 1000)
     return keys
@@ -71,7 +70,7 @@ def from_document(row: Document) -> Conversation:
         person=Person(person["userId"], person["role"], person["plan"]) if person else None,
         person_position=_position(row["personPosition"]) if row["personPosition"] else None,
         started_at=_datetime(row["startedAt"]),
-        last_at=_datetime(row["lastAt"]),
+        latest=_position(row["latest"]),
         message_count=row["messageCount"],
         last_message=MessageView.model_validate_json(row["lastMessage"]) if row["lastMessage"] else None,
         last_position=_position(row["lastPosition"]),

@@ -1,7 +1,8 @@
 """The collection `conversations`: one document each, replaced whole under its version, and a key for each list.
 
-`inboxKey` company/time/id, `stateKey` company:state/time/id, `operatorKey` company:operator/time/id (human-owned
-ones), `personKey` company:person/time/id; `waitingSince` in ms since the epoch while something is due.
+`inboxKey` company/latest/id, `stateKey` company:state/latest/id, `operatorKey` company:operator/latest/id (only
+human-owned ones), `personKey` company:person/latest/id; `latest` is the position of the newest fact. `waitingSince` is
+there while the hand-off sweep has something to do, in ms since the epoch.
 """
 
 from collections.abc import Sequence

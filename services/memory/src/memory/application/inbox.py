@@ -35,7 +35,8 @@ class Inbox:
         return await self._conversations.latest_of(company, user_id)
 
     async def page(self, company: str, by: InboxFilter, limit: int, cursor: str | None) -> Page[ConversationView]:
-        """A page of conversations, latest activity first."""
+        """A page of conversations, latest activity first, as new as the log was when it was asked for."""
+        await self._fresh()
         page = await self._conversations.page(company, by, limit, cursor)
         return Page([conversation_view(state) for state in page.items], page.next)
 

@@ -45,7 +45,7 @@ class Projection:
             for key in sorted(waiting):
                 before = states.get(key) or Conversation(*key)
                 after = fold(before, by_conversation[key], self._floor.position, verified)
-                if after.taken != before.taken or after.last_at != before.last_at:
+                if after.taken - before.taken:
                     changed.append(after)
             refused = await self._conversations.save(changed)
             waiting = {(state.company, state.conversation) for state in refused}

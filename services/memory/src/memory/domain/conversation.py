@@ -62,7 +62,8 @@ class Conversation:
     person: Person | None = None
     person_position: Position | None = None
     started_at: datetime | None = None
-    last_at: datetime | None = None
+    latest: Position = START
+    """Of its newest fact: the order of the inbox."""
     message_count: int = 0
     last_message: MessageView | None = None
     last_position: Position = START
@@ -122,7 +123,7 @@ def _with(state: Conversation, fact: Fact, person: Person | None) -> Conversatio
         state,
         taken=state.taken | {at},
         started_at=min(state.started_at or stored, stored),
-        last_at=max(state.last_at or stored, stored),
+        latest=max(state.latest, at),
     )
     message = view(fact)
     if message is not None:

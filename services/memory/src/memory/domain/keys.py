@@ -50,6 +50,11 @@ def timed_key(prefix: str, at_ms: int, last: str) -> str:
     return f"{prefix}/{at_ms:013d}/{last}"
 
 
+def list_key(prefix: str, latest: Position, name: str) -> str:
+    """A key under `prefix` that sorts by the newest fact, then by name."""
+    return f"{prefix}/{latest}/{name}"
+
+
 def to_cursor(key: str, prefix: str) -> str:
     """An opaque cursor: the key behind the prefix that the request repeats anyhow."""
     return base64.urlsafe_b64encode(key.removeprefix(f"{prefix}/").encode()).decode().rstrip("=")

@@ -1,0 +1,115 @@
+"""Batches from a durable pull consumer: whatever has come by the time that they are asked for.
+
+There is always a request at the server, so a message comes without a round trip, and a stop loses none: the interest
+ends first, what has arrived is handed out, the rest was never sent.
+"""
+
+import asyncio
+import time
+from collections import deque
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.errors import Error as NatsError
+
+from runtime.connection import subscribe
+from runtime.replies import headers_of, status_of
+
+EXPIRES = 30.0
+HEARTBEAT = 2.0
+SILENCE = 5.0
+"""Seconds without a message or a heartbeat after which a request is taken for lost."""
+RESERVE = 2
+"""Batches that may have been asked for and not been taken, at most."""
+
+
+class ConsumerLostError(NatsError):
+    """The consumer is gone, or nobody serves it now: ensure it, then pull anew."""
+
+
+class PullBatches:
+    """One puller of one durable consumer. Bounded: nothing more is asked for while RESERVE batches wait."""
+
+    def __init__(self, client: Client, stream: str, durable: str, size: int) -> None:
+        self._client = client
+        self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
+        self._size = size
+        self._prefix = f"{client.new_inbox()}."
+        self._arrived: deque[Msg] = deque()
+        self._wake = asyncio.Event()
+        self._subscription: Subscription | None = None
+        self._asked = 0
+        self._name = 0
+        self._heard = 0.0
+        self._lost: str | None = None
+
+    async def open(self) -> None:
+        """Starts to receive."""
+        self._subscription = await subscribe(
+            self._client,
+            self._prefix + "*",
+            self._on_message,
+            pending_messages=4 * RESERVE * self._size,
+            pending_bytes=1 << 30,
+        )
+
+    async def close(self) -> list[Msg]:
+        """Receives nothing more; returns what has arrived and was not taken."""
+        if self._subscription is not None:
+            await self._subscription.drain()
+            self._subscription = None
+        left = list(self._arrived)
+        self._arrived.clear()
+        return left
+
+    async def next(self, wait: float) -> list[Msg]:
+        """Up to `size` messages; none when none came within `wait` seconds.
+
+        Raises:
+            ConsumerLostError: there is no consumer to pull from.
+        """
+        await self._ask()
+        if not self._arrived and self._lost is None:
+            self._wake.clear()
+            timer = asyncio.get_running_loop().call_later(wait, self._wake.set)
+            try:
+                await self._wake.wait()
+            finally:
+                timer.cancel()
+        if self._lost is not None:
+            lost, self._lost = self._lost, None
+            raise ConsumerLostError(lost)
+        return [self._arrived.popleft() for _ in range(min(self._size, len(self._arrived)))]
+
+    def wake(self) -> None:
+        """Ends a wait."""
+        self._wake.set()
+
+    async def _ask(self) -> None:
+        now = time.monotonic()
+        if self._asked and now - self._heard > SILENCE:
+            self._asked = 0
+        # Asking again only when half is used up costs one request for many messages.
+        if self._asked > self._size // 2 or len(self._arrived) >= RESERVE * self._size:
+            return
+        self._name += 1
+        self._asked, self._heard = self._size, now
+        body = b'{"batch":%d,"expires":%d,"idle_heartbeat":%d}' % (self._size, EXPIRES * 1e9, HEARTBEAT * 1e9)
+        await self._client.publish(self._subject, body, reply=f"{self._prefix}{self._name}")
+
+    async def _on_message(self, message: Msg) -> None:
+        self._heard = time.monotonic()
+        status = status_of(message)
+        if status is None or message.data:
+            self._asked = max(self._asked - 1, 0)
+            self._arrived.append(message)
+        elif status == "100":
+            return
+        elif message.subject != f"{self._prefix}{self._name}":
+            return  # the end of an earlier request
+        else:
+            self._asked = 0
+            if status != "408":
+                self._lost = f"{status} {headers_of(message).get('Description', '')}".strip()
+        self._wake.set()

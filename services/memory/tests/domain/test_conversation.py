@@ -1,0 +1,124 @@
+"""The fold: the same state whatever the order, however often a fact comes."""
+
+import random
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contracts.channels import ChatKind
+from contracts.events.chat import (
+    AssistantMessage,
+    OperatorMessage,
+    Owner,
+    OwnerChanged,
+    OwnerKind,
+    Page,
+    RunCancelled,
+    SystemMessage,
+    VisitorMessage,
+)
+from memory.domain.conversation import Conversation, Person, fold
+from memory.domain.facts import ChatData, Fact
+from memory.domain.keys import Position
+
+START = datetime(2026, 5, 1, tzinfo=UTC)
+NOWHERE = Position(1, 0)
+PEOPLE = {f"e{seq}": Person(f"person-{seq}", "visitor") for seq in range(1, 40, 3)}
+
+
+def data_of(kind: ChatKind, seq: int, variant: int) -> ChatData:
+    match kind:
+        case ChatKind.VISITOR:
+            page = Page(url=f"https://acme.example/{seq}") if variant % 2 else None
+            return VisitorMessage(message_id=f"m{seq}", client_message_id=f"c{seq}", text=f"text {seq}", page=page)
+        case ChatKind.ASSISTANT:
+            return AssistantMessage(
+                message_id=f"m{seq}", turn_id="t", basis=1, text=f"answer {seq}", model="m", config_version=1
+            )
+        case ChatKind.OPERATOR:
+            return OperatorMessage(message_id=f"m{seq}", text="hello", operator_id="op1")
+        case ChatKind.SYSTEM:
+            return SystemMessage(
+                message_id=f"m{seq}", text="x", code=("DEADLINE", "HANDOFF_TIMEOUT", "NOTE")[variant % 3]
+            )
+        case ChatKind.OWNER:
+            owner = tuple(OwnerKind)[variant % 3]
+            return OwnerChanged(owner=Owner(kind=owner, operator_id="op1"), by="op1")
+        case ChatKind.CANCEL:
+            return RunCancelled(turn_id="t", basis=1, by="v1")
+
+
+def fact(kind: ChatKind, seq: int, variant: int = 0) -> Fact:
+    at = START + timedelta(minutes=seq)
+    return Fact("acme", "c1", kind, Position(1, seq), f"e{seq}", at, at, data_of(kind, seq, variant), b"")
+
+
+histories = st.lists(st.tuples(st.sampled_from(ChatKind), st.integers(0, 5)), min_size=1, max_size=30).map(
+    lambda kinds: [fact(kind, seq, variant) for seq, (kind, variant) in enumerate(kinds, start=1)]
+)
+
+
+def settled(state: Conversation) -> Conversation:
+    """The state once its projection has settled, so that only what it says is compared."""
+    return fold(state, [], Position(9, 0), {})
+
+
+@given(histories, st.integers(0, 2**32))
+def test_order_does_not_matter_but_for_visits(facts: list[Fact], seed: int) -> None:
+    shuffled = list(facts)
+    random.Random(seed).shuffle(shuffled)
+    straight = settled(fold(Conversation("acme", "c1"), facts, NOWHERE, PEOPLE))
+    mixed = settled(fold(Conversation("acme", "c1"), shuffled, NOWHERE, PEOPLE))
+    compared = (
+        "message_count",
+        "person",
+        "started_at",
+        "latest",
+        "last_message",
+        "ownership",
+        "state",
+        "newest_visitor",
+    )
+    assert [getattr(mixed, name) for name in compared] == [getattr(straight, name) for name in compared]
+
+
+@given(histories, st.data())
+def test_a_fact_that_comes_again_changes_nothing(facts: list[Fact], data: st.DataObject) -> None:
+    once = fold(Conversation("acme", "c1"), facts, NOWHERE, PEOPLE)
+    again = data.draw(st.lists(st.sampled_from(facts)))
+    assert fold(once, again, NOWHERE, PEOPLE) == once
+    floor = Position(1, data.draw(st.integers(0, len(facts))))
+    assert settled(fold(fold(once, [], floor, {}), again, floor, PEOPLE)) == settled(once)
+
+
+@given(histories, st.integers(0, 29))
+def test_what_is_remembered_of_taken_facts_ends_at_the_floor(facts: list[Fact], floor: int) -> None:
+    state = fold(Conversation("acme", "c1"), facts, Position(1, floor), PEOPLE)
+    assert all(position.seq > floor for position in state.taken)
+
+
+def test_a_notice_of_failure_makes_it_stuck_until_somebody_answers() -> None:
+    state = fold(Conversation("acme", "c1"), [fact(ChatKind.VISITOR, 1), fact(ChatKind.SYSTEM, 2)], NOWHERE, {})
+    assert state.state == "stuck"
+    assert fold(state, [fact(ChatKind.ASSISTANT, 3)], NOWHERE, {}).state == "ai"
+    assert fold(state, [fact(ChatKind.OWNER, 3, 2)], NOWHERE, {}).state == "human"
+
+
+def test_the_first_visitor_message_says_whose_conversation_it_is() -> None:
+    facts = [fact(ChatKind.VISITOR, seq) for seq in (4, 1, 7)]
+    assert fold(Conversation("acme", "c1"), facts, NOWHERE, PEOPLE).person == PEOPLE["e1"]
+
+
+def test_silence_of_half_an_hour_begins_a_new_visit() -> None:
+    facts = [fact(ChatKind.VISITOR, seq) for seq in (1, 2, 40, 50, 100)]
+    assert fold(Conversation("acme", "c1"), facts, NOWHERE, {}).seen.profile.visits == 3
+
+
+def test_a_log_made_anew_goes_on_counting() -> None:
+    state = fold(Conversation("acme", "c1"), [fact(ChatKind.VISITOR, 9)], Position(1, 9), {})
+    anew = Fact(
+        "acme", "c1", ChatKind.VISITOR, Position(2, 1), "other", START, START, data_of(ChatKind.VISITOR, 99, 0), b""
+    )
+    state = fold(state, [anew], Position(2, 0), {})
+    assert (state.message_count, state.last_position) == (2, Position(2, 1))

@@ -1,0 +1,164 @@
+"""Company settings over the bus."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from pymongo import AsyncMongoClient
+
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.envelope import CloudEvent
+from contracts.events.fact import CompanyConfigChanged
+from contracts.rpc import (
+    COMPANY_CREATE,
+    COMPANY_GET,
+    COMPANY_PATCH,
+    CompanyCreateRequest,
+    CompanyPatchRequest,
+    CompanyRequest,
+)
+from contracts.streams import FACTS
+from memory.adapters.mongo_companies import MongoCompanies
+from memory.testing import Replica, Servers, replica
+from runtime.direct import DirectReader
+from runtime.errors import RpcError
+from runtime.settings import DevSettings
+from runtime.testing import eventually
+
+
+async def create(on: Replica, **config: Any) -> CompanySettings:
+    return (await on.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "acme"} | config))).settings
+
+
+async def patch(on: Replica, version: int, **changes: Any) -> CompanySettings:
+    request = CompanyPatchRequest(company_id="acme", version=version, patch=changes)
+    return (await on.rpc.call(COMPANY_PATCH, request)).settings
+
+
+async def get(on: Replica, company: str = "acme") -> CompanySettings | None:
+    return (await on.rpc.call(COMPANY_GET, CompanyRequest(company_id=company))).settings
+
+
+async def test_settings_come_back_with_every_default_and_grow_in_version(servers: Servers) -> None:
+    async with replica(servers) as one:
+        assert await get(one) is None
+        made = await create(one)
+        assert made == await get(one)
+        assert (made.version, made.config.ai_auto_response_enabled, made.config.response_delay_ms) == (1, False, 1000)
+        changed = await patch(one, 1, responseDelayMs=0, toolConfig={"maxIterations": 5})
+        assert (changed.version, changed.config.response_delay_ms, changed.config.tool_config.max_iterations) == (
+            2,
+            0,
+            5,
+        )
+        reset = await patch(one, 2, responseDelayMs=None)
+        assert (reset.config.response_delay_ms, reset.config.tool_config.max_iterations) == (1000, 5)
+
+
+async def test_what_breaks_a_bound_is_refused_with_the_fields_name(servers: Servers) -> None:
+    async with replica(servers) as one:
+        await create(one)
+        for changes, name in (
+            ({"temperature": 2.1}, "temperature"),
+            ({"toolConfig": {"maxIterations": 0}}, "toolConfig.maxIterations"),
+            ({"nonsense": 1}, "nonsense"),
+            ({"companyId": "other"}, "companyId"),
+            ({"toolConfig": {"allowedDomains": ["http://evil.example"]}}, "toolConfig.allowedDomains"),
+        ):
+            with pytest.raises(RpcError, match=name) as refused:
+                await patch(one, 1, **changes)
+            assert refused.value.code == "BAD_FIELD"
+        with pytest.raises(RpcError) as refused:
+            await create(one, companyId="providers")
+        assert refused.value.code == "BAD_FIELD"
+        found = await get(one)
+        assert found is not None
+        assert found.version == 1
+
+
+async def test_settings_are_made_once_and_patched_on_their_present_version_only(servers: Servers) -> None:
+    async with replica(servers) as one:
+        with pytest.raises(RpcError) as refused:
+            await patch(one, 1, temperature=1)
+        assert refused.value.code == "NOT_FOUND"
+        await create(one)
+        with pytest.raises(RpcError) as refused:
+            await create(one)
+        assert refused.value.code == "CONFLICT"
+        await patch(one, 1, temperature=1)
+        with pytest.raises(RpcError) as refused:
+            await patch(one, 1, temperature=0)
+        assert refused.value.code == "PRECONDITION_FAILED"
+
+
+async def test_of_two_patches_at_once_on_one_version_one_wins(servers: Servers) -> None:
+    async with replica(servers) as one, replica(servers) as two:
+        await create(one)
+        results = await asyncio.gather(
+            *(patch((one, two)[number % 2], 1, responseDelayMs=number) for number in range(10)), return_exceptions=True
+        )
+        won = [result for result in results if isinstance(result, CompanySettings)]
+        lost = [result.code for result in results if isinstance(result, RpcError)]
+        assert (len(won), set(lost)) == (1, {"PRECONDITION_FAILED"})
+        assert await get(two) == won[0]
+
+
+async def test_every_change_is_told_on_the_bus_whole_and_without_secrets(servers: Servers) -> None:
+    async with replica(servers) as one:
+        hook = {"url": "https://acme.example/hook", "events": ["turn.failed"], "secret": "very secret indeed"}
+        await create(one, webhooks=[hook])
+        await patch(one, 1, aiAutoResponseEnabled=True)
+        told = await DirectReader(one.client, FACTS.name).batch("company.config.changed.v1.acme.-", 1, 10)
+        events = [CloudEvent[CompanyConfigChanged].model_validate_json(fact.event).data for fact in told.facts]
+        assert [event.version for event in events] == [1, 2]
+        assert events[-1].config.ai_auto_response_enabled
+        assert events[-1].config.webhooks[0].url == hook["url"]
+        assert b"very secret" not in b"".join(fact.event for fact in told.facts)
+        found = await get(one)
+        assert found is not None
+        assert found.config.webhooks[0].secret == "********"
+
+
+async def test_a_hidden_secret_sent_back_keeps_the_secret(servers: Servers) -> None:
+    async with replica(servers) as one:
+        hook: dict[str, Any] = {"url": "https://acme.example/hook", "events": [], "secret": "very secret indeed"}
+        await create(one, webhooks=[hook])
+        changed = await patch(one, 1, webhooks=[hook | {"secret": "********", "events": ["turn.failed"]}])
+        assert changed.config.webhooks[0].events == ["turn.failed"]
+    async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
+        stored = await MongoCompanies(client[servers.database]["companies"]).get("acme")
+    assert stored is not None
+    assert stored.config.webhooks[0].secret == "very secret indeed"
+
+
+async def test_a_change_that_was_stored_and_not_told_is_told_by_the_sweep(servers: Servers) -> None:
+    async with replica(servers, settings_sweep=0.05) as one, AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
+        store = MongoCompanies(client[servers.database]["companies"])
+        await store.create(CompanySettings(config=CompanyConfig(company_id="acme"), version=1))
+        reader = DirectReader(one.client, FACTS.name)
+
+        async def told() -> bool:
+            return await reader.last("company.config.changed.v1.acme.-") is not None
+
+        async def done() -> bool:
+            return await store.unannounced(10) == []
+
+        assert await eventually(told)
+        assert await eventually(done)
+
+
+async def test_in_development_there_is_a_company_demo_and_its_site_may_move(servers: Servers) -> None:
+    async with replica(servers, dev=DevSettings(dev=True, demo_origin="http://127.0.0.1:8080")) as one:
+        found = await get(one, "demo")
+        assert found is not None
+        assert (found.version, found.config.ai_auto_response_enabled, found.config.response_delay_ms) == (1, True, 1000)
+        assert found.config.tool_config.fetch_page_enabled
+        assert found.config.tool_config.allowed_domains == ["http://127.0.0.1:8080"]
+        assert "get_price" in found.config.tool_config.enabled_tools
+    async with (
+        replica(servers, dev=DevSettings(dev=True, demo_origin="http://127.0.0.1:9090")) as one,
+        replica(servers, dev=DevSettings(dev=True, demo_origin="http://127.0.0.1:9090")),
+    ):
+        found = await get(one, "demo")
+        assert found is not None
+        assert (found.version, found.config.tool_config.allowed_domains) == (2, ["http://127.0.0.1:9090"])
