@@ -1,0 +1,191 @@
+"""The conversation's log in the stream CHAT: snapshots judged, answers appended behind a fence."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal, Protocol, cast
+
+import orjson
+
+from agent.domain.turn.log import Fact, FactKind, Ownership, view_of
+from agent.errors import UnreachableError
+from agent.ports import Appending, Asker, Ending, Key, Seen
+from contracts import channels
+from contracts.channels import ChatKind
+from contracts.ids import answer_id
+from runtime.conversation_log import ConversationLog
+from runtime.direct import DirectReader, StoredFact
+from runtime.errors import FenceRefused, InvalidToken, PublishTimeout, ReadFailed, Unavailable
+from runtime.publishing import Fence, Publisher
+
+SOURCE = "/nexus/agent"
+_KINDS = {kind: FactKind(kind.short) for kind in ChatKind}
+_ANONYMOUS = Asker(principal=None, role="visitor", plan="free", user=None, language="es")
+
+
+class Identity(Protocol):
+    """Who a signed principal says that it is."""
+
+    @property
+    def sub(self) -> str: ...
+    @property
+    def role(self) -> str: ...
+    @property
+    def company(self) -> str: ...
+    @property
+    def plan(self) -> str: ...
+    @property
+    def language(self) -> str | None: ...
+
+
+Verify = Callable[[str], Identity]
+"""Checks a compact JWS; raises runtime.errors.InvalidToken."""
+
+
+class JetStreamChatLog:
+    """Reads by direct get, appends with the fence on the conversation's tree."""
+
+    def __init__(self, log: ConversationLog, chat: DirectReader, publisher: Publisher, verify: Verify) -> None:
+        self._log = log
+        self._chat = chat
+        self._publisher = publisher
+        self._verify = verify
+
+    async def look(self, key: Key, at_least: int) -> Seen:
+        """The snapshot no older than `at_least`, with the time of the first unanswered message."""
+        try:
+            snapshot = await self._log.snapshot(*key, at_least)
+            facts = [fact_of(kind, stored) for kind, stored in snapshot.facts.items()]
+            view = view_of(facts)
+            first_at: float | None = None
+            newest = snapshot.facts.get(ChatKind.VISITOR)
+            if view.unanswered and newest is not None:
+                first_at = await self._first_unanswered_at(key, view.basis, newest)
+        except ReadFailed as error:
+            raise UnreachableError(str(error)) from error
+        asker = _ANONYMOUS if newest is None else self._asker(newest, key.company)
+        return Seen(view_of(facts, first_at), asker, snapshot.filter)
+
+    async def append(self, key: Key, ending: Ending, fence: int, fence_filter: str) -> Appending:
+        """The answer or the system message, if nothing newer than `fence` is in the tree."""
+        kind = ChatKind.SYSTEM if ending.code else ChatKind.ASSISTANT
+        event_id = answer_id(ending.journal.turn_id)
+        event = {
+            "specversion": "1.0",
+            "id": event_id,
+            "source": SOURCE,
+            "type": kind.event_type,
+            "time": datetime.now(UTC),
+            "subject": f"{key.company}/{key.conversation}",
+            "datacontenttype": "application/json",
+            "data": _system(ending, event_id) if ending.code else _answer(ending, event_id),
+        }
+        try:
+            stored = await self._publisher.append(
+                channels.chat(*key, kind),
+                orjson.dumps(event),
+                stream="CHAT",
+                msg_id=channels.chat_msg_id(*key, kind, ending.journal.turn_id),
+                fence=Fence(fence, fence_filter),
+            )
+        except FenceRefused:
+            return Appending("refused")
+        except (PublishTimeout, Unavailable):
+            return Appending("unknown")
+        return Appending("stored", stored.seq)
+
+    async def _first_unanswered_at(self, key: Key, basis: int, newest: StoredFact) -> float:
+        """When the first visitor message after `basis` was stored."""
+        first = await self._chat.next(channels.chat(*key, ChatKind.VISITOR), basis + 1)
+        return seconds_of(first.stamp if first is not None and first.seq <= newest.seq else newest.stamp)
+
+    def _asker(self, newest: StoredFact, company: str) -> Asker:
+        data = _data_of(newest)
+        page = cast("Mapping[str, Any]", data.get("page") or {})
+        principal = data.get("principal")
+        role, plan = "visitor", "free"
+        user: str | None = None
+        language: str | None = data.get("locale")
+        if isinstance(principal, str):
+            try:
+                proven = self._verify(principal)
+            except InvalidToken:
+                principal = None
+            else:
+                if proven.company == company:
+                    role, plan, user = proven.role, proven.plan, proven.sub
+                    language = language or proven.language
+        else:
+            principal = None
+        return Asker(
+            principal=principal,
+            role=role,
+            plan=plan,
+            user=user,
+            language=_language(language),
+            page_url=page.get("url"),
+            page_title=page.get("title"),
+            funnel_stage=data.get("funnelStage"),
+        )
+
+
+def fact_of(kind: ChatKind, stored: StoredFact) -> Fact:
+    """What the decisions need of a stored fact; only kinds that settle or veto are opened."""
+    return read_fact(kind, stored.seq, seconds_of(stored.stamp), stored.event)
+
+
+def read_fact(kind: ChatKind, seq: int, at: float, event: bytes) -> Fact:
+    """A fact from its event's bytes; what cannot be read settles nothing."""
+    mine = _KINDS[kind]
+    if kind in (ChatKind.VISITOR, ChatKind.OPERATOR):
+        return Fact(mine, seq, at)
+    try:
+        data = orjson.loads(event)["data"]
+        if kind is ChatKind.OWNER:
+            return Fact(mine, seq, at, owner=Ownership(data["owner"]["kind"]))
+        return Fact(mine, seq, at, basis=int(data.get("basis") or 0))
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
+        return Fact(mine, seq, at)
+
+
+def seconds_of(stamp: str) -> float:
+    """An RFC 3339 time as seconds since the epoch."""
+    return datetime.fromisoformat(stamp).timestamp()
+
+
+def _answer(ending: Ending, message_id: str) -> dict[str, Any]:
+    journal = ending.journal
+    return {
+        "messageId": message_id,
+        "turnId": journal.turn_id,
+        "basis": journal.basis,
+        "text": ending.text,
+        "citations": [{"url": url, "title": title} for url, title in ending.citations],
+        "actions": [],
+        "charts": [],
+        "usage": {"promptTokens": journal.usage.prompt, "completionTokens": journal.usage.completion},
+        "model": journal.model,
+        "provider": journal.provider,
+        "configVersion": ending.config_version,
+    }
+
+
+def _system(ending: Ending, message_id: str) -> dict[str, Any]:
+    return {
+        "messageId": message_id,
+        "turnId": ending.journal.turn_id,
+        "basis": ending.journal.basis,
+        "text": ending.text,
+        "code": ending.code,
+    }
+
+
+def _data_of(stored: StoredFact) -> Mapping[str, Any]:
+    try:
+        data = orjson.loads(stored.event)["data"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return {}
+    return cast("Mapping[str, Any]", data) if isinstance(data, dict) else {}
+
+
+def _language(text: Any) -> Literal["es", "en"]:
+    return "en" if isinstance(text, str) and text.lower().startswith("en") else "es"

@@ -1,0 +1,30 @@
+"""Who drives a turn: asked of all agents at once, since only the driving one knows."""
+
+from collections.abc import Callable
+
+from agent.ports import Key
+from contracts.rpc import TURN_STATE, TurnStateRequest
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+
+DEADLINE = 0.15
+"""Seconds to wait for the driver's word; a dead one says nothing."""
+
+
+class AgentDrivers:
+    """`mine`: the turn that this very agent drives in a conversation."""
+
+    def __init__(self, rpc: RpcClient, mine: Callable[[Key], str | None]) -> None:
+        self._rpc = rpc
+        self._mine = mine
+
+    async def drives(self, key: Key, turn_id: str) -> bool:
+        """Whether some agent says that it drives the turn."""
+        if self._mine(key) == turn_id:
+            return True
+        request = TurnStateRequest(company_id=key.company, conversation_id=key.conversation)
+        try:
+            state = await self._rpc.ask_all(TURN_STATE, request, deadline=DEADLINE)
+        except RpcError:
+            return False
+        return state is not None and state.turn_id == turn_id

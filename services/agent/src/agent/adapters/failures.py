@@ -1,0 +1,67 @@
+"""Failed turns, told twice: turn.failed for the operators' inbox, and the dead-letter stream for a replay."""
+
+import orjson
+
+from agent.adapters.journal_store import journal_to_wire
+from agent.domain.turn.journal import Journal
+from agent.errors import UnreachableError
+from agent.ports import Key
+from contracts import channels
+from contracts.channels import ChatKind
+from contracts.envelope import CloudEvent
+from contracts.events.turn import TurnFailed
+from contracts.ids import derive_id
+from runtime.conversation_log import ConversationLog
+from runtime.dead_letters import DeadLetters
+from runtime.errors import RuntimeFault
+from runtime.publishing import Publisher
+
+SOURCE = "/nexus/agent"
+
+
+class FailedTurns:
+    """Both facts carry ids of their own, so that a repeat is recognised."""
+
+    def __init__(self, publisher: Publisher, dead_letters: DeadLetters, log: ConversationLog) -> None:
+        self._publisher = publisher
+        self._dead_letters = dead_letters
+        self._log = log
+
+    async def report(self, key: Key, journal: Journal) -> None:
+        """Tells of a failed turn; raises UnreachableError when it could not be told."""
+        code = journal.failure or "INTERNAL"
+        event = CloudEvent(
+            id=derive_id(journal.turn_id, "failed"),
+            source=SOURCE,
+            type="turn.failed.v1",
+            subject=f"{key.company}/{key.conversation}",
+            data=TurnFailed(
+                company_id=key.company,
+                conversation_id=key.conversation,
+                turn_id=journal.turn_id,
+                basis=journal.basis,
+                code=code,
+                detail=journal.detail,
+                attempts=journal.attempts,
+            ),
+        )
+        try:
+            await self._publisher.append(
+                channels.fact("turn.failed.v1", key.company, None),
+                event,
+                stream="FACTS",
+                msg_id=f"{journal.turn_id}.failed",
+            )
+            message = await self._log.at(journal.basis)
+            await self._dead_letters.put(
+                service="agent",
+                stream="CHAT",
+                subject=channels.chat(*key, ChatKind.VISITOR),
+                body=message.event if message else orjson.dumps(journal_to_wire(journal)),
+                reason=f"{code}: {journal.detail}",
+                headers={},
+                origin_seq=journal.basis,
+                deliveries=journal.attempts,
+            )
+        except RuntimeFault as error:
+            raise UnreachableError(f"the failed turn {journal.turn_id} could not be told: {error}") from error

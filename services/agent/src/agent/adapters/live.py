@@ -1,0 +1,58 @@
+"""Live events of running turns on core NATS: cheap, in order, and lost when nobody listens."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from agent.ports import Key
+from contracts.channels import LiveTurnKind, live_turn
+from contracts.ids import uuid7
+from runtime.errors import RuntimeFault
+from runtime.publishing import Publisher
+
+SOURCE = "/nexus/agent"
+MAX_UNDER_WAY = 10_000
+"""Events not yet handed to the connection; beyond that they are dropped, since the final message tells everything."""
+
+
+class LiveEvents:
+    """Emits without waiting; one event is handed to the connection after the other."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    def emit(self, key: Key, kind: str, data: Mapping[str, Any]) -> None:
+        """One live event, e.g. kind message.delta."""
+        if len(self._under_way) >= MAX_UNDER_WAY:
+            return
+        event = orjson.dumps(
+            {
+                "specversion": "1.0",
+                "id": uuid7(),
+                "source": SOURCE,
+                "type": f"live.turn.{kind}.v1",
+                "time": datetime.now(UTC),
+                "subject": f"{key.company}/{key.conversation}",
+                "datacontenttype": "application/json",
+                "data": data,
+            }
+        )
+        # Tasks start in the order they are made, and a publish does not give way before it is in the buffer.
+        task = asyncio.create_task(self._send(live_turn(*key, LiveTurnKind(kind)), event))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+
+    async def flush(self, deadline: float) -> None:
+        """Waits until everything has been handed over."""
+        if self._under_way:
+            await asyncio.wait(tuple(self._under_way), timeout=deadline)
+
+    async def _send(self, subject: str, event: bytes) -> None:
+        try:
+            await self._publisher.publish_live(subject, event)
+        except RuntimeFault:
+            return

@@ -1,0 +1,77 @@
+"""The configured providers, and which of them a company's turn tries, in which order."""
+
+from collections.abc import Sequence
+
+import aiohttp
+
+from agent.adapters.offline import MODEL as OFFLINE_MODEL
+from agent.adapters.offline import Offline
+from agent.adapters.openai_compatible import Endpoint, OpenAICompatible
+from agent.ports import Model, ModelChoice
+from agent.settings import ModelSettings
+
+BASE_URLS = {
+    "groq": "https://api.groq.com/openai/v1",
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com/v1",
+}
+DEFAULT_MODELS = {
+    "groq": "llama-3.3-70b-versatile",
+    "openai": "gpt-4o-mini",
+    "anthropic": "claude-3-5-haiku-latest",
+}
+GROQ_ALIASES = {
+    "meta-llama/llama-4-scout-17b": "meta-llama/llama-4-scout-17b-16e-instruct",
+    "meta-llama/llama-4-maverick-17b": "meta-llama/llama-4-maverick-17b-128e-instruct",
+}
+
+
+class ConfiguredModels:
+    """`forced`: a server named in the environment, which serves every company. Offline answers when nothing else is."""
+
+    def __init__(self, providers: dict[str, Model], order: Sequence[str], forced: tuple[Model, str] | None) -> None:
+        self._providers = providers
+        self._order = [name for name in order if name in providers]
+        self._forced = forced
+        self._offline = Offline()
+
+    @property
+    def names(self) -> list[str]:
+        """The providers that can be used, for the log."""
+        if self._forced is not None:
+            return [self._forced[0].provider]
+        return [*self._order] or ["offline"]
+
+    def chosen(self, provider: str, model: str) -> ModelChoice:
+        """What is tried for a company: the forced server, or its preferred provider and then the chain, or offline."""
+        if self._forced is not None:
+            return ModelChoice((self._forced,))
+        offline = (self._offline, OFFLINE_MODEL)
+        if provider == "offline":
+            return ModelChoice((offline,))
+        candidates: list[tuple[Model, str]] = []
+        if provider in self._providers:
+            name = GROQ_ALIASES.get(model, model) if provider == "groq" else model
+            candidates.append((self._providers[provider], name))
+        candidates.extend((self._providers[name], DEFAULT_MODELS[name]) for name in self._order if name != provider)
+        return ModelChoice(tuple(candidates) or (offline,))
+
+
+def configured(settings: ModelSettings, session: aiohttp.ClientSession, silence: float) -> ConfiguredModels:
+    """The providers that the environment has keys or a base URL for."""
+    keys = {
+        "groq": settings.groq_api_key,
+        "openai": settings.openai_api_key,
+        "anthropic": settings.anthropic_api_key,
+    }
+    providers: dict[str, Model] = {
+        name: OpenAICompatible(Endpoint(name, BASE_URLS[name], key.get_secret_value(), silence), session)
+        for name, key in keys.items()
+        if key is not None
+    }
+    forced: tuple[Model, str] | None = None
+    if settings.base_url:
+        key = settings.api_key.get_secret_value() if settings.api_key else None
+        endpoint = Endpoint("compatible", settings.base_url, key, silence)
+        forced = (OpenAICompatible(endpoint, session), settings.model or "default")
+    return ConfiguredModels(providers, settings.order, forced)

@@ -1,0 +1,28 @@
+"""The built-in provider for machines with no key: rules behind the same port as any model."""
+
+import json
+
+from agent.domain.offline.assistant import Say, respond
+from agent.domain.turn.journal import Reply, RequestedCall
+from agent.ports import Prompt, TextSink
+
+MODEL = "offline-rules"
+
+
+class Offline:
+    """Answers at once; counts no tokens, since it uses none."""
+
+    @property
+    def provider(self) -> str:
+        """The provider's name in settings and answers."""
+        return "offline"
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
+        """Tool calls or an answer, by rules."""
+        offered = [tool.name for tool in prompt.tools] if prompt.tool_choice == "auto" else []
+        response = respond(prompt.messages, offered, prompt.language, prompt.page_url)
+        if isinstance(response, Say):
+            sink.text(response.text)
+            return Reply(text=response.text, model=MODEL, provider=self.provider)
+        calls = tuple(RequestedCall(tool, json.dumps(arguments)) for tool, arguments in response.calls)
+        return Reply(calls=calls, model=MODEL, provider=self.provider)

@@ -1,0 +1,250 @@
+"""Any server that speaks the OpenAI chat API, streamed: OpenAI, Groq, Anthropic's compatible endpoint, local ones.
+
+The stream is read with aiohttp and orjson, not with an SDK: its models for each chunk cost more than the whole rest of
+a turn. Wire format: https://platform.openai.com/docs/api-reference/chat-streaming (server-sent events).
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import aiohttp
+import orjson
+
+from agent.domain.turn.journal import Reply, RequestedCall, Tokens
+from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelRefusedError
+from agent.ports import Prompt, TextSink
+
+CONNECT_LIMIT = 5.0
+"""Seconds to connect."""
+MAX_LINE = 1024 * 1024
+"""Bytes of one line of the stream; a server that never ends one is cut off."""
+MAX_TEXT = 64 * 1024
+"""Characters of one reply."""
+MAX_CALLS = 16
+"""Tool calls in one reply; more are a malfunction."""
+_TOOL_FAILURES = frozenset({"tool_use_failed", "invalid_tool_call"})
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a provider is. `silence`: seconds without a byte after which the call is given up."""
+
+    provider: str
+    base_url: str
+    api_key: str | None = field(repr=False)
+    silence: float = 30.0
+
+
+@dataclass(slots=True)
+class _Call:
+    model_id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list[str])
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What the stream has said so far."""
+
+    text: list[str] = field(default_factory=list[str])
+    length: int = 0
+    calls: dict[int, _Call] = field(default_factory=dict[int, _Call])
+    usage: Tokens = field(default_factory=Tokens)
+    model: str = ""
+    finished: bool = False
+
+
+class OpenAICompatible:
+    """One endpoint. Raises the errors of agent.errors; makes no second attempt of its own."""
+
+    def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
+        self._endpoint = endpoint
+        self._session = session
+        self._url = f"{endpoint.base_url.rstrip('/')}/chat/completions"
+        self._headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
+        if endpoint.api_key:
+            self._headers["Authorization"] = f"Bearer {endpoint.api_key}"
+
+    @property
+    def provider(self) -> str:
+        """The provider's name in settings and answers."""
+        return self._endpoint.provider
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
+        """One streamed reply within the prompt's time limit.
+
+        Raises:
+            ModelBusyError, ModelDownError, ModelRefusedError, BadToolCallError.
+        """
+        try:
+            async with asyncio.timeout(prompt.time_limit):
+                return await self._stream(prompt, sink)
+        except (TimeoutError, aiohttp.ServerTimeoutError) as error:
+            raise ModelDownError(f"{self.provider} said nothing in time") from error
+        except (aiohttp.ClientError, ConnectionError) as error:
+            # Not the error's own text: it can hold the request's address and headers.
+            raise ModelDownError(f"{self.provider} cannot be reached ({type(error).__name__})") from error
+
+    async def _stream(self, prompt: Prompt, sink: TextSink) -> Reply:
+        timeout = aiohttp.ClientTimeout(
+            total=prompt.time_limit, connect=CONNECT_LIMIT, sock_read=self._endpoint.silence
+        )
+        async with self._session.post(
+            self._url, data=orjson.dumps(self._request(prompt)), headers=self._headers, timeout=timeout
+        ) as response:
+            if response.status != 200:
+                raise _refusal(self.provider, response.status, response.headers, await response.content.read(16_384))
+            reading = _Reading(model=prompt.model)
+            if response.content_type == "application/json":
+                _read_whole(reading, await response.read(), sink)
+            else:
+                await _read_stream(reading, response.content, sink, self.provider)
+        return _reply_of(reading, self.provider)
+
+    def _request(self, prompt: Prompt) -> dict[str, Any]:
+        request: dict[str, Any] = {
+            "model": prompt.model,
+            "messages": list(prompt.messages),
+            "temperature": prompt.temperature,
+            "max_tokens": prompt.max_tokens,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if prompt.tools:
+            request["tools"] = [
+                {
+                    "type": "function",
+                    "function": {"name": t.name, "description": t.description, "parameters": t.parameters},
+                }
+                for t in prompt.tools
+            ]
+            request["tool_choice"] = prompt.tool_choice
+        return request
+
+
+async def _read_stream(reading: _Reading, content: aiohttp.StreamReader, sink: TextSink, provider: str) -> None:
+    rest = b""
+    async for chunk in content.iter_any():
+        lines = (rest + chunk).split(b"\n")
+        rest = lines.pop()
+        if len(rest) > MAX_LINE:
+            raise ModelDownError(f"{provider} sent a line without end")
+        for line in lines:
+            if not line.startswith(b"data:"):
+                continue
+            data = line[5:].strip()
+            if data == b"[DONE]":
+                reading.finished = True
+                return
+            try:
+                event = orjson.loads(data)
+            except orjson.JSONDecodeError as error:
+                raise ModelDownError(f"{provider} sent a chunk that is no JSON") from error
+            _read_event(reading, event, sink, provider)
+    if not reading.finished:
+        raise ModelDownError(f"{provider} broke off in mid-answer")
+
+
+def _read_event(reading: _Reading, event: dict[str, Any], sink: TextSink, provider: str) -> None:
+    if event.get("error"):
+        raise _stream_error(provider, _object(event["error"]))
+    usage = _object(event.get("usage") or _object(event.get("x_groq")).get("usage"))
+    if usage:
+        reading.usage = Tokens(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+    if event.get("model"):
+        reading.model = event["model"]
+    choices = event.get("choices")
+    if not choices:
+        return
+    choice = _object(choices[0])
+    if choice.get("finish_reason"):
+        reading.finished = True
+    delta = _object(choice.get("delta") or choice.get("message"))
+    piece = delta.get("content")
+    if piece:
+        reading.length += len(piece)
+        if reading.length > MAX_TEXT:
+            raise ModelDownError(f"{provider} does not stop talking")
+        reading.text.append(piece)
+        sink.text(piece)
+    for position, part in enumerate(delta.get("tool_calls") or ()):
+        _read_call(reading, _object(part), position, provider)
+
+
+def _read_call(reading: _Reading, part: dict[str, Any], position: int, provider: str) -> None:
+    index = part.get("index")
+    call = reading.calls.setdefault(position if index is None else index, _Call())
+    if len(reading.calls) > MAX_CALLS:
+        raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
+    function = _object(part.get("function"))
+    call.model_id = part.get("id") or call.model_id
+    call.name = function.get("name") or call.name
+    call.arguments.append(function.get("arguments") or "")
+
+
+def _read_whole(reading: _Reading, body: bytes, sink: TextSink) -> None:
+    """A server that does not stream answers in one piece, which is fine."""
+    try:
+        _read_event(reading, orjson.loads(body), sink, "the provider")
+    except orjson.JSONDecodeError as error:
+        raise ModelDownError("the provider's answer is no JSON") from error
+
+
+def _reply_of(reading: _Reading, provider: str) -> Reply:
+    text = "".join(reading.text)
+    calls = tuple(_requested(call) for _, call in sorted(reading.calls.items()))
+    if not text.strip() and not calls:
+        raise ModelDownError(f"{provider} gave an empty reply")
+    return Reply(text=text, calls=calls, usage=reading.usage, model=reading.model, provider=provider)
+
+
+def _requested(call: _Call) -> RequestedCall:
+    text = "".join(call.arguments).strip() or "{}"
+    try:
+        arguments = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise BadToolCallError(f"the arguments for {call.name or 'a tool'} are no JSON") from error
+    if not isinstance(arguments, dict) or not call.name:
+        raise BadToolCallError("a tool call without a name, or with arguments that are no object")
+    return RequestedCall(call.name, orjson.dumps(arguments).decode(), call.model_id)
+
+
+def _refusal(
+    provider: str, status: int, headers: Mapping[str, str], body: bytes
+) -> ModelBusyError | ModelDownError | ModelRefusedError | BadToolCallError:
+    """The error of an answer that is not 200; the body's text stays out of it, since it may quote the request."""
+    error = _error_object(body)
+    if status == 400 and error.get("code") in _TOOL_FAILURES:
+        return BadToolCallError(f"{provider} could not read its model's tool call")
+    if status == 429:
+        return ModelBusyError(f"{provider} asks to slow down", _seconds(headers.get("Retry-After")))
+    if status >= 500 or status == 408:
+        return ModelDownError(f"{provider} answered {status}")
+    reason = error.get("code") or error.get("type") or "no code"
+    return ModelRefusedError(f"{provider} refused the request: {status} ({reason}); check its key and model")
+
+
+def _stream_error(provider: str, error: dict[str, Any]) -> ModelDownError | BadToolCallError:
+    if error.get("code") in _TOOL_FAILURES:
+        return BadToolCallError(f"{provider} could not read its model's tool call")
+    return ModelDownError(f"{provider} broke off with an error")
+
+
+def _error_object(body: bytes) -> dict[str, Any]:
+    try:
+        return _object(_object(orjson.loads(body)).get("error"))
+    except orjson.JSONDecodeError:
+        return {}
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        return None if text is None else max(float(text), 0.0)
+    except ValueError:
+        return None

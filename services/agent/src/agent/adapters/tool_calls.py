@@ -1,0 +1,88 @@
+"""Tool calls over the stream TOOLS: asked for by their own id, answered to an inbox, asked for again when silent."""
+
+import asyncio
+import json
+import time
+from datetime import UTC, datetime, timedelta
+
+import orjson
+import structlog
+
+from agent.domain.prompt.messages import INTERRUPTED
+from agent.domain.turn.journal import Call
+from agent.ports import Asker, Key
+from contracts import channels
+from contracts.envelope import CloudEvent
+from contracts.events.tool import ToolCallRequested
+from runtime.errors import PublishFailed
+from runtime.publishing import Publisher
+from runtime.replies import Pending, ReplyInbox
+
+log = structlog.get_logger(__name__)
+
+SOURCE = "/nexus/agent"
+PATIENCE = (4.0, 6.0, 10.0, 20.0, 30.0)
+"""Seconds to wait for the answer to each request before the next; the executor runs a call id once."""
+
+
+class ToolRequests:
+    """One question an id: whoever asks again gets the recorded result."""
+
+    def __init__(self, publisher: Publisher, inbox: ReplyInbox, instance: str) -> None:
+        self._publisher = publisher
+        self._inbox = inbox
+        self._instance = instance
+        self._count = 0
+
+    async def outcome(self, key: Key, call: Call, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+        """The result's JSON text; the synthetic "interrupted" result when none comes within `seconds`."""
+        end = time.monotonic() + seconds
+        with await self._inbox.expect() as pending:
+            for attempt, patience in enumerate(PATIENCE, start=1):
+                left = end - time.monotonic()
+                if left <= 0:
+                    break
+                request = ToolCallRequested(
+                    call_id=call.call_id,
+                    tool=call.tool,
+                    arguments=orjson.loads(call.arguments),
+                    principal=asker.principal,
+                    company_id=key.company,
+                    conversation_id=key.conversation,
+                    turn_id=turn_id,
+                    reply_to=pending.reply_to,
+                    deadline=datetime.now(UTC) + timedelta(seconds=left),
+                    attempt=attempt,
+                    language=asker.language,
+                )
+                result = await self._once(request, category, pending, min(patience, left))
+                if result is not None:
+                    return result
+        log.warning("tool.no_answer", call_id=call.call_id, tool=call.tool)
+        return INTERRUPTED
+
+    async def _once(self, request: ToolCallRequested, category: str, pending: Pending, seconds: float) -> str | None:
+        self._count += 1
+        event = CloudEvent(
+            source=SOURCE,
+            type="tools.call.requested.v1",
+            subject=f"{request.company_id}/{request.conversation_id}",
+            data=request,
+        )
+        # An attempt of this agent must not be swallowed as a copy of another agent's, whose inbox is gone.
+        msg_id = f"{request.call_id}.{request.attempt}.{self._instance}.{self._count}"
+        try:
+            async with asyncio.timeout(seconds):
+                await self._publisher.append(
+                    channels.tool_request(category), event, stream="TOOLS", msg_id=msg_id, deadline=seconds
+                )
+                messages = await pending.wait(seconds)
+        except (TimeoutError, PublishFailed):
+            return None
+        try:
+            result = orjson.loads(messages[0].data)["data"]["result"]
+            return json.dumps(result, ensure_ascii=False)
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            log.warning("tool.unreadable_answer", call_id=request.call_id)
+            pending.reset()
+            return None

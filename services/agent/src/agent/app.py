@@ -1,0 +1,132 @@
+"""The composition root: builds the agent out of its parts, once, from its settings."""
+
+import uuid
+from dataclasses import dataclass, field
+
+import aiohttp
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from agent.adapters.bus_clock import JetStreamClock
+from agent.adapters.catalogue import ExecutorCatalogue
+from agent.adapters.chat_log import JetStreamChatLog, Verify
+from agent.adapters.companies import CHANGES, CompanyCache
+from agent.adapters.drivers import AgentDrivers
+from agent.adapters.failures import FailedTurns
+from agent.adapters.histories import Histories
+from agent.adapters.journal_store import JournalStore
+from agent.adapters.live import LiveEvents
+from agent.adapters.models import configured
+from agent.adapters.tool_calls import ToolRequests
+from agent.handlers import LiveFacts, TurnHandler, TurnStates
+from agent.ports import Key
+from agent.settings import AgentSettings, ModelSettings
+from agent.turns.engine import TurnEngine
+from agent.turns.needs import Limits, Ports
+from agent.turns.watching import Watches
+from contracts.channels import LIVE_CHAT_ALL, TURN_TRIGGERS
+from contracts.company import CompanySettings
+from contracts.rpc import TURN_STATE
+from contracts.streams import CHAT, TURNS
+from runtime.connection import subscribe
+from runtime.conversation_log import ConversationLog
+from runtime.dead_letters import DeadLetters
+from runtime.direct import DirectReader
+from runtime.publishing import Publisher
+from runtime.pulling import PullWorker
+from runtime.replies import ReplyInbox
+from runtime.rpc import RpcClient, RpcServer
+
+log = structlog.get_logger(__name__)
+
+DURABLE = "agent"
+CONNECTIONS = 1000
+"""HTTP connections to model servers at once."""
+
+
+@dataclass(frozen=True)
+class Connections:
+    """What the agent talks to. `verify` checks principals."""
+
+    nats: Client
+    verify: Verify
+    models: ModelSettings = field(default_factory=ModelSettings)
+
+
+class Agent:
+    """All parts of one agent process. Build it inside the running loop."""
+
+    def __init__(self, connections: Connections, settings: AgentSettings) -> None:
+        nats = connections.nats
+        instance = uuid.uuid4().hex[:12]
+        publisher, rpc = Publisher(nats), RpcClient(nats)
+        chat = ConversationLog(nats)
+        self._nats = nats
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS), auto_decompress=True, trust_env=True
+        )
+        self.companies = CompanyCache(rpc)
+        self._catalogue = ExecutorCatalogue(rpc)
+        self._clock = JetStreamClock(nats)
+        self._live = LiveEvents(publisher)
+        self._watches = Watches()
+        self.models = configured(connections.models, self._session, settings.model_silence_seconds)
+        ports = Ports(
+            chat=JetStreamChatLog(chat, DirectReader(nats, CHAT.name), publisher, connections.verify),
+            journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance),
+            histories=Histories(rpc, chat),
+            companies=self.companies,
+            catalogue=self._catalogue,
+            tools=ToolRequests(publisher, ReplyInbox.of(nats), instance),
+            drivers=AgentDrivers(rpc, self._driven_here),
+            live=self._live,
+            failures=FailedTurns(publisher, DeadLetters(nats), chat),
+            models=self.models,
+            clock=self._clock,
+        )
+        limits = Limits(settings.turn_deadline_seconds, settings.model_seconds, settings.tool_seconds)
+        self.engine = TurnEngine(ports, self._watches, limits)
+        self.companies.on_change(self._company_changed)
+        self.worker = PullWorker(
+            nats, CHAT.name, DURABLE, TURN_TRIGGERS, TurnHandler(self.engine).handle, slots=settings.slots
+        )
+        self._server = RpcServer(nats)
+
+    async def start(self) -> None:
+        """Listens first, then takes turns."""
+        await subscribe(self._nats, CHANGES, self._config_changed)
+        await subscribe(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches).take)
+        await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
+        await self._clock.look()
+        await self._nats.flush(timeout=10)
+        await self.worker.start()
+        log.info("agent.started", providers=self.models.names)
+
+    async def reconnected(self) -> None:
+        """After a reconnect: what came meanwhile on core subscriptions is lost."""
+        self.companies.drop()
+        await self._clock.look()
+
+    async def drain(self, deadline: float) -> None:
+        """Finishes what runs, gives back what has not started."""
+        await self.worker.drain(deadline)
+        await self._live.flush(1.0)
+        await self._server.drain(1.0)
+        await self._session.close()
+
+    async def listening(self) -> None:
+        """Raises when the turn consumer has not been heard of lately."""
+        if not self.worker.listening:
+            raise ConnectionError("the turn consumer has gone silent")
+
+    async def _config_changed(self, message: Msg) -> None:
+        await self.companies.changed(message)
+
+    def _company_changed(self, company: str, settings: CompanySettings | None) -> None:
+        self._catalogue.drop(company)
+        self.engine.settings_changed(company, settings)
+
+    def _driven_here(self, key: Key) -> str | None:
+        running = self.engine.running(key)
+        return running.turn_id if running else None

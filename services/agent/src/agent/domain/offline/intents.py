@@ -1,0 +1,128 @@
+"""What a person wants, by rules: each intent says which tools to call, if they are offered."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from agent.domain.offline.reading import number_near, plain, symbols_in
+
+
+class Intent(Enum):
+    """The questions that the rules understand."""
+
+    HANDOFF = auto()
+    POSITION_SIZE = auto()
+    RISK_REWARD = auto()
+    PAGE = auto()
+    PRICE = auto()
+    GREETING = auto()
+    THANKS = auto()
+    UNKNOWN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """An intent with the tool calls that serve it; `missing`: figures that the person has to give first."""
+
+    intent: Intent
+    calls: tuple[tuple[str, dict[str, Any]], ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+_HANDOFF = re.compile(
+    r"\b(human|person|agent|someone|representative|operator|persona|humano|agente|asesor|operador|alguien)\b"
+)
+_TALK = re.compile(r"\b(talk|speak|chat|contact|hand ?off|real|hablar|comunicar|pasar|pasame|atienda|contactar)\w*\b")
+_SIZE = re.compile(
+    r"\b(position siz\w*|size of (the|my) position|how many shares|tamano de (la |mi )?posicion|cuantas acciones)\b"
+)
+_RATIO = re.compile(
+    r"\b(risk.{0,5}reward|reward.{0,5}risk|r/r|riesgo.{0,5}beneficio|beneficio.{0,5}riesgo|risk ratio)\b"
+)
+_PRICE = re.compile(
+    r"\b(price|trading|trade|quote|worth|stock|share|precio|cotiza\w*|cotizacion|vale|accion|acciones|cuanto esta)\b"
+)
+_GREETING = re.compile(r"^\W*(hi|hello|hey|good (morning|afternoon|evening)|hola|buenas?|buenos dias|que tal)\b")
+_THANKS = re.compile(r"^\W*(thanks?|thank you|thx|gracias|muchas gracias|perfecto|ok)\b")
+_PAGES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "/pricing",
+        re.compile(
+            r"\b(plans?|planes|pricing|subscription|suscripcion|premium|free trial|trial|cost|costs|cuesta\w*|tarifas?|"
+            r"prueba|mensual|monthly|refunds?|reembolsos?|precios)\b"
+        ),
+    ),
+    (
+        "/help",
+        re.compile(
+            r"\b(help|cancel\w*|change plan|opening hours|support|faq|ayuda|cancelar|cambiar|horarios?|soporte|dinero|"
+            r"money back|real trading|account|cuenta)\b"
+        ),
+    ),
+    (
+        "/guide",
+        re.compile(r"\b(guide|get started|getting started|start|how does it work|guia|empezar|como funciona)\b"),
+    ),
+    (
+        "/",
+        re.compile(r"\b(who are you|what (do|is) (you|this|nexus)|about|company|quienes son|que es|empresa|ofrecen)\b"),
+    ),
+)
+_SIZE_PARTS = {
+    "capital": r"capital|account|cuenta|portfolio|balance|saldo",
+    "entry_price": r"entry(?: price)?(?: at| of)?|enter(?:ing)?(?: at)?|buy(?:ing)?(?: at)?|entrada(?: a| en)?|"
+    r"compro(?: a)?|entro(?: a)?",
+    "stop_loss_price": r"stop(?: ?-?loss)?(?: at| of| a| en)?",
+    "risk_percent": r"risk(?:ing)?(?: of)?|riesgo(?: del?)?|arriesg\w+(?: el| un)?",
+}
+_RATIO_PARTS = {
+    "entry_price": _SIZE_PARTS["entry_price"],
+    "stop_loss_price": _SIZE_PARTS["stop_loss_price"],
+    "take_profit_price": r"target(?: at| of)?|take ?-?profit(?: at| of)?|tp|objetivo(?: a| en)?|profit(?: at)?",
+}
+
+
+def wish_in(text: str, offered: Collection[str], *, site_prefix: str = "") -> Wish:
+    """What the text asks for. `offered`: the tools there are; `site_prefix`: where the visitor's language lives."""
+    said = plain(text)
+    if _HANDOFF.search(said) and _TALK.search(said):
+        return Wish(Intent.HANDOFF)
+    if _RATIO.search(said):
+        return _figures(Intent.RISK_REWARD, "calculate_risk_reward", text, _RATIO_PARTS, offered)
+    if _SIZE.search(said):
+        return _figures(Intent.POSITION_SIZE, "calculate_position_size", text, _SIZE_PARTS, offered)
+    symbols = symbols_in(text)
+    page = _page(said, symbols)
+    if page is not None and "fetch_page" in offered:
+        path = f"{site_prefix}{page}" if page != "/" else site_prefix or "/"
+        return Wish(Intent.PAGE, (("fetch_page", {"path": path}),))
+    if symbols and (_PRICE.search(said) or len(said.split()) <= 3) and "get_price" in offered:
+        return Wish(Intent.PRICE, tuple(("get_price", {"symbol": symbol}) for symbol in symbols))
+    if _THANKS.search(said):
+        return Wish(Intent.THANKS)
+    if _GREETING.search(said):
+        return Wish(Intent.GREETING)
+    return Wish(Intent.UNKNOWN)
+
+
+def _page(said: str, symbols: list[str]) -> str | None:
+    for path, words in _PAGES:
+        if words.search(said) and not (symbols and path in ("/", "/guide")):
+            return path
+    return None
+
+
+def _figures(intent: Intent, tool: str, text: str, parts: dict[str, str], offered: Collection[str]) -> Wish:
+    if tool not in offered:
+        return Wish(Intent.UNKNOWN)
+    found: dict[str, Any] = {}
+    for name, labels in parts.items():
+        value = number_near(text, labels)
+        if value is not None:
+            found[name] = value
+    if "risk_percent" in found and found["risk_percent"] >= 0.2:
+        found["risk_percent"] /= 100
+    missing = tuple(name for name in parts if name not in found)
+    return Wish(intent, missing=missing) if missing else Wish(intent, ((tool, found),))

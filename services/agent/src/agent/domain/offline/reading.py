@@ -1,0 +1,122 @@
+"""What a person's text says, as far as rules can tell: its language, its numbers, its symbols, its words."""
+
+import re
+import unicodedata
+
+from agent.domain.prompt.layers import Language
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ES = _words(
+    "el la los las un una de del que qué cuál cuánto cuanto cuesta cuestan precio precios por para con hola buenos "
+    "buenas gracias quiero puedo cómo como dónde donde es son está tiene hay mi tu su plan acción acciones cotiza vale "
+    "tamaño posición riesgo beneficio persona ayuda hablar entrada"
+)
+_EN = _words(
+    "the a an of what which how much does do cost costs price prices is are trading at for with hello hi thanks want "
+    "can where my your plan stock share position size risk reward person help talk speak to on and"
+)
+_NAMES = {
+    "apple": "AAPL",
+    "microsoft": "MSFT",
+    "tesla": "TSLA",
+    "amazon": "AMZN",
+    "google": "GOOGL",
+    "alphabet": "GOOGL",
+    "nvidia": "NVDA",
+    "meta": "META",
+    "netflix": "NFLX",
+    "bitcoin": "BTC/USD",
+    "ethereum": "ETH/USD",
+}
+_CRYPTO = re.compile(r"\b(BTC|ETH|SOL|ADA|XRP)(?:[/-]?(USDT?))?\b", re.IGNORECASE)
+_TICKER = re.compile(r"(?<![A-Za-z0-9])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![A-Za-z0-9])")
+_NO_TICKERS = _words(
+    "I A THE AND OR FOR IS IT MY OK USD EUR MXN AI IA FAQ PRO EL LA LOS LAS UN UNA DE DEL QUE Y O EN ES MI SI NO POR "
+    "CON PARA HOLA HI WHAT HOW API TV PC US UK EU ETF CEO RSI SMA EMA PDF"
+)
+_NUMBER = re.compile(r"\d[\d.,]*(?:\s?[kK]\b)?")
+_WORD = re.compile(r"[^\W_]+")
+_STOP = _words(
+    "what which how much many does do did is are was the a an of for to in on at and or it its you your my me i can "
+    "please tell about have has there any with from by that this que cual cuales cuanto cuanta cuantos como donde "
+    "cuando el la los las un una unos unas de del al en y o es son esta estan por para con me mi tu su sus se lo le "
+    "hay tiene tienen puedo quiero saber"
+)
+
+
+def language_of(text: str, default: Language) -> Language:
+    """The language the text is written in; the default when it does not show."""
+    if any(mark in text for mark in "¿¡ñ"):
+        return "es"
+    words = [word.lower() for word in _WORD.findall(text)]
+    spanish = sum(word in _ES for word in words)
+    english = sum(word in _EN for word in words)
+    if spanish == english:
+        return default
+    return "es" if spanish > english else "en"
+
+
+def plain(text: str) -> str:
+    """Lower case, without accents."""
+    return "".join(c for c in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(c))
+
+
+def symbols_in(text: str) -> list[str]:
+    """Tickers, crypto pairs and well-known names, each once, at most three."""
+    found: dict[str, None] = {}
+    for match in _CRYPTO.finditer(text):
+        found.setdefault(f"{match[1].upper()}/USD")
+    covered = _CRYPTO.sub(" ", text)
+    for match in _TICKER.finditer(covered):
+        if match[1] not in _NO_TICKERS:
+            found.setdefault(match[1])
+    for word in _WORD.findall(covered.lower()):
+        if word in _NAMES:
+            found.setdefault(_NAMES[word])
+    return list(found)[:3]
+
+
+def number_of(text: str) -> float:
+    """10,000.50 and 10.000,50 and 10k as a number."""
+    thousand = 1000.0 if text[-1] in "kK" else 1.0
+    digits = text.rstrip("kK ").rstrip(".,")
+    last = max(digits.rfind("."), digits.rfind(","))
+    if last < 0:
+        return float(digits) * thousand
+    tail = digits[last + 1 :]
+    # A lone separator before exactly three digits parts thousands; any other last one is the decimal point.
+    grouped = len(tail) == 3 and digits.count(digits[last]) >= 1 and not re.search(r"[.,]", digits[:last])
+    if grouped or digits.count(digits[last]) > 1:
+        return float(re.sub(r"[.,]", "", digits)) * thousand
+    return float(re.sub(r"[.,]", "", digits[:last]) + "." + tail) * thousand
+
+
+def numbers_in(text: str) -> list[tuple[int, float]]:
+    """(position, value) of every number in the text."""
+    return [(match.start(), number_of(match[0])) for match in _NUMBER.finditer(text)]
+
+
+def number_near(text: str, labels: str) -> float | None:
+    """The number that belongs to a word: the first one after it, with no other number or clause between."""
+    match = re.search(rf"\b(?:{labels})\b[^\d.,;]{{0,30}}?[$€]?\s?({_NUMBER.pattern})", plain(text))
+    if match is None:
+        match = re.search(
+            rf"({_NUMBER.pattern})\s?%?\s?(?:usd|dollars|dolares|euros?)?\s?(?:de |of |in )?(?:{labels})\b", plain(text)
+        )
+    return number_of(match[1]) if match else None
+
+
+def stems(text: str) -> set[str]:
+    """The text's telling words, plurals and accents levelled."""
+    return {_stem(word) for word in _WORD.findall(plain(text)) if word not in _STOP and len(word) > 1}
+
+
+def _stem(word: str) -> str:
+    for ending in ("es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            return word[: -len(ending)].rstrip("e")
+    return word.rstrip("e") if len(word) > 3 else word

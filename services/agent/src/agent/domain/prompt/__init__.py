@@ -1,0 +1,1 @@
+"""What the model is told: five layers, then what was said, then what the tools gave."""

@@ -1,0 +1,25 @@
+"""What the assistant itself says to people, outside a model's answer. In es and en."""
+
+from agent.domain.prompt.layers import Language
+
+_FAILED: dict[str, dict[Language, str]] = {
+    "LLM_UNAVAILABLE": {
+        "es": "Ahora mismo no puedo responder: el modelo no está disponible. Inténtalo de nuevo en unos minutos o pide "
+        "hablar con una persona.",
+        "en": "I cannot answer right now: the model is not available. Please try again in a few minutes, or ask for a "
+        "person.",
+    },
+    "DEADLINE": {
+        "es": "No he podido responder a tiempo. Vuelve a escribir tu pregunta o pide hablar con una persona.",
+        "en": "I could not answer in time. Please ask again, or ask for a person.",
+    },
+    "INTERNAL": {
+        "es": "Algo ha fallado y no he podido responder. Vuelve a intentarlo o pide hablar con una persona.",
+        "en": "Something went wrong and I could not answer. Please try again, or ask for a person.",
+    },
+}
+
+
+def failure_text(code: str, language: Language) -> str:
+    """The visible text of a turn that ended without an answer."""
+    return _FAILED.get(code, _FAILED["INTERNAL"])[language]

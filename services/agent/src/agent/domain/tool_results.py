@@ -1,0 +1,70 @@
+"""What the results of a turn's tool calls are good for besides the model: repeats, citations, live notices."""
+
+import json
+from typing import Any, cast
+
+from agent.domain.prompt.messages import PAGE_TOOL
+from agent.domain.turn.journal import Call, Journal
+
+MAX_RESULT = 60_000
+"""Characters of one result that are kept in the journal."""
+_SEEN = "This call was already made in this turn; here is the first call's result. Do not call it again."
+
+
+def answered_from_earlier(journal: Journal) -> dict[str, str]:
+    """Results of the unsettled calls that repeat an earlier one (same tool, same arguments): its result, and a note."""
+    first: dict[tuple[str, str], Call] = {}
+    results: dict[str, str] = {}
+    for call in journal.calls:
+        original = first.setdefault((call.tool, _canonical(call.arguments)), call)
+        if original is not call and call.result is None and original.result is not None:
+            results[call.call_id] = json.dumps({**json.loads(original.result), "note": _SEEN}, ensure_ascii=False)
+    return results
+
+
+def repeats_within(journal: Journal) -> dict[str, str]:
+    """Unsettled calls that repeat another unsettled one: their id, and the id of the one to wait for."""
+    first: dict[tuple[str, str], str] = {}
+    repeats: dict[str, str] = {}
+    for call in journal.unsettled:
+        original = first.setdefault((call.tool, _canonical(call.arguments)), call.call_id)
+        if original != call.call_id:
+            repeats[call.call_id] = original
+    return repeats
+
+
+def noted(result: str) -> str:
+    """A result as the answer to a repeat."""
+    return json.dumps({**json.loads(result), "note": _SEEN}, ensure_ascii=False)
+
+
+def citations(journal: Journal) -> tuple[tuple[str, str], ...]:
+    """(url, title) of the pages really fetched, in order, each once."""
+    pages: dict[str, str] = {}
+    for call in journal.calls:
+        if call.tool != PAGE_TOOL or call.result is None:
+            continue
+        data = _data(call.result)
+        url = data.get("url")
+        if isinstance(url, str) and url:
+            pages.setdefault(url, str(data.get("title") or url))
+    return tuple(pages.items())
+
+
+def cut(result: str) -> str:
+    """A result that fits into the journal; what is cut says so."""
+    if len(result) <= MAX_RESULT:
+        return result
+    parsed = json.loads(result)
+    text = json.dumps(parsed.get("data"), ensure_ascii=False)[: MAX_RESULT - 2_000]
+    return json.dumps({**parsed, "data": {"truncated": True, "text": text}}, ensure_ascii=False)
+
+
+def _data(result: str) -> dict[str, Any]:
+    parsed = json.loads(result)
+    data = parsed.get("data") if parsed.get("success") else None
+    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+
+
+def _canonical(arguments: str) -> str:
+    return json.dumps(json.loads(arguments), sort_keys=True)

@@ -1,0 +1,76 @@
+"""What the agent listens to: one thin function for each thing that comes in."""
+
+from nats.aio.msg import Msg
+
+from agent.adapters.chat_log import read_fact
+from agent.domain.turn import effects
+from agent.domain.turn.effects import Trigger
+from agent.ports import Key
+from agent.turns.engine import TurnEngine
+from agent.turns.watching import Watches
+from contracts.channels import ChatKind, parse_chat
+from contracts.rpc import TurnState, TurnStateRequest
+from runtime.outcomes import DeadLetter, Done, Later, Outcome
+from runtime.pulling import Delivery
+from runtime.replies import headers_of
+
+
+class TurnHandler:
+    """Visitor messages and changes of owner, from the turn consumer."""
+
+    def __init__(self, engine: TurnEngine) -> None:
+        self._engine = engine
+
+    async def handle(self, delivery: Delivery) -> Outcome:
+        """One delivery; a subject that is none of ours is a dead letter at once."""
+        address = parse_chat(delivery.subject)
+        if address is None or address.kind not in (ChatKind.VISITOR, ChatKind.OWNER):
+            return DeadLetter(f"not a turn's trigger: {delivery.subject}")
+        key = Key(address.company, address.conversation)
+        trigger = Trigger(delivery.seq, visitor=address.kind is ChatKind.VISITOR)
+        match await self._engine.handle(key, trigger, delivery.stored_at):
+            case effects.Done():
+                return Done()
+            case effects.Later(seconds=seconds):
+                return Later(seconds)
+
+
+class LiveFacts:
+    """The standing subscription to the log's live copy: tells the watches of conversations that somebody watches."""
+
+    def __init__(self, watches: Watches) -> None:
+        self._watches = watches
+
+    async def take(self, message: Msg) -> None:
+        """One fact; those that nobody waits for cost a look at the subject."""
+        parts = message.subject.split(".", 4)
+        if len(parts) != 5 or not self._watches.wanted((parts[2], parts[3])):
+            return
+        address = parse_chat(message.subject)
+        seq = headers_of(message).get("Nats-Sequence", "")
+        if address is None or not seq.isdigit():
+            return
+        fact = read_fact(address.kind, int(seq), 0.0, message.data)
+        self._watches.tell((parts[2], parts[3]), fact)
+
+
+class TurnStates:
+    """Answers who asks for the running turn of a conversation; silent when another agent drives it, or none."""
+
+    def __init__(self, engine: TurnEngine) -> None:
+        self._engine = engine
+
+    async def state(self, request: TurnStateRequest) -> TurnState | None:
+        """The text so far."""
+        running = self._engine.running(Key(request.company_id, request.conversation_id))
+        if running is None:
+            return None
+        return TurnState(
+            turn_id=running.turn_id,
+            message_id=running.message_id,
+            text_so_far=running.text,
+            delta_seq=running.delta_seq,
+        )
+
+
+__all__ = ["LiveFacts", "TurnHandler", "TurnStates"]

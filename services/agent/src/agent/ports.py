@@ -1,0 +1,232 @@
+"""What the turns need from outside. Adapters implement it; nothing here knows how."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol
+
+from agent.domain.turn.journal import Call, Journal, Reply
+from agent.domain.turn.log import LogView
+from contracts.company import CompanySettings
+
+
+class Key(NamedTuple):
+    """One conversation."""
+
+    company: str
+    conversation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who wrote the newest message. `principal`: compact JWS to pass on; None: an anonymous visitor."""
+
+    principal: str | None
+    role: str
+    plan: str
+    user: str | None
+    language: Literal["es", "en"]
+    page_url: str | None = None
+    page_title: str | None = None
+    funnel_stage: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One snapshot of the log, with who asks in it."""
+
+    view: LogView
+    asker: Asker
+    fence_filter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One message of the history. `mine`: said by the company's side (the assistant or a human agent)."""
+
+    mine: bool
+    text: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The last messages, oldest first, and what is known of the visitor."""
+
+    messages: tuple[Spoken, ...]
+    visits: int = 1
+    page_url: str | None = None
+    page_title: str | None = None
+    funnel_stage: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool that the caller may use. `parameters` is JSON Schema; `label` is what a person reads while it runs."""
+
+    name: str
+    description: str
+    category: str
+    parameters: Mapping[str, Any]
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One call of a model, in the shapes of the OpenAI chat API. `time_limit` in seconds, for the whole reply."""
+
+    messages: Sequence[Mapping[str, Any]]
+    tools: Sequence[Tool]
+    tool_choice: Literal["auto", "none"]
+    model: str
+    temperature: float
+    max_tokens: int
+    time_limit: float
+    language: Literal["es", "en"] = "es"
+    page_url: str | None = None
+
+
+class TextSink(Protocol):
+    """Where the text of a running reply goes, piece by piece; neither method waits."""
+
+    def text(self, piece: str) -> None:
+        """More text."""
+        ...
+
+    def restart(self) -> None:
+        """What was said so far does not count: the reply is made anew."""
+        ...
+
+
+class Model(Protocol):
+    """One configured provider."""
+
+    @property
+    def provider(self) -> str:
+        """groq, openai, anthropic, compatible or offline."""
+        ...
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
+        """One reply, streamed into the sink; raises ModelError."""
+        ...
+
+
+class Companies(Protocol):
+    """The companies' settings, as fresh as the bus."""
+
+    async def get(self, company: str) -> CompanySettings | None:
+        """The settings now; None: no such company. Raises UnreachableError when they cannot be had."""
+        ...
+
+
+class ChatLog(Protocol):
+    """The log of a conversation."""
+
+    async def look(self, key: Key, at_least: int) -> Seen:
+        """The snapshot, no older than `at_least`; raises UnreachableError."""
+        ...
+
+    async def append(self, key: Key, ending: "Ending", fence: int, fence_filter: str) -> "Appending":
+        """Appends what the turn ends in, if nothing newer than `fence` is there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What a turn ends in: an answer, or a system message (`code`)."""
+
+    journal: Journal
+    text: str
+    citations: tuple[tuple[str, str], ...] = ()
+    config_version: int = 0
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Appending:
+    """Outcome of an append: stored (at seq), refused by the fence, or unknown."""
+
+    outcome: Literal["stored", "refused", "unknown"]
+    seq: int = 0
+
+
+class Journals(Protocol):
+    """The one journal value of each conversation."""
+
+    async def read(self, key: Key) -> tuple[Journal | None, int]:
+        """The value and its revision (0: there is none)."""
+        ...
+
+    async def save(self, key: Key, journal: Journal, revision: int) -> int | None:
+        """The new revision; None when another value is there already, or it is unknown whether this one is."""
+        ...
+
+
+class Histories(Protocol):
+    """What was said."""
+
+    async def up_to(self, key: Key, seq: int) -> History:
+        """The newest messages with sequence ≤ seq, none missing."""
+        ...
+
+
+class Catalogue(Protocol):
+    """Which tools the asker may use."""
+
+    async def offered(self, company: str, asker: Asker) -> tuple[Tool, ...]:
+        """In the catalogue's own order; empty when it cannot be had."""
+        ...
+
+
+class ToolCalls(Protocol):
+    """The tool executor."""
+
+    async def outcome(self, key: Key, call: Call, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+        """The result as JSON text, whatever happens; asked for again until `seconds` are over."""
+        ...
+
+
+class Drivers(Protocol):
+    """The agents, all of them."""
+
+    async def drives(self, key: Key, turn_id: str) -> bool:
+        """Whether some agent says that it drives this turn right now."""
+        ...
+
+
+class Live(Protocol):
+    """Progress for whoever has the conversation open; may be lost. No method waits for anybody."""
+
+    def emit(self, key: Key, kind: str, data: Mapping[str, Any]) -> None:
+        """One live event of the turn, e.g. kind message.delta."""
+        ...
+
+
+class Failures(Protocol):
+    """The operators' inbox and the dead letters."""
+
+    async def report(self, key: Key, journal: Journal) -> None:
+        """Tells of a failed turn, under an id of its own, so that a repeat is recognised."""
+        ...
+
+
+class BusClock(Protocol):
+    """The bus's time, so that agents whose clocks differ decide alike."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """Which providers to try, in order, each with its model."""
+
+    candidates: tuple[tuple[Model, str], ...] = field(default=())
+
+
+class Models(Protocol):
+    """The configured providers."""
+
+    def chosen(self, provider: str, model: str) -> ModelChoice:
+        """For a company's preferred provider and model: what is really tried, in order; never empty."""
+        ...

@@ -1,0 +1,36 @@
+"""One agent process around the agent: settings from the environment, health, drain."""
+
+from agent.app import Agent, Connections
+from agent.settings import AgentSettings, ModelSettings
+from runtime.principals import PrincipalVerifier
+from runtime.service import Service, run
+from runtime.settings import DevSettings, DrainSettings, LogSettings, NatsSettings, TokenSettings
+
+
+async def serve() -> None:
+    """Runs until SIGTERM; raises NotReady when it cannot start."""
+    settings, drain = AgentSettings(), DrainSettings()
+    service = Service(
+        "agent",
+        nats=NatsSettings(),
+        port=settings.port,
+        host=DevSettings().bind_host,
+        logging=LogSettings(),
+        drain=drain,
+    )
+
+    async def build() -> None:
+        verifier = PrincipalVerifier(TokenSettings())
+        agent = Agent(Connections(service.nats, verifier.verify, ModelSettings()), settings)
+        service.on_reconnect(agent.reconnected)
+        service.add_check("turns", agent.listening)
+        service.on_drain(lambda: agent.drain(drain.deadline - 3.0))
+        await agent.start()
+
+    service.on_start(build)
+    await service.run()
+
+
+def main() -> None:
+    """The process."""
+    run(serve)

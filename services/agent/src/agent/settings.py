@@ -1,0 +1,50 @@
+"""The agent's own settings."""
+
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import SettingsConfigDict
+
+from runtime.settings import EnvSettings
+
+
+class AgentSettings(EnvSettings):
+    """Turns."""
+
+    model_config = SettingsConfigDict(env_prefix="NEXUS_AGENT_", populate_by_name=True)
+
+    port: int = Field(default=0, ge=0, le=65_535, description="of /healthz, /readyz and /metrics; 0: a free one")
+    slots: int = Field(default=500, ge=1, description="turns in work at once")
+    turn_deadline_seconds: float = Field(
+        default=120.0,
+        gt=0,
+        validation_alias=AliasChoices("turn_deadline_seconds", "NEXUS_TURN_DEADLINE_SECONDS"),
+        description="after which a turn ends in a visible message",
+    )
+    model_seconds: float = Field(default=60.0, gt=0, description="for one model call, fail-over included")
+    model_silence_seconds: float = Field(default=30.0, gt=0, description="without a byte of a reply")
+    tool_seconds: float = Field(default=45.0, gt=0, description="to wait for one tool call's outcome")
+    sweep_seconds: float = Field(default=30.0, gt=0, description="between two looks for forgotten messages")
+
+
+class ModelSettings(EnvSettings):
+    """Where models are. `base_url` with its key and model wins over what companies prefer."""
+
+    model_config = SettingsConfigDict(env_prefix="NEXUS_LLM_", populate_by_name=True)
+
+    base_url: str | None = Field(
+        default=None, description="any OpenAI-compatible server, e.g. http://127.0.0.1:8000/v1"
+    )
+    api_key: SecretStr | None = None
+    model: str | None = Field(default=None, description="the model's name at base_url")
+    chain: str = Field(default="groq,openai,anthropic", description="providers in the order of fail-over")
+    groq_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("groq_api_key", "GROQ_API_KEY"))
+    openai_api_key: SecretStr | None = Field(
+        default=None, validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY")
+    )
+    anthropic_api_key: SecretStr | None = Field(
+        default=None, validation_alias=AliasChoices("anthropic_api_key", "ANTHROPIC_API_KEY")
+    )
+
+    @property
+    def order(self) -> list[str]:
+        """The chain, provider by provider."""
+        return [name.strip() for name in self.chain.split(",") if name.strip()]

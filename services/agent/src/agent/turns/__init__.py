@@ -1,0 +1,1 @@
+"""The shell around the turn decisions: performs their effects through ports."""

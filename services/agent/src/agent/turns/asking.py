@@ -1,0 +1,68 @@
+"""One reply from whichever provider gives it: retries, answers without tools after bad calls, fail-over in order.
+
+SDK retries would hide a failing provider for up to a minute; here one failure costs one short pause.
+"""
+
+import asyncio
+import time
+from dataclasses import replace
+
+import structlog
+
+from agent.domain.turn.journal import Reply
+from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError
+from agent.ports import Model, ModelChoice, Prompt, TextSink
+
+log = structlog.get_logger(__name__)
+
+LONGEST_PAUSE = 2.0
+"""Seconds that a busy provider may make us wait before the next one is asked."""
+
+
+async def ask(choice: ModelChoice, prompt: Prompt, sink: TextSink) -> Reply:
+    """A reply; text alone when the prompt's tool_choice is none.
+
+    Raises:
+        ModelError: no provider gave one within the prompt's time limit; the last one's error.
+    """
+    end = time.monotonic() + prompt.time_limit
+    last: ModelError = ModelDownError("no provider is configured")
+    for model, name in choice.candidates:
+        try:
+            return await _ask_one(model, replace(prompt, model=name), sink, end)
+        except ModelError as error:
+            log.warning("model.failed", provider=model.provider, model=name, error=str(error))
+            last = error
+        if time.monotonic() >= end:
+            break
+    raise last
+
+
+async def _ask_one(model: Model, prompt: Prompt, sink: TextSink, end: float) -> Reply:
+    """Two attempts; a third one without tools when the model cannot call them."""
+    for attempt in range(3):
+        left = end - time.monotonic()
+        if left <= 0:
+            raise ModelDownError(f"{model.provider} used up its time")
+        if attempt:
+            sink.restart()
+        try:
+            reply = await model.reply(replace(prompt, time_limit=left), sink)
+        except ModelBusyError as error:
+            if attempt or (error.retry_after or 0) > LONGEST_PAUSE:
+                raise
+            await asyncio.sleep(min(error.retry_after or 0.25, LONGEST_PAUSE, left))
+        except ModelDownError:
+            if attempt:
+                raise
+        except BadToolCallError:
+            if attempt == 2:
+                raise
+            if attempt == 1:
+                prompt = replace(prompt, tools=(), tool_choice="none")
+        else:
+            if prompt.tool_choice == "auto" or reply.text.strip():
+                return reply
+            # Told to answer, it asked for tools all the same.
+            prompt = replace(prompt, tools=())
+    raise ModelDownError(f"{model.provider} gave no answer")

@@ -1,0 +1,53 @@
+"""The outcome of every unsettled tool call of a turn: side by side, repeats from their first call, always a result."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from agent.domain.tool_results import answered_from_earlier, cut, noted, repeats_within
+from agent.domain.turn.journal import Call, Journal
+from agent.ports import Asker, Key, Tool
+from agent.turns.needs import Ports
+
+UNKNOWN_CATEGORY = "unknown"
+"""Where a call goes whose tool the asker was not offered: the executor says TOOL_NOT_FOUND, and records it."""
+
+
+async def outcomes(
+    ports: Ports, key: Key, journal: Journal, asker: Asker, tools: Sequence[Tool], seconds: float
+) -> dict[str, str]:
+    """Result texts by call id, for all unsettled calls; live notices go out as they start and end."""
+    results = answered_from_earlier(journal)
+    repeats = repeats_within(journal)
+    known = {tool.name: tool for tool in tools}
+    wanted = [c for c in journal.unsettled if c.call_id not in results and c.call_id not in repeats]
+    got = await asyncio.gather(
+        *(_outcome(ports, key, journal.turn_id, call, asker, known.get(call.tool), seconds) for call in wanted)
+    )
+    results.update(zip((call.call_id for call in wanted), got, strict=True))
+    for call_id, first in repeats.items():
+        if call_id not in results:
+            results[call_id] = noted(results[first])
+    return results
+
+
+async def _outcome(
+    ports: Ports, key: Key, turn_id: str, call: Call, asker: Asker, tool: Tool | None, seconds: float
+) -> str:
+    notice = {"turnId": turn_id, "callId": call.call_id, "tool": call.tool}
+    label = _label(tool.label if tool else call.tool, call)
+    ports.live.emit(key, "tool.started", {**notice, "label": label})
+    category = tool.category if tool else UNKNOWN_CATEGORY
+    result = cut(await ports.tools.outcome(key, call, category, asker, turn_id, seconds))
+    parsed: dict[str, Any] = json.loads(result)
+    metadata: dict[str, Any] = parsed.get("metadata") or {}
+    cached = bool(metadata.get("cached"))
+    ports.live.emit(key, "tool.finished", {**notice, "success": bool(parsed.get("success")), "cached": cached})
+    return result
+
+
+def _label(label: str, call: Call) -> str:
+    """The tool's label with what it is about: the one text argument, if there is one."""
+    texts = [value for value in json.loads(call.arguments).values() if isinstance(value, str)]
+    return f"{label} {texts[0][:80]}" if len(texts) == 1 else label

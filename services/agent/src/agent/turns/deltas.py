@@ -1,0 +1,81 @@
+"""The running answer's text on its way to whoever watches: batched, numbered, and kept for those who come later."""
+
+import asyncio
+from collections.abc import Callable
+
+from agent.ports import Key, Live
+
+BATCH_SECONDS = 0.05
+"""The first piece goes out at once, further ones together, at most this often."""
+
+
+class Deltas:
+    """One run's text. `restart` clears it for everybody: run.started again, deltaSeq from 0."""
+
+    def __init__(self, live: Live, key: Key, turn_id: str, message_id: str) -> None:
+        self._live = live
+        self._key = key
+        self._turn_id = turn_id
+        self._message_id = message_id
+        self._waiting: list[str] = []
+        self._sent: list[str] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._call_later: Callable[..., asyncio.TimerHandle] = asyncio.get_running_loop().call_later
+        self.next_seq = 0
+
+    def begin(self) -> None:
+        """Says that a run starts from nothing."""
+        self.stop()
+        self._sent.clear()
+        self.next_seq = 0
+        self._live.emit(self._key, "run.started", {"turnId": self._turn_id, "messageId": self._message_id})
+
+    def text(self, piece: str) -> None:
+        """More text."""
+        self._waiting.append(piece)
+        if self._timer is None:
+            self._send()
+            self._timer = self._call_later(BATCH_SECONDS, self._tick)
+
+    def restart(self) -> None:
+        """What was said does not count; whoever heard it is told."""
+        if self._sent or self._waiting:
+            self.begin()
+
+    def flush(self) -> None:
+        """Sends what still waits."""
+        if self._waiting:
+            self._send()
+        self._end_timer()
+
+    def stop(self) -> None:
+        """Drops what still waits."""
+        self._waiting.clear()
+        self._end_timer()
+
+    @property
+    def said(self) -> str:
+        """The text that has gone out."""
+        return "".join(self._sent)
+
+    def _tick(self) -> None:
+        self._timer = None
+        if self._waiting:
+            self._send()
+            self._timer = self._call_later(BATCH_SECONDS, self._tick)
+
+    def _send(self) -> None:
+        delta = "".join(self._waiting)
+        self._waiting.clear()
+        self._sent.append(delta)
+        self._live.emit(
+            self._key,
+            "message.delta",
+            {"turnId": self._turn_id, "messageId": self._message_id, "deltaSeq": self.next_seq, "delta": delta},
+        )
+        self.next_seq += 1
+
+    def _end_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,303 @@
+"""One delivery being driven: each effect of the state machine, performed."""
+
+import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import structlog
+
+from agent.domain.texts import failure_text
+from agent.domain.tool_results import citations
+from agent.domain.turn.effects import (
+    Append,
+    AppendRefused,
+    AppendUnknown,
+    Ask,
+    AskFailed,
+    Done,
+    Effect,
+    Event,
+    Interrupted,
+    Later,
+    Look,
+    Looked,
+    Probe,
+    Probed,
+    Ran,
+    Replied,
+    Report,
+    Reported,
+    RunCalls,
+    Save,
+    Saved,
+    SaveRefused,
+    Stored,
+    Trigger,
+)
+from agent.domain.turn.journal import Journal
+from agent.domain.turn.log import Fact, StopReason, stop_reason
+from agent.domain.turn.machine import advance, begin
+from agent.errors import ModelError, UnreachableError
+from agent.ports import Ending, History, Key, Prompt, Seen, Tool
+from agent.turns.asking import ask
+from agent.turns.calling import outcomes
+from agent.turns.deltas import Deltas
+from agent.turns.needs import Limits, Ports, policy_of
+from agent.turns.prompting import prompt_for
+from agent.turns.watching import Watch
+from contracts.company import CompanySettings
+from contracts.ids import answer_id
+
+log = structlog.get_logger(__name__)
+
+
+class Drive:
+    """One delivery. `driving`: the turn that it has opened."""
+
+    def __init__(self, ports: Ports, limits: Limits, key: Key, watch: Watch, stored_at: float) -> None:
+        self._ports = ports
+        self._limits = limits
+        self._key = key
+        self._watch = watch
+        self._stored_at = stored_at
+        self._task: asyncio.Task[object] | None = None
+        self._stopped: Interrupted | None = None
+        self._stoppable = False
+        self._seen: Seen | None = None
+        self._history: tuple[int, asyncio.Task[History]] | None = None
+        self._deltas: Deltas | None = None
+        self.driving: str | None = None
+        self.message_id = ""
+
+    async def run(self, trigger: Trigger) -> Done | Later:
+        """Everything, until the delivery is to be acknowledged or handed back; raises UnreachableError."""
+        self._task = asyncio.current_task()
+        handling, effect = begin(trigger, self._key.company, self._key.conversation, time_limit=self._limits.turn)
+        settings = await self._settings()
+        clock, delay = self._ports.clock, policy_of(settings).delay
+        if clock.now() >= self._stored_at + delay:
+            self._fetch_history(trigger.seq)
+        while not isinstance(effect, Done | Later):
+            event = await self._perform(effect)
+            settings = await self._settings()
+            handling, effect = advance(handling, event, policy_of(settings), clock.now())
+        return effect
+
+    def stop(self, reason: StopReason, seq: int = 0) -> None:
+        """Gives up the running model call or the wait for tools; elsewhere the decisions see for themselves."""
+        if self._stoppable and self._stopped is None and self._task is not None:
+            self._stopped = Interrupted(reason, seq)
+            self._task.cancel()
+
+    def progress(self) -> tuple[str, int]:
+        """The text so far, and the sequence of its last delta (-1: none)."""
+        return (self._deltas.said, self._deltas.next_seq - 1) if self._deltas else ("", -1)
+
+    def close(self) -> None:
+        """Lets go of everything."""
+        self.driving = None
+        self._watch.close()
+        if self._deltas is not None:
+            self._deltas.stop()
+        if self._history is not None:
+            self._history[1].cancel()
+
+    async def _perform(self, effect: Effect) -> Event:
+        match effect:
+            case Look(at_least=at_least):
+                return await self._look(at_least)
+            case Probe(turn_id=turn_id):
+                return Probed(await self._ports.drivers.drives(self._key, turn_id))
+            case Save(journal=journal, revision=revision):
+                saved = await self._ports.journals.save(self._key, journal, revision)
+                if saved is None:
+                    return SaveRefused()
+                self._drives(journal)
+                return Saved(saved)
+            case Ask():
+                return await self._ask(effect)
+            case RunCalls():
+                return await self._run_calls(effect)
+            case Append(journal=journal, fence=fence):
+                return await self._append(journal, fence)
+            case Report(journal=journal):
+                await self._ports.failures.report(self._key, journal)
+                return Reported()
+            case Done() | Later():
+                raise RuntimeError("an end is not performed")
+
+    async def _look(self, at_least: int) -> Looked:
+        seen, (journal, revision) = await asyncio.gather(
+            self._ports.chat.look(self._key, at_least), self._ports.journals.read(self._key)
+        )
+        self._seen = seen
+        return Looked(seen.view, journal, revision)
+
+    def _drives(self, journal: Journal) -> None:
+        if self.driving != journal.turn_id:
+            self.driving = journal.turn_id
+            self.message_id = answer_id(journal.turn_id)
+            if self._deltas is not None:
+                self._deltas.stop()
+            self._deltas = Deltas(self._ports.live, self._key, journal.turn_id, self.message_id)
+            self._deltas.begin()
+        if journal.released:
+            self.driving = None
+
+    # ------------------------------------------------------------ the model
+
+    async def _ask(self, effect: Ask) -> Event:
+        settings, seen, deltas = await self._company(), self._snapshot(), self._running_deltas()
+        journal = effect.journal
+        left = journal.deadline - self._ports.clock.now()
+        if left <= 0:
+            return AskFailed("DEADLINE", "no time is left for the model", final=True)
+        prompt = await self._prompt(effect, settings, seen, min(left, self._limits.model))
+        choice = self._ports.models.chosen(settings.config.preferred_provider, settings.config.preferred_model)
+        deltas.restart()
+        seen_before = self._first_stop(effect, settings)
+        if seen_before is not None:
+            return self._told(seen_before, journal)
+        try:
+            with self._until_stopped(effect, settings):
+                reply = await ask(choice, prompt, deltas)
+        except asyncio.CancelledError:
+            return self._told(self._stop_or_raise(), journal)
+        except ModelError as error:
+            deltas.stop()
+            if self._ports.clock.now() >= journal.deadline:
+                return AskFailed("DEADLINE", str(error), final=True)
+            return AskFailed("LLM_UNAVAILABLE", str(error))
+        deltas.flush()
+        return Replied(reply)
+
+    async def _prompt(self, effect: Ask, settings: CompanySettings, seen: Seen, seconds: float) -> Prompt:
+        tools: tuple[Tool, ...]
+        tools, history = await asyncio.gather(
+            self._ports.catalogue.offered(self._key.company, seen.asker), self._said(effect.view.n)
+        )
+        return prompt_for(
+            settings.config, seen.asker, history, effect.journal, tools, last=effect.last, time_limit=seconds
+        )
+
+    def _first_stop(self, effect: Ask, settings: CompanySettings) -> Interrupted | None:
+        journal, policy = effect.journal, policy_of(settings)
+        for fact in self._watch.after(effect.view.n):
+            reason = stop_reason(fact, basis=journal.basis, forced=journal.forced, policy=policy)
+            if reason is not None:
+                return Interrupted(reason, fact.seq)
+        return None
+
+    @contextmanager
+    def _until_stopped(self, effect: Ask | RunCalls, settings: CompanySettings) -> Generator[None]:
+        """While it is open, facts on the live feed may cancel this drive's task; a newer message leaves tools alone."""
+        journal, policy = effect.journal, policy_of(settings)
+        forced = journal.forced or isinstance(effect, RunCalls)
+
+        def heed(fact: Fact) -> None:
+            if fact.seq > effect.view.n:
+                reason = stop_reason(fact, basis=journal.basis, forced=forced, policy=policy)
+                if reason is not None:
+                    self.stop(reason, fact.seq)
+
+        self._watch.listener = heed
+        self._stoppable = True
+        try:
+            yield
+        finally:
+            self._stoppable = False
+            self._watch.listener = None
+
+    def _stop_or_raise(self) -> Interrupted:
+        """The stop that this cancellation is; anything else (a drain) goes on."""
+        stopped, self._stopped = self._stopped, None
+        task = self._task
+        if stopped is None or task is None or task.uncancel() > 0:
+            raise asyncio.CancelledError
+        return stopped
+
+    def _told(self, stopped: Interrupted, journal: Journal) -> Interrupted:
+        self._running_deltas().stop()
+        self._ports.live.emit(self._key, "run.cancelled", {"turnId": journal.turn_id, "reason": stopped.reason.value})
+        return stopped
+
+    # ------------------------------------------------------------ tools
+
+    async def _run_calls(self, effect: RunCalls) -> Event:
+        settings, seen = await self._company(), self._snapshot()
+        journal = effect.journal
+        tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
+        left = journal.deadline - self._ports.clock.now()
+        seconds = max(min(self._limits.tool, left - 5.0), 1.0)
+        try:
+            with self._until_stopped(effect, settings):
+                return Ran(await outcomes(self._ports, self._key, journal, seen.asker, tools, seconds))
+        except asyncio.CancelledError:
+            return self._told(self._stop_or_raise(), journal)
+
+    # ------------------------------------------------------------ the end
+
+    async def _append(self, journal: Journal, fence: int) -> Event:
+        seen, settings = self._snapshot(), await self._company()
+        self._drives(replace(journal, released=False))
+        code = journal.failure
+        ending = Ending(
+            journal=journal,
+            text=failure_text(code, seen.asker.language) if code else journal.answer or "",
+            citations=() if code else citations(journal),
+            config_version=settings.version,
+            code=code,
+        )
+        appending = await self._ports.chat.append(self._key, ending, fence, seen.fence_filter)
+        match appending.outcome:
+            case "refused":
+                return AppendRefused()
+            case "unknown":
+                return AppendUnknown()
+            case "stored":
+                pass
+        if code:
+            live = ("run.error", {"turnId": journal.turn_id, "code": code, "message": ending.text})
+        else:
+            usage = {"promptTokens": journal.usage.prompt, "completionTokens": journal.usage.completion}
+            live = ("run.finished", {"turnId": journal.turn_id, "usage": usage})
+        self._ports.live.emit(self._key, *live)
+        return Stored(appending.seq)
+
+    # ------------------------------------------------------------ what is known
+
+    async def _settings(self) -> CompanySettings | None:
+        return await self._ports.companies.get(self._key.company)
+
+    async def _company(self) -> CompanySettings:
+        settings = await self._settings()
+        if settings is None:
+            raise UnreachableError(f"the settings of {self._key.company} are gone")
+        return settings
+
+    def _snapshot(self) -> Seen:
+        if self._seen is None:
+            raise RuntimeError("nothing is done before a look")
+        return self._seen
+
+    def _running_deltas(self) -> Deltas:
+        if self._deltas is None:
+            raise RuntimeError("no turn is open")
+        return self._deltas
+
+    def _fetch_history(self, seq: int) -> None:
+        task = asyncio.create_task(self._ports.histories.up_to(self._key, seq))
+        # Whoever does not wait for it must not be told of its failure either.
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._history = (seq, task)
+
+    async def _said(self, seq: int) -> History:
+        if self._history is None or self._history[0] != seq:
+            self._fetch_history(seq)
+        return await asyncio.shield(self._fetched())
+
+    def _fetched(self) -> "asyncio.Task[History]":
+        if self._history is None:
+            raise RuntimeError("history is fetched before it is waited for")
+        return self._history[1]

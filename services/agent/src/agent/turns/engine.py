@@ -1,0 +1,84 @@
+"""Runs deliveries through the state machine: performs its effects through the ports, feeds back what happened."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import structlog
+
+from agent.domain.turn.effects import Done, Later, Trigger
+from agent.domain.turn.log import StopReason
+from agent.errors import UnreachableError
+from agent.ports import Key
+from agent.turns.drive import Drive
+from agent.turns.needs import Limits, Ports, policy_of
+from agent.turns.watching import Watches
+from contracts.company import CompanySettings
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What the driving agent knows of a turn."""
+
+    turn_id: str
+    message_id: str
+    text: str
+    delta_seq: int
+
+
+class TurnEngine:
+    """All turns of this agent."""
+
+    def __init__(self, ports: Ports, watches: Watches, limits: Limits | None = None) -> None:
+        self._ports = ports
+        self._watches = watches
+        self._limits = limits or Limits()
+        self._drives: dict[Key, list[Drive]] = {}
+
+    async def handle(self, key: Key, trigger: Trigger, stored_at: float) -> Done | Later:
+        """One delivery, to its end: acknowledge, or hand back. `stored_at`: seconds by the bus's clock."""
+        drive = Drive(self._ports, self._limits, key, self._watches.watch(key), stored_at)
+        with self._listed(key, drive):
+            try:
+                end = await drive.run(trigger)
+            except UnreachableError as error:
+                log.warning("turn.postponed", company=key.company, conversation=key.conversation, error=str(error))
+                return Later(1.0, str(error))
+        log.debug("turn.handled", company=key.company, conversation=key.conversation, seq=trigger.seq, why=end.why)
+        return end
+
+    def running(self, key: Key) -> Running | None:
+        """The turn that this agent drives in the conversation, if it does."""
+        for drive in self._drives.get(key, ()):
+            if drive.driving is not None:
+                text, delta_seq = drive.progress()
+                return Running(drive.driving, drive.message_id, text, delta_seq)
+        return None
+
+    def settings_changed(self, company: str, settings: CompanySettings | None) -> None:
+        """The kill switch stops running turns too."""
+        if policy_of(settings).enabled:
+            return
+        for key, drives in self._drives.items():
+            if key.company == company:
+                for drive in drives:
+                    drive.stop(StopReason.DISABLED)
+
+    @property
+    def count(self) -> int:
+        """How many deliveries are in work."""
+        return sum(len(drives) for drives in self._drives.values())
+
+    @contextmanager
+    def _listed(self, key: Key, drive: Drive) -> Generator[None]:
+        self._drives.setdefault(key, []).append(drive)
+        try:
+            yield
+        finally:
+            drive.close()
+            drives = self._drives[key]
+            drives.remove(drive)
+            if not drives:
+                del self._drives[key]

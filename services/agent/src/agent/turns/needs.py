@@ -1,0 +1,58 @@
+"""What turns need: their ports, their limits, and how a company's settings become a policy."""
+
+from dataclasses import dataclass
+
+from agent.domain.turn.log import Policy
+from agent.ports import (
+    BusClock,
+    Catalogue,
+    ChatLog,
+    Companies,
+    Drivers,
+    Failures,
+    Histories,
+    Journals,
+    Live,
+    Models,
+    ToolCalls,
+)
+from contracts.company import CompanySettings
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Everything that a turn needs from outside."""
+
+    chat: ChatLog
+    journals: Journals
+    histories: Histories
+    companies: Companies
+    catalogue: Catalogue
+    tools: ToolCalls
+    drivers: Drivers
+    live: Live
+    failures: Failures
+    models: Models
+    clock: BusClock
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds: of a turn, of one model call, of one tool call."""
+
+    turn: float = 120.0
+    model: float = 60.0
+    tool: float = 45.0
+
+
+def policy_of(settings: CompanySettings | None) -> Policy:
+    """What the settings say about answering; a company without settings is not answered."""
+    if settings is None:
+        return Policy(enabled=False)
+    config = settings.config
+    return Policy(
+        enabled=config.ai_auto_response_enabled,
+        beside_human=config.ai_respond_with_commercial,
+        delay=config.response_delay_ms / 1000,
+        max_iterations=config.tool_config.max_iterations,
+    )
