@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 from nats.aio.client import Client
@@ -21,7 +22,17 @@ from runtime.testing import ValkeyServer, eventually
 from tool_executor.domain.declaration import CallContext, Data
 from tool_executor.domain.plans import Arguments
 from tool_executor.handlers import is_reply_subject
-from tool_executor.testing import ANYTHING, Asker, Counting, Memory, Someone, running_executor, settings_of, tool_named
+from tool_executor.testing import (
+    ANYTHING,
+    Asker,
+    Counting,
+    Memory,
+    Someone,
+    listen,
+    running_executor,
+    settings_of,
+    tool_named,
+)
 
 RISK = {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115}
 VISITOR = Someone(sub="visitor-1", role="visitor", plan=None)
@@ -39,7 +50,7 @@ PRICE = {
 
 async def test_a_call_is_answered_and_its_completion_is_a_fact(nats_client: Client, valkey_server: ValkeyServer):
     async with running_executor(nats_client, valkey_server.url):
-        facts = await nats_client.subscribe("tools.call.completed.v1.>")
+        facts = await listen(nats_client, "tools.call.completed.v1.>")
         completed = await Asker(nats_client).call("calculate_risk_reward", RISK, call_id="call-1")
         assert completed.result.success
         assert completed.result.data == {
@@ -154,7 +165,11 @@ async def test_wrong_arguments_are_told_field_by_field(nats_client: Client, valk
 
 
 async def test_secrets_in_the_arguments_are_not_in_the_fact(nats_client: Client, valkey_server: ValkeyServer):
-    schema = {"type": "object", "additionalProperties": False, "properties": {"api_key": {}, "text": {}}}
+    schema: dict[str, Any] = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {"api_key": {}, "text": {}},
+    }
     tool = tool_named("echo", Counting(), input_schema=schema)
     async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
         secret = "gsk_" + "a" * 40
@@ -259,8 +274,8 @@ async def test_something_that_is_no_call_is_answered_and_becomes_a_dead_letter(
     nats_client: Client, valkey_server: ValkeyServer
 ):
     async with running_executor(nats_client, valkey_server.url):
-        inbox = await nats_client.subscribe("answers")
-        dead = await nats_client.subscribe("dlq.>")
+        inbox = await listen(nats_client, "answers")
+        dead = await listen(nats_client, "dlq.>")
         event = {"specversion": "1.0", "id": "1", "source": "/test", "type": "tools.call.requested.v1"}
         data = {"callId": "bad-1", "tool": "calculate_risk_reward", "arguments": 7, "replyTo": "answers"}
         body = json.dumps(event | {"data": data}).encode()
@@ -274,10 +289,10 @@ async def test_something_that_is_no_call_is_answered_and_becomes_a_dead_letter(
 
 async def test_an_answer_is_never_sent_into_the_trees_of_nexus(nats_client: Client, valkey_server: ValkeyServer):
     async with running_executor(nats_client, valkey_server.url):
-        forged = await nats_client.subscribe("live.>")
+        forged = await listen(nats_client, "live.>")
         asker = Asker(nats_client)
         await asker.send("calculate_risk_reward", RISK, Someone(), reply_to="live.chat.demo.c1.message.assistant.v1")
-        facts = await nats_client.subscribe("tools.call.completed.v1.>")
+        facts = await listen(nats_client, "tools.call.completed.v1.>")
         await asker.call("calculate_risk_reward", RISK)
         await facts.next_msg(timeout=5)
         with pytest.raises(NatsTimeoutError):

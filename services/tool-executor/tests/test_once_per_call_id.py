@@ -4,7 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.domain.declaration import CallContext, Data
 from tool_executor.domain.plans import Arguments
 from tool_executor.ports import CallKey, Claimed, OtherArguments, Recorded, Running, StoreAway
-from tool_executor.testing import Asker, Counting, Someone, running_executor, tool_named
+from tool_executor.testing import Asker, Counting, Someone, listen, running_executor, tool_named
 
 KEY = CallKey("demo", "user-1", "call-1")
 DONE = ToolResult(success=True, data={"answer": None}, metadata=ToolMetadata(execution_time=1.0))
@@ -169,7 +169,7 @@ async def test_without_redis_what_has_no_effects_goes_on_and_says_so(nats_client
 
 
 @contextmanager
-def executor_process(nats_url: str, redis_url: str, marks: Path) -> Iterator[subprocess.Popen[bytes]]:
+def executor_process(nats_url: str, redis_url: str, marks: Path) -> Generator[subprocess.Popen[bytes]]:
     """An executor in a process of its own, whose tools never end: made to be killed."""
     command = [sys.executable, "-m", "tool_executor.testing", nats_url, redis_url, str(marks)]
     process = subprocess.Popen(command)
@@ -207,7 +207,7 @@ async def test_a_call_whose_executor_was_killed_is_run_again_only_without_effect
         tool_named("reconciled", counting, time_limit=1.0, side_effects=True, reconcile=look_up),
     )
     call_id = f"killed-{name}"
-    inbox = await nats_client.subscribe("answers")
+    inbox = await listen(nats_client, "answers")
     with executor_process(nats_server.url, valkey_server.url, tmp_path) as process:
         await eventually(lambda: (tmp_path / "ready").exists(), 20)
         await Asker(nats_client).send(name, {}, Someone(), call_id=call_id, reply_to="answers")

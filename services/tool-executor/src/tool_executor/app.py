@@ -6,11 +6,10 @@ import structlog
 from nats.aio.client import Client
 
 from contracts.channels import TOOL_REQUESTS
-from contracts.rpc import CATALOGUE
 from contracts.streams import TOOLS
 from runtime.publishing import Publisher
 from runtime.pulling import PullWorker
-from runtime.rpc import RpcClient, RpcServer
+from runtime.rpc import RpcClient
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.companies import BusCompanies
 from tool_executor.adapters.json_schema import JsonSchemas
@@ -69,8 +68,7 @@ class Executor:
         self.worker = PullWorker(
             nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots, ack_wait=_ACK_WAIT
         )
-        self._server = RpcServer(nats)
-        self._catalogue = CatalogueHandler(self.registry, self.companies)
+        self.catalogue = CatalogueHandler(self.registry, self.companies).catalogue
 
     def _pipeline(self, rpc: RpcClient, settings: ExecutorSettings) -> Pipeline:
         """The steps, in the order in which a call meets them; 7 and 8 look at what the steps below them gave."""
@@ -94,17 +92,8 @@ class Executor:
             _on_fault,
         )
 
-    async def start(self) -> None:
-        """Listens for changes first, then serves the catalogue, then takes calls."""
-        await self.companies.start()
-        await self._server.serve(CATALOGUE, self._catalogue.catalogue)
-        await self.worker.start()
-        log.info("executor.started", tools=len(self.registry))
-
-    async def drain(self, deadline: float) -> None:
-        """Finishes what runs, gives back what has not started."""
-        await self.worker.drain(deadline)
-        await self._server.drain(min(deadline, 2.0))
+    async def close(self) -> None:
+        """Closes what was opened; when no call runs any more."""
         await self._fetcher.close()
         await self.store.close()
 

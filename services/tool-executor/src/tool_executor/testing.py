@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import sys
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,12 +12,13 @@ from typing import Any
 
 import nats
 from nats.aio.client import Client
+from nats.aio.subscription import Subscription
 
 from contracts.channels import tool_request
 from contracts.company import CompanyConfig, CompanySettings, ToolConfig
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested
-from contracts.rpc import COMPANY_GET, CompanyReply, CompanyRequest
+from contracts.rpc import CATALOGUE, COMPANY_GET, CompanyReply, CompanyRequest
 from runtime.errors import InvalidToken
 from runtime.publishing import Publisher
 from runtime.rpc import RpcServer
@@ -82,6 +83,13 @@ def settings_of(company: str, config: ToolConfig, version: int) -> CompanySettin
     return CompanySettings(config=CompanyConfig(company_id=company, tool_config=config), version=version)
 
 
+async def listen(client: Client, subject: str) -> Subscription:
+    """A subscription that is in place when this returns."""
+    subscription = await client.subscribe(subject)  # pyright: ignore[reportUnknownMemberType] - a bare Future in it
+    await client.flush()
+    return subscription
+
+
 class Asker:
     """Asks for tool calls as an agent does, and waits for their answers."""
 
@@ -129,7 +137,7 @@ class Asker:
     ) -> ToolCallCompleted:
         """One call and its answer."""
         inbox = self.client.new_inbox()
-        subscription = await self.client.subscribe(inbox)
+        subscription = await listen(self.client, inbox)
         try:
             caller = None if anonymous else someone or Someone()
             await self.send(tool, arguments, caller, reply_to=inbox, **more)
@@ -147,18 +155,23 @@ async def running_executor(
     demo: Origin | None = None,
     tools: tuple[Tool, ...] = (),
     settings: ExecutorSettings | None = None,
-) -> AsyncIterator[Executor]:
+) -> AsyncGenerator[Executor]:
     """An executor in this process, on the given servers."""
     await ensure_streams(client)
     connections = Connections(nats=client, redis_url=redis_url, redis_deadline=1.0, verify=verify, demo=demo)
     executor = Executor(connections, settings or ExecutorSettings(), tools)
-    await executor.start()
+    server = RpcServer(client)
+    await executor.companies.start()
+    await server.serve(CATALOGUE, executor.catalogue)
+    await executor.worker.start()
     await client.flush()
     try:
         yield executor
     finally:
         async with asyncio.timeout(10):
-            await executor.drain(2.0)
+            await executor.worker.drain(2.0)
+            await server.drain(2.0)
+            await executor.close()
 
 
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -207,7 +220,7 @@ async def _serve_endless_tools(nats_url: str, redis_url: str, marks: Path) -> No
         tool_named("write", endless, time_limit=1.0, side_effects=True),
         tool_named("reconciled", endless, time_limit=1.0, side_effects=True, reconcile=endless),
     )
-    client = await nats.connect(nats_url)
+    client = await nats.connect(nats_url)  # pyright: ignore[reportUnknownMemberType] - untyped options
     async with running_executor(client, redis_url, tools=tools):
         (marks / "ready").touch()
         await asyncio.Event().wait()
