@@ -25,9 +25,10 @@ class LocalRateLimiter:
         while calls and calls[0][0] <= now - max(window.seconds for window in limits):
             calls.popleft()
         admission = self._look(calls, limits, now, call_id)
-        if admission.blocking is None and all(identity != call_id for _, identity in calls):
-            calls.append((now, call_id))
-        return admission
+        if admission.blocking is not None or any(identity == call_id for _, identity in calls):
+            return admission
+        calls.append((now, call_id))
+        return self._look(calls, limits, now, call_id)
 
     async def remaining(self, caller: Caller, tool: str, limits: Limits) -> Admission:
         return self._look(self._calls.get((caller.company, caller.user, tool), deque()), limits, time.time(), "")

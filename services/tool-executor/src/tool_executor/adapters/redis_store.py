@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Sequence
 from typing import Any, cast
 
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisError, ResponseError
@@ -17,21 +17,24 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 from tool_executor.ports import StoreAway
 
 _AWAY_SECONDS = 0.5
-_CONNECTIONS = 64
+_CONNECTIONS = 32
 
 
 class RedisStore:
     """One for the process."""
 
     def __init__(self, url: str, deadline: float) -> None:
-        # One retry, at once: a pooled connection may have died with the server's last restart.
-        self._redis: Redis = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
+        # One retry, at once: a pooled connection may have died with the server's last restart. The pool makes callers
+        # wait for a connection; the plain one raises when all are in use.
+        pool = BlockingConnectionPool.from_url(  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
             url,
             socket_timeout=deadline,
             socket_connect_timeout=deadline,
             retry=Retry(NoBackoff(), 1),
             max_connections=_CONNECTIONS,
+            timeout=deadline,
         )
+        self._redis = Redis.from_pool(pool)  # pyright: ignore[reportUnknownArgumentType]
         self._away_until = 0.0
 
     async def run(self, script: "Script", key: str, *arguments: str | bytes | int) -> Any:

@@ -1,0 +1,103 @@
+"""Arguments: one spelling, defaults, what is hidden from the log, symbols, the token budget."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tool_executor.adapters.page_text import readable_text
+from tool_executor.domain.defaults import with_defaults
+from tool_executor.domain.fingerprint import canonical, fingerprint
+from tool_executor.domain.masking import masked
+from tool_executor.domain.symbols import normal_symbol
+from tool_executor.domain.token_budget import cut
+
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=5))
+def test_the_order_of_names_makes_no_difference(arguments: dict[str, Any]):
+    turned = dict(reversed(list(arguments.items())))
+    assert fingerprint("t", arguments) == fingerprint("t", turned)
+    assert fingerprint("t", arguments) != fingerprint("u", arguments)
+
+
+def test_other_arguments_have_another_spelling():
+    different: list[dict[str, Any]] = [{}, {"a": 1}, {"a": "1"}, {"a": None}, {"a": True}, {"a": [1]}, {"a": 1.5}]
+    assert len({canonical(arguments) for arguments in different}) == len(different)
+    assert canonical({"a": 1.0, "b": [{"c": 2.0}]}) == canonical({"b": [{"c": 2}], "a": 1})
+
+
+def test_defaults_fill_what_is_missing_and_change_nothing_given():
+    schema = {"properties": {"limit": {"default": 5}, "flag": {"default": True}, "name": {}}}
+    assert with_defaults({"flag": False, "other": 1}, schema) == {"limit": 5, "flag": False, "other": 1}
+
+
+@pytest.mark.parametrize(
+    ("given_", "logged"),
+    [
+        ({"password": "x", "apiKey": "x", "api_key": "x", "access_token": "x"}, "***"),
+        ({"client_secret": {"deep": 1}, "Authorization": "x", "cookie": ["x"]}, "***"),
+    ],
+)
+def test_secrets_are_masked_by_the_name_of_the_field(given_: dict[str, Any], logged: str):
+    assert set(masked(given_).values()) == {logged}
+
+
+def test_secrets_are_masked_by_their_look_at_any_depth():
+    token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1MSJ9.c2lnbmF0dXJlLXNpZ25hdHVyZQ"
+    assert masked({"a": [{"b": f"x {token} y"}]}) == {"a": [{"b": "x *** y"}]}
+    assert masked({"a": "Bearer abcdefgh12345678"}) == {"a": "Bearer ***"}
+    assert masked({"symbol": "AAPL", "path": "/pricing", "limit": 5}) == {
+        "symbol": "AAPL",
+        "path": "/pricing",
+        "limit": 5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("spelled", "normal"),
+    [
+        ("aapl", "AAPL"),
+        (" $AAPL ", "AAPL"),
+        ("btc/usd", "BTC/USD"),
+        ("BTC-USD", "BTC/USD"),
+        ("btc_usd", "BTC/USD"),
+        ("BTCUSD", "BTC/USD"),
+        ("BTC-USDT", "BTC/USDT"),
+        ("brk-b", "BRK.B"),
+        ("BRK/B", "BRK.B"),
+        ("BRK.B", "BRK.B"),
+        ("^gspc", "^GSPC"),
+        ("BTC", "BTC"),
+    ],
+)
+def test_spellings_of_a_symbol_come_together(spelled: str, normal: str):
+    assert normal_symbol(spelled) == normal
+    assert normal_symbol(normal) == normal
+
+
+@given(st.text(max_size=400), st.integers(min_value=1, max_value=50))
+def test_a_cut_text_is_the_beginning_of_the_text(text: str, budget: int):
+    kept, was_cut = cut(text, budget)
+    assert text.startswith(kept)
+    assert was_cut or kept == text
+    assert cut(kept, budget) == (kept, False)
+
+
+def test_a_page_is_read_in_order_with_its_structure():
+    html = "<title>T</title><h2>Plans</h2><ul><li>Free<li>Pro</ul><p>a<br>b<table><tr><td>1<td>2</table><footer>Tel 1"
+    assert readable_text(html).text == "## Plans\n- Free\n- Pro\na\nb\n1 | 2\nTel 1"
+
+
+def test_what_people_cannot_see_is_not_read():
+    hidden = (
+        "<script>s</script><style>s</style><template>s</template><noscript>s</noscript><!-- s -->"
+        "<p hidden>s</p><div aria-hidden=true><p>s</p></div><p style='Display : None'>s</p><svg><text>s</text></svg>"
+    )
+    assert readable_text(f"<body>{hidden}<p>seen</p></body>").text == "seen"

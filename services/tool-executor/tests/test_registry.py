@@ -1,0 +1,151 @@
+"""Declarations are checked at start-up; a wrong one stops the service with a clear line."""
+
+import json
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from tool_executor.adapters.json_schema import JsonSchemas
+from tool_executor.adapters.page_fetcher import PageFetcher
+from tool_executor.adapters.site_pages import SitePages
+from tool_executor.catalogue.all_tools import all_tools
+from tool_executor.catalogue.export import openai_functions
+from tool_executor.catalogue.registry import CatalogueError, Registry, build_registry
+from tool_executor.domain.declaration import CallContext, Category, Data, OverTheBus, ToolRefused
+from tool_executor.domain.defaults import with_defaults
+from tool_executor.domain.plans import Arguments, Caller, CompanyTools, Plan
+from tool_executor.ports import Outside, SchemaBroken
+from tool_executor.testing import NOTHING, Counting, tool_named
+
+SCHEMAS = JsonSchemas()
+
+
+@pytest.fixture
+async def registry():
+    fetcher = PageFetcher()
+    yield build_registry(all_tools(Outside(SitePages(fetcher, demo=None, budget=100))), SCHEMAS)
+    await fetcher.close()
+
+
+def some(**declared: Any) -> Registry:
+    return build_registry([tool_named("some", **({"handler": Counting()} | declared))], SCHEMAS)
+
+
+@pytest.mark.parametrize(
+    ("declared", "says"),
+    [
+        ({"required_plan": "gold"}, "no plan 'gold'"),
+        ({"category": "fun"}, "no category 'fun'"),
+        ({"handler": None}, "handler does not exist"),
+        ({"handler": "get_price"}, "handler does not exist"),
+        ({"reconcile": 3}, "reconcile does not exist"),
+        ({"input_schema": NOTHING | {"type": "nonsense"}}, "input schema does not compile"),
+        ({"output_schema": {"$ref": "https://example.com/schema"}}, "output schema does not compile"),
+        ({"output_schema": {"$ref": "#/$defs/missing"}}, "output schema does not compile"),
+        ({"output_schema": {"pattern": "("}}, "output schema does not compile"),
+        ({"input_schema": {"type": "object"}}, "additionalProperties"),
+        ({"per_minute": 0}, "above 0"),
+        ({"time_limit": 0}, "above 0"),
+    ],
+)
+def test_a_wrong_declaration_names_the_tool_and_what_to_change(declared: dict[str, Any], says: str):
+    with pytest.raises(CatalogueError, match=says) as error:
+        some(**declared)
+    assert str(error.value).startswith("tool test.some: ")
+
+
+def test_names_and_ids_are_unique():
+    tools = [tool_named("a", Counting(), id="x.a"), tool_named("a", Counting(), id="x.b")]
+    with pytest.raises(CatalogueError, match="the name 'a'"):
+        build_registry(tools, SCHEMAS)
+    tools = [tool_named("a", Counting(), id="x.a"), tool_named("b", Counting(), id="x.a")]
+    with pytest.raises(CatalogueError, match=r"the id 'x\.a'"):
+        build_registry(tools, SCHEMAS)
+
+
+def test_a_name_must_fit_into_a_subject_and_a_function_definition():
+    with pytest.raises(CatalogueError, match="the name"):
+        build_registry([tool_named("a.b", Counting())], SCHEMAS)
+
+
+async def test_tools_are_listed_by_category_and_by_plan(registry: Registry):
+    assert [entry.tool.name for entry in registry.in_category(Category.MARKET)] == ["get_price"]
+    both = build_registry([tool_named("f", Counting()), tool_named("p", Counting(), required_plan="premium")], SCHEMAS)
+    assert [entry.tool.name for entry in both.for_plan(Plan.PRO)] == ["f"]
+    assert [entry.tool.name for entry in both.for_plan(Plan.PREMIUM)] == ["f", "p"]
+
+
+async def test_the_export_is_what_models_take(registry: Registry):
+    functions = openai_functions(registry, "en")
+    assert [function["function"]["name"] for function in functions] == [entry.tool.name for entry in registry]
+    for function in functions:
+        assert function["type"] == "function"
+        assert function["function"]["parameters"]["additionalProperties"] is False
+        jsonschema_rs.meta.validate(function["function"]["parameters"])
+    assert json.dumps(functions) == json.dumps(openai_functions(registry, "en-GB"))
+    spanish = openai_functions(registry, "es")
+    assert all(
+        a["function"]["description"] != b["function"]["description"] for a, b in zip(functions, spanish, strict=True)
+    )
+
+
+async def test_every_example_of_the_catalogue_is_valid_input(registry: Registry):
+    for entry in registry:
+        assert entry.tool.examples, entry.tool.name
+        for example in entry.tool.examples:
+            given = with_defaults(example, entry.tool.input_schema)
+            assert not entry.input.problems(given), entry.tool.name
+
+
+async def test_every_local_handler_gives_what_its_output_schema_says(registry: Registry):
+    caller = Caller("demo", "u", "user")
+    for entry in registry.in_category(Category.CALCULATE):
+        handler = entry.tool.handler
+        assert not isinstance(handler, OverTheBus)
+        for example in entry.tool.examples:
+            given = with_defaults(example, entry.tool.input_schema)
+            data = await handler(given, CallContext("c", caller, None, 5.0))
+            assert not entry.output.problems(data)
+
+
+async def test_a_calculator_refuses_what_makes_no_trade_by_field(registry: Registry):
+    entry = registry.find("calculate_position_size")
+    assert entry is not None
+    handler = entry.tool.handler
+    assert not isinstance(handler, OverTheBus)
+    wrong: Arguments = {"capital": 1, "entry_price": 5, "stop_loss_price": 5, "risk_percent": 0.1, "lot_size": 1}
+    with pytest.raises(ToolRefused) as refused:
+        await handler(wrong, CallContext("c", Caller("demo", "u", "user"), None, 5.0))
+    assert [field.field for field in refused.value.fields] == ["stop_loss_price"]
+
+
+async def test_fetch_page_is_offered_only_where_the_company_opened_its_site(registry: Registry):
+    entry = registry.find("fetch_page")
+    assert entry is not None
+    for role in ("visitor", "user"):
+        caller = Caller("demo", "u", role)
+        open_site = CompanyTools(fetch_page_enabled=True, allowed_domains=("https://example.com",))
+        assert entry.visible_to(caller, open_site)
+        for closed in (
+            None,
+            CompanyTools(fetch_page_enabled=True),
+            CompanyTools(allowed_domains=("https://example.com",), enabled_tools=frozenset({"fetch_page"})),
+        ):
+            assert not entry.visible_to(caller, closed)
+
+
+def test_a_new_tool_is_one_declaration_and_one_function():
+    async def greet(arguments: Arguments, context: CallContext) -> Data:
+        return {"greeting": f"Hello {arguments['name']}"}
+
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}, "additionalProperties": False}
+    entry = build_registry([tool_named("greet", greet, input_schema=schema)], SCHEMAS).find("greet")
+    assert entry is not None
+    assert not entry.input.problems({"name": "Ana"})
+    assert [problem.field for problem in entry.input.problems({"name": 1, "age": 2})] == ["name", "age"]
+
+
+def test_a_schema_of_another_document_is_never_fetched():
+    with pytest.raises(SchemaBroken, match="put the definition into the schema"):
+        SCHEMAS.compile({"$ref": "https://example.com/schema.json"})
