@@ -108,7 +108,7 @@ class Memory:
         )
         inbox = Inbox(facts=facts, conversations=conversations, log=log, floor=floor)
         companies = Companies(store=company_store, announcements=BusAnnouncements(service.publisher))
-        handoffs = Handoffs(conversations=conversations, companies=company_store, log=log, floor=floor)
+        handoffs = Handoffs(conversations=conversations, companies=company_store, log=log, clock=floor)
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
         handlers.serve(service, histories, inbox, companies)

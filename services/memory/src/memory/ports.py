@@ -158,8 +158,12 @@ class Floor(Protocol):
         """Waits until the floor is at `seq`; False: not within `deadline` seconds."""
         ...
 
+
+class LogClock(Protocol):
+    """The clock that stamps the log's facts."""
+
     async def now(self) -> datetime:
-        """The time by the log's clock."""
+        """Its time: this machine's own may be wrong."""
         ...
 
 
