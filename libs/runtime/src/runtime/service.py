@@ -117,7 +117,8 @@ class Service:
     def _consuming_on_broker(self) -> tuple[NatsBroker, Consuming]:
         if self._consuming is None:
             module = importlib.import_module("runtime.broker")
-            self._consuming = module.broker_for(self.name, lambda: self.nats)
+            made: tuple[NatsBroker, Consuming] = module.broker_for(self.name, lambda: self.nats)
+            self._consuming = made
         return self._consuming
 
     @property

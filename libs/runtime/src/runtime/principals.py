@@ -1,0 +1,201 @@
+"""Who is calling, as the gateway vouches for it: a compact JWS (RFC 7515) inside the events, verified by whoever acts.
+
+The key decides the algorithm, never the token: a PEM is Ed25519 (EdDSA; the private half signs, the public half
+verifies), anything else is a shared secret (HS256, for development). The audience keeps a user's token from passing as
+a principal where both are signed with one secret.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any, cast
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+
+from contracts.ids import check_company, check_id
+from runtime.clock import Clock, SystemClock
+from runtime.errors import ExpiredToken, InvalidToken, NotReady
+from runtime.settings import TokenSettings
+
+AUDIENCE = "nexus-principal"
+ROLES = frozenset({"visitor", "user", "commercial", "admin", "service"})
+PLANS = frozenset({"free", "pro", "premium"})
+_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who acts. `exp` in seconds since the epoch; `conversation`, when there is one, is the only one it is good for."""
+
+    sub: str
+    role: str
+    company: str
+    plan: str
+    exp: int
+    conversation: str | None = None
+    language: str | None = None
+
+
+class PrincipalSigner:
+    """Signs principals; only the gateway has one."""
+
+    def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
+        """Raises NotReady when NEXUS_PRINCIPAL_KEY is not set, or is a public key."""
+        self._ttl = settings.principal_ttl
+        self._clock = clock or SystemClock()
+        text = _key_text(settings)
+        if not _is_pem(text):
+            self._key: Ed25519PrivateKey | str = text
+            self._algorithm = "HS256"
+            return
+        self._algorithm = "EdDSA"
+        try:
+            key = load_pem_private_key(text.encode(), password=None)
+        except ValueError as error:
+            raise NotReady("NEXUS_PRINCIPAL_KEY cannot sign: give the gateway an Ed25519 private key in PEM") from error
+        if not isinstance(key, Ed25519PrivateKey):
+            raise NotReady("NEXUS_PRINCIPAL_KEY must be an Ed25519 key")
+        self._key = key
+
+    def issue(
+        self,
+        *,
+        sub: str,
+        role: str,
+        company: str,
+        plan: str = "free",
+        conversation: str | None = None,
+        language: str | None = None,
+        ttl: int | None = None,
+    ) -> str:
+        """A principal that is valid for `ttl` seconds (None: NEXUS_PRINCIPAL_TTL)."""
+        exp = int(self._clock.now().timestamp()) + (self._ttl if ttl is None else ttl)
+        return self.sign(Principal(sub, role, company, plan, exp, conversation, language))
+
+    def sign(self, principal: Principal) -> str:
+        """The compact JWS of this principal."""
+        claims: dict[str, Any] = {
+            "aud": AUDIENCE,
+            "sub": principal.sub,
+            "role": principal.role,
+            "company": principal.company,
+            "plan": principal.plan,
+            "exp": principal.exp,
+        }
+        if principal.conversation is not None:
+            claims["conversation"] = principal.conversation
+        if principal.language is not None:
+            claims["language"] = principal.language
+        return jwt.encode(claims, self._key, algorithm=self._algorithm)
+
+
+class PrincipalVerifier:
+    """Verifies principals, and remembers the last 10,000 it has verified: a turn shows the same one many times."""
+
+    def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
+        """Raises NotReady when NEXUS_PRINCIPAL_KEY is not set or unusable."""
+        self._clock = clock or SystemClock()
+        self._seen: OrderedDict[str, Principal] = OrderedDict()
+        text = _key_text(settings)
+        if _is_pem(text):
+            self._key: Ed25519PublicKey | str = _public_key(text)
+            self._algorithm = "EdDSA"
+        else:
+            self._key = text
+            self._algorithm = "HS256"
+
+    def verify(self, token: str, *, expired_too: bool = False) -> Principal:
+        """The principal that the gateway signed.
+
+        Args:
+            expired_too: accept one whose time has passed: it still proves who wrote an old message.
+
+        Raises:
+            ExpiredToken: it was valid once.
+            InvalidToken: it proves nothing.
+        """
+        principal = self._seen.get(token)
+        if principal is None:
+            principal = self._read(token)
+            self._seen[token] = principal
+            if len(self._seen) > _REMEMBERED:
+                self._seen.popitem(last=False)
+        if not expired_too and principal.exp <= self._clock.now().timestamp():
+            raise ExpiredToken("the principal has expired")
+        return principal
+
+    def _read(self, token: str) -> Principal:
+        try:
+            claims = jwt.decode(
+                token,
+                self._key,
+                algorithms=[self._algorithm],
+                audience=AUDIENCE,
+                options={"require": ["exp", "sub", "aud"], "verify_exp": False, "verify_iat": False},
+            )
+        except jwt.InvalidTokenError as error:
+            raise InvalidToken(f"not a principal of this installation: {error}") from error
+        sub, role, company, plan, exp = read_identity(claims)
+        conversation, language = claims.get("conversation"), claims.get("language")
+        if conversation is not None:
+            conversation = _checked(check_id, conversation, "conversation")
+        return Principal(sub, role, company, plan, exp, conversation, language if isinstance(language, str) else None)
+
+
+def read_identity(claims: dict[str, Any]) -> tuple[str, str, str, str, int]:
+    """sub, role, company, plan and exp of a token's claims, each checked: they become subjects and permissions.
+
+    A missing plan is free.
+
+    Raises:
+        InvalidToken: one is missing or cannot be one.
+    """
+    role, plan, exp = claims.get("role"), claims.get("plan"), claims.get("exp")
+    if not isinstance(role, str) or role not in ROLES:
+        raise InvalidToken(f"role must be one of {', '.join(sorted(ROLES))}")
+    if plan is None:
+        plan = "free"
+    if not isinstance(plan, str) or plan not in PLANS:
+        raise InvalidToken(f"plan must be one of {', '.join(sorted(PLANS))}")
+    if not isinstance(exp, int | float):
+        raise InvalidToken("exp must be a number")
+    sub = _checked(check_id, claims.get("sub"), "sub")
+    company = _checked(check_company, claims.get("company"), "company")
+    return sub, role, company, plan, int(exp)
+
+
+def _checked(check: Any, value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidToken(f"{name} is missing")
+    try:
+        return cast("str", check(value))
+    except ValueError as error:
+        raise InvalidToken(f"{name} cannot be an id") from error
+
+
+def _key_text(settings: TokenSettings) -> str:
+    if settings.principal_key is None:
+        raise NotReady("NEXUS_PRINCIPAL_KEY is not set: a shared secret in development, an Ed25519 PEM in production")
+    # Environment files cannot hold line ends; a PEM may come with \n spelled out.
+    return settings.principal_key.get_secret_value().replace("\\n", "\n").strip()
+
+
+def _is_pem(text: str) -> bool:
+    return text.startswith("-----BEGIN")
+
+
+def _public_key(text: str) -> Ed25519PublicKey:
+    try:
+        if "PRIVATE KEY" in text:
+            private = load_pem_private_key(text.encode(), password=None)
+            key: object = private.public_key()
+        else:
+            key = load_pem_public_key(text.encode())
+    except ValueError as error:
+        raise NotReady("NEXUS_PRINCIPAL_KEY is not a PEM that can be read") from error
+    if not isinstance(key, Ed25519PublicKey):
+        raise NotReady("NEXUS_PRINCIPAL_KEY must be an Ed25519 key")
+    return key

@@ -1,0 +1,195 @@
+"""Users' tokens: JWTs (RFC 7519) with sub, role, company, plan and exp.
+
+HS256 with NEXUS_JWT_SECRET, RS256 with NEXUS_JWT_PUBLIC_KEY or the keys at NEXUS_JWT_JWKS_URL. Each algorithm is bound
+to its own kind of key, so a public key can never be used as a secret; `none` and everything else is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import urllib.request
+from dataclasses import dataclass
+from typing import Any
+
+import jwt
+import structlog
+from jwt import PyJWK, PyJWKSet
+
+from runtime.clock import Clock, SystemClock
+from runtime.errors import ExpiredToken, InvalidToken, NotReady, RuntimeFault
+from runtime.principals import AUDIENCE, read_identity
+from runtime.settings import TokenSettings
+
+log = structlog.get_logger(__name__)
+
+LONGEST = 8192
+"""Characters of a token that is looked at."""
+LEEWAY = 5
+"""Seconds that clocks may differ."""
+_KEYS_FRESH = 300.0
+_KEYS_AGAIN = 10.0
+_FETCH_DEADLINE = 5.0
+_MOST_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class TokenClaims:
+    """Who the token's bearer is. `exp` in seconds since the epoch."""
+
+    sub: str
+    role: str
+    company: str
+    plan: str
+    exp: int
+
+
+class KeysUnavailable(RuntimeFault):
+    """The key set at NEXUS_JWT_JWKS_URL cannot be had, and none is remembered."""
+
+    retryable = True
+
+
+class TokenVerifier:
+    """Verifies users' tokens."""
+
+    def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
+        """Raises NotReady when no key is set at all."""
+        self._clock = clock or SystemClock()
+        self._audience = settings.jwt_audience
+        self._issuer = settings.jwt_issuer
+        self._secret = settings.jwt_secret.get_secret_value() if settings.jwt_secret else None
+        self._public_key = settings.jwt_public_key.replace("\\n", "\n") if settings.jwt_public_key else None
+        self._keys = KeySet(settings.jwt_jwks_url) if settings.jwt_jwks_url else None
+        if not (self._secret or self._public_key or self._keys):
+            raise NotReady("no key for tokens: set NEXUS_JWT_SECRET, NEXUS_JWT_PUBLIC_KEY or NEXUS_JWT_JWKS_URL")
+
+    async def verify(self, token: str, *, grace: float = 0.0) -> TokenClaims:
+        """The claims of a valid token.
+
+        Args:
+            grace: seconds since its expiry during which it still counts (a visitor who renews).
+
+        Raises:
+            ExpiredToken: it was valid once.
+            InvalidToken: it proves nothing.
+            KeysUnavailable: the key set cannot be fetched.
+        """
+        if len(token) > LONGEST:
+            raise InvalidToken("the token is too long")
+        try:
+            header = jwt.get_unverified_header(token)
+        except jwt.InvalidTokenError as error:
+            raise InvalidToken("not a token") from error
+        algorithm = header.get("alg")
+        key = await self._key(algorithm, header.get("kid"))
+        try:
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=[str(algorithm)],
+                audience=self._audience,
+                issuer=self._issuer,
+                leeway=LEEWAY,
+                options={"require": ["exp", "sub"], "verify_exp": False, "verify_aud": self._audience is not None},
+            )
+        except jwt.InvalidTokenError as error:
+            raise InvalidToken(f"the token is not valid: {error}") from error
+        audience: object = claims.get("aud")
+        if audience == AUDIENCE or (isinstance(audience, list) and AUDIENCE in audience):
+            raise InvalidToken("a principal is no user's token")
+        verified = TokenClaims(*read_identity(claims))
+        if verified.exp + LEEWAY + grace <= self._clock.now().timestamp():
+            raise ExpiredToken("the token has expired")
+        return verified
+
+    async def _key(self, algorithm: object, kid: object) -> str | PyJWK:
+        if algorithm == "HS256" and self._secret:
+            return self._secret
+        if algorithm == "RS256" and self._public_key:
+            return self._public_key
+        if algorithm == "RS256" and self._keys:
+            return await self._keys.get(kid if isinstance(kid, str) else None)
+        raise InvalidToken(f"tokens signed with {algorithm!r} are not accepted")
+
+
+class TokenMinter:
+    """Makes HS256 tokens: visitors' ones in the gateway, everybody's in development."""
+
+    def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
+        """Raises NotReady without NEXUS_JWT_SECRET."""
+        if settings.jwt_secret is None:
+            raise NotReady("NEXUS_JWT_SECRET is not set: it signs the tokens made here (at least 32 characters)")
+        self._secret = settings.jwt_secret.get_secret_value()
+        self._audience = settings.jwt_audience
+        self._issuer = settings.jwt_issuer
+        self._clock = clock or SystemClock()
+
+    def mint(self, *, sub: str, role: str, company: str, plan: str = "free", ttl: int = 3600) -> str:
+        """A token that is valid for `ttl` seconds.
+
+        Raises:
+            InvalidToken: one of the parts cannot be what it says.
+        """
+        now = int(self._clock.now().timestamp())
+        claims: dict[str, Any] = {
+            "sub": sub, "role": role, "company": company, "plan": plan, "iat": now, "exp": now + ttl
+        }  # fmt: skip
+        read_identity(claims)
+        if self._audience:
+            claims["aud"] = self._audience
+        if self._issuer:
+            claims["iss"] = self._issuer
+        return jwt.encode(claims, self._secret, algorithm="HS256")
+
+
+class KeySet:
+    """The RSA keys at a JWKS address, kept for five minutes; asked for again for an unknown key, at most every 10 s."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._keys: dict[str | None, PyJWK] = {}
+        self._fetched = float("-inf")
+        self._lock = asyncio.Lock()
+
+    async def get(self, kid: str | None) -> PyJWK:
+        """The key of this id; without an id the only one there is.
+
+        Raises:
+            InvalidToken: there is no such key.
+            KeysUnavailable: no keys are known and none can be fetched.
+        """
+        if kid not in self._keys or time.monotonic() - self._fetched > _KEYS_FRESH:
+            async with self._lock:
+                if time.monotonic() - self._fetched > _KEYS_AGAIN:
+                    await self._refresh()
+        key = self._keys.get(kid)
+        if key is None:
+            raise InvalidToken("the token is signed with a key that is not in the key set")
+        return key
+
+    async def _refresh(self) -> None:
+        try:
+            async with asyncio.timeout(_FETCH_DEADLINE + 1):
+                text = await asyncio.to_thread(_fetch, self._url)
+            keys = PyJWKSet.from_dict(json.loads(text)).keys
+        except (OSError, ValueError, TimeoutError, jwt.PyJWTError) as error:
+            log.warning("tokens.keys_unavailable", error=str(error))
+            if not self._keys:
+                raise KeysUnavailable("the key set for tokens cannot be fetched") from error
+            return
+        finally:
+            self._fetched = time.monotonic()
+        usable = [key for key in keys if key.key_type == "RSA" and key.public_key_use in (None, "sig")]
+        self._keys = {key.key_id: key for key in usable}
+        if len(usable) == 1:
+            self._keys[None] = usable[0]
+
+
+def _fetch(url: str) -> bytes:
+    if not url.startswith(("https://", "http://")):
+        raise ValueError("NEXUS_JWT_JWKS_URL must be an http(s) address")
+    with urllib.request.urlopen(url, timeout=_FETCH_DEADLINE) as answer:  # noqa: S310 - checked above
+        body: bytes = answer.read(_MOST_BYTES)
+    return body

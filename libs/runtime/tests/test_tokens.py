@@ -1,0 +1,232 @@
+"""Users' tokens and principals: what is accepted, and everything that must not be."""
+
+from __future__ import annotations
+
+import base64
+import http.server
+import json
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from jwt.algorithms import RSAAlgorithm
+from pydantic import SecretStr
+
+from runtime.clock import FakeClock
+from runtime.errors import ExpiredToken, InvalidToken, NotReady
+from runtime.principals import Principal, PrincipalSigner, PrincipalVerifier
+from runtime.settings import TokenSettings
+from runtime.tokens import KeysUnavailable, TokenMinter, TokenVerifier
+
+SECRET = "s" * 32
+SHARED = TokenSettings(jwt_secret=SecretStr(SECRET), principal_key=SecretStr(SECRET))
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+LATER = int(NOW.timestamp()) + 600
+
+
+def clock() -> FakeClock:
+    return FakeClock(NOW)
+
+
+@pytest.fixture(scope="module")
+def rsa_key() -> RSAPrivateKey:
+    return generate_private_key(65537, 2048)
+
+
+def pem(key: RSAPrivateKey | Ed25519PrivateKey, *, private: bool = False) -> str:
+    if private:
+        return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    return key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+
+
+CLAIMS: dict[str, Any] = {"sub": "u1", "role": "user", "company": "acme", "plan": "pro", "exp": LATER}
+
+
+async def test_a_minted_token_says_who_its_bearer_is() -> None:
+    token = TokenMinter(SHARED, clock()).mint(sub="u1", role="user", company="acme", plan="pro", ttl=600)
+    claims = await TokenVerifier(SHARED, clock()).verify(token)
+    assert (claims.sub, claims.role, claims.company, claims.plan, claims.exp) == ("u1", "user", "acme", "pro", LATER)
+
+
+async def test_an_expired_token_counts_only_within_its_grace() -> None:
+    now = clock()
+    token = TokenMinter(SHARED, now).mint(sub="v1", role="visitor", company="acme", ttl=60)
+    await now.advance(120)
+    verifier = TokenVerifier(SHARED, now)
+    with pytest.raises(ExpiredToken):
+        await verifier.verify(token)
+    assert (await verifier.verify(token, grace=100)).sub == "v1"
+    with pytest.raises(ExpiredToken):
+        await verifier.verify(token, grace=10)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sub": "a.b"},
+        {"sub": "*"},
+        {"sub": ">"},
+        {"sub": ""},
+        {"sub": None},
+        {"company": "Acme"},
+        {"company": "a b"},
+        {"company": None},
+        {"role": "root"},
+        {"role": None},
+        {"plan": "gold"},
+        {"plan": 3},
+        {"exp": None},
+        {"exp": "soon"},
+    ],
+)
+async def test_an_identity_that_cannot_be_one_is_refused(change: dict[str, Any]) -> None:
+    claims = {key: value for key, value in {**CLAIMS, **change}.items() if value is not None}
+    with pytest.raises(InvalidToken):
+        await TokenVerifier(SHARED, clock()).verify(jwt.encode(claims, SECRET, algorithm="HS256"))
+
+
+async def test_another_secret_no_signature_and_nonsense_are_refused() -> None:
+    verifier = TokenVerifier(SHARED, clock())
+    unsigned = ".".join(
+        base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode()
+        for part in ({"alg": "none", "typ": "JWT"}, CLAIMS)
+    )
+    good = jwt.encode(CLAIMS, SECRET, algorithm="HS256")
+    body = good.split(".")[1]
+    forged = base64.urlsafe_b64encode(json.dumps({**CLAIMS, "role": "admin"}).encode()).rstrip(b"=").decode()
+    for token in (
+        jwt.encode(CLAIMS, "x" * 32, algorithm="HS256"),
+        jwt.encode(CLAIMS, SECRET * 2, algorithm="HS512"),
+        f"{unsigned}.",
+        good.replace(body, forged),
+        "nonsense",
+        "",
+        "a" * 9000,
+    ):
+        with pytest.raises(InvalidToken):
+            await verifier.verify(token)
+
+
+async def test_a_public_key_is_no_secret(rsa_key: RSAPrivateKey) -> None:
+    settings = TokenSettings(jwt_public_key=pem(rsa_key).replace("\n", "\\n"))
+    verifier = TokenVerifier(settings, clock())
+    assert (await verifier.verify(jwt.encode(CLAIMS, rsa_key, algorithm="RS256"))).sub == "u1"
+    header = base64.urlsafe_b64encode(b'{"alg":"HS256","typ":"JWT"}').rstrip(b"=").decode()
+    with pytest.raises(InvalidToken):
+        await verifier.verify(f"{header}.e30.c2ln")
+
+
+@contextmanager
+def jwks(keys: list[dict[str, Any]]) -> Generator[tuple[str, list[str]]]:
+    asked: list[str] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            body = json.dumps({"keys": keys}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/keys", asked
+    finally:
+        server.shutdown()
+        thread.join(5)
+        server.server_close()
+
+
+async def test_a_key_set_is_fetched_once_and_an_unknown_key_does_not_ask_again_and_again(
+    rsa_key: RSAPrivateKey,
+) -> None:
+    public: dict[str, Any] = {**json.loads(RSAAlgorithm.to_jwk(rsa_key.public_key())), "kid": "k1", "use": "sig"}
+    with jwks([public]) as (url, asked):
+        verifier = TokenVerifier(TokenSettings(jwt_jwks_url=url), clock())
+        known = jwt.encode(CLAIMS, rsa_key, algorithm="RS256", headers={"kid": "k1"})
+        unknown = jwt.encode(CLAIMS, rsa_key, algorithm="RS256", headers={"kid": "other"})
+        for _ in range(3):
+            assert (await verifier.verify(known)).company == "acme"
+            with pytest.raises(InvalidToken):
+                await verifier.verify(unknown)
+    assert len(asked) == 1
+    assert (await verifier.verify(known)).company == "acme"
+
+
+async def test_a_key_set_that_cannot_be_had_is_said_to_be_so(rsa_key: RSAPrivateKey) -> None:
+    verifier = TokenVerifier(TokenSettings(jwt_jwks_url="http://127.0.0.1:1/keys"), clock())
+    with pytest.raises(KeysUnavailable) as raised:
+        await verifier.verify(jwt.encode(CLAIMS, rsa_key, algorithm="RS256", headers={"kid": "k1"}))
+    assert raised.value.retryable
+
+
+def test_without_any_key_it_says_what_to_set() -> None:
+    with pytest.raises(NotReady, match="NEXUS_JWT_SECRET"):
+        TokenVerifier(TokenSettings())
+    with pytest.raises(NotReady, match="NEXUS_PRINCIPAL_KEY"):
+        PrincipalVerifier(TokenSettings())
+
+
+def ed25519() -> tuple[TokenSettings, TokenSettings]:
+    key = Ed25519PrivateKey.generate()
+    return (
+        TokenSettings(principal_key=SecretStr(pem(key, private=True).replace("\n", "\\n"))),
+        TokenSettings(principal_key=SecretStr(pem(key))),
+    )
+
+
+@pytest.mark.parametrize("settings", [(SHARED, SHARED), ed25519()], ids=["HS256", "EdDSA"])
+def test_a_principal_is_what_the_gateway_signed(settings: tuple[TokenSettings, TokenSettings]) -> None:
+    signer, verifier = PrincipalSigner(settings[0], clock()), PrincipalVerifier(settings[1], clock())
+    token = signer.issue(sub="u1", role="user", company="acme", plan="pro", conversation="c1", language="en", ttl=600)
+    assert verifier.verify(token) == Principal("u1", "user", "acme", "pro", LATER, "c1", "en")
+    assert verifier.verify(token) is verifier.verify(token)
+    head, body, signature = token.split(".")
+    for broken in (f"{head}.{body}.", f"{head}.{body[:-2]}.{signature}", token + "x", "x", ""):
+        with pytest.raises(InvalidToken):
+            verifier.verify(broken)
+
+
+async def test_an_expired_principal_proves_who_wrote_and_nothing_more() -> None:
+    now = clock()
+    signer, verifier = PrincipalSigner(SHARED, now), PrincipalVerifier(SHARED, now)
+    token = signer.issue(sub="u1", role="user", company="acme", ttl=60)
+    assert verifier.verify(token).sub == "u1"
+    await now.advance(61)
+    with pytest.raises(ExpiredToken):
+        verifier.verify(token)
+    assert verifier.verify(token, expired_too=True).sub == "u1"
+
+
+async def test_a_users_token_is_no_principal_and_a_principal_no_users_token() -> None:
+    token = TokenMinter(SHARED, clock()).mint(sub="u1", role="user", company="acme")
+    with pytest.raises(InvalidToken):
+        PrincipalVerifier(SHARED, clock()).verify(token)
+    principal = PrincipalSigner(SHARED, clock()).issue(sub="u1", role="user", company="acme")
+    with pytest.raises(InvalidToken):
+        await TokenVerifier(SHARED, clock()).verify(principal)
+
+
+def test_another_key_and_another_algorithm_are_refused() -> None:
+    private, public = ed25519()
+    other_private, _ = ed25519()
+    verifier = PrincipalVerifier(public, clock())
+    for signer in (PrincipalSigner(other_private, clock()), PrincipalSigner(SHARED, clock())):
+        with pytest.raises(InvalidToken):
+            verifier.verify(signer.issue(sub="u1", role="user", company="acme"))
+    with pytest.raises(NotReady, match="private"):
+        PrincipalSigner(public)
+    assert PrincipalVerifier(private, clock())
