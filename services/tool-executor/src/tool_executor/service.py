@@ -1,0 +1,56 @@
+"""One executor process around the executor: settings from the environment, health, drain."""
+
+from contracts.rpc import CATALOGUE
+from runtime.errors import NotReady
+from runtime.principals import PrincipalVerifier
+from runtime.service import Service, run
+from runtime.settings import DevSettings, DrainSettings, LogSettings, NatsSettings, RedisSettings, TokenSettings
+from tool_executor.app import Connections, Executor
+from tool_executor.catalogue.registry import CatalogueError
+from tool_executor.domain.site_address import AddressRefused, Origin, parse_demo_origin
+from tool_executor.settings import ExecutorSettings
+
+
+async def serve() -> None:
+    """Runs until SIGTERM; raises NotReady when it cannot start."""
+    settings, dev, redis = ExecutorSettings(), DevSettings(), RedisSettings()
+    service = Service(
+        "tool-executor",
+        nats=NatsSettings(),
+        port=settings.port,
+        host=dev.bind_host,
+        logging=LogSettings(),
+        drain=DrainSettings(),
+    )
+
+    async def build() -> None:
+        verifier = PrincipalVerifier(TokenSettings())
+        connections = Connections(service.nats, redis.url, redis.deadline, verifier.verify, demo_origin(dev))
+        try:
+            executor = Executor(connections, settings)
+        except CatalogueError as error:
+            raise NotReady(str(error)) from error
+        service.on_stop(executor.close)
+        service.on_reconnect(executor.companies.forget)
+        service.add_check("redis", executor.store.ping)
+        service.serve(CATALOGUE, executor.catalogue)
+        service.add_worker(executor.worker)
+        await executor.companies.start()
+
+    service.on_start(build)
+    await service.run()
+
+
+def demo_origin(dev: DevSettings) -> Origin | None:
+    """The demo site's origin, in development alone. Raises NotReady when it is set to anything off loopback."""
+    if not dev.dev or not dev.demo_origin:
+        return None
+    try:
+        return parse_demo_origin(dev.demo_origin)
+    except AddressRefused as refused:
+        raise NotReady(f"NEXUS_DEMO_ORIGIN: {refused.message}") from refused
+
+
+def main() -> None:
+    """The process."""
+    run(serve)
