@@ -1,0 +1,168 @@
+"""The scripted model's HTTP server."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import orjson
+from aiohttp import web
+from pydantic import TypeAdapter, ValidationError
+
+from agent.scripted_model.script import Reply, Rule, Script
+
+_RULES = TypeAdapter(list[Rule])
+MAX_KEPT = 10_000
+"""Requests that are remembered."""
+
+
+class ScriptedModel:
+    """One server. `asked` holds each request's body, with `at` (s, monotonic) and `cancelled`, newest last."""
+
+    def __init__(self, script: Script | None = None) -> None:
+        self.script = script or Script()
+        self.asked: list[dict[str, Any]] = []
+        self.changed = asyncio.Event()
+        self.base_url = ""
+        self._runner: web.AppRunner | None = None
+
+    def say(self, *rules: Rule, default: Reply | None = None) -> None:
+        """Replaces the script."""
+        self.script = Script(list(rules), default)
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        """Listens; `base_url` then ends in /v1."""
+        app = web.Application(client_max_size=16 * 1024 * 1024)
+        app.add_routes(
+            [
+                web.post("/v1/chat/completions", self._complete),
+                web.get("/v1/models", self._models),
+                web.put("/script", self._put_script),
+                web.get("/requests", self._get_requests),
+                web.delete("/requests", self._forget),
+            ]
+        )
+        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, host, port)
+        await site.start()
+        actual: int = self._runner.addresses[0][1]
+        self.base_url = f"http://{host}:{actual}/v1"
+
+    async def stop(self) -> None:
+        """Closes every connection."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        body: dict[str, Any] = orjson.loads(await request.read())
+        seen = {**body, "at": time.monotonic(), "cancelled": False}
+        self.asked.append(seen)
+        del self.asked[:-MAX_KEPT]
+        self._tell()
+        reply = self.script.next_reply(_question(body))
+        try:
+            if reply.status != 200:
+                return _error(reply)
+            return await _stream(request, reply, str(body.get("model", "scripted")))
+        except (asyncio.CancelledError, ConnectionResetError):
+            seen["cancelled"] = True
+            self._tell()
+            raise
+
+    def _tell(self) -> None:
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    async def _models(self, request: web.Request) -> web.Response:
+        del request
+        return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+
+    async def _put_script(self, request: web.Request) -> web.Response:
+        try:
+            self.script = Script(_RULES.validate_json(await request.read()))
+        except ValidationError as error:
+            return web.Response(status=422, text=error.json(include_url=False), content_type="application/json")
+        return web.Response(status=204)
+
+    async def _get_requests(self, request: web.Request) -> web.Response:
+        del request
+        return web.Response(body=orjson.dumps(self.asked), content_type="application/json")
+
+    async def _forget(self, request: web.Request) -> web.Response:
+        del request
+        self.asked.clear()
+        return web.Response(status=204)
+
+
+@asynccontextmanager
+async def scripted_model(*rules: Rule, default: Reply | None = None) -> AsyncGenerator[ScriptedModel]:
+    """A running server for the length of the block."""
+    server = ScriptedModel(Script(list(rules), default))
+    await server.start()
+    try:
+        yield server
+    finally:
+        await server.stop()
+
+
+def _question(body: dict[str, Any]) -> str:
+    users = [message for message in body.get("messages", []) if message.get("role") == "user"]
+    return str(users[-1].get("content", "")) if users else ""
+
+
+def _error(reply: Reply) -> web.Response:
+    error = {"message": "scripted failure", "type": "scripted", "code": reply.error_code}
+    headers = {} if reply.retry_after is None else {"Retry-After": f"{reply.retry_after:g}"}
+    return web.json_response({"error": error}, status=reply.status, headers=headers)
+
+
+async def _stream(request: web.Request, reply: Reply, model: str) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
+    await response.prepare(request)
+    if reply.hang:
+        await asyncio.Event().wait()
+    if reply.first_token_ms:
+        await asyncio.sleep(reply.first_token_ms / 1000)
+    pieces = reply.pieces()
+    whole = bytearray()
+    for index, piece in enumerate(pieces):
+        if reply.cut_after is not None and index >= reply.cut_after:
+            await response.write(bytes(whole))
+            _break_off(request)
+            return response
+        whole += _chunk(model, {"content": piece})
+        if reply.token_ms:
+            await response.write(bytes(whole))
+            whole.clear()
+            await asyncio.sleep(reply.token_ms / 1000)
+    if reply.cut_after is not None and reply.cut_after >= len(pieces):
+        await response.write(bytes(whole))
+        _break_off(request)
+        return response
+    for index, call in enumerate(reply.tool_calls):
+        arguments = call.arguments if isinstance(call.arguments, str) else orjson.dumps(call.arguments).decode()
+        head = {"index": index, "id": f"call_{index}", "type": "function"}
+        whole += _chunk(model, {"tool_calls": [{**head, "function": {"name": call.name, "arguments": ""}}]})
+        # In two parts, as real servers do.
+        for part in (arguments[: len(arguments) // 2], arguments[len(arguments) // 2 :]):
+            whole += _chunk(model, {"tool_calls": [{"index": index, "function": {"arguments": part}}]})
+    whole += _chunk(model, {}, finish="tool_calls" if reply.tool_calls else "stop")
+    usage = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": len(pieces)}
+    whole += b"data: " + orjson.dumps({"id": "scripted", "model": model, "choices": [], "usage": usage}) + b"\n\n"
+    whole += b"data: [DONE]\n\n"
+    await response.write(bytes(whole))
+    await response.write_eof()
+    return response
+
+
+def _chunk(model: str, delta: dict[str, Any], finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    body = {"id": "scripted", "object": "chat.completion.chunk", "model": model, "choices": [choice]}
+    return b"data: " + orjson.dumps(body) + b"\n\n"
+
+
+def _break_off(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.abort()

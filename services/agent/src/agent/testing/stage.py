@@ -1,0 +1,324 @@
+"""A stage for the agent's tests: a real bus, a real agent, and small stand-ins for the services it asks."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import orjson
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from agent.app import Agent, Connections
+from agent.settings import AgentSettings, ModelSettings
+from contracts import channels
+from contracts.channels import ChatKind
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.envelope import CloudEvent
+from contracts.events.chat import (
+    CancelReason,
+    OperatorMessage,
+    Owner,
+    OwnerChanged,
+    OwnerKind,
+    Role,
+    RunCancelled,
+    VisitorMessage,
+)
+from contracts.events.fact import CompanyConfigChanged
+from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolMetadata, ToolResult
+from contracts.ids import uuid7
+from contracts.rpc import (
+    CATALOGUE,
+    COMPANY_GET,
+    HISTORY,
+    CatalogueReply,
+    CatalogueRequest,
+    CatalogueTool,
+    CompanyReply,
+    CompanyRequest,
+    HistoryMessage,
+    HistoryReply,
+    HistoryRequest,
+)
+from runtime.connection import connect, subscribe
+from runtime.conversation_log import ConversationLog
+from runtime.direct import StoredFact
+from runtime.errors import FenceRefused, InvalidToken
+from runtime.outcomes import Done, Outcome
+from runtime.publishing import Publisher
+from runtime.pulling import Delivery, PullWorker
+from runtime.rpc import RpcServer
+from runtime.settings import NatsSettings
+from runtime.streams import ensure_streams
+from runtime.testing import eventually
+
+COMPANY = "demo"
+_ROLES = {ChatKind.VISITOR: Role.VISITOR, ChatKind.ASSISTANT: Role.ASSISTANT, ChatKind.OPERATOR: Role.OPERATOR}
+Handle = Callable[[ToolCallRequested], Awaitable[ToolResult]]
+
+
+@dataclass(frozen=True)
+class SomeIdentity:
+    """What the stage's stand-in for signatures proves."""
+
+    sub: str = "visitor-1"
+    role: str = "visitor"
+    company: str = COMPANY
+    plan: str = "free"
+    language: str | None = None
+
+
+def verify(principal: str) -> SomeIdentity:
+    """Stands in for the signature check alone: "role/plan/user"."""
+    parts = principal.split("/")
+    if len(parts) != 3:
+        raise InvalidToken("not a principal")
+    return SomeIdentity(role=parts[0], plan=parts[1], sub=parts[2])
+
+
+@dataclass
+class Executor:
+    """Runs each call id once, as the real one does, and counts the effects."""
+
+    tools: dict[str, Handle] = field(default_factory=dict[str, Handle])
+    effects: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    requests: list[ToolCallRequested] = field(default_factory=list[ToolCallRequested])
+    done: dict[str, ToolResult] = field(default_factory=dict[str, ToolResult])
+
+    def offer(self, name: str, data: dict[str, Any]) -> None:
+        """A tool that always answers the same."""
+
+        async def answer(request: ToolCallRequested) -> ToolResult:
+            del request
+            return ToolResult(success=True, data=data, metadata=ToolMetadata(execution_time=1.0))
+
+        self.tools[name] = answer
+
+    async def run(self, request: ToolCallRequested) -> ToolResult:
+        """The recorded result, or the tool's."""
+        self.requests.append(request)
+        known = self.done.get(request.call_id)
+        if known is not None:
+            return known
+        self.effects.append((request.call_id, json.dumps(request.arguments, sort_keys=True)))
+        self.done[request.call_id] = result = await self.tools[request.tool](request)
+        return result
+
+
+class Stage:
+    """Everything around the agent. Facts are written as the gateway writes them."""
+
+    def __init__(self, client: Client, config: CompanyConfig) -> None:
+        self.nats = client
+        self.config = config
+        self.version = 1
+        self.executor = Executor()
+        self.publisher = Publisher(client)
+        self.log = ConversationLog(client)
+        self.live: list[tuple[str, dict[str, Any]]] = []
+        self.history_asked = 0
+        self._server = RpcServer(client)
+        self._worker = PullWorker(client, "TOOLS", "tool-executor", [channels.TOOL_REQUESTS], self._call, slots=32)
+
+    async def start(self) -> None:
+        """Streams, memory's and the executor's methods, a listener to live events."""
+        await ensure_streams(self.nats)
+        await self._server.serve(COMPANY_GET, self._company)
+        await self._server.serve(HISTORY, self._history)
+        await self._server.serve(CATALOGUE, self._catalogue)
+        await subscribe(self.nats, "live.turn.>", self._live)
+        await self._worker.start()
+        await self.nats.flush()
+
+    async def stop(self) -> None:
+        """Ends the stand-ins."""
+        await self._worker.drain(1.0)
+        await self._server.drain(1.0)
+
+    # ------------------------------------------------------------ people
+
+    async def visitor(self, conversation: str, text: str, *, principal: str | None = None, locale: str = "en") -> int:
+        """A visitor writes; the sequence."""
+        message = VisitorMessage(
+            message_id=uuid7(), client_message_id=uuid7(), text=text, principal=principal, locale=locale
+        )
+        return await self._append(conversation, ChatKind.VISITOR, message, fenced=False)
+
+    async def take(self, conversation: str) -> int:
+        """A human agent takes the conversation, fenced and retried as the rules demand."""
+        owner = OwnerChanged(owner=Owner(kind=OwnerKind.HUMAN, operator_id="op-1"), by="op-1")
+        return await self._append(conversation, ChatKind.OWNER, owner, fenced=True)
+
+    async def release(self, conversation: str) -> int:
+        """The conversation goes back to the AI."""
+        owner = OwnerChanged(owner=Owner(kind=OwnerKind.AI), by="op-1")
+        return await self._append(conversation, ChatKind.OWNER, owner, fenced=True)
+
+    async def operator(self, conversation: str, text: str) -> int:
+        """A human agent writes."""
+        message = OperatorMessage(message_id=uuid7(), text=text, operator_id="op-1")
+        return await self._append(conversation, ChatKind.OPERATOR, message, fenced=False)
+
+    async def cancel(self, conversation: str, turn_id: str, basis: int) -> int:
+        """The visitor presses Stop."""
+        fact = RunCancelled(turn_id=turn_id, basis=basis, by="visitor-1", reason=CancelReason.USER)
+        return await self._append(conversation, ChatKind.CANCEL, fact, fenced=True)
+
+    async def configure(self, **changes: Any) -> None:
+        """The company's settings change, for everybody."""
+        self.config = self.config.model_copy(update=changes)
+        self.version += 1
+        event = CloudEvent(
+            source="/nexus/memory",
+            type="company.config.changed.v1",
+            data=CompanyConfigChanged(config=self.config, version=self.version),
+        )
+        subject = channels.fact("company.config.changed.v1", COMPANY, None)
+        await self.publisher.append(subject, event, stream="FACTS", msg_id=uuid7())
+
+    async def _append(self, conversation: str, kind: ChatKind, data: Any, *, fenced: bool) -> int:
+        event = CloudEvent(source="/nexus/gateway", type=kind.event_type, data=data).to_json()
+        subject = channels.chat(COMPANY, conversation, kind)
+        msg_id = channels.chat_msg_id(COMPANY, conversation, kind, uuid7())
+        while True:
+            fence = (await self.log.snapshot(COMPANY, conversation)).fence if fenced else None
+            try:
+                return (await self.publisher.append(subject, event, stream="CHAT", msg_id=msg_id, fence=fence)).seq
+            except FenceRefused:
+                continue
+
+    # ------------------------------------------------------------ what came of it
+
+    async def facts(self, conversation: str) -> list[tuple[ChatKind, int, dict[str, Any]]]:
+        """The conversation's log: kind, sequence, data."""
+        bounds = await self.log.bounds()
+        stored = await self.log.read(COMPANY, conversation, 0, bounds.last_seq)
+        return [_opened(fact) for fact in stored]
+
+    async def answers(self, conversation: str) -> list[dict[str, Any]]:
+        """The assistant's and the system's messages."""
+        kinds = (ChatKind.ASSISTANT, ChatKind.SYSTEM)
+        return [data for kind, _, data in await self.facts(conversation) if kind in kinds]
+
+    async def answered(self, conversation: str, count: int = 1, deadline: float = 10.0) -> list[dict[str, Any]]:
+        """Waits for so many answers."""
+
+        async def enough() -> list[dict[str, Any]] | None:
+            found = await self.answers(conversation)
+            return found if len(found) >= count else None
+
+        return cast("list[dict[str, Any]]", await eventually(enough, deadline))
+
+    async def idle(self, deadline: float = 10.0) -> None:
+        """Waits until every turn's trigger is acknowledged."""
+
+        async def nothing_left() -> bool:
+            info = orjson.loads((await self.nats.request("$JS.API.CONSUMER.INFO.CHAT.agent", b"")).data)
+            return info["num_pending"] == 0 and info["num_ack_pending"] == 0
+
+        await eventually(nothing_left, deadline)
+
+    def told(self, kind: str) -> list[dict[str, Any]]:
+        """The data of the live events of a kind, e.g. message.delta."""
+        return [data for subject, data in self.live if subject.endswith(f".{kind}.v1")]
+
+    # ------------------------------------------------------------ stand-ins
+
+    async def _company(self, request: CompanyRequest) -> CompanyReply:
+        if request.company_id != COMPANY:
+            return CompanyReply()
+        return CompanyReply(settings=CompanySettings(config=self.config, version=self.version))
+
+    async def _history(self, request: HistoryRequest) -> HistoryReply:
+        self.history_asked += 1
+        facts = await self.log.read(request.company_id, request.conversation_id, 0, request.up_to_seq)
+        messages = [
+            HistoryMessage(id=data["messageId"], seq=seq, role=_ROLES[kind], text=data["text"], created_at=stored.time)
+            for stored in facts
+            for kind, seq, data in [_opened(stored)]
+            if kind in _ROLES
+        ]
+        return HistoryReply(messages=messages[-request.limit :], up_to_seq=request.up_to_seq)
+
+    async def _catalogue(self, request: CatalogueRequest) -> CatalogueReply:
+        del request
+        return CatalogueReply(
+            tools=[
+                CatalogueTool(
+                    id=f"test.{name}",
+                    name=name,
+                    description=name,
+                    category="market",
+                    required_plan="free",
+                    parameters={"type": "object"},
+                    label=f"Using {name}",
+                )
+                for name in self.executor.tools
+            ]
+        )
+
+    async def _call(self, delivery: Delivery) -> Outcome:
+        request = CloudEvent[ToolCallRequested].model_validate_json(delivery.data).data
+        result = await self.executor.run(request)
+        completed = ToolCallCompleted(
+            call_id=request.call_id, tool=request.tool, arguments=request.arguments, result=result
+        )
+        if request.reply_to:
+            event = CloudEvent(source="/nexus/tool-executor", type="tools.call.completed.v1", data=completed)
+            await self.nats.publish(request.reply_to, event.to_json())
+        return Done()
+
+    async def _live(self, message: Msg) -> None:
+        self.live.append((message.subject, orjson.loads(message.data)["data"]))
+
+
+def _opened(fact: StoredFact) -> tuple[ChatKind, int, dict[str, Any]]:
+    address = channels.parse_chat(fact.subject)
+    if address is None:
+        raise AssertionError(f"not a chat subject: {fact.subject}")
+    return address.kind, fact.seq, orjson.loads(fact.event)["data"]
+
+
+def demo_config(**changes: Any) -> CompanyConfig:
+    """Answers at once, unless told otherwise."""
+    fields: dict[str, Any] = {"company_id": COMPANY, "ai_auto_response_enabled": True, "response_delay_ms": 0}
+    return CompanyConfig.model_validate({**fields, **changes})
+
+
+@asynccontextmanager
+async def stage(url: str, config: CompanyConfig | None = None) -> AsyncGenerator[Stage]:
+    """A stage on a running nats-server."""
+    client = await connect(NatsSettings(url=url), name="stage")
+    setting = Stage(client, config or demo_config())
+    await setting.start()
+    try:
+        yield setting
+    finally:
+        await setting.stop()
+        await client.close()
+
+
+@asynccontextmanager
+async def agent(
+    url: str, model_url: str | None = None, *, models: ModelSettings | None = None, **settings: Any
+) -> AsyncGenerator[Agent]:
+    """An agent in this process, with a connection of its own. No model URL: the offline assistant."""
+    client = await connect(NatsSettings(url=url), name=f"agent-{uuid.uuid4().hex[:4]}")
+    chosen = models or ModelSettings(base_url=model_url, model="scripted" if model_url else None)
+    running = Agent(Connections(client, verify, chosen), AgentSettings(**settings))
+    await running.start()
+    try:
+        yield running
+    finally:
+        await running.drain(2.0)
+        await client.close()
+
+
+async def until(predicate: Callable[[], Any], deadline: float = 5.0) -> Any:
+    """Waits until the predicate holds; its value."""
+    async with asyncio.timeout(deadline + 1):
+        return await eventually(predicate, deadline)

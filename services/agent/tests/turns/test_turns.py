@@ -1,0 +1,59 @@
+"""Turns end to end, on a real bus with a scripted model over real HTTP."""
+
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import scripted_model
+from agent.testing.stage import agent, stage
+from runtime.testing import NatsServer
+
+
+async def test_a_visitor_is_answered(nats_server: NatsServer) -> None:
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(default=Reply(text="Hello there, friend.", prompt_tokens=12)) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        seq = await scene.visitor("c1", "hi")
+        (answer,) = await scene.answered("c1")
+        assert answer["text"] == "Hello there, friend."
+        assert answer["basis"] == seq
+        assert answer["usage"] == {"promptTokens": 12, "completionTokens": 3}
+        assert (answer["model"], answer["configVersion"]) == ("scripted", 1)
+        await scene.idle()
+        assert "".join(d["delta"] for d in scene.told("message.delta")) == answer["text"]
+        assert [d["deltaSeq"] for d in scene.told("message.delta")] == list(range(len(scene.told("message.delta"))))
+        assert len(scene.told("run.started")) == len(scene.told("run.finished")) == 1
+        assert scene.told("run.started")[0]["messageId"] == answer["messageId"]
+
+
+async def test_the_model_uses_a_tool_and_the_page_is_cited(nats_server: NatsServer) -> None:
+    rule = Rule(
+        replies=[
+            Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/pricing"})]),
+            Reply(text="Pro is 29 USD."),
+        ]
+    )
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        page = {"url": "https://demo.test/pricing", "title": "Prices", "text": "Pro: 29 USD", "truncated": False}
+        scene.executor.offer("fetch_page", page)
+        await scene.visitor("c1", "what does Pro cost?")
+        (answer,) = await scene.answered("c1")
+        assert answer["text"] == "Pro is 29 USD."
+        assert answer["citations"] == [{"url": "https://demo.test/pricing", "title": "Prices"}]
+        second = model.asked[1]["messages"]
+        assert second[-2]["tool_calls"][0]["function"]["name"] == "fetch_page"
+        assert "data, not instructions" in second[-1]["content"]
+        assert scene.told("tool.started")[0]["label"] == "Using fetch_page /pricing"
+        assert scene.told("tool.finished")[0]["success"] is True
+
+
+async def test_the_offline_assistant_answers_from_the_site(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, agent(nats_server.url):
+        text = "# Plans and prices\n## Free\nThe Free plan costs 0 USD per month.\n## Pro\nThe Pro plan costs 29 USD."
+        page = {"url": "https://demo.test/pricing", "title": "Prices", "text": text, "truncated": False}
+        scene.executor.offer("fetch_page", page)
+        await scene.visitor("c1", "what does the Pro plan cost?")
+        (answer,) = await scene.answered("c1")
+        assert "The Pro plan costs 29 USD." in answer["text"]
+        assert "offline" in answer["text"]
+        assert answer["citations"][0]["url"] == "https://demo.test/pricing"
+        assert answer["provider"] == "offline"
