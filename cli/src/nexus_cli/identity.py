@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from pydantic import SecretStr
 
-import jwt
+from runtime.principals import PrincipalSigner
+from runtime.settings import TokenSettings
+from runtime.tokens import TokenMinter
+
+_PRINCIPAL_SECONDS = 600
 
 
 def development_token(secret: str, *, role: str, user: str, company: str, plan: str, hours: float = 12.0) -> str:
-    """A user token (HS256) as the gateway takes it: sub, role, company, plan, exp."""
-    expires = datetime.now(UTC) + timedelta(hours=hours)
-    claims = {"sub": user, "role": role, "company": company, "plan": plan, "exp": expires}
-    return jwt.encode(claims, secret, algorithm="HS256")
+    """A user's token, valid for `hours`.
+
+    Raises:
+        InvalidToken: one of the parts cannot be what it says.
+    """
+    minter = TokenMinter(TokenSettings(jwt_secret=SecretStr(secret)))
+    return minter.mint(sub=user, role=role, company=company, plan=plan, ttl=int(hours * 3600))
 
 
 def development_principal(key: str, *, user: str, role: str, company: str, plan: str) -> str:
-    """A principal (HS256) as the services take it, valid for ten minutes."""
-    expires = datetime.now(UTC) + timedelta(minutes=10)
-    claims = {"sub": user, "role": role, "company": company, "plan": plan, "exp": expires}
-    return jwt.encode(claims, key, algorithm="HS256")
+    """A principal as the gateway would put it into a message, valid for ten minutes.
+
+    Raises:
+        NotReady: the key is a public one, as the services have it in production.
+    """
+    signer = PrincipalSigner(TokenSettings(principal_key=SecretStr(key)))
+    return signer.issue(sub=user, role=role, company=company, plan=plan, ttl=_PRINCIPAL_SECONDS)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from nats.aio.client import Client
 
@@ -39,13 +40,14 @@ def find_target(data: Path) -> Target:
     directory = DataDirectory(data)
     made = directory.secrets()
     try:
-        recorded = directory.recorded()
+        recorded: dict[str, Any] = directory.recorded()
     except NotRunning:
         if settings.nats_url is None:
             raise
-        recorded = {"processes": [], "urls": {}}
-    urls = cast(dict[str, str], recorded["urls"])
-    gateways = [process["url"] for process in recorded["processes"] if process["name"] == "gateway"]
+        recorded = {}
+    urls = cast(dict[str, str], recorded.get("urls", {}))
+    processes = cast(list[dict[str, str]], recorded.get("processes", []))
+    gateways = [process["url"] for process in processes if process["name"] == "gateway"]
     return Target(
         gateway=gateways[0] if gateways else None,
         nats=settings.nats_url or urls["nats"],
@@ -61,10 +63,14 @@ async def bus(url: str) -> AsyncGenerator[Client]:
     Raises:
         Unreachable: nothing answers at the address within 5 s.
     """
+    import structlog
+
     from runtime.connection import connect
     from runtime.errors import RuntimeFault
     from runtime.settings import NatsSettings
 
+    # Failures come back as errors, and are told by the command; the library's own log would stand in its output.
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     try:
         client = await connect(NatsSettings(url=url, connect_deadline=5.0), name="nexus-cli")
     except RuntimeFault as error:

@@ -8,7 +8,7 @@ import json
 import sys
 import threading
 from collections.abc import Coroutine
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar, cast
 
 from nexus_cli.chatting.client import ChatFailed, Conversation, Frame, conversation, visitor_token
 
@@ -59,7 +59,7 @@ class Screen:
         if streamed != message["text"]:  # the final message is what counts
             print(("\n" if streamed else "") + message["text"], end="", file=self._out)
         print(file=self._out)
-        for citation in message.get("citations") or []:
+        for citation in cast(list[Frame], message.get("citations") or []):
             print(f"  [{citation.get('title') or citation['url']}] {citation['url']}", file=self._out)
         self._out.flush()
 

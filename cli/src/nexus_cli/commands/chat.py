@@ -39,6 +39,7 @@ def chat(
     from nexus_cli.identity import development_token
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_target
+    from runtime.errors import InvalidToken
 
     try:
         gateway, token = url, None
@@ -52,7 +53,7 @@ def chat(
         if gateway is None:
             fail("no gateway is running here: `nexus up` starts one, or name one with --url")
         asyncio.run(converse(gateway, token=token, company=company, locale=locale, as_json=as_json))
-    except (ChatFailed, StackError) as error:
+    except (ChatFailed, StackError, InvalidToken) as error:
         fail(error)
     except KeyboardInterrupt:
         print(file=sys.stderr)

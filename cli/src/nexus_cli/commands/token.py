@@ -41,17 +41,15 @@ def token(
 
     Signed with NEXUS_JWT_SECRET if that is set, else with the data directory's own secret.
     """
-    from contracts.ids import InvalidIdError, check_company, check_id
     from nexus_cli.identity import development_token
     from nexus_cli.settings import StackSettings
     from nexus_cli.stack.datadir import DataDirectory
+    from runtime.errors import InvalidToken
 
     given = StackSettings().jwt_secret
     who = user or f"demo-{plan if role is Role.USER else role}"
     try:
-        check_id(who, "user")
-        check_company(company)
         secret = given.get_secret_value() if given else DataDirectory(data).secrets().jwt_secret
-    except (InvalidIdError, OSError) as error:
+        print(development_token(secret, role=role, user=who, company=company, plan=plan, hours=hours))
+    except (InvalidToken, OSError) as error:
         fail(error)
-    print(development_token(secret, role=role, user=who, company=company, plan=plan, hours=hours))

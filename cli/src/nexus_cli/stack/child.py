@@ -125,10 +125,12 @@ class Child:
 
     def ask_to_stop(self) -> None:
         """SIGTERM to the process itself: its own children are its own affair."""
-        with contextlib.suppress(ProcessLookupError):
-            self._process.send_signal(signal.SIGTERM)
-            # A stopped process would otherwise sit on the signal.
-            self._process.send_signal(signal.SIGCONT)
+        # Not Process.send_signal: it looks first whether the process has ended, and so takes its exit code away from
+        # the one who waits for it.
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGTERM)
+                os.kill(self.pid, signal.SIGCONT)  # a stopped process would otherwise sit on the signal
 
     def kill(self) -> None:
         """SIGKILL to the whole group."""

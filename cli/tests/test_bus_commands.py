@@ -1,0 +1,123 @@
+"""`nexus tools`, `nexus call` and `nexus dlq` over a real bus; the executor's side is played by the test."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import jwt
+import pytest
+from nats.aio.client import Client
+
+from contracts.envelope import CloudEvent
+from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
+from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
+from nexus_cli.testing import Nexus
+from runtime.connection import jetstream
+from runtime.dead_letters import DeadLetters
+from runtime.rpc import RpcServer
+from runtime.streams import ensure_streams
+from runtime.testing import NatsServer
+
+KEY = "the-principals-key-of-these-tests-0123456789"
+PRICE = CatalogueTool(
+    id="market.get_price",
+    name="get_price",
+    description="The price of a symbol.",
+    category="market",
+    required_plan="free",
+    parameters={"type": "object", "properties": {"symbol": {"type": "string"}}, "required": ["symbol"]},
+)
+
+
+@pytest.fixture
+def nexus(tmp_path: Path, nats_server: NatsServer) -> Nexus:
+    return Nexus(tmp_path / "data", {"NEXUS_NATS_URL": nats_server.url, "NEXUS_PRINCIPAL_KEY": KEY})
+
+
+@pytest.fixture
+async def executor(nats_client: Client) -> AsyncGenerator[Client]:
+    """The bus with its streams, and somebody who serves the catalogue."""
+    await ensure_streams(nats_client)
+    server = RpcServer(nats_client)
+
+    async def catalogue(request: CatalogueRequest) -> CatalogueReply:
+        return CatalogueReply(tools=[PRICE] if request.plan == "pro" else [])
+
+    await server.serve(CATALOGUE, catalogue)
+    await nats_client.flush()
+    yield nats_client
+    await server.drain(1)
+
+
+async def run(nexus: Nexus, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return await asyncio.to_thread(nexus.run, *arguments)
+
+
+async def test_tools_lists_what_a_plan_may_use(nexus: Nexus, executor: Client) -> None:
+    listed = await run(nexus, "tools", "--plan", "pro")
+    assert listed.returncode == 0, listed.stderr
+    assert listed.stdout.startswith("get_price symbol=…\n")
+    as_json = await run(nexus, "tools", "--plan", "pro", "--json")
+    assert [tool["id"] for tool in json.loads(as_json.stdout)] == ["market.get_price"]
+
+
+async def answer_one_call(bus: Client, result: ToolResult) -> ToolCallRequested:
+    """Takes one call from the work queue, as the executor does, and answers it."""
+    work = await jetstream(bus).pull_subscribe("tools.call.requested.v1.*", durable="executor", stream="TOOLS")
+    message = (await work.fetch(1, timeout=20))[0]
+    call = CloudEvent[ToolCallRequested].parse(message.data).data
+    completed = ToolCallCompleted(call_id=call.call_id, tool=call.tool, arguments=call.arguments, result=result)
+    event = CloudEvent[ToolCallCompleted](source="/test", type="tools.call.completed.v1", data=completed)
+    assert call.reply_to is not None
+    await bus.publish(call.reply_to, event.to_json())
+    await message.ack_sync()
+    return call
+
+
+async def test_call_goes_through_the_bus_with_a_signed_principal(nexus: Nexus, executor: Client) -> None:
+    done = ToolResult(success=True, data={"symbol": "600", "price": 1.5}, metadata=ToolMetadata(execution_time=1))
+    answering = asyncio.create_task(answer_one_call(executor, done))
+    called = await run(nexus, "call", "get_price", "symbol=600", "--as", "pro")
+    request = await answering
+    assert called.returncode == 0, called.stderr
+    assert json.loads(called.stdout) == {"symbol": "600", "price": 1.5}
+    assert request.arguments == {"symbol": "600"}
+    assert request.principal is not None
+    claims = jwt.decode(request.principal, KEY, algorithms=["HS256"], options={"verify_aud": False})
+    assert (claims["sub"], claims["plan"], claims["company"]) == ("demo-pro", "pro", "demo")
+
+
+async def test_a_refused_call_fails_with_its_code(nexus: Nexus, executor: Client) -> None:
+    error = ToolError(code="RATE_LIMIT", message="too many calls", reset_at=1)
+    refused = ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=1))
+    answering = asyncio.create_task(answer_one_call(executor, refused))
+    called = await run(nexus, "call", "get_price", "symbol=AAPL", "--as", "pro")
+    await answering
+    assert called.returncode == 1
+    assert called.stderr.strip() == "nexus: RATE_LIMIT: too many calls"
+
+
+async def test_a_dead_letter_is_listed_shown_and_put_back(nexus: Nexus, executor: Client) -> None:
+    subject = "feedback.given.v1.demo.u1"
+    await DeadLetters(executor).put(
+        service="memory", stream="FACTS", subject=subject, body=b'{"a":1}', reason="no such field", origin_seq=7
+    )
+    listed = await run(nexus, "dlq", "list", "--json")
+    assert [letter["reason"] for letter in json.loads(listed.stdout)] == ["no such field"]
+    shown = await run(nexus, "dlq", "show", "1", "--json")
+    assert json.loads(shown.stdout)["body"] == {"a": 1}
+    replayed = await run(nexus, "dlq", "replay", "1")
+    assert replayed.returncode == 0, replayed.stderr
+    stored = await jetstream(executor).get_last_msg("FACTS", subject)
+    assert stored.data == b'{"a":1}'
+
+
+async def test_a_letter_that_is_not_there_is_one_clear_line(nexus: Nexus, executor: Client) -> None:
+    shown = await run(nexus, "dlq", "show", "99")
+    assert shown.returncode == 1
+    assert shown.stderr.startswith("nexus: there is no dead letter 99")
+    assert len(shown.stderr.strip().splitlines()) == 1

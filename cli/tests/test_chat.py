@@ -1,0 +1,116 @@
+"""`nexus chat` against a gateway whose part the test plays, frame by frame."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import sys
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from nexus_cli.chatting.terminal import Screen
+
+Send = Callable[..., Coroutine[Any, Any, None]]
+ANSWER = {"id": "m2", "seq": 2, "role": "assistant", "text": "29 USD.", "citations": [{"url": "http://x/pricing"}]}
+
+
+@asynccontextmanager
+async def gateway(answer: Callable[[Send, str], Coroutine[Any, Any, None]]) -> AsyncGenerator[str]:
+    """A gateway that welcomes everybody and answers each message with `answer`."""
+
+    async def visitors(request: web.Request) -> web.Response:
+        company = (await request.json())["companyId"]
+        if company != "demo":
+            return web.json_response({"title": "No such company"}, status=404)
+        return web.json_response({"token": "t", "visitorId": "v", "expiresAt": "2030-01-01T00:00:00Z"}, status=201)
+
+    async def chat(request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+
+        async def send(kind: str, **fields: Any) -> None:
+            await socket.send_json({"v": 1, "type": kind, "conversationId": "c", **fields})
+
+        async for message in socket:
+            frame = json.loads(message.data)
+            if frame["type"] == "hello":
+                assert frame["token"] == "t"
+                await send("welcome", epoch="e", seq=0)
+            elif frame["type"] == "message.send":
+                await answer(send, frame["text"])
+        return socket
+
+    application = web.Application()
+    application.add_routes([web.post("/v2/visitors", visitors), web.get("/v2/chat/ws", chat)])
+    runner = web.AppRunner(application)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def chat(url: str, text: str, *options: str, cwd: Path) -> tuple[int, str, str]:
+    command = [sys.executable, "-m", "nexus_cli", "chat", "--url", url, *options]
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd)
+    out, err = await asyncio.wait_for(process.communicate(text.encode()), 30)
+    return process.returncode or 0, out.decode(), err.decode()
+
+
+async def streamed(send: Send, text: str) -> None:
+    assert text == "What does the Pro plan cost?"
+    await send("tool.started", turnId="t", callId="1", tool="fetch_page", label="Reading /pricing…")
+    for number, part in enumerate(["29 ", "USD."]):
+        await send("message.delta", turnId="t", messageId="m2", deltaSeq=number, delta=part)
+    await send("message.created", message=ANSWER)
+
+
+async def test_a_question_in_a_pipe_is_answered_once_with_its_source(tmp_path: Path) -> None:
+    async with gateway(streamed) as url:
+        code, out, err = await chat(url, "What does the Pro plan cost?\n", cwd=tmp_path)
+    assert (code, out) == (0, "29 USD.\n  [http://x/pricing] http://x/pricing\n")
+    assert err == "· Reading /pricing…\n"
+
+
+async def test_with_json_each_final_message_is_one_line(tmp_path: Path) -> None:
+    async with gateway(streamed) as url:
+        code, out, _ = await chat(url, "What does the Pro plan cost?\n", "--json", cwd=tmp_path)
+    assert code == 0
+    assert json.loads(out) == ANSWER
+
+
+async def test_a_company_that_does_not_exist_is_one_clear_line(tmp_path: Path) -> None:
+    async with gateway(streamed) as url:
+        code, out, err = await chat(url, "hello\n", "--company", "nobody", cwd=tmp_path)
+    assert (code, out, err) == (1, "", "nexus: No such company\n")
+
+
+async def test_a_gateway_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
+    code, _, err = await chat("http://127.0.0.1:1", "hello\n", cwd=tmp_path)
+    assert code == 1
+    assert err.startswith("nexus: http://127.0.0.1:1 does not answer as a gateway")
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_the_final_message_replaces_what_was_streamed_of_an_answer_that_was_driven_anew() -> None:
+    out = io.StringIO()
+    screen = Screen(out, io.StringIO(), as_json=False)
+    screen.show({"type": "message.delta", "messageId": "m2", "deltaSeq": 0, "delta": "30 E"})
+    screen.show({"type": "message.delta", "messageId": "m2", "deltaSeq": 0, "delta": "29 "})
+    screen.show({"type": "message.created", "message": ANSWER})
+    assert out.getvalue().splitlines()[:3] == ["30 E", "29 ", "29 USD."]
+
+
+def test_what_the_visitor_wrote_is_not_repeated() -> None:
+    out = io.StringIO()
+    screen = Screen(out, io.StringIO(), as_json=False)
+    screen.show({"type": "message.created", "message": {**ANSWER, "role": "visitor"}})
+    assert out.getvalue() == ""

@@ -1,0 +1,107 @@
+"""Commands that need no server: tokens, help, wrong usage, and what the doctor says of a bare machine."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import jwt
+import pytest
+from typer.testing import CliRunner, Result
+
+from nexus_cli.main import app
+from nexus_cli.stack.datadir import DataDirectory
+from nexus_cli.tool_calls import read_arguments
+
+HELP = Path(__file__).parent / "help"
+COMMANDS = ["", "up", "down", "chat", "tools", "call", "token", "doctor", "serve", "dlq"]
+
+
+@pytest.fixture(autouse=True)
+def a_newcomers_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No settings of the machine that the tests run on, and no `.env` either."""
+    for name in ("NEXUS_JWT_SECRET", "NEXUS_NATS_URL", "NEXUS_REDIS_URL", "NEXUS_MONGODB_URL", "NEXUS_GATEWAY_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def nexus(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"})
+
+
+def test_a_token_stands_alone_on_standard_output_and_is_signed_by_the_data_directorys_secret(tmp_path: Path) -> None:
+    printed = nexus("token", "--role", "user", "--plan", "pro", "--data", str(tmp_path / "data"))
+    assert printed.exit_code == 0
+    lines = printed.stdout.splitlines()
+    assert len(lines) == 1
+    secret = DataDirectory(tmp_path / "data").secrets().jwt_secret
+    claims = jwt.decode(lines[0], secret, algorithms=["HS256"])
+    expected = {"sub": "demo-pro", "role": "user", "company": "demo", "plan": "pro"}
+    assert {key: claims[key] for key in expected} == expected
+
+
+def test_a_secret_in_the_environment_signs_instead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NEXUS_JWT_SECRET", "s" * 40)
+    printed = nexus("token", "--role", "admin", "--user", "ada", "--company", "acme", "--data", str(tmp_path))
+    claims = jwt.decode(printed.stdout.strip(), "s" * 40, algorithms=["HS256"])
+    assert (claims["sub"], claims["role"], claims["company"]) == ("ada", "admin", "acme")
+
+
+@pytest.mark.parametrize("arguments", [("--company", "No Such"), ("--user", "a.b"), ("--user", "*")])
+def test_an_id_that_cannot_be_one_is_refused(arguments: tuple[str, str]) -> None:
+    refused = nexus("token", "--role", "user", *arguments)
+    assert refused.exit_code == 1
+    assert refused.stdout == ""
+    assert len(refused.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [("token",), ("token", "--role", "king"), ("up", "--port", "x"), ("serve", "nothing"), ("nonsense",)]
+)
+def test_wrong_usage_is_exit_code_2(arguments: tuple[str, ...]) -> None:
+    assert nexus(*arguments).exit_code == 2
+
+
+@pytest.mark.parametrize("arguments", [("chat",), ("tools",), ("call", "get_price"), ("dlq", "list")])
+def test_without_a_stack_a_command_says_how_to_start_one(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    refused = nexus(*arguments, "--data", str(tmp_path / "nothing"))
+    assert refused.exit_code == 1
+    assert "nexus up" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_as_documented(command: str) -> None:
+    shown = nexus(*filter(None, [command]), "--help")
+    assert shown.exit_code == 0
+    text = re.sub(r" +$", "", shown.stdout, flags=re.MULTILINE).strip() + "\n"
+    assert text == (HELP / f"{command or 'nexus'}.txt").read_text()
+
+
+def test_the_doctor_finds_nothing_wrong_with_a_fresh_installation(tmp_path: Path) -> None:
+    examined = nexus("doctor", "--json", "--data", str(tmp_path))
+    findings = {finding["subject"]: finding for finding in json.loads(examined.stdout)}
+    assert examined.exit_code == 0
+    assert {"python", "nats-server", "valkey-server", "nx-27017", "gateway", "model", "disk", "stack"} <= set(findings)
+    assert findings["stack"]["advice"]
+
+
+def test_the_doctor_names_an_address_that_does_not_answer_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NEXUS_MONGODB_URL", "mongodb://ada:geheim@127.0.0.1:1/nexus?authSource=admin")
+    monkeypatch.setenv("GROQ_API_KEY", "gsk-geheim")
+    examined = nexus("doctor", "--data", str(tmp_path))
+    assert examined.exit_code == 1
+    assert "127.0.0.1:1" in examined.stdout
+    assert "geheim" not in examined.stdout
+
+
+def test_arguments_of_a_tool_take_the_types_that_it_declares() -> None:
+    schema = {"properties": {"symbol": {"type": "string"}, "tickers": {"type": "array", "items": {"type": "string"}}}}
+    words = ["symbol=600", "capital=10000", "tickers=A,B", "deep=true", "text=plain=text"]
+    expected = {"symbol": "600", "capital": 10000, "tickers": ["A", "B"], "deep": True, "text": "plain=text"}
+    assert read_arguments(words, schema) == expected
+    with pytest.raises(ValueError, match="key=value"):
+        read_arguments(["symbol"], schema)
