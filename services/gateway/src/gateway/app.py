@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import structlog
 from fastapi import FastAPI
 from nats.aio.client import Client
 from nats.errors import SlowConsumerError
@@ -13,6 +14,7 @@ from gateway.adapters import companies as companies_adapter
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.bus import NatsBus, NatsLive
 from gateway.adapters.companies import BusCompanies
+from gateway.adapters.identity import Identity, build_identity
 from gateway.adapters.log import NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.chat.access import Access
@@ -22,25 +24,21 @@ from gateway.chat.limits import Door
 from gateway.chat.reactions import REACTIONS
 from gateway.chat.recovery import Recovery
 from gateway.chat.session import Chat
-from gateway.ports import Principals, Tokens
 from gateway.settings import GatewaySettings
 from gateway.web.application import build_application
 from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.deps import Api
-from runtime.clock import Clock
+from gateway.web.server import WebServer
+from runtime.clock import Clock, SystemClock
 from runtime.connection import ConnectionHooks, subscribe
 from runtime.conversation_log import ConversationLog
+from runtime.errors import NotReady
 from runtime.publishing import Publisher
 from runtime.rpc import RpcClient
+from runtime.service import Service
+from runtime.settings import DevSettings, NatsSettings, TokenSettings
 
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What proves who is who. `conversation_key` signs the ids of conversations."""
-
-    tokens: Tokens
-    principals: Principals
-    conversation_key: bytes
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +113,38 @@ def compose(
     endpoint = ChatEndpoint(chat, settings.blocked_networks)
     api = Api(identity.tokens, companies, access, commands, memory, door, clock, dev)
     return Gateway(build_application(api, endpoint, health), chat, endpoint, client, live, log, companies)
+
+
+async def main() -> None:
+    """Runs the gateway until it is told to end."""
+    settings, dev, nats = GatewaySettings(), DevSettings(), NatsSettings()
+    # The door serves its own health beside everything else, so the service has no port of its own.
+    service = Service("gateway", nats=nats, port=None)
+
+    async def build() -> None:
+        clock = SystemClock()
+        identity = build_identity(TokenSettings(), settings.visitor_token_seconds, clock)
+        routes: list[BaseRoute] = [*service.health.routes()]
+        gateway = compose(service.nats, settings, identity, clock, routes, dev=dev.dev)
+        await gateway.start(service.hooks)
+        await service.nats.flush(timeout=10)
+        server = WebServer(
+            gateway.application,
+            host=dev.bind_host,
+            port=settings.port,
+            heartbeat_seconds=settings.heartbeat_seconds,
+            trusted_proxies=settings.trusted_proxies,
+        )
+        try:
+            await server.start()
+        except OSError as error:
+            raise NotReady(
+                f"cannot listen on {dev.bind_host}:{settings.port} ({error.strerror}): is another server there? "
+                "Choose another port with NEXUS_GATEWAY_PORT (0: any free one)"
+            ) from error
+        log.info("service.listening", port=server.port)
+        service.on_drain(gateway.drain)
+        service.on_stop(server.stop)
+
+    service.on_start(build)
+    await service.run()

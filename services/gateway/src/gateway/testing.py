@@ -6,36 +6,38 @@ The stand-in for memory answers from the log itself, so that what it says is alw
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
 import orjson
+from nats.aio.client import Client
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import connect as open_websocket
+from websockets.exceptions import ConnectionClosed
+
 from contracts import rpc
 from contracts.channels import ChatKind, LiveTurnKind, chat, chat_msg_id, live_turn
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.envelope import CloudEvent, Wire
 from contracts.events.chat import AssistantMessage, Owner
 from contracts.ids import answer_id, derive_id, turn_id
-from nats.aio.client import Client
+from gateway.adapters.identity import Identity, build_identity
+from gateway.adapters.log import event_json, parse_fact
+from gateway.app import Gateway, compose
+from gateway.domain.facts import Fact, message_view
+from gateway.settings import GatewaySettings
+from gateway.web.server import WebServer
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks, connect
 from runtime.conversation_log import ConversationLog
 from runtime.publishing import Appended, Publisher
 from runtime.rpc import RpcServer
-from runtime.settings import NatsSettings
+from runtime.settings import NatsSettings, TokenSettings
 from runtime.streams import ensure_streams
-from websockets.asyncio.client import ClientConnection
-from websockets.asyncio.client import connect as open_websocket
-from websockets.exceptions import ConnectionClosed
-
-from gateway.adapters.log import event_json, parse_fact
-from gateway.app import Gateway, Identity, compose
-from gateway.domain.facts import Fact, message_view
-from gateway.settings import GatewaySettings
-from gateway.web.server import WebServer
+from runtime.tokens import TokenMinter
 
 Frame = dict[str, Any]
 DEADLINE = 5.0
@@ -58,7 +60,7 @@ class GatewayUnderTest:
 @asynccontextmanager
 async def run_gateway(
     nats_url: str, identity: Identity, settings: GatewaySettings | None = None
-) -> AsyncIterator[GatewayUnderTest]:
+) -> AsyncGenerator[GatewayUnderTest]:
     """A gateway on a free port over the NATS server at `nats_url`."""
     settings = settings or GatewaySettings()
     hooks = ConnectionHooks()
@@ -304,3 +306,19 @@ def conversation_view(conversation: str, company: str, visitor: str, **fields: A
             **fields,
         }
     )
+
+
+class TokenMaker:
+    """Tokens as the product makes them."""
+
+    def __init__(self, settings: TokenSettings) -> None:
+        self._settings = settings
+        self._minter = TokenMinter(settings)
+
+    def visitor(self, subject: str, company: str = "acme", lifetime: int = 3600) -> str:
+        """A visitor's token."""
+        return build_identity(self._settings, lifetime, SystemClock()).tokens.visitor(company, subject).token
+
+    def user(self, subject: str, role: str = "user", company: str = "acme", plan: str = "free") -> str:
+        """A customer's, a human agent's or a service's token."""
+        return self._minter.mint(sub=subject, role=role, company=company, plan=plan)

@@ -93,6 +93,9 @@ class ChatProtocol(WebSocketsSansIOProtocol):
         code = closing.code if closing is not None else int(RfcCloseCode.PROTOCOL_ERROR)
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": ""})
         self.transport.write(b"".join(self.conn.data_to_send()))
+        # The parser is past recognising the client's close frame, so the end of our side must be enough for it.
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
         self._sent_close()
 
     def _close(self, code: int, reason: str) -> None:

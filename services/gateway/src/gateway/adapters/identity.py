@@ -1,0 +1,111 @@
+"""Who is who: users' tokens, visitors' tokens, and the principals that the gateway signs (ports.Tokens, Principals)."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens, derive_key
+from gateway.errors import TokenExpired, TokenInvalid, Unavailable
+from gateway.ports import Caller, Principals, Tokens, VisitorToken
+from runtime.clock import Clock
+from runtime.errors import ExpiredToken, InvalidToken, NotReady
+from runtime.principals import PrincipalSigner, PrincipalVerifier
+from runtime.settings import TokenSettings
+from runtime.tokens import KeysUnavailable, TokenClaims, TokenVerifier
+
+MAX_PRINCIPALS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What proves who is who. `conversation_key` signs the ids of conversations."""
+
+    tokens: Tokens
+    principals: Principals
+    conversation_key: bytes
+
+
+def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: Clock) -> Identity:
+    """Raises NotReady when a key is missing or cannot sign."""
+    signer, verifier = PrincipalSigner(settings, clock), PrincipalVerifier(settings, clock)
+    if settings.principal_key is None:
+        raise NotReady("NEXUS_PRINCIPAL_KEY is not set")
+    shared = settings.principal_key.get_secret_value()
+    # Where tokens are HS256 anyway visitors' ones are signed alike; elsewhere with a key that only gateways derive.
+    secret = settings.jwt_secret.get_secret_value().encode() if settings.jwt_secret else None
+    visitors = VisitorTokens(secret or derive_key(shared, "visitors' tokens"), visitor_token_seconds, clock)
+    return Identity(
+        tokens=GatewayTokens(visitors, TokenVerifier(settings, clock)),
+        principals=SignedPrincipals(signer, verifier, settings.principal_ttl, clock),
+        conversation_key=derive_key(shared, "conversation ids"),
+    )
+
+
+class GatewayTokens:
+    """Visitors' tokens are ours; everybody else's are the company's."""
+
+    def __init__(self, visitors: VisitorTokens, users: TokenVerifier) -> None:
+        self._visitors = visitors
+        self._users = users
+
+    async def verify(self, token: str) -> Caller:
+        return await self._verify(token, 0.0)
+
+    async def verify_for_renewal(self, token: str) -> Caller:
+        return await self._verify(token, RENEWABLE_SECONDS)
+
+    def visitor(self, company: str, subject: str, funnel_stage: str | None = None) -> VisitorToken:
+        return self._visitors.make(company, subject, funnel_stage)
+
+    async def _verify(self, token: str, grace: float) -> Caller:
+        if self._visitors.made_here(token):
+            return self._visitors.verify(token, grace=grace)
+        try:
+            return _caller(await self._users.verify(token, grace=grace))
+        except ExpiredToken as error:
+            raise TokenExpired("the token has expired: get a new one") from error
+        except InvalidToken as error:
+            raise TokenInvalid("the token is not valid") from error
+        except KeysUnavailable as error:
+            raise Unavailable("tokens cannot be checked now: try again") from error
+
+
+class SignedPrincipals:
+    """Signs one principal for each caller and conversation, and uses it again while half of its life is left."""
+
+    def __init__(self, signer: PrincipalSigner, verifier: PrincipalVerifier, ttl: int, clock: Clock) -> None:
+        self._signer = signer
+        self._verifier = verifier
+        self._ttl = ttl
+        self._clock = clock
+        self._signed: OrderedDict[tuple[str, ...], tuple[str, float]] = OrderedDict()
+
+    def sign(self, caller: Caller, conversation: str, language: str | None) -> str:
+        key = (caller.company, caller.subject, caller.role, caller.plan, conversation, language or "")
+        now = self._clock.now().timestamp()
+        known = self._signed.get(key)
+        if known is not None and known[1] > now:
+            return known[0]
+        principal = self._signer.issue(
+            sub=caller.subject,
+            role=caller.role,
+            company=caller.company,
+            plan=caller.plan,
+            conversation=conversation,
+            language=language,
+        )
+        self._signed[key] = (principal, now + self._ttl / 2)
+        self._signed.move_to_end(key)
+        if len(self._signed) > MAX_PRINCIPALS:
+            self._signed.popitem(last=False)
+        return principal
+
+    def subject(self, principal: str, company: str) -> str | None:
+        try:
+            read = self._verifier.verify(principal, expired_too=True)
+        except InvalidToken:
+            return None
+        return read.sub if read.company == company else None
+
+
+def _caller(claims: TokenClaims) -> Caller:
+    return Caller(claims.sub, claims.role, claims.company, claims.plan, float(claims.exp))

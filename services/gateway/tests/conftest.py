@@ -1,0 +1,47 @@
+"""A gateway of the test's own over a real NATS server, with memory's stand-in behind it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from nats.aio.client import Client
+from pydantic import SecretStr
+
+from gateway.adapters.identity import Identity, build_identity
+from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
+from runtime.clock import SystemClock
+from runtime.settings import TokenSettings
+from runtime.testing import NatsServer
+
+KEYS = TokenSettings(
+    jwt_secret=SecretStr("a secret of these tests alone, 0123456789"),
+    principal_key=SecretStr("another secret of these tests, 0123456789"),
+)
+
+
+@pytest.fixture
+def tokens() -> TokenMaker:
+    """Tokens that the gateway under test believes."""
+    return TokenMaker(KEYS)
+
+
+@pytest.fixture
+def identity() -> Identity:
+    """The keys of the gateway under test."""
+    return build_identity(KEYS, 3600, SystemClock())
+
+
+@pytest.fixture
+async def gateway(nats_server: NatsServer, identity: Identity) -> AsyncIterator[GatewayUnderTest]:
+    """A gateway with its default settings."""
+    async with run_gateway(nats_server.url, identity) as running:
+        yield running
+
+
+@pytest.fixture
+async def memory(nats_client: Client) -> AsyncIterator[MemoryStandIn]:
+    """Memory's stand-in, which knows the company acme."""
+    stand_in = MemoryStandIn(nats_client)
+    stand_in.add_company("acme", aiAutoResponseEnabled=True, allowedOrigins=["https://shop.example"])
+    await stand_in.start()
+    yield stand_in
+    await stand_in.stop()

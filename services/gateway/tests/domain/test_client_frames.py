@@ -1,0 +1,111 @@
+import json
+from typing import Any
+
+import pytest
+
+from contracts.errors import ErrorCode
+from gateway.domain.client_frames import (
+    FRAMES,
+    FrameError,
+    Hello,
+    MessageSend,
+    NotJsonError,
+    parse_frame,
+    reference,
+)
+
+ID = "018f7e2a-7c0d-7b5e-8a9b-0c1d2e3f4a5b"
+GOOD: dict[str, dict[str, Any]] = {
+    "hello": {"token": "t", "conversationId": "c1", "since": {"epoch": "e", "seq": 3}, "page": {"url": "https://a/"}},
+    "message.send": {"clientMessageId": ID, "text": "hi", "retry": True},
+    "typing": {},
+    "receipt": {"upToSeq": 4},
+    "ping": {},
+    "run.cancel": {"turnId": "t1"},
+    "action.confirm": {"actionId": "a1"},
+    "action.reject": {"actionId": "a1"},
+    "feedback": {"messageId": "m1", "rating": "up", "reason": "clear"},
+    "handoff.request": {},
+    "conversation.watch": {"conversationId": "c1"},
+    "owner.take": {"conversationId": "c1"},
+    "owner.release": {"conversationId": "c1"},
+}
+
+
+def frame(kind: str, **fields: Any) -> str:
+    return json.dumps({"v": 1, "type": kind, **fields})
+
+
+@pytest.mark.parametrize("kind", list(FRAMES))
+def test_every_documented_frame_is_understood(kind: str) -> None:
+    assert isinstance(parse_frame(frame(kind, **GOOD[kind])), FRAMES[kind])
+
+
+def test_fields_of_a_newer_client_are_ignored() -> None:
+    assert isinstance(parse_frame(frame("ping", colour="blue")), FRAMES["ping"])
+
+
+@pytest.mark.parametrize("text", ["{no", "", "[1,2]", '"text"', "7", "null", "NaN", '{"v":1,"type":"ping"} x'])
+def test_what_is_no_json_object_closes_the_socket(text: str) -> None:
+    with pytest.raises(NotJsonError):
+        parse_frame(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (frame("no.such"), ErrorCode.UNKNOWN_TYPE),
+        ('{"v":1}', ErrorCode.UNKNOWN_TYPE),
+        ('{"v":1,"type":7}', ErrorCode.UNKNOWN_TYPE),
+        ('{"v":2,"type":"ping"}', ErrorCode.BAD_FIELD),
+        (frame("message.send", clientMessageId=ID, text="x" * 8001), ErrorCode.TEXT_TOO_LONG),
+        (frame("message.send", clientMessageId=ID, text=""), ErrorCode.EMPTY_TEXT),
+        (frame("message.send", clientMessageId=ID, text=" \n\t"), ErrorCode.EMPTY_TEXT),
+        (frame("message.send", clientMessageId=ID, text=7), ErrorCode.BAD_FIELD),
+        (frame("message.send", clientMessageId=ID), ErrorCode.BAD_FIELD),
+        (frame("message.send", text="hi"), ErrorCode.BAD_FIELD),
+        (frame("message.send", clientMessageId="not-a-uuid", text="hi"), ErrorCode.BAD_FIELD),
+        (frame("message.send", clientMessageId=ID + "\n", text="hi"), ErrorCode.BAD_FIELD),
+        (frame("receipt", upToSeq=-1), ErrorCode.BAD_FIELD),
+        (frame("run.cancel"), ErrorCode.BAD_FIELD),
+        (frame("feedback", messageId="m", rating="meh"), ErrorCode.BAD_FIELD),
+    ],
+)
+def test_a_bad_frame_has_its_documented_code(text: str, code: ErrorCode) -> None:
+    with pytest.raises(FrameError) as error:
+        parse_frame(text)
+    assert error.value.code == code
+
+
+@pytest.mark.parametrize("identity", ["a.b", "a b", "*", ">", "", "x" * 65, "ñ", "a\n"])
+def test_an_id_that_could_not_be_a_subject_token_is_refused(identity: str) -> None:
+    for kind, name in [("hello", "conversationId"), ("run.cancel", "turnId"), ("owner.take", "conversationId")]:
+        with pytest.raises(FrameError) as error:
+            parse_frame(frame(kind, **{name: identity}))
+        assert error.value.code == ErrorCode.BAD_FIELD
+
+
+def test_eight_thousand_characters_are_not_too_long() -> None:
+    parsed = parse_frame(frame("message.send", clientMessageId=ID, text="ñ" * 8000))
+    assert isinstance(parsed, MessageSend)
+
+
+def test_an_error_names_what_the_frame_was_about() -> None:
+    with pytest.raises(FrameError) as error:
+        parse_frame(frame("message.send", clientMessageId=ID, text=""))
+    assert error.value.ref == ID
+    assert not error.value.in_hello
+    assert reference(parse_frame(frame("run.cancel", turnId="t9"))) == "t9"
+    assert reference(parse_frame(frame("ping"))) is None
+
+
+def test_a_bad_hello_is_still_a_hello() -> None:
+    with pytest.raises(FrameError) as error:
+        parse_frame(frame("hello", token="t", conversationId="a.b"))
+    assert error.value.in_hello
+
+
+def test_a_hello_without_a_token_is_a_hello_with_a_bad_token() -> None:
+    parsed = parse_frame(frame("hello"))
+    assert isinstance(parsed, Hello)
+    assert parsed.token == ""

@@ -1,0 +1,69 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.domain.feed import MAX_BUFFERED, Feed, FeedOverflowError
+
+
+def frame(seq: int) -> bytes:
+    return str(seq).encode()
+
+
+@given(
+    log=st.lists(st.integers(1, 50), min_size=1, unique=True).map(sorted),
+    snapshot=st.integers(0, 50),
+    since=st.integers(0, 50),
+    early=st.integers(0, 50),
+    late=st.integers(0, 50),
+    repeated=st.booleans(),
+)
+def test_every_fact_comes_once_and_in_order_however_reading_and_live_overlap(
+    log: list[int], snapshot: int, since: int, early: int, late: int, repeated: bool
+) -> None:
+    """The live feed begins anywhere up to the snapshot, and may bring again what the reading brought."""
+    begin = min(early, snapshot) + 1
+    feed = Feed()
+    feed.cursor = since
+    sent: list[int] = []
+    live = [seq for seq in log if seq >= begin] * (2 if repeated else 1)
+    during = sorted(seq for seq in live if seq <= late)
+    for seq in during:
+        assert not feed.fact(seq, frame(seq))
+    sent += [seq for seq in log if since < seq <= snapshot and feed.read(seq)]
+    sent += [int(one) for one in feed.follow(snapshot)]
+    sent += [seq for seq in sorted(live) if seq > late and feed.fact(seq, frame(seq))]
+    assert sent == [seq for seq in log if seq > max(since, 0) and (seq > snapshot or seq > since)]
+
+
+def test_deltas_that_the_text_so_far_holds_are_not_sent_again() -> None:
+    feed = Feed()
+    for number in range(4):
+        feed.live(frame(number), turn="t", delta_seq=number)
+    feed.live(b"other", turn="u", delta_seq=0)
+    assert feed.follow(0, turn="t", delta_seq=2) == [b"3", b"other"]
+
+
+def test_without_a_known_turn_everything_live_follows_in_its_order() -> None:
+    feed = Feed()
+    feed.live(b"started")
+    feed.live(b"delta", turn="t", delta_seq=0)
+    feed.fact(5, b"answer")
+    assert feed.follow(4) == [b"started", b"delta", b"answer"]
+
+
+def test_a_paused_feed_holds_back_what_lies_behind_a_hole() -> None:
+    feed = Feed()
+    feed.follow(3)
+    feed.pause()
+    assert not feed.fact(6, b"6")
+    assert feed.cursor == 3
+    assert [seq for seq in (4, 5, 6) if feed.read(seq)] == [4, 5, 6]
+    assert feed.follow(6) == []
+
+
+def test_a_feed_that_nobody_follows_does_not_grow_for_ever() -> None:
+    feed = Feed()
+    for seq in range(MAX_BUFFERED):
+        feed.fact(seq + 1, b"")
+    with pytest.raises(FeedOverflowError):
+        feed.fact(MAX_BUFFERED + 1, b"")
