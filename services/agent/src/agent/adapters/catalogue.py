@@ -34,6 +34,8 @@ class ExecutorCatalogue:
 
     async def offered(self, company: str, asker: Asker) -> tuple[Tool, ...]:
         """In the catalogue's own order; none when the executor does not answer and nothing is kept."""
+        if asker.principal is None:
+            return ()  # the executor refuses every call of somebody who proves nothing
         key = (company, asker.role, asker.plan, asker.language)
         kept = self._kept.get(key)
         now = time.monotonic()

@@ -35,6 +35,8 @@ class Identity(Protocol):
     def plan(self) -> str: ...
     @property
     def language(self) -> str | None: ...
+    @property
+    def conversation(self) -> str | None: ...
 
 
 Verify = Callable[[str], Identity]
@@ -62,7 +64,7 @@ class JetStreamChatLog:
                 first_at = await self._first_unanswered_at(key, view.basis, newest)
         except ReadFailed as error:
             raise UnreachableError(str(error)) from error
-        asker = _ANONYMOUS if newest is None else self._asker(newest, key.company)
+        asker = _ANONYMOUS if newest is None else self._asker(newest, key)
         return Seen(view_of(facts, first_at), asker, snapshot.filter)
 
     async def append(self, key: Key, ending: Ending, fence: int, fence_filter: str) -> Appending:
@@ -98,24 +100,19 @@ class JetStreamChatLog:
         first = await self._chat.next(channels.chat(*key, ChatKind.VISITOR), basis + 1)
         return seconds_of(first.stamp if first is not None and first.seq <= newest.seq else newest.stamp)
 
-    def _asker(self, newest: StoredFact, company: str) -> Asker:
+    def _asker(self, newest: StoredFact, key: Key) -> Asker:
         data = _data_of(newest)
         page = cast("Mapping[str, Any]", data.get("page") or {})
         principal = data.get("principal")
         role, plan = "visitor", "free"
         user: str | None = None
         language: str | None = data.get("locale")
-        if isinstance(principal, str):
-            try:
-                proven = self._verify(principal)
-            except InvalidToken:
-                principal = None
-            else:
-                if proven.company == company:
-                    role, plan, user = proven.role, proven.plan, proven.sub
-                    language = language or proven.language
-        else:
+        proven = self._proven(principal, key) if isinstance(principal, str) else None
+        if proven is None:
             principal = None
+        else:
+            role, plan, user = proven.role, proven.plan, proven.sub
+            language = language or proven.language
         return Asker(
             principal=principal,
             role=role,
@@ -126,6 +123,16 @@ class JetStreamChatLog:
             page_title=page.get("title"),
             funnel_stage=data.get("funnelStage"),
         )
+
+    def _proven(self, principal: str, key: Key) -> Identity | None:
+        """Who signed, if it is good for this conversation; otherwise the writer is an anonymous visitor."""
+        try:
+            proven = self._verify(principal)
+        except InvalidToken:
+            return None
+        if proven.company != key.company or proven.conversation not in (None, key.conversation):
+            return None
+        return proven
 
 
 def fact_of(kind: ChatKind, stored: StoredFact) -> Fact:

@@ -70,6 +70,7 @@ class SomeIdentity:
     company: str = COMPANY
     plan: str = "free"
     language: str | None = None
+    conversation: str | None = None
 
 
 def verify(principal: str) -> SomeIdentity:
@@ -141,7 +142,9 @@ class Stage:
 
     # ------------------------------------------------------------ people
 
-    async def visitor(self, conversation: str, text: str, *, principal: str | None = None, locale: str = "en") -> int:
+    async def visitor(
+        self, conversation: str, text: str, *, principal: str | None = "visitor/free/visitor-1", locale: str = "en"
+    ) -> int:
         """A visitor writes; the sequence."""
         message = VisitorMessage(
             message_id=uuid7(), client_message_id=uuid7(), text=text, principal=principal, locale=locale
