@@ -118,7 +118,9 @@ async def test_a_program_that_cannot_start_fails_the_start_with_its_last_words(s
     async with supervised(
         seen, tmp_path, [tiny("one", "crash")], lambda: Backoff(first=0.001, longest=0.001)
     ) as supervisor:
-        with pytest.raises(StartFailed, match=r"one ended with exit code 1 .*one\.log.*\n.*cannot start: no reason"):
+        with pytest.raises(
+            StartFailed, match=r"one ended with exit code 1; .*cannot start: no reason \(log: .*one\.log"
+        ):
             await supervisor.start()
 
 

@@ -124,4 +124,6 @@ def _environment() -> dict[str, str]:
     secret = {"NEXUS_JWT_SECRET": "the-secret-of-these-tests-only-0123456789"}
     keys = {"GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"}
     kept = {k: v for k, v in os.environ.items() if not k.startswith("NEXUS_") and k not in keys}
-    return kept | secret
+    # Set by tests/support/containers.py: servers to use instead of the embedded ones.
+    given = {n.replace("_TEST", ""): v for n, v in os.environ.items() if n.startswith("NEXUS_TEST_")}
+    return kept | secret | given

@@ -40,11 +40,12 @@ class LogFile:
             self.path.replace(self.path.with_name(self.path.name + ".1"))
             self._file = self.path.open("ab")
 
-    def tail(self, lines: int = 3) -> str:
-        """Its last lines, for an error message."""
+    def last_line(self) -> str:
+        """Its last line that says something, for an error message; at most 300 characters."""
         with self.path.open("rb") as file:
             file.seek(max(0, self._file.tell() - 4096))
-            return b"\n".join(file.read().splitlines()[-lines:]).decode(errors="replace")
+            lines = [line for line in file.read().decode(errors="replace").splitlines() if line.strip()]
+        return lines[-1].strip()[:300] if lines else "none"
 
     def close(self) -> None:
         """Closes the file."""

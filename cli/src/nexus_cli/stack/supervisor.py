@@ -135,7 +135,7 @@ class Supervisor:
                 first = not self._ready[program.name].is_set()
                 failures += first
                 if first and (run.late or failures == _FIRST_STARTS):
-                    raise StartFailed(f"{program.name} {run.how} (log: {log.path})\n{log.tail()}")
+                    raise StartFailed(f"{program.name} {run.how}; its last words: {log.last_line()} (log: {log.path})")
                 wait = backoff.after(time.monotonic() - began if run.was_ready else 0.0)
                 if not first:
                     self._say(f"{program.name} {run.how}; starting it again in {wait:g} s (log: {log.path})")
