@@ -79,6 +79,20 @@ async def test_a_call_without_a_valid_principal_is_refused(nats_client: Client, 
         assert counting.runs == 0
 
 
+async def test_a_principal_of_one_conversation_is_good_for_that_one_alone(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    async with running_executor(nats_client, valkey_server.url):
+        asker = Asker(nats_client)
+        bound = Someone(conversation="c1")
+        own = await asker.call("calculate_risk_reward", RISK, bound, conversation="c1")
+        assert own.result.success
+        assert own.conversation_id == "c1"
+        other = await asker.call("calculate_risk_reward", RISK, bound, conversation="c2")
+        assert other.result.error is not None
+        assert other.result.error.code == ToolCode.UNAUTHORIZED
+
+
 async def test_a_tool_that_nobody_declared_is_not_found_and_the_id_stays_free(
     nats_client: Client, valkey_server: ValkeyServer
 ):

@@ -110,6 +110,9 @@ class CallHandler:
         except InvalidToken as error:
             log.info("tool.principal_refused", call_id=request.call_id, why=str(error))
             return None
+        if claims.conversation is not None and request.conversation_id not in {None, claims.conversation}:
+            log.info("tool.principal_refused", call_id=request.call_id, why="it is good for another conversation")
+            return None
         return Caller(
             company=claims.company,
             user=claims.sub,

@@ -42,19 +42,22 @@ class Someone:
     plan: str | None = "free"
     conversation: str | None = None
     language: str | None = "en"
+    signed: str | None = None
+    """A real principal, for an executor that verifies."""
 
     @property
     def principal(self) -> str:
-        return f"{self.role}/{self.sub}/{self.company}/{self.plan}/{self.language}"
+        plain = f"{self.role}/{self.sub}/{self.company}/{self.plan}/{self.language}/{self.conversation or ''}"
+        return self.signed or plain
 
 
 def verify(principal: str) -> Someone:
     """Stands in for the signature check alone, which runtime.principals owns and tests."""
     parts = principal.split("/")
-    if len(parts) != 5:
+    if len(parts) != 6:
         raise InvalidToken("not a principal")
-    role, sub, company, plan, language = parts
-    return Someone(sub=sub, role=role, company=company, plan=plan, language=language)
+    role, sub, company, plan, language, conversation = parts
+    return Someone(sub, role, company, plan, conversation or None, language)
 
 
 @dataclass
@@ -108,6 +111,7 @@ class Asker:
         reply_to: str | None = None,
         seconds: float = 30.0,
         category: str = "calculate",
+        conversation: str | None = None,
     ) -> str:
         """Puts a call into the work queue and returns its id."""
         call_id = call_id or uuid.uuid4().hex
@@ -119,6 +123,7 @@ class Asker:
             reply_to=reply_to,
             deadline=datetime.now(UTC) + timedelta(seconds=seconds),
             attempt=attempt,
+            conversation_id=conversation,
         )
         event = CloudEvent[ToolCallRequested](source="/test", type="tools.call.requested.v1", data=request)
         msg_id = f"{call_id}-{attempt}"
