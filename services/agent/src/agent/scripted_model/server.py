@@ -18,7 +18,8 @@ MAX_KEPT = 10_000
 
 
 class ScriptedModel:
-    """One server. `asked` holds each request's body, with `at` (s, monotonic) and `cancelled`, newest last."""
+    """One server. `asked` holds each request's body, newest last, with `cancelled`, `at` (s, monotonic) and
+    `firstAt`, when its first token went out."""
 
     def __init__(self, script: Script | None = None) -> None:
         self.script = script or Script()
@@ -65,7 +66,7 @@ class ScriptedModel:
         try:
             if reply.status != 200:
                 return _error(reply)
-            return await _stream(request, reply, str(body.get("model", "scripted")))
+            return await _stream(request, reply, seen)
         except (asyncio.CancelledError, ConnectionResetError):
             seen["cancelled"] = True
             self._tell()
@@ -118,7 +119,8 @@ def _error(reply: Reply) -> web.Response:
     return web.json_response({"error": error}, status=reply.status, headers=headers)
 
 
-async def _stream(request: web.Request, reply: Reply, model: str) -> web.StreamResponse:
+async def _stream(request: web.Request, reply: Reply, seen: dict[str, Any]) -> web.StreamResponse:
+    model = str(seen.get("model", "scripted"))
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
     await response.prepare(request)
     if reply.hang:
@@ -126,6 +128,7 @@ async def _stream(request: web.Request, reply: Reply, model: str) -> web.StreamR
     if reply.first_token_ms:
         await asyncio.sleep(reply.first_token_ms / 1000)
     pieces = reply.pieces()
+    seen["firstAt"] = time.monotonic()
     whole = bytearray()
     for index, piece in enumerate(pieces):
         if reply.cut_after is not None and index >= reply.cut_after:
