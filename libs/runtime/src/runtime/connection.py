@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import structlog
 from nats.aio.client import Client
@@ -25,8 +26,40 @@ log = structlog.get_logger(__name__)
 Hook = Callable[[], Awaitable[None]]
 ErrorHook = Callable[[Exception], Awaitable[None]]
 
+_MOST_NAMES = 256
 RECONNECT_WAIT = 0.25
 """Seconds between two attempts at one server."""
+
+
+class BusClient(Client):
+    """nats-py's client with a quicker way through headers.
+
+    Its own parser looks at every character of every name, and a snapshot of a conversation has forty headers: half of
+    what reading one costs. Names that have been seen take the short way here; all else goes nats-py's.
+    """
+
+    _known_names: ClassVar[set[str]] = set()
+
+    @staticmethod
+    def _parse_header_lines(raw: bytes) -> dict[str, str]:
+        known = BusClient._known_names
+        try:
+            lines = raw.decode("ascii").split("\r\n")
+        except UnicodeDecodeError:
+            return Client._parse_header_lines(raw)
+        headers: dict[str, str] = {}
+        for line in lines:
+            if line:
+                name, _, value = line.partition(":")
+                if name not in known:
+                    break
+                headers[name] = value.strip()
+        else:
+            return headers
+        headers = Client._parse_header_lines(raw)
+        if len(known) < _MOST_NAMES:
+            known.update(headers)
+        return headers
 
 
 @dataclass
@@ -82,7 +115,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
         last[:] = [error]
         await hooks.failed(error)
 
-    client = Client()
+    client = BusClient()
     try:
         async with asyncio.timeout(settings.connect_deadline):
             await client.connect(

@@ -13,7 +13,7 @@ import orjson
 from nats.aio.client import Client
 from nats.errors import NoRespondersError
 
-from contracts.channels import ChatKind, chat, conversation_tree, parse_chat
+from contracts.channels import ChatKind, chat, conversation_tree
 from contracts.ids import derive_id
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import LogBehind, ReadFailed
@@ -21,6 +21,7 @@ from runtime.publishing import Fence
 from runtime.replies import ReplyInbox
 
 STREAM = "CHAT"
+_KINDS = {kind.value: kind for kind in ChatKind}
 BATCH = 256
 CONCURRENT_READS = 4
 """Batch reads at once, a process: they scan the stream, and fifty at once stop everybody's publishing."""
@@ -81,11 +82,9 @@ class ConversationLog:
             stored = await self._direct.last_of_each([tree], deadline=max(end - clock(), 0.001))
             n = stored[-1].seq if stored else 0
             if n >= at_least:
-                facts: dict[ChatKind, StoredFact] = {}
-                for fact in stored:
-                    address = parse_chat(fact.subject)
-                    if address is not None:
-                        facts[address.kind] = fact
+                # Kinds that this version does not know count for n, and for nothing else.
+                tail = len(tree) - 1
+                facts = {_KINDS[kind]: fact for fact in stored if (kind := fact.subject[tail:]) in _KINDS}
                 return LogSnapshot(facts, n, tree)
             if clock() >= end:
                 raise LogBehind(f"the log of {company}/{conversation} was read at {n}, and {at_least} is needed")

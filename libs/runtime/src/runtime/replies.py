@@ -64,32 +64,26 @@ class Pending:
         """
         future = self._future
         if not future.done():
-            loop = asyncio.get_running_loop()
-            waiter: asyncio.Future[None] = loop.create_future()
-            timer = loop.call_later(max(seconds, 0), _expire, waiter)
-
-            def wake(_: asyncio.Future[None]) -> None:
-                if not waiter.done():
-                    waiter.set_result(None)
-
-            future.add_done_callback(wake)
+            timer = asyncio.get_running_loop().call_later(max(seconds, 0), self._expire)
             try:
-                await waiter
+                await future
             finally:
                 timer.cancel()
-                future.remove_done_callback(wake)
         return self._parts
+
+    def _expire(self) -> None:
+        # Whoever waits is woken with the old future; the answer, should it still come, finds a new one.
+        expired, self._future = self._future, asyncio.get_running_loop().create_future()
+        if expired.done():
+            self._future.set_result(None)
+        else:
+            expired.set_exception(TimeoutError())
 
     def reset(self) -> None:
         """Forgets the replies so far and waits anew, under the same name."""
         self._parts = []
         if self._future.done():
             self._future = asyncio.get_running_loop().create_future()
-
-
-def _expire(waiter: asyncio.Future[None]) -> None:
-    if not waiter.done():
-        waiter.set_exception(TimeoutError())
 
 
 class ReplyInbox:

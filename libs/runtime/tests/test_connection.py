@@ -1,0 +1,66 @@
+"""The connection's own rules: headers read as nats-py reads them, reconnects, hooks that may fail."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nats.aio.client import Client
+
+from runtime.connection import BusClient, ConnectionHooks, connect
+from runtime.errors import NotReady
+from runtime.settings import NatsSettings
+from runtime.testing import NatsServer, eventually
+
+NAMES = ["Nats-Sequence", "Nats-Subject", "traceparent", "Status", "X", "bad name", " padded ", "ünï", "", "a:b"]
+VALUES = ["", "1", " padded ", "a:b: c", "tab\there", "chat.a.b.message.visitor.v1", "höhe"]
+LINE = st.one_of(
+    st.tuples(st.sampled_from(NAMES), st.sampled_from([":", ": ", ":\t", ""]), st.sampled_from(VALUES)).map("".join),
+    st.text(alphabet=st.characters(exclude_characters="\r\n"), max_size=12),
+)
+
+
+@given(st.lists(LINE, max_size=6), st.lists(LINE, max_size=6))
+def test_headers_are_read_as_nats_py_reads_them(first: list[str], second: list[str]) -> None:
+    for lines in (first, second, first):
+        raw = "\r\n".join([*lines, "", ""]).encode()
+        expected = Client._parse_header_lines(raw)  # pyright: ignore[reportPrivateUsage]
+        assert BusClient._parse_header_lines(raw) == expected  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_it_comes_back_after_the_server_was_killed_and_says_so(nats_server: NatsServer) -> None:
+    seen: list[str] = []
+    hooks = ConnectionHooks()
+
+    async def lost() -> None:
+        seen.append("lost")
+
+    async def back() -> None:
+        seen.append("back")
+
+    async def breaks() -> None:
+        raise ValueError("a hook of somebody's")
+
+    hooks.on_disconnect += [breaks, lost]
+    hooks.on_reconnect += [breaks, back]
+    client = await connect(NatsSettings(url=nats_server.url), name="test", hooks=hooks)
+    nats_server.restart()
+    await eventually(lambda: seen == ["lost", "back"])
+    assert client.is_connected
+    await client.close()
+
+
+async def test_a_server_that_freezes_is_left_and_found_again(nats_server: NatsServer) -> None:
+    client = await connect(NatsSettings(url=nats_server.url, ping_interval=1), name="test")
+    nats_server.pause()
+    await eventually(lambda: not client.is_connected, deadline=10)
+    nats_server.resume()
+    await eventually(lambda: client.is_connected, deadline=10)
+    assert (await client.request("$JS.API.INFO", b"", timeout=2)).data
+    await client.close()
+
+
+async def test_no_server_is_an_error_that_says_what_to_do_and_hides_the_password() -> None:
+    with pytest.raises(NotReady, match="NEXUS_NATS_URL") as raised:
+        await connect(NatsSettings(url="nats://me:hunter2@127.0.0.1:1", connect_deadline=0.3), name="test")
+    assert "hunter2" not in str(raised.value)
