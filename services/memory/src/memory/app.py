@@ -21,6 +21,7 @@ from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.near_windows import NearWindows
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_windows import RedisWindows
+from memory.adapters.signed_principals import SignedPrincipals
 from memory.application.companies import Companies
 from memory.application.handoffs import Handoffs
 from memory.application.history import Histories
@@ -33,8 +34,9 @@ from memory.ports import Principals
 from memory.settings import MemorySettings
 from runtime.dead_letters import DeadLetters
 from runtime.errors import NotReady
+from runtime.principals import PrincipalVerifier
 from runtime.service import Service
-from runtime.settings import DevSettings, MongoSettings, RedisSettings
+from runtime.settings import DevSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
 
 BOUNDS_EVERY = 2.0
 """Seconds between looks at the stream's beginning and incarnation."""
@@ -141,6 +143,21 @@ def _nothing_of(work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable
         await work()
 
     return run
+
+
+async def main() -> None:
+    """Memory as the environment says, until it is told to end."""
+    dev, settings = DevSettings(), MemorySettings()
+    service = Service("memory", nats=NatsSettings(), port=settings.port, host=dev.bind_host)
+    Memory(
+        service,
+        principals=SignedPrincipals(PrincipalVerifier(TokenSettings())),
+        mongo_settings=MongoSettings(),
+        redis_settings=RedisSettings(),
+        settings=settings,
+        dev=dev,
+    )
+    await service.run()
 
 
 def redis_client(settings: RedisSettings) -> Redis:

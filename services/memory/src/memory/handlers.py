@@ -152,13 +152,13 @@ class ConversationMethods:
         found = await self._histories.newest(
             request.company_id, request.conversation_id, request.up_to_seq, request.limit, exact=True
         )
-        # Taken from messages that were checked when they were read: checking them again would only cost time.
         messages = [
-            HistoryMessage.model_construct(
+            HistoryMessage(
                 id=message.id, seq=message.seq, role=message.role, text=message.text, created_at=message.created_at
             )
             for message in found.messages
         ]
+        # Its parts have been checked: checking them again would only cost time.
         return HistoryReply.model_construct(messages=messages, up_to_seq=found.up_to, visitor=found.seen.profile)
 
     async def snapshot(self, request: SnapshotRequest) -> SnapshotReply:

@@ -28,9 +28,9 @@ class Page(Generic[ItemT]):
 class FactStore(Protocol):
     """The facts of every conversation, unique by event id."""
 
-    async def add(self, facts: Sequence[Fact]) -> frozenset[str]:
-        """Stores facts; one that is there stays once, at its earliest position. Returns the event ids that are copies
-        of a fact at an earlier position."""
+    async def add(self, facts: Sequence[Fact]) -> frozenset[Position]:
+        """Stores facts; one that is there stays once, at its earliest position. Returns the positions of those that
+        are only copies of a fact at an earlier position."""
         ...
 
     async def newest_messages(self, company: str, conversation: str, up_to: Position, limit: int) -> list[Fact]:
@@ -170,8 +170,9 @@ class LogClock(Protocol):
 class Principals(Protocol):
     """Who a signed principal proves."""
 
-    def person(self, principal: str, company: str) -> Person | None:
-        """None: it proves nobody, or somebody of another company. Expiry does not matter: the fact is history."""
+    def person(self, principal: str, company: str, conversation: str) -> Person | None:
+        """None: it proves nobody, or is of another company or for another conversation. An expired one proves as much
+        as it did when the message was written."""
         ...
 
 

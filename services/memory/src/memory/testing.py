@@ -36,7 +36,7 @@ from runtime.settings import DevSettings, DrainSettings, MongoSettings, NatsSett
 class PlainPrincipals:
     """Principals without signatures: ``company:user``. Signatures are tested where they are made."""
 
-    def person(self, principal: str, company: str) -> Person | None:
+    def person(self, principal: str, company: str, conversation: str) -> Person | None:
         """The user, if the principal is of this company."""
         owner, _, user = principal.partition(":")
         return Person(user, "visitor") if owner == company and user else None

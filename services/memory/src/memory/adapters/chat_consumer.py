@@ -32,6 +32,8 @@ ACK_WAIT = 30.0
 MAX_ACK_PENDING = 5_000
 WAIT = 1.0
 LINGER = 0.02
+"""Seconds that a batch may fill: several facts cost the database little more than one, and the reads that follow a
+message at once have this process to themselves."""
 PAUSE = 0.5
 RETRY = 1.0
 GIVE_UP_AFTER = 5
@@ -101,7 +103,7 @@ class ChatConsumer:
         await self._batches.open()
         while not self._stopping.is_set():
             try:
-                messages = await self._batches.next(WAIT)
+                messages = await self._batches.next(WAIT, LINGER)
             except NatsError as error:
                 _log.warning("the projection's consumer is away", error=str(error) or error.__class__.__name__)
                 await self._pause(PAUSE)
@@ -109,9 +111,6 @@ class ChatConsumer:
                 continue
             if messages:
                 await self._handle(messages)
-                if len(messages) < BATCH:
-                    # One batch of several costs the database little more than a batch of one.
-                    await self._pause(LINGER)
         await self._handle(await self._batches.close())
 
     async def _ensure_again(self) -> None:

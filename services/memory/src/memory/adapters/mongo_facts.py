@@ -23,22 +23,20 @@ class MongoFacts:
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 
-    async def add(self, facts: Sequence[Fact]) -> frozenset[str]:
+    async def add(self, facts: Sequence[Fact]) -> frozenset[Position]:
         """One bulk write; a second query only if some facts were there already."""
         if not facts:
             return frozenset()
         async with speaking("store facts"):
             written = await self._rows.bulk_write([_upsert(fact) for fact in facts], ordered=False)
             new = written.upserted_ids or {}
-            old = {_id(fact): fact for index, fact in enumerate(facts) if index not in new}
+            old = [fact for index, fact in enumerate(facts) if index not in new]
             if not old:
                 return frozenset()
-            copies: set[str] = set()
-            async for row in self._rows.find({"_id": {"$in": list(old)}}, {"key": 1}):
-                fact = old[row["_id"]]
-                if position_of(row["key"]) < fact.position:
-                    copies.add(fact.event_id)
-            return frozenset(copies)
+            found = self._rows.find({"_id": {"$in": sorted({_id(fact) for fact in old})}}, {"key": 1})
+            places = {row["_id"]: position_of(row["key"]) for row in await found.to_list()}
+        # Every fact but the one whose place the row has: it may be any of a batch, for the earliest wins.
+        return frozenset(fact.position for fact in facts if places.get(_id(fact), fact.position) != fact.position)
 
     async def newest_messages(self, company: str, conversation: str, up_to: Position, limit: int) -> list[Fact]:
         prefix = conversation_key(company, conversation)

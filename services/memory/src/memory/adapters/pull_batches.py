@@ -63,20 +63,19 @@ class PullBatches:
         self._arrived.clear()
         return left
 
-    async def next(self, wait: float) -> list[Msg]:
+    async def next(self, wait: float, linger: float) -> list[Msg]:
         """Up to `size` messages; none when none came within `wait` seconds.
+
+        After the first, more are waited for during `linger` seconds, unless a batch is complete before.
 
         Raises:
             ConsumerLostError: there is no consumer to pull from.
         """
         await self._ask()
         if not self._arrived and self._lost is None:
-            self._wake.clear()
-            timer = asyncio.get_running_loop().call_later(wait, self._wake.set)
-            try:
-                await self._wake.wait()
-            finally:
-                timer.cancel()
+            await self._sleep(wait)
+        if 0 < len(self._arrived) < self._size and self._lost is None:
+            await self._sleep(linger)
         if self._lost is not None:
             lost, self._lost = self._lost, None
             raise ConsumerLostError(lost)
@@ -85,6 +84,14 @@ class PullBatches:
     def wake(self) -> None:
         """Ends a wait."""
         self._wake.set()
+
+    async def _sleep(self, seconds: float) -> None:
+        self._wake.clear()
+        timer = asyncio.get_running_loop().call_later(seconds, self._wake.set)
+        try:
+            await self._wake.wait()
+        finally:
+            timer.cancel()
 
     async def _ask(self) -> None:
         now = time.monotonic()
@@ -104,6 +111,8 @@ class PullBatches:
         if status is None or message.data:
             self._asked = max(self._asked - 1, 0)
             self._arrived.append(message)
+            if 1 < len(self._arrived) < self._size:
+                return
         elif status == "100":
             return
         elif message.subject != f"{self._prefix}{self._name}":

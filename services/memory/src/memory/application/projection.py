@@ -33,7 +33,7 @@ class Projection:
         copies = await self._facts.add(facts)
         by_conversation: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
         for fact in facts:
-            if fact.event_id not in copies:
+            if fact.position not in copies:
                 by_conversation[fact.company, fact.conversation].append(fact)
         verified = self._verified(facts)
         waiting = set(by_conversation)
@@ -55,7 +55,7 @@ class Projection:
         found: dict[str, Person] = {}
         for fact in facts:
             if isinstance(fact.data, VisitorMessage) and fact.data.principal:
-                person = self._principals.person(fact.data.principal, fact.company)
+                person = self._principals.person(fact.data.principal, fact.company, fact.conversation)
                 if person is not None:
                     found[fact.event_id] = person
         return found

@@ -1,0 +1,21 @@
+"""Who wrote, by the principal that the gateway signed."""
+
+from memory.domain.conversation import Person
+from runtime.errors import InvalidToken
+from runtime.principals import PrincipalVerifier
+
+
+class SignedPrincipals:
+    """Principals."""
+
+    def __init__(self, verifier: PrincipalVerifier) -> None:
+        self._verifier = verifier
+
+    def person(self, principal: str, company: str, conversation: str) -> Person | None:
+        try:
+            found = self._verifier.verify(principal, expired_too=True)
+        except InvalidToken:
+            return None
+        if found.company != company or found.conversation not in (None, conversation):
+            return None
+        return Person(found.sub, found.role, found.plan)

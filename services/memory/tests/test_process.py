@@ -1,0 +1,95 @@
+"""Memory as a process: started by its environment, ended by SIGTERM and by kill -9."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+
+import orjson
+
+from contracts.rpc import COMPANY_GET, HISTORY, CompanyRequest, HistoryRequest
+from memory.testing import Servers, Writer
+from runtime.connection import connect
+from runtime.rpc import RpcClient
+from runtime.settings import NatsSettings
+
+
+@asynccontextmanager
+async def process(servers: Servers) -> AsyncGenerator[tuple[asyncio.subprocess.Process, int]]:
+    """A replica as a process of its own, ready, and its health port."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "NEXUS_NATS_URL": servers.nats,
+        "NEXUS_MONGODB_URL": servers.mongo,
+        "NEXUS_MONGODB_DATABASE": servers.database,
+        "NEXUS_REDIS_URL": servers.redis,
+        "NEXUS_PRINCIPAL_KEY": "k" * 32,
+        "NEXUS_DEV": "1",
+        "NEXUS_DEMO_ORIGIN": "http://127.0.0.1:8080",
+    }
+    started = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "memory",
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        assert started.stdout is not None
+        async with asyncio.timeout(20):
+            async for line in started.stdout:
+                if line.startswith(b"{") and (entry := orjson.loads(line)).get("event") == "service.ready":
+                    yield started, entry["port"]
+                    return
+        raise AssertionError("memory ended before it was ready")
+    finally:
+        with suppress(ProcessLookupError):
+            started.kill()
+        await started.communicate()
+
+
+async def health(port: int, path: str) -> bytes:
+    """The body of a GET on the health port."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+    try:
+        async with asyncio.timeout(5):
+            return await reader.read()
+    finally:
+        writer.close()
+
+
+async def test_a_process_serves_is_ready_and_ends_when_it_is_told_to(servers: Servers) -> None:
+    async with process(servers) as (memory, port):
+        client = await connect(NatsSettings(url=servers.nats), name="test")
+        demo = (await RpcClient(client).call(COMPANY_GET, CompanyRequest(company_id="demo"))).settings
+        assert demo is not None
+        assert b" 200 " in (await health(port, "/readyz")).splitlines()[0]
+        assert b"nexus_" in await health(port, "/metrics")
+        memory.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(15):
+            await memory.communicate()
+        assert memory.returncode == 0
+        await client.close()
+
+
+async def test_a_killed_process_loses_nothing_and_its_successor_goes_on(servers: Servers) -> None:
+    client = await connect(NatsSettings(url=servers.nats), name="test")
+    rpc = RpcClient(client)
+    writer: Writer | None = None
+    seq = 0
+    for life in range(3):
+        async with process(servers) as (memory, _):
+            writer = writer or Writer(client)
+            for number in range(20):
+                seq = await writer.visitor(f"{life}-{number}")
+            memory.kill()
+    async with process(servers):
+        assert writer is not None
+        request = HistoryRequest(company_id="acme", conversation_id=writer.conversation, up_to_seq=seq, limit=100)
+        found = (await rpc.call(HISTORY, request)).messages
+        assert [message.text for message in found] == [f"{life}-{number}" for life in range(3) for number in range(20)]
+    await client.close()
