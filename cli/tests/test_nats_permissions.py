@@ -16,7 +16,7 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
 from contracts.events.registry import EVENTS, EventType
-from contracts.rpc import METHODS
+from contracts.methods import METHODS
 from contracts.streams import STREAMS
 from nexus_cli.stack import ports
 from nexus_cli.stack.servers import binary
@@ -119,7 +119,9 @@ async def test_streams_are_managed_by_memory_alone(address: str, user: str) -> N
 @pytest.mark.parametrize("user", SERVICES)
 async def test_a_service_serves_its_own_methods_and_answers_them(address: str, user: str) -> None:
     for method in METHODS:
-        served_by = {"tools": "tool-executor"}.get(method.subject.split(".")[1], method.subject.split(".")[1])
+        served_by = {"tools": "tool-executor", "market": "market-adapter"}.get(
+            method.subject.split(".")[1], method.subject.split(".")[1]
+        )
         if served_by != user:
             continue
         async with bus(address, user) as (server, refused), bus(address, "operator") as (caller, _):

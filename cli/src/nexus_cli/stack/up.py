@@ -81,7 +81,9 @@ async def _supervise(supervisor: Supervisor, directory: DataDirectory, address: 
 
     loop = asyncio.get_running_loop()
     for number in _STOPS:
-        loop.add_signal_handler(number, on_signal)
+        # `nohup nexus up` asks for SIGHUP to be ignored; the other two always stop the stack.
+        if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, on_signal)
     stop = asyncio.create_task(told_to_stop.wait())
     try:
         if await _first(supervisor.start(), stop):
