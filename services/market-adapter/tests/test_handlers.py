@@ -6,12 +6,12 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
+from contracts.symbols import Symbol
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.domain.bars import History
 from market_adapter.domain.quotes import Quote
 from market_adapter.domain.sample_clock import SampleClock
-from market_adapter.domain.symbols import Symbol
 from market_adapter.errors import MarketError, NotConfiguredError, RateLimitedError
 from market_adapter.handlers import QUEUE, MarketTools, methods
 from market_adapter.ports import MarketProvider

@@ -5,11 +5,11 @@ from decimal import Decimal
 
 import pytest
 
+from contracts.symbols import parse_symbol
 from market_adapter.adapters.sample_files import SampleData, load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.domain.quotes import ChangeBasis
 from market_adapter.domain.sample_clock import SampleClock
-from market_adapter.domain.symbols import parse_symbol
 from market_adapter.errors import NotInSampleError
 from market_adapter.tool_data import PriceData
 

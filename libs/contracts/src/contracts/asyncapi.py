@@ -9,7 +9,8 @@ from typing import Any
 from contracts.channels import parameters_of
 from contracts.envelope import Wire
 from contracts.events.registry import EVENTS, EventType
-from contracts.rpc import METHODS, Rpc
+from contracts.methods import METHODS
+from contracts.rpc import Rpc
 from contracts.schemas import schema_of
 
 _COMPONENT = re.compile(r"[^A-Za-z0-9_-]")

@@ -63,6 +63,8 @@ LIVE_PRESENCE_ALL = "live.presence.>"
 TURN_TRIGGERS = (f"chat.*.*.{ChatKind.VISITOR}", f"chat.*.*.{ChatKind.OWNER}")
 """What the agents' turn consumer takes from CHAT: visitor messages, and conversations given back to the AI."""
 TOOL_REQUESTS = "tools.call.requested.v1.*"
+MARKET_CLOCK = "live.market.clock.v1"
+"""An empty message: the sample market's clock has moved. Replicas of the market-adapter tell each other."""
 MAX_DELIVERIES = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>"
 
 

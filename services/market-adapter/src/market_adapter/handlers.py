@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from contracts.errors import ToolCode
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
-from market_adapter.domain.symbols import parse_symbol
+from market_adapter.domain.asked import asked_symbol
 from market_adapter.errors import MarketError
 from market_adapter.ports import MarketProvider
 from market_adapter.tool_data import PriceArguments, PriceData
@@ -32,7 +32,7 @@ class MarketTools:
 
     async def get_price(self, asked: PriceArguments) -> PriceData:
         """The latest price of one symbol, and its change."""
-        return PriceData.of(await self._provider.quote(parse_symbol(asked.symbol)))
+        return PriceData.of(await self._provider.quote(asked_symbol(asked.symbol)))
 
 
 def methods(tools: MarketTools) -> Sequence[tuple[Method, Handler]]:

@@ -3,9 +3,9 @@
 from datetime import date
 from typing import Protocol
 
+from contracts.symbols import Symbol
 from market_adapter.domain.bars import History
 from market_adapter.domain.quotes import Quote
-from market_adapter.domain.symbols import Symbol
 
 
 class MarketProvider(Protocol):

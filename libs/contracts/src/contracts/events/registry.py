@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from contracts.events import chat, fact, tool, turn
+from contracts.events import chat, fact, market, tool, turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,9 @@ EVENTS: tuple[EventType, ...] = (
     _fact("feedback.given.v1", fact.FeedbackGiven, ("gateway",), ("memory",)),
     _fact("usage.recorded.v1", fact.UsageRecorded, ("agent",), ("memory",)),
     EventType(turn.TurnFailed, "turn.failed.v1", "turn.failed.v1.{company}.-", "FACTS", ("agent",), ("memory",)),
+    _fact("order.filled.v1", market.OrderFilled, ("market-adapter",), ("tool-executor", "memory")),
+    _fact("alert.triggered.v1", market.AlertTriggered, ("market-adapter",), ("gateway", "memory")),
+    _fact("action.decided.v1", market.ActionDecided, ("market-adapter",), ("gateway", "tool-executor", "memory")),
     _live("run.started.v1", turn.RunStarted),
     _live("tool.started.v1", turn.ToolStarted),
     _live("tool.finished.v1", turn.ToolFinished),

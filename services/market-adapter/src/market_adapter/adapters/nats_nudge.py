@@ -9,9 +9,8 @@ from collections.abc import Callable
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from contracts.channels import MARKET_CLOCK
 from runtime.connection import subscribe
-
-SUBJECT = "live.market.clock.v1"
 
 
 class NatsNudge:
@@ -22,7 +21,7 @@ class NatsNudge:
 
     async def send(self) -> None:
         """Wakes every replica. Raises what the client raises when the connection is closed."""
-        await self._client.publish(SUBJECT, b"")
+        await self._client.publish(MARKET_CLOCK, b"")
 
     async def listen(self, heard: Callable[[], None]) -> None:
         """Calls `heard` at each nudge, one's own included, until the connection ends."""
@@ -30,4 +29,4 @@ class NatsNudge:
         async def on_message(_message: Msg) -> None:
             heard()
 
-        await subscribe(self._client, SUBJECT, on_message)
+        await subscribe(self._client, MARKET_CLOCK, on_message)

@@ -1,10 +1,10 @@
 """The provider `sample`: recorded bars up to where the sample clock stands. What it has not, it says it has not."""
 
+from contracts.symbols import Symbol
 from market_adapter.adapters.sample_files import SampleData, Series
 from market_adapter.domain.bars import History
 from market_adapter.domain.quotes import Quote, quote_from_daily
 from market_adapter.domain.sample_clock import SampleClock
-from market_adapter.domain.symbols import Symbol
 from market_adapter.errors import NotInSampleError
 
 SOURCE = "sample"

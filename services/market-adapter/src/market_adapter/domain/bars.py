@@ -6,7 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
-from market_adapter.domain.symbols import Symbol
+from contracts.symbols import Symbol
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
+from contracts.symbols import Symbol
 from market_adapter.domain.bars import History
 from market_adapter.domain.splits import adjustment, scale_price
-from market_adapter.domain.symbols import Symbol
 
 PERCENT_PLACES = Decimal("0.0001")
 

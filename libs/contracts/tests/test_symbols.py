@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from market_adapter.domain.symbols import COINS, QUOTES, SymbolKind, parse_symbol
-from market_adapter.errors import BadSymbolError
+from contracts.symbols import COINS, QUOTES, InvalidSymbolError, SymbolKind, normal_symbol, parse_symbol
 
 
 @pytest.mark.parametrize(
@@ -62,7 +61,7 @@ def test_usdt_is_not_usd() -> None:
     ],
 )
 def test_what_is_no_symbol_is_refused_with_a_hint(text: str) -> None:
-    with pytest.raises(BadSymbolError, match="write a stock as AAPL"):
+    with pytest.raises(InvalidSymbolError, match="write a stock as AAPL"):
         parse_symbol(text)
 
 
@@ -75,7 +74,14 @@ SPELLED = st.lists(
 def test_the_internal_form_of_the_internal_form_is_itself(text: str) -> None:
     try:
         symbol = parse_symbol(text)
-    except BadSymbolError:
+    except InvalidSymbolError:
         return
     assert parse_symbol(symbol.name) == symbol
     assert parse_symbol(symbol.name.lower()) == symbol
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [(" btc-usd", "BTC/USD"), ("brk-b", "BRK.B"), ("not a symbol", "NOT A SYMBOL")]
+)
+def test_the_one_spelling_leaves_what_is_no_symbol_to_be_refused_later(text: str, name: str) -> None:
+    assert normal_symbol(text) == name

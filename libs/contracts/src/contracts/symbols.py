@@ -12,8 +12,6 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from market_adapter.errors import BadSymbolError
-
 _EQUITY = re.compile(r"[A-Z0-9]{1,10}(\.[A-Z]{1,3})?")
 _INDEX = re.compile(r"\^[A-Z0-9]{1,10}(\.[A-Z]{1,3})?")
 _CURRENCY = re.compile(r"[A-Z0-9]{2,10}")
@@ -22,6 +20,16 @@ QUOTES = ("USDT", "USDC", "BUSD", "USD", "EUR", "GBP", "JPY", "CHF", "BTC", "ETH
 """What follows a dash can be a currency of these or a share class; a slash may be followed by any currency."""
 COINS = frozenset(("BTC", "ETH", "SOL", "XRP", "ADA", "DOGE", "BNB", "DOT", "LTC", "LINK", "AVAX", "MATIC", "TRX"))
 """Bases that are recognised with no separator (BTCUSD). Short on purpose: any other pair is written with a slash."""
+
+
+class InvalidSymbolError(ValueError):
+    """The text is no spelling of a symbol; the message says how one is written."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text[:40]
+        super().__init__(
+            f"{self.text!r} is not a symbol: write a stock as AAPL or BRK.B, an index as ^GSPC, a pair as BTC/USD"
+        )
 
 
 class SymbolKind(StrEnum):
@@ -44,7 +52,7 @@ class Symbol:
 
 
 def parse_symbol(text: str) -> Symbol:
-    """The internal form of a symbol as somebody wrote it; raises BadSymbolError when it is none."""
+    """The internal form of a symbol as somebody wrote it; raises InvalidSymbolError when it is none."""
     name = text.strip().upper().removeprefix("$")
     if _INDEX.fullmatch(name):
         return Symbol(name, SymbolKind.INDEX)
@@ -59,10 +67,16 @@ def parse_symbol(text: str) -> Symbol:
         known = right in QUOTES or separators[0] == "/"
         if known and left != right and _CURRENCY.fullmatch(left) and _CURRENCY.fullmatch(right):
             return Symbol(f"{left}/{right}", SymbolKind.PAIR)
-    raise BadSymbolError(
-        text[:40],
-        f"{text[:40]!r} is not a symbol: write a stock as AAPL or BRK.B, an index as ^GSPC, a pair as BTC/USD",
-    )
+    raise InvalidSymbolError(text)
+
+
+def normal_symbol(text: str) -> str:
+    """The one spelling of a symbol, so that spellings share a cached result; what is no symbol comes back in capitals,
+    for whoever decides about it to refuse."""
+    try:
+        return parse_symbol(text).name
+    except InvalidSymbolError:
+        return text.strip().upper()
 
 
 def _joined_pair(name: str) -> str | None:

@@ -1,0 +1,201 @@
+"""What the market-adapter answers beside its tools: status, events and quotes for a context, and a user's own things."""
+
+from datetime import date, datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.events.chat import Action
+from contracts.events.market import Condition, TriggeredAlert
+from contracts.ids import CompanyId, Id
+from contracts.rpc import Rpc
+
+QUEUE = "market-adapter"
+
+# ---------------------------------------------------------------- the market
+
+
+class MarketStatusRequest(Wire):
+    """What is the stock market doing now?"""
+
+
+class MarketStatusReply(Wire):
+    """New York's sessions. `current_time` is the market's present: with the sample provider, its clock's."""
+
+    status: Literal["open", "closed", "pre_market", "after_hours"]
+    current_time: datetime
+    next_open: datetime
+    next_close: datetime
+    early_close: bool = Field(default=False, description="the session of next_close ends early")
+    source: str
+    as_of: datetime
+
+
+class MarketEventsRequest(Wire):
+    """Events of the next `days` days: of these symbols, and of the economy."""
+
+    symbols: list[str] = Field(default_factory=list[str], max_length=20)
+    days: int = Field(default=60, ge=1, le=366)
+    limit: int = Field(default=20, ge=1, le=100)
+
+
+class MarketEvent(Wire):
+    """One event. `status`: expected (as calendars list it) or confirmed (by who holds it)."""
+
+    date: date
+    name: str
+    impact: Literal["high", "medium", "low"]
+    kind: Literal["earnings", "dividend", "economy"]
+    symbol: str | None = None
+    status: Literal["expected", "confirmed"] = "confirmed"
+    source: str
+
+
+class TickerError(Wire):
+    """One symbol that could not be answered."""
+
+    error: str
+    ticker: str
+    reason: str
+
+
+class MarketEventsReply(Wire):
+    """Soonest first. `errors` names the symbols whose events are not known."""
+
+    events: list[MarketEvent]
+    errors: list[TickerError] = Field(default_factory=list[TickerError])
+    source: str
+    as_of: datetime
+
+
+class QuotesRequest(Wire):
+    """The prices of several symbols, however they are spelled."""
+
+    symbols: list[str] = Field(min_length=1, max_length=20)
+
+
+class QuoteView(Wire):
+    """One price; `change_percent` 2.5 = 2.5 %, null when there is nothing to compare with."""
+
+    symbol: str
+    price: float
+    change: float | None = None
+    change_percent: float | None = None
+    change_basis: str
+    currency: str
+    source: str
+    as_of: datetime
+
+
+class QuotesReply(Wire):
+    """In the order asked for, without repeats; a symbol that nobody knows is among the errors, never a made-up price."""
+
+    quotes: list[QuoteView]
+    errors: list[TickerError] = Field(default_factory=list[TickerError])
+
+
+MARKET_STATUS = Rpc("rpc.market.status.v1", MarketStatusRequest, MarketStatusReply, queue=QUEUE)
+MARKET_EVENTS = Rpc("rpc.market.events.v1", MarketEventsRequest, MarketEventsReply, queue=QUEUE)
+MARKET_QUOTES = Rpc("rpc.market.quotes.v1", QuotesRequest, QuotesReply, queue=QUEUE)
+
+
+# ---------------------------------------------------------------- actions that need a person's yes
+
+
+class ActionDecideRequest(Wire):
+    """A person's yes or no. `content_hash`, when given, must be the action's own: what they saw is what is decided."""
+
+    company_id: CompanyId
+    user_id: Id
+    action_id: Id
+    decision: Literal["confirm", "reject"]
+    content_hash: str | None = Field(default=None, max_length=128)
+
+
+class ActionReply(Wire):
+    """The action as it is now. Deciding again changes nothing: the first decision stands."""
+
+    action: Action
+
+
+class UserRef(Wire):
+    """One user of one company."""
+
+    company_id: CompanyId
+    user_id: Id
+
+
+class PendingActionsReply(Wire):
+    """What waits for this user's yes, oldest first."""
+
+    actions: list[Action]
+
+
+ACTION_DECIDE = Rpc("rpc.market.action.decide.v1", ActionDecideRequest, ActionReply, queue=QUEUE)
+ACTIONS_PENDING = Rpc("rpc.market.actions.pending.v1", UserRef, PendingActionsReply, queue=QUEUE)
+
+
+# ---------------------------------------------------------------- a user's alerts, holdings and everything
+
+
+class UntoldAlertsReply(Wire):
+    """Alerts that have fired and were not told yet, oldest first."""
+
+    alerts: list[TriggeredAlert]
+
+
+class AlertsToldRequest(Wire):
+    """These alerts have reached their user."""
+
+    company_id: CompanyId
+    user_id: Id
+    alert_ids: list[Id] = Field(min_length=1, max_length=100)
+
+
+class AlertsToldReply(Wire):
+    """How many of them were untold until now."""
+
+    told: int
+
+
+class ActiveAlert(Wire):
+    """An alert that waits for its condition."""
+
+    id: Id
+    symbol: str
+    condition: Condition
+    price: float
+    message: str | None = None
+
+
+class Holdings(Wire):
+    """A user's side of the market, for a context. `portfolio` is the data of get_portfolio, snake_case inside."""
+
+    portfolio: dict[str, Any]
+    alerts: list[ActiveAlert]
+    watchlist: list[str]
+
+
+class ForgottenReply(Wire):
+    """How many documents were deleted."""
+
+    deleted: int
+
+
+ALERTS_UNTOLD = Rpc("rpc.market.alerts.untold.v1", UserRef, UntoldAlertsReply, queue=QUEUE)
+ALERTS_TOLD = Rpc("rpc.market.alerts.told.v1", AlertsToldRequest, AlertsToldReply, queue=QUEUE)
+HOLDINGS = Rpc("rpc.market.holdings.v1", UserRef, Holdings, queue=QUEUE)
+USER_FORGET = Rpc("rpc.market.user.forget.v1", UserRef, ForgottenReply, queue=QUEUE)
+
+METHODS: tuple[Rpc[Any, Any], ...] = (
+    MARKET_STATUS,
+    MARKET_EVENTS,
+    MARKET_QUOTES,
+    ACTION_DECIDE,
+    ACTIONS_PENDING,
+    ALERTS_UNTOLD,
+    ALERTS_TOLD,
+    HOLDINGS,
+    USER_FORGET,
+)

@@ -1,0 +1,12 @@
+"""From what somebody wrote to what is asked for."""
+
+from contracts.symbols import InvalidSymbolError, Symbol, parse_symbol
+from market_adapter.errors import BadSymbolError
+
+
+def asked_symbol(text: str) -> Symbol:
+    """The symbol that was asked for; raises BadSymbolError when it is no spelling of any."""
+    try:
+        return parse_symbol(text)
+    except InvalidSymbolError as error:
+        raise BadSymbolError(error.text, str(error)) from error
