@@ -1,5 +1,7 @@
 """The conversation's log in the stream CHAT: snapshots judged, answers appended behind a fence."""
 
+import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, cast
@@ -18,6 +20,8 @@ from runtime.errors import FenceRefused, InvalidToken, PublishTimeout, ReadFaile
 from runtime.publishing import Fence, Publisher
 
 SOURCE = "/nexus/agent"
+KEPT_BASES = 10_000
+"""Conversations whose last basis is remembered: a guess that saves a read, and is checked."""
 _KINDS = {kind: FactKind(kind.short) for kind in ChatKind}
 _ANONYMOUS = Asker(principal=None, role="visitor", plan="free", user=None, language="es")
 
@@ -51,21 +55,31 @@ class JetStreamChatLog:
         self._chat = chat
         self._publisher = publisher
         self._verify = verify
+        self._bases: OrderedDict[Key, int] = OrderedDict()
 
     async def look(self, key: Key, at_least: int) -> Seen:
         """The snapshot no older than `at_least`, with the time of the first unanswered message."""
+        # The first unanswered message is asked for at the same time, by the basis that is known from the last turn.
+        guess = self._bases.get(key, 0)
+        visitors = channels.chat(*key, ChatKind.VISITOR)
         try:
-            snapshot = await self._log.snapshot(*key, at_least)
+            snapshot, first = await asyncio.gather(
+                self._log.snapshot(*key, at_least), self._chat.next(visitors, guess + 1)
+            )
             facts = [fact_of(kind, stored) for kind, stored in snapshot.facts.items()]
             view = view_of(facts)
-            first_at: float | None = None
             newest = snapshot.facts.get(ChatKind.VISITOR)
             if view.unanswered and newest is not None:
-                first_at = await self._first_unanswered_at(key, view.basis, newest)
+                if first is None or guess > view.basis or first.seq <= view.basis:
+                    first = await self._chat.next(visitors, view.basis + 1)
+                if first is None or first.seq > newest.seq:
+                    first = newest
+                view = view_of(facts, seconds_of(first.stamp))
         except ReadFailed as error:
             raise UnreachableError(str(error)) from error
+        self._remember(key, view.basis)
         asker = _ANONYMOUS if newest is None else self._asker(newest, key)
-        return Seen(view_of(facts, first_at), asker, snapshot.filter)
+        return Seen(view, asker, snapshot.filter)
 
     async def append(self, key: Key, ending: Ending, fence: int, fence_filter: str) -> Appending:
         """The answer or the system message, if nothing newer than `fence` is in the tree."""
@@ -93,12 +107,14 @@ class JetStreamChatLog:
             return Appending("refused")
         except (PublishTimeout, Unavailable):
             return Appending("unknown")
+        self._remember(key, ending.journal.basis)
         return Appending("stored", stored.seq)
 
-    async def _first_unanswered_at(self, key: Key, basis: int, newest: StoredFact) -> float:
-        """When the first visitor message after `basis` was stored."""
-        first = await self._chat.next(channels.chat(*key, ChatKind.VISITOR), basis + 1)
-        return seconds_of(first.stamp if first is not None and first.seq <= newest.seq else newest.stamp)
+    def _remember(self, key: Key, basis: int) -> None:
+        self._bases[key] = basis
+        self._bases.move_to_end(key)
+        if len(self._bases) > KEPT_BASES:
+            self._bases.popitem(last=False)
 
     def _asker(self, newest: StoredFact, key: Key) -> Asker:
         data = _data_of(newest)

@@ -5,6 +5,7 @@ a turn. Wire format: https://platform.openai.com/docs/api-reference/chat-streami
 """
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -18,6 +19,8 @@ from agent.ports import Prompt, TextSink
 
 CONNECT_LIMIT = 5.0
 """Seconds to connect."""
+LINGER = 0.05
+"""Seconds to wait for the end of a response whose last event has come."""
 MAX_LINE = 1024 * 1024
 """Bytes of one line of the stream; a server that never ends one is cut off."""
 MAX_TEXT = 64 * 1024
@@ -137,6 +140,7 @@ async def _read_stream(reading: _Reading, content: aiohttp.StreamReader, sink: T
             data = line[5:].strip()
             if data == b"[DONE]":
                 reading.finished = True
+                await _read_out(content)
                 return
             try:
                 event = orjson.loads(data)
@@ -147,7 +151,18 @@ async def _read_stream(reading: _Reading, content: aiohttp.StreamReader, sink: T
         raise ModelDownError(f"{provider} broke off in mid-answer")
 
 
+async def _read_out(content: aiohttp.StreamReader) -> None:
+    """Reads the end of the response, so that the connection can be used again; a server that never ends it loses it."""
+    if not content.at_eof():
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LINGER):
+                await content.read()
+
+
 def _read_event(reading: _Reading, event: dict[str, Any], sink: TextSink, provider: str) -> None:
+    choices = event.get("choices")
+    if choices:
+        _read_choice(reading, _object(choices[0]), sink, provider)
     if event.get("error"):
         raise _stream_error(provider, _object(event["error"]))
     usage = _object(event.get("usage") or _object(event.get("x_groq")).get("usage"))
@@ -155,10 +170,9 @@ def _read_event(reading: _Reading, event: dict[str, Any], sink: TextSink, provid
         reading.usage = Tokens(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
     if event.get("model"):
         reading.model = event["model"]
-    choices = event.get("choices")
-    if not choices:
-        return
-    choice = _object(choices[0])
+
+
+def _read_choice(reading: _Reading, choice: dict[str, Any], sink: TextSink, provider: str) -> None:
     if choice.get("finish_reason"):
         reading.finished = True
     delta = _object(choice.get("delta") or choice.get("message"))
