@@ -11,11 +11,21 @@ from pathlib import Path
 from typing import Any, Self
 
 import aiohttp
+from pydantic import SecretStr
 
+from runtime.settings import TokenSettings
 from runtime.testing import eventually
+from runtime.tokens import TokenMinter
 
 NEXUS = str(Path(sys.executable).with_name("nexus"))
 START_SECONDS = 90.0
+JWT_SECRET = "the-secret-of-these-tests-only-0123456789"
+ONE_ADDRESS = {
+    "NEXUS_GATEWAY_MESSAGES_PER_ADDRESS": "1000000",
+    "NEXUS_GATEWAY_CONVERSATIONS_PER_ADDRESS": "1000000",
+    "NEXUS_GATEWAY_TOKENS_PER_ADDRESS": "1000000",
+}
+"""All visitors of a test come from one address: its limits are lifted, those of each visitor are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +121,11 @@ class RunningStack:
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
+    def mint(self, role: str, user: str, company: str = "demo", plan: str = "free") -> str:
+        """The same as `token`, without a process: for many of them."""
+        settings = TokenSettings(jwt_secret=SecretStr(JWT_SECRET))
+        return TokenMinter(settings).mint(sub=user, role=role, company=company, plan=plan)
+
     def logs(self) -> str:
         """The tails of all logs, for a failing test's message."""
         tails: list[str] = []
@@ -121,9 +136,8 @@ class RunningStack:
 
 def _environment() -> dict[str, str]:
     """The environment of a newcomer: no keys, no settings of the machine the tests run on."""
-    secret = {"NEXUS_JWT_SECRET": "the-secret-of-these-tests-only-0123456789"}
     keys = {"GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"}
     kept = {k: v for k, v in os.environ.items() if not k.startswith("NEXUS_") and k not in keys}
     # Set by tests/support/containers.py: servers to use instead of the embedded ones.
     given = {n.replace("_TEST", ""): v for n, v in os.environ.items() if n.startswith("NEXUS_TEST_")}
-    return kept | secret | given
+    return kept | {"NEXUS_JWT_SECRET": JWT_SECRET} | ONE_ADDRESS | given

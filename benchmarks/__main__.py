@@ -1,0 +1,32 @@
+"""``python -m benchmarks [NAME …] [--json FILE]``: runs all benchmarks, or those named."""
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from benchmarks import first_token
+from benchmarks.report import Figure, show, write
+
+QUESTIONS = {"first_token": first_token.run}
+
+
+async def _run(names: list[str]) -> list[Figure]:
+    figures: list[Figure] = []
+    for name in names:
+        figures += await QUESTIONS[name]()
+    return figures
+
+
+def main() -> None:
+    """Runs, prints the table, writes the JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[[], *QUESTIONS], help="which ones; all when none is named")
+    parser.add_argument("--json", type=Path, default=Path("bench-results.json"))
+    options = parser.parse_args()
+    figures = asyncio.run(_run(options.names or list(QUESTIONS)))
+    show(figures)
+    write(figures, options.json)
+
+
+if __name__ == "__main__":
+    main()
