@@ -1,6 +1,7 @@
 """The composition root: builds the agent out of its parts, once, from its settings."""
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import aiohttp
@@ -24,8 +25,9 @@ from agent.ports import Key
 from agent.settings import AgentSettings, ModelSettings
 from agent.turns.engine import TurnEngine
 from agent.turns.needs import Limits, Ports
+from agent.turns.sweeping import Sweep
 from agent.turns.watching import Watches
-from contracts.channels import LIVE_CHAT_ALL, TURN_TRIGGERS
+from contracts.channels import LIVE_CHAT_ALL, TURN_TRIGGERS, parse_chat
 from contracts.company import CompanySettings
 from contracts.rpc import TURN_STATE
 from contracts.streams import CHAT, TURNS
@@ -41,6 +43,9 @@ from runtime.rpc import RpcClient, RpcServer
 log = structlog.get_logger(__name__)
 
 DURABLE = "agent"
+VISITOR_MESSAGES = TURN_TRIGGERS[0]
+SWEPT = 500
+"""Sequences before the log's end that the sweep begins with."""
 CONNECTIONS = 1000
 """HTTP connections to model servers at once."""
 
@@ -57,11 +62,14 @@ class Connections:
 class Agent:
     """All parts of one agent process. Build it inside the running loop."""
 
-    def __init__(self, connections: Connections, settings: AgentSettings) -> None:
+    def __init__(
+        self, connections: Connections, settings: AgentSettings, wrap: Callable[[Ports], Ports] | None = None
+    ) -> None:
+        """`wrap`: puts something around the ports (tests let agents die in the middle of a step)."""
         nats = connections.nats
         instance = uuid.uuid4().hex[:12]
         publisher, rpc = Publisher(nats), RpcClient(nats)
-        chat = ConversationLog(nats)
+        chat, self._messages = ConversationLog(nats), DirectReader(nats, CHAT.name)
         self._nats = nats
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=CONNECTIONS), auto_decompress=True, trust_env=True
@@ -73,7 +81,7 @@ class Agent:
         self._watches = Watches()
         self.models = configured(connections.models, self._session, settings.model_silence_seconds)
         ports = Ports(
-            chat=JetStreamChatLog(chat, DirectReader(nats, CHAT.name), publisher, connections.verify),
+            chat=JetStreamChatLog(chat, self._messages, publisher, connections.verify),
             journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance),
             histories=Histories(rpc, chat),
             companies=self.companies,
@@ -86,21 +94,30 @@ class Agent:
             clock=self._clock,
         )
         limits = Limits(settings.turn_deadline_seconds, settings.model_seconds, settings.tool_seconds)
-        self.engine = TurnEngine(ports, self._watches, limits)
+        self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits)
         self.companies.on_change(self._company_changed)
         self.worker = PullWorker(
-            nats, CHAT.name, DURABLE, TURN_TRIGGERS, TurnHandler(self.engine).handle, slots=settings.slots
+            nats,
+            CHAT.name,
+            DURABLE,
+            TURN_TRIGGERS,
+            TurnHandler(self.engine).handle,
+            slots=settings.slots,
+            ack_wait=settings.ack_wait_seconds,
         )
         self._server = RpcServer(nats)
+        self._chat = chat
+        self._sweep = Sweep(self.engine.handle, every=settings.sweep_seconds, patience=settings.sweep_after_seconds)
 
     async def start(self) -> None:
         """Listens first, then takes turns."""
         await subscribe(self._nats, CHANGES, self._config_changed)
-        await subscribe(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches).take)
+        await subscribe(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches, self._sweep).take)
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
         await self._clock.look()
         await self._nats.flush(timeout=10)
         await self.worker.start()
+        self._sweep.start(await self._newest_visitors())
         log.info("agent.started", providers=self.models.names)
 
     async def reconnected(self) -> None:
@@ -110,6 +127,7 @@ class Agent:
 
     async def drain(self, deadline: float) -> None:
         """Finishes what runs, gives back what has not started."""
+        await self._sweep.stop()
         await self.worker.drain(deadline)
         await self._live.flush(1.0)
         await self._server.drain(1.0)
@@ -119,6 +137,17 @@ class Agent:
         """Raises when the turn consumer has not been heard of lately."""
         if not self.worker.listening:
             raise ConnectionError("the turn consumer has gone silent")
+
+    async def _newest_visitors(self) -> list[tuple[Key, int]]:
+        """Visitor messages near the end of the log, where a lost consumer would have left some."""
+        bounds = await self._chat.bounds()
+        batch = await self._messages.batch(VISITOR_MESSAGES, max(bounds.last_seq - SWEPT, 1), SWEPT)
+        found: list[tuple[Key, int]] = []
+        for stored in batch.facts:
+            address = parse_chat(stored.subject)
+            if address is not None:
+                found.append((Key(address.company, address.conversation), stored.seq))
+        return found
 
     async def _config_changed(self, message: Msg) -> None:
         await self.companies.changed(message)

@@ -7,6 +7,7 @@ from agent.domain.turn import effects
 from agent.domain.turn.effects import Trigger
 from agent.ports import Key
 from agent.turns.engine import TurnEngine
+from agent.turns.sweeping import Sweep
 from agent.turns.watching import Watches
 from contracts.channels import ChatKind, parse_chat
 from contracts.rpc import TurnState, TurnStateRequest
@@ -36,22 +37,23 @@ class TurnHandler:
 
 
 class LiveFacts:
-    """The standing subscription to the log's live copy: tells the watches of conversations that somebody watches."""
+    """The standing subscription to the log's live copy: tells the running turns' watches, and the sweep."""
 
-    def __init__(self, watches: Watches) -> None:
+    def __init__(self, watches: Watches, sweep: Sweep) -> None:
         self._watches = watches
+        self._sweep = sweep
 
     async def take(self, message: Msg) -> None:
         """One fact; those that nobody waits for cost a look at the subject."""
-        parts = message.subject.split(".", 4)
-        if len(parts) != 5 or not self._watches.wanted((parts[2], parts[3])):
-            return
         address = parse_chat(message.subject)
         seq = headers_of(message).get("Nats-Sequence", "")
         if address is None or not seq.isdigit():
             return
-        fact = read_fact(address.kind, int(seq), 0.0, message.data)
-        self._watches.tell((parts[2], parts[3]), fact)
+        key = Key(address.company, address.conversation)
+        if address.kind is ChatKind.VISITOR or self._sweep.waits(key) or self._watches.wanted(key):
+            fact = read_fact(address.kind, int(seq), 0.0, message.data)
+            self._sweep.saw(key, fact)
+            self._watches.tell(key, fact)
 
 
 class TurnStates:

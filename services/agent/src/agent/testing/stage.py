@@ -14,6 +14,7 @@ from nats.aio.msg import Msg
 
 from agent.app import Agent, Connections
 from agent.settings import AgentSettings, ModelSettings
+from agent.turns.needs import Ports
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.company import CompanyConfig, CompanySettings
@@ -307,12 +308,17 @@ async def stage(url: str, config: CompanyConfig | None = None) -> AsyncGenerator
 
 @asynccontextmanager
 async def agent(
-    url: str, model_url: str | None = None, *, models: ModelSettings | None = None, **settings: Any
+    url: str,
+    model_url: str | None = None,
+    *,
+    models: ModelSettings | None = None,
+    wrap: Callable[[Ports], Ports] | None = None,
+    **settings: Any,
 ) -> AsyncGenerator[Agent]:
     """An agent in this process, with a connection of its own. No model URL: the offline assistant."""
     client = await connect(NatsSettings(url=url), name=f"agent-{uuid.uuid4().hex[:4]}")
     chosen = models or ModelSettings(base_url=model_url, model="scripted" if model_url else None)
-    running = Agent(Connections(client, verify, chosen), AgentSettings(**settings))
+    running = Agent(Connections(client, verify, chosen), AgentSettings(**settings), wrap)
     await running.start()
     try:
         yield running

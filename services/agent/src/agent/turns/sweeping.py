@@ -1,0 +1,98 @@
+"""The safety net: a visitor message that nobody has settled after a while is looked at again.
+
+The turn consumer delivers every message until it is acknowledged, so this finds something only when the consumer was
+lost. It reads nothing: it goes by the standing live subscription, and begins with the end of the log.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+
+import structlog
+
+from agent.domain.turn.effects import Done, Later, Trigger
+from agent.domain.turn.log import Fact, FactKind
+from agent.ports import Key
+
+log = structlog.get_logger(__name__)
+
+PATIENCE = 60.0
+"""Seconds that a message may wait before it is looked at: a turn and a burst have their time."""
+MOST = 100_000
+"""Conversations that are remembered; the oldest are forgotten first."""
+AT_ONCE = 16
+"""Conversations looked at side by side."""
+Handle = Callable[[Key, Trigger, float], Awaitable[Done | Later]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    seq: int
+    since: float
+
+
+class Sweep:
+    """Newest visitor message against newest basis, conversation by conversation."""
+
+    def __init__(self, handle: Handle, *, every: float = 30.0, patience: float = PATIENCE) -> None:
+        self._handle = handle
+        self._every = every
+        self._patience = patience
+        self._waiting: OrderedDict[Key, _Waiting] = OrderedDict()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, forgotten: Iterable[tuple[Key, int]] = ()) -> None:
+        """Begins, with visitor messages that were there before."""
+        for key, seq in forgotten:
+            self.saw(key, Fact(FactKind.VISITOR, seq))
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Ends."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    def waits(self, key: Key) -> bool:
+        """Whether a message of the conversation is not known to be settled."""
+        return key in self._waiting
+
+    def saw(self, key: Key, fact: Fact) -> None:
+        """A fact has come: a visitor message waits from now on, a basis settles it."""
+        waiting = self._waiting.get(key)
+        if fact.kind is FactKind.VISITOR:
+            if waiting is None or waiting.seq < fact.seq:
+                self._waiting[key] = _Waiting(fact.seq, time.monotonic())
+                if len(self._waiting) > MOST:
+                    self._waiting.popitem(last=False)
+        elif waiting is not None and max(fact.basis, fact.seq if fact.kind is FactKind.OPERATOR else 0) >= waiting.seq:
+            del self._waiting[key]
+
+    async def look(self) -> int:
+        """Looks at what has waited too long; how many that were."""
+        before = time.monotonic() - self._patience
+        late = [(key, waiting.seq) for key, waiting in self._waiting.items() if waiting.since <= before]
+        gate = asyncio.Semaphore(AT_ONCE)
+        await asyncio.gather(*(self._look_at(key, seq, gate) for key, seq in late))
+        return len(late)
+
+    async def _look_at(self, key: Key, seq: int, gate: asyncio.Semaphore) -> None:
+        async with gate:
+            try:
+                outcome = await self._handle(key, Trigger(seq, visitor=True), 0.0)
+            except Exception:
+                log.exception("sweep.failed", company=key.company, conversation=key.conversation)
+                return
+        if isinstance(outcome, Done):
+            if outcome.why == "answered":
+                log.warning("sweep.found", company=key.company, conversation=key.conversation, seq=seq)
+            waiting = self._waiting.get(key)
+            if waiting is not None and waiting.seq == seq:
+                del self._waiting[key]
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(self._every)
+            await self.look()
