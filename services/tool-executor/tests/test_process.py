@@ -96,6 +96,9 @@ async def test_a_process_is_ready_answers_and_ends_in_good_order(
                     assert response.status == 200, path
         asker = Asker(nats_client)
         assert (await asker.call("calculate_risk_reward", RISK, signed())).result.success
+        async with aiohttp.ClientSession() as http, http.get(f"http://127.0.0.1:{port}/metrics") as response:
+            counted = 'nexus_tool_calls_total{cached="no",outcome="ok",tool="calculate_risk_reward"} 1.0'
+            assert counted in await response.text()
         for wrong in (
             Someone(),
             signed(ttl=-10),

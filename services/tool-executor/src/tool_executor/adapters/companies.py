@@ -23,6 +23,7 @@ from tool_executor.domain.plans import CompanyTools
 
 log = structlog.get_logger(__name__)
 
+_ChangedEvent = CloudEvent[CompanyConfigChanged]
 _CHANGES = "company.config.changed.v1.>"
 _DEADLINE = 2.0
 _MOST = 10_000
@@ -91,7 +92,7 @@ class BusCompanies:
 
     async def _on_change(self, message: Msg) -> None:
         try:
-            event = CloudEvent[CompanyConfigChanged].model_validate_json(message.data)
+            event = _ChangedEvent.model_validate_json(message.data)
         except ValidationError as error:
             log.warning("companies.bad_change", subject=message.subject, problems=error.error_count())
             return

@@ -1,0 +1,22 @@
+"""What the executor counts: calls by tool and outcome, and how long they took."""
+
+from prometheus_client import Counter, Histogram
+
+from contracts.events.tool import ToolResult
+
+_CALLS = Counter("nexus_tool_calls_total", "Tool calls answered", ("tool", "outcome", "cached"))
+_SECONDS = Histogram(
+    "nexus_tool_call_seconds",
+    "Time from taking a call to its result",
+    ("tool",),
+    buckets=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
+)
+UNKNOWN = "unknown"
+"""Stands for every name that no tool has, so that callers cannot make series without end."""
+
+
+def count_call(tool: str, result: ToolResult) -> None:
+    """Counts one answered call; `tool` is a known name, or UNKNOWN."""
+    outcome = "ok" if result.error is None else str(result.error.code)
+    _CALLS.labels(tool, outcome, "yes" if result.metadata.cached else "no").inc()
+    _SECONDS.labels(tool).observe(result.metadata.execution_time / 1000)
