@@ -1,4 +1,4 @@
-"""What the market-adapter answers beside its tools: status, events and quotes for a context, and a user's own things."""
+"""What the market-adapter answers beside its tools: status, events, quotes, and what is a user's own."""
 
 from datetime import date, datetime
 from typing import Any, Literal
@@ -89,7 +89,7 @@ class QuoteView(Wire):
 
 
 class QuotesReply(Wire):
-    """In the order asked for, without repeats; a symbol that nobody knows is among the errors, never a made-up price."""
+    """In the order asked for, without repeats; a symbol that nobody knows is among the errors: no price is made up."""
 
     quotes: list[QuoteView]
     errors: list[TickerError] = Field(default_factory=list[TickerError])
