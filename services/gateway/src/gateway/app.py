@@ -100,7 +100,9 @@ def compose(
         tokens=identity.tokens,
         companies=companies,
         access=access,
-        recovery=Recovery(hub, log, memory, agents, heartbeat_ms),
+        recovery=Recovery(
+            hub, log, memory, agents, heartbeat_ms=heartbeat_ms, stream_distance=settings.stream_distance
+        ),
         commands=commands,
         bus=bus,
         hub=hub,

@@ -8,6 +8,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from gateway.chat.limits import DoorLimits
 from gateway.domain.limits import Limit
+from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from runtime.settings import EnvSettings
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -35,6 +36,11 @@ class GatewaySettings(EnvSettings):
         description="addresses or networks, comma-separated, whose X-Forwarded-For is believed",
     )
     visitor_token_seconds: int = Field(default=3600, ge=60, le=86_400)
+    stream_distance: int = Field(
+        default=MAX_STREAM_DISTANCE,
+        ge=-1,
+        description="facts of all conversations behind the log's end up to which a client's gap is read from the log",
+    )
     hello_seconds: float = Field(default=10.0, gt=0, le=60)
     heartbeat_seconds: float = Field(default=25.0, gt=0, le=300)
 

@@ -34,6 +34,7 @@ MEMORY_PAGES = 200
 PACE = 64
 """Frames after which a long answer waits for the client to read."""
 RESYNC_CONCURRENCY = 16
+_KINDS = frozenset(kind.value for kind in ChatKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,22 @@ class _Missed:
 class Recovery:
     """Brings sockets to the newest fact and keeps them there."""
 
-    def __init__(self, hub: Hub, log_: Log, memory: Memory, agents: Agents, heartbeat_ms: int) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        log_: Log,
+        memory: Memory,
+        agents: Agents,
+        *,
+        heartbeat_ms: int,
+        stream_distance: int = MAX_STREAM_DISTANCE,
+    ) -> None:
         self._hub = hub
         self._log = log_
         self._memory = memory
         self._agents = agents
         self._heartbeat_ms = heartbeat_ms
+        self._stream_distance = stream_distance
         self._resyncs = asyncio.Semaphore(RESYNC_CONCURRENCY)
 
     async def epoch(self) -> str:
@@ -77,7 +88,7 @@ class Recovery:
     async def _open(self, attachment: Attachment, since: Cursor | None) -> Snapshot:
         company, conversation = attachment.company, attachment.conversation
         snapshot, bounds = await asyncio.gather(self._log.snapshot(company, conversation), self._log.bounds())
-        plan = plan_recovery(since, snapshot.seq, bounds)
+        plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
         missed, turn = await asyncio.gather(
             self._missed(company, conversation, plan, snapshot, bounds),
             self._running_turn(company, conversation, snapshot),
@@ -126,7 +137,7 @@ class Recovery:
             try:
                 snapshot, bounds = await asyncio.gather(self._log.snapshot(company, conversation), self._log.bounds())
                 since = Cursor(epoch=attachment.epoch, seq=attachment.feed.cursor)
-                plan = plan_recovery(since, snapshot.seq, bounds)
+                plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
                 if isinstance(plan, SendSnapshot):
                     attachment.socket.terminate(CloseCode.RESYNC)
                     return
@@ -171,7 +182,7 @@ class Recovery:
                 return None
             for view in reply.facts:
                 after = max(after, view.seq)
-                if view.seq <= up_to and view.kind in ChatKind:
+                if view.seq <= up_to and view.kind in _KINDS:
                     facts.append(Fact(view.seq, ChatKind(view.kind), view.event))
             if reply.complete:
                 return facts
@@ -186,7 +197,7 @@ class Recovery:
             reply = await self._memory.snapshot(company, conversation, snapshot.seq, SNAPSHOT_MESSAGES)
         except Unavailable:
             # The log itself can answer as long as it is whole and short: a chat goes on without memory.
-            if bounds.first_seq > 1 or bounds.last_seq >= MAX_STREAM_DISTANCE:
+            if bounds.first_seq > 1 or bounds.last_seq >= self._stream_distance:
                 raise
             facts = await self._log.read(company, conversation, 0, snapshot.seq)
             views = [view for fact in facts if (view := message_view(fact)) is not None]

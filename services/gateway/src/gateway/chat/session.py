@@ -227,9 +227,8 @@ class Session:
                 await job()
             except GatewayError as error:
                 self.send_error(error, frame)
-            except Exception:
-                log.exception("chat.command_failed", frame=type(frame).__name__)
-                self.send_error(Unavailable("something went wrong here: try again"), frame)
+            except Exception as failure:
+                self.send_error(_unexpected(failure), frame)
 
     async def _hello(self, frame: frames.Hello) -> None:
         if self.caller is not None:
@@ -251,8 +250,9 @@ class Session:
             return
         try:
             await self._let_in(caller, frame)
-        except GatewayError as error:
+        except Exception as failure:
             self.chat.door.leave_subject(caller.company, caller.subject)
+            error = failure if isinstance(failure, GatewayError) else _unexpected(failure)
             retry_after = RETRY_AFTER_MS if error.retryable else None
             self.push(
                 server_frames.hello_error(
@@ -312,3 +312,8 @@ class Session:
         except Unavailable:
             # The token is signed and names the company; who is in already should be able to come back.
             return False
+
+
+def _unexpected(failure: Exception) -> GatewayError:
+    log.error("chat.failed", exc_info=failure)
+    return Unavailable("something went wrong here: try again")

@@ -48,7 +48,9 @@ class SendSnapshot:
 Plan = UpToDate | ReadLog | AskMemory | SendSnapshot
 
 
-def plan_recovery(since: Cursor | None, newest: int, bounds: Bounds) -> Plan:
+def plan_recovery(
+    since: Cursor | None, newest: int, bounds: Bounds, stream_distance: int = MAX_STREAM_DISTANCE
+) -> Plan:
     """What brings a client from `since` to `newest`, the conversation's highest sequence."""
     if since is None:
         return SendSnapshot(recovered=True)
@@ -57,6 +59,6 @@ def plan_recovery(since: Cursor | None, newest: int, bounds: Bounds) -> Plan:
     if since.seq >= newest:
         return UpToDate()
     held = bounds.first_seq <= since.seq + 1
-    if held and bounds.last_seq - since.seq < MAX_STREAM_DISTANCE:
+    if held and bounds.last_seq - since.seq < stream_distance:
         return ReadLog(since.seq, newest)
     return AskMemory(since.seq, newest)

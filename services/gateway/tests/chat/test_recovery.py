@@ -1,0 +1,241 @@
+"""Nothing missed, nothing twice: resuming, running turns, reconnects of the gateway itself."""
+
+import asyncio
+import json
+import uuid
+
+import pytest
+from nats.aio.client import Client
+
+from contracts.channels import ChatKind, LiveTurnKind
+from contracts.events.chat import Owner, OwnerChanged, OwnerKind
+from contracts.ids import answer_id
+from contracts.rpc import TurnState
+from contracts.streams import CHAT
+from gateway.adapters.identity import Identity
+from gateway.domain.recovery import MAX_STREAM_DISTANCE
+from gateway.settings import GatewaySettings
+from gateway.testing import (
+    AgentStandIn,
+    ChatClient,
+    Frame,
+    GatewayUnderTest,
+    MemoryStandIn,
+    TokenMaker,
+    run_gateway,
+)
+from runtime.streams import ensure_streams, stream_config
+from runtime.testing import NatsServer, eventually
+
+pytestmark = pytest.mark.usefixtures("memory")
+
+
+def durable(frames: list[Frame]) -> list[int]:
+    """The sequences of the durable facts that a client was told, in the order in which it was."""
+    seqs: list[int] = []
+    for frame in frames:
+        if frame["type"] == "message.created":
+            seqs.append(frame["message"]["seq"])
+        elif frame["type"] in {"owner.changed", "run.cancelled"} and "seq" in frame:
+            seqs.append(frame["seq"])
+    return seqs
+
+
+async def conversation_of(gateway: GatewayUnderTest, tokens: TokenMaker) -> Frame:
+    """A conversation in which v1 has said one thing: its welcome, with the place of that message as `seq`."""
+    async with ChatClient(gateway.url) as client:
+        welcome = await client.hello(tokens.visitor("v1"))
+        return welcome | {"seq": (await client.say("first"))["seq"]}
+
+
+async def test_a_client_that_was_away_gets_every_later_fact_once_and_in_order(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    mine = await conversation_of(gateway, tokens)
+    agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+    expected = [(await agent.answer(mine["seq"], "an answer")).seq]
+    owner = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="v1")
+    expected.append((await agent.append(ChatKind.OWNER, owner, "o1")).seq)
+    async with ChatClient(gateway.url) as other:
+        await other.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+        expected.append((await other.say("second"))["seq"])
+    async with ChatClient(gateway.url) as client:
+        since = {"epoch": mine["epoch"], "seq": mine["seq"]}
+        again = await client.hello(tokens.visitor("v1"), conversationId=mine["conversationId"], since=since)
+        await client.send("ping")
+        await client.until("pong")
+    assert again["recovered"] is True
+    assert again["seq"] == expected[-1]
+    assert again["owner"] == {"kind": "waiting"}
+    assert durable(client.seen) == expected
+    assert not [frame for frame in client.seen if frame["type"] == "snapshot"]
+
+
+@pytest.mark.parametrize("distance", [MAX_STREAM_DISTANCE, -1], ids=["from the log", "from memory"])
+async def test_facts_that_arrive_while_the_gap_is_read_are_neither_lost_nor_doubled(
+    nats_server: NatsServer, identity: Identity, tokens: TokenMaker, memory: MemoryStandIn, distance: int
+) -> None:
+    async with run_gateway(nats_server.url, identity, GatewaySettings(stream_distance=distance)) as gateway:
+        mine = await conversation_of(gateway, tokens)
+        hello = {"conversationId": mine["conversationId"], "since": {"epoch": mine["epoch"], "seq": mine["seq"]}}
+        acks: list[int] = []
+
+        async def read() -> list[int]:
+            async with ChatClient(gateway.url) as reader:
+                await reader.hello(tokens.visitor("v1"), **hello)
+                await reader.send("ping")
+                await reader.until("pong")
+            return durable(reader.seen)
+
+        async def write() -> None:
+            async with ChatClient(gateway.url) as writer:
+                await writer.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+                for number in range(18):
+                    acks.append((await writer.say(str(number)))["seq"])
+
+        writing = asyncio.create_task(write())
+        seen = [await read() for _ in range(8)]
+        await writing
+        for seqs in seen:
+            assert seqs == acks[: len(seqs)]
+        assert await read() == acks
+        assert ("facts" in memory.asked) is (distance < 0)
+
+
+async def test_a_client_that_comes_in_mid_answer_gets_the_text_so_far_and_then_the_rest(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    mine = await conversation_of(gateway, tokens)
+    agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+    await agent.start()
+    turn = agent.begin(mine["seq"])
+    agent.state = TurnState(turn_id=turn, message_id=answer_id(turn), text_so_far="The Pro plan ", delta_seq=4)
+    async with ChatClient(gateway.url) as client:
+        hello = {"conversationId": mine["conversationId"], "since": {"epoch": mine["epoch"], "seq": mine["seq"]}}
+        welcome = await client.hello(tokens.visitor("v1"), **hello)
+        assert welcome["activeTurn"] == {
+            "turnId": turn,
+            "messageId": answer_id(turn),
+            "textSoFar": "The Pro plan ",
+            "deltaSeq": 4,
+        }
+        await agent.delta(5, "costs 29 USD.")
+        assert (await client.next())["delta"] == "costs 29 USD."
+        await agent.answer(mine["seq"], "The Pro plan costs 29 USD.")
+        final = await client.next()
+    assert final["message"]["id"] == answer_id(turn)
+    assert final["message"]["turnId"] == turn
+
+
+async def test_an_answered_conversation_has_no_active_turn_and_nobody_is_asked(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    mine = await conversation_of(gateway, tokens)
+    agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+    await agent.start()
+    await agent.answer(mine["seq"], "done")
+    agent.state = TurnState(turn_id=agent.turn, message_id="m", text_so_far="late", delta_seq=0)
+    async with ChatClient(gateway.url) as client:
+        welcome = await client.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+    assert "activeTurn" not in welcome
+
+
+async def test_every_sign_of_a_running_turn_reaches_the_sockets_of_its_conversation_alone(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as client, ChatClient(gateway.url) as stranger:
+        mine = await client.hello(tokens.visitor("v1"))
+        await stranger.hello(tokens.visitor("v2"))
+        await client.until("snapshot")
+        await stranger.until("snapshot")
+        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        turn = agent.begin(1)
+        tool = {"callId": f"{turn}-0-0", "tool": "fetch_page"}
+        await agent.live(LiveTurnKind.RUN_STARTED, messageId="m", secret="stays inside")
+        await agent.live(LiveTurnKind.TOOL_STARTED, **tool, label="Reading /pricing")
+        await agent.live(LiveTurnKind.TOOL_FINISHED, **tool, success=True, cached=False)
+        await agent.delta(0, "hi")
+        await agent.live(LiveTurnKind.RUN_CANCELLED, reason="superseded")
+        await agent.live(LiveTurnKind.RUN_CANCELLED, reason="user")
+        await agent.live(LiveTurnKind.RUN_ERROR, code="LLM_UNAVAILABLE", message="no model")
+        await agent.live(LiveTurnKind.RUN_FINISHED, usage={"promptTokens": 1, "completionTokens": 2})
+        head = {"v": 1, "conversationId": mine["conversationId"], "turnId": turn}
+        assert [await client.next() for _ in range(7)] == [
+            head | {"type": "run.started", "messageId": "m"},
+            head | {"type": "tool.started", **tool, "label": "Reading /pricing"},
+            head | {"type": "tool.finished", **tool, "success": True, "cached": False},
+            head | {"type": "message.delta", "messageId": answer_id(turn), "deltaSeq": 0, "delta": "hi"},
+            head | {"type": "run.cancelled", "reason": "superseded"},
+            head | {"type": "run.error", "code": "LLM_UNAVAILABLE", "message": "no model"},
+            head | {"type": "run.finished", "usage": {"promptTokens": 1, "completionTokens": 2}},
+        ]
+        await stranger.send("ping")
+        assert (await stranger.next())["type"] == "pong"
+
+
+async def test_what_was_stored_while_the_gateway_was_cut_off_from_the_bus_reaches_its_sockets(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_server: NatsServer, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as client:
+        mine = await client.hello(tokens.visitor("v1"))
+        expected = [(await client.say("first"))["seq"]]
+        nats_server.restart()
+        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        expected.append((await agent.answer(expected[0], "meanwhile")).seq)
+        expected.append((await client.say("second"))["seq"])
+        await eventually(lambda: gateway.client.is_connected)
+
+        async def caught_up() -> bool:
+            await client.send("ping")
+            await client.until("pong")
+            return durable(client.seen) == expected
+
+        await eventually(caught_up, deadline=10)
+
+
+async def test_a_fact_that_the_live_feed_never_brought_is_noticed_and_made_good(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as client:
+        await client.hello(tokens.visitor("v1"))
+        silent = stream_config(CHAT)
+        del silent["republish"]
+        answer = await nats_client.request("$JS.API.STREAM.UPDATE.CHAT", json.dumps(silent).encode())
+        assert "error" not in json.loads(answer.data)
+        ack = await client.say("stored, acknowledged, and told to nobody")
+        created = await client.until("message.created", deadline=10)
+        assert created["message"]["seq"] == ack["seq"]
+
+
+async def test_when_the_log_is_made_anew_clients_are_told_to_come_back_and_get_a_snapshot(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client, nats_server: NatsServer
+) -> None:
+    mine = await conversation_of(gateway, tokens)
+    hello = {"conversationId": mine["conversationId"], "since": {"epoch": mine["epoch"], "seq": mine["seq"]}}
+    async with ChatClient(gateway.url) as client:
+        await client.hello(tokens.visitor("v1"), **hello)
+        await nats_client.request("$JS.API.STREAM.DELETE.CHAT", b"")
+        await ensure_streams(nats_client)
+        nats_server.restart()
+        assert await client.closed(deadline=15) == 4010
+    async with ChatClient(gateway.url) as client:
+        again = await client.hello(tokens.visitor("v1"), **hello)
+        assert again["recovered"] is False
+        assert again["epoch"] != mine["epoch"]
+        assert (await client.next())["messages"] == []
+
+
+async def test_two_gateways_tell_their_sockets_the_same(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_server: NatsServer, identity: Identity
+) -> None:
+    async with run_gateway(nats_server.url, identity) as second:
+        mine = await conversation_of(gateway, tokens)
+        async with ChatClient(gateway.url) as here, ChatClient(second.url) as there:
+            for client in (here, there):
+                await client.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+            identity_ = str(uuid.uuid4())
+            ack = await here.say("hello", clientMessageId=identity_)
+            assert (await there.until("message.created"))["message"]["seq"] == ack["seq"]
+            assert (await there.say("hello", clientMessageId=identity_))["duplicate"] is True
+            await there.send("typing")
+            assert (await here.until("typing"))["actor"] == "visitor"
