@@ -123,3 +123,12 @@ async def test_durable_facts_come_in_order_and_in_pages(servers: Servers) -> Non
         page = await one.rpc.call(FACTS_AFTER, request.model_copy(update={"since": seqs[2]}))
         assert ([fact.seq for fact in page.facts], page.complete) == (seqs[3:], True)
         assert "principal" not in page.facts[0].event["data"]
+
+
+async def test_a_position_that_the_log_never_had_is_gone(servers: Servers) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client)
+        seq = await writer.visitor("hello")
+        request = FactsRequest(company_id="acme", conversation_id=writer.conversation, since=seq + 1000)
+        page = await one.rpc.call(FACTS_AFTER, request)
+        assert (page.facts, page.gone) == ([], True)

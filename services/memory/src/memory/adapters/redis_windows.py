@@ -7,6 +7,7 @@ is away, windows are dropped.
 
 import asyncio
 import contextlib
+import time
 from datetime import datetime
 
 import structlog
@@ -22,6 +23,8 @@ TTL_SECONDS = 3600
 WAITING = 2_000
 """Windows waiting to be written, at most."""
 BATCH = 64
+AWAY = 2.0
+"""Seconds for which Redis is left alone after it failed: asking it must not cost more than it spares."""
 
 _log = structlog.get_logger(__name__)
 
@@ -43,6 +46,7 @@ class RedisWindows:
         self._redis = redis
         self._waiting: dict[str, Window] = {}
         self._wake = asyncio.Event()
+        self._away_until = 0.0
         self._writer: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -56,11 +60,21 @@ class RedisWindows:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._writer
 
+    @property
+    def _away(self) -> bool:
+        return time.monotonic() < self._away_until
+
+    def _failed(self, what: str, error: Exception) -> None:
+        self._away_until = time.monotonic() + AWAY
+        _log.warning("windows in redis cannot be had for now", what=what, error=str(error)[:200])
+
     async def get(self, era: int, company: str, conversation: str) -> Window | None:
+        if self._away:
+            return None
         try:
             text = await self._redis.get(_key(era, company, conversation))
         except (RedisError, OSError, TimeoutError) as error:
-            _log.warning("windows are not readable, going on without", error=str(error)[:200])
+            self._failed("read", error)
             return None
         if text is None:
             return None
@@ -71,6 +85,8 @@ class RedisWindows:
         return Window(record.up_to, tuple(record.messages), record.whole, Seen(record.profile, record.seen_at))
 
     def keep(self, era: int, company: str, conversation: str, window: Window) -> None:
+        if self._away:
+            return
         key = _key(era, company, conversation)
         waiting = self._waiting.get(key)
         if waiting is None and len(self._waiting) >= WAITING:
@@ -83,7 +99,7 @@ class RedisWindows:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while self._waiting:
+            while self._waiting and not self._away:
                 keys = list(self._waiting)[:BATCH]
                 batch = {key: self._waiting.pop(key) for key in keys}
                 try:
@@ -92,7 +108,7 @@ class RedisWindows:
                             pipe.set(key, _text(window), ex=TTL_SECONDS)
                         await pipe.execute()
                 except (RedisError, OSError, TimeoutError) as error:
-                    _log.warning("windows are not kept", count=len(batch), error=str(error)[:200])
+                    self._failed("write", error)
 
 
 def _key(era: int, company: str, conversation: str) -> str:

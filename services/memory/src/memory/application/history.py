@@ -11,11 +11,13 @@ from contracts.rpc import MessageView
 from memory.domain.facts import Fact
 from memory.domain.keys import Position
 from memory.domain.recent import HELD, Seen, Window, stored_window
-from memory.errors import ProjectionBehind
+from memory.errors import ProjectionBehind, StoreUnavailable
 from memory.ports import ConversationStore, FactStore, Floor, Log, RecentWindows
 
 MAX_GAP = 20_000
 """Sequences that are read from the log at most: further back a filtered read scans the stream and hurts everybody."""
+PATIENCE = 1.5
+"""Seconds that a history waits for the database; without one it is read from the log, or it is an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +65,13 @@ class Histories:
         Raises:
             ProjectionBehind, UnknownSequence, StoreUnavailable: all worth another try.
         """
-        if limit <= HELD:
-            window = await self._window(company, conversation, up_to)
-            end = up_to if exact else window.up_to
-            messages = window.last(limit, end)
-            if messages is not None:
-                return History(messages, end, window.seen)
-        window = await self._from_store(company, conversation, up_to, limit)
+        try:
+            return await self._newest(company, conversation, up_to, limit, exact=exact)
+        except StoreUnavailable:
+            # The log alone will do as long as it is short enough to be read whole.
+            if up_to - self._log.first_seq >= MAX_GAP:
+                raise
+        window = await self._from_log(company, conversation, up_to, limit)
         return History(window.messages[-limit:], up_to, window.seen)
 
     async def after(self, company: str, conversation: str, since: int, at_least: int, limit: int) -> FactsPage:
@@ -80,10 +82,22 @@ class Histories:
         """
         end = max(at_least, since)
         floor = await self._floor_near(end)
+        if since > floor and since > await self._log.end():
+            return FactsPage([], complete=False, gone=True)
         found = await self._facts.after(company, conversation, self._at(since), self._at(floor), limit + 1)
         if len(found) <= limit and end > floor:
             found += await self._log.read(company, conversation, max(floor, since), end)
         return FactsPage(found[:limit], complete=len(found) <= limit)
+
+    async def _newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> History:
+        if limit <= HELD:
+            window = await self._window(company, conversation, up_to)
+            end = up_to if exact else window.up_to
+            messages = window.last(limit, end)
+            if messages is not None:
+                return History(messages, end, window.seen)
+        window = await self._from_store(company, conversation, up_to, limit)
+        return History(window.messages[-limit:], up_to, window.seen)
 
     async def _window(self, company: str, conversation: str, up_to: int) -> Window:
         era = self._log.era
@@ -99,15 +113,24 @@ class Histories:
 
     async def _from_store(self, company: str, conversation: str, up_to: int, limit: int) -> Window:
         floor = await self._floor_near(up_to)
-        rows, states = await asyncio.gather(
-            self._facts.newest_messages(company, conversation, self._at(min(floor, up_to)), limit + 1),
-            self._conversations.load([(company, conversation)]),
-        )
+        try:
+            async with asyncio.timeout(PATIENCE):
+                rows, states = await asyncio.gather(
+                    self._facts.newest_messages(company, conversation, self._at(min(floor, up_to)), limit + 1),
+                    self._conversations.load([(company, conversation)]),
+                )
+        except TimeoutError as error:
+            raise StoreUnavailable(f"MongoDB did not answer within {PATIENCE:g} s") from error
         state = states.get((company, conversation))
         stored = stored_window(rows, min(floor, up_to), limit, state.seen if state else None)
         if up_to <= floor:
             return stored
         return stored.extended(await self._log.read(company, conversation, floor, up_to), up_to, limit)
+
+    async def _from_log(self, company: str, conversation: str, up_to: int, limit: int) -> Window:
+        first = max(self._log.first_seq, 1)
+        empty = Window(first - 1, (), whole=True)
+        return empty.extended(await self._log.read(company, conversation, first - 1, up_to), up_to, limit)
 
     async def _floor_near(self, seq: int) -> int:
         """The floor, once no more than MAX_GAP is missing to `seq`."""
