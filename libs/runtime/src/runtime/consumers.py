@@ -69,7 +69,7 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
         if error is None:
             return
         problem = f"{error.get('description')} ({error.get('err_code')})"
-        if int(error.get("code", 500)) < 500:
+        if int(error.get("code", 500)) != 503:
             break
         await asyncio.sleep(min(0.1, max(left, 0)))
     raise NotReady(f"consumer {spec.durable} of stream {spec.stream} cannot be had: {problem}")

@@ -16,7 +16,8 @@ from nats.aio.msg import Msg
 from nats.errors import MaxPayloadError, OutboundBufferLimitError
 from nats.js import JetStreamContext
 
-from runtime.errors import FenceRefused, PublishRefused, PublishTimeout, Unavailable
+from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
+from runtime.metrics import PUBLISHED
 from runtime.replies import Pending, ReplyInbox, is_no_responders
 from runtime.telemetry import trace_headers
 
@@ -91,8 +92,15 @@ class Publisher:
         head.update(trace_headers())
         if headers:
             head.update(headers)
-        with await self._inbox.expect() as pending:
-            return await self._until_stored(subject, body, head, pending, deadline)
+        outcome = "stored"
+        try:
+            with await self._inbox.expect() as pending:
+                return await self._until_stored(subject, body, head, pending, deadline)
+        except PublishFailed as error:
+            outcome = type(error).__name__
+            raise
+        finally:
+            PUBLISHED.labels(stream, outcome).inc()
 
     async def _until_stored(
         self, subject: str, body: bytes, head: dict[str, str], pending: Pending, deadline: float

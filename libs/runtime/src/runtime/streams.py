@@ -20,7 +20,8 @@ log = structlog.get_logger(__name__)
 _NOT_FOUND = 10059
 _NAME_IN_USE = 10058
 _NO_STORAGE = 10047
-_SMALLEST = 16 * 1024 * 1024
+_PROBE = "NEXUS_ROOM"
+_SMALLEST = 8 * 1024 * 1024
 _NANOSECONDS = 1_000_000_000
 
 
@@ -56,50 +57,64 @@ async def ensure_streams(
     Raises:
         NotReady: JetStream did not answer in time, or a stream is there in a form that cannot be changed.
     """
-    clock = asyncio.get_running_loop().time
-    end = clock() + deadline
-    for stream in streams:
-        await _ensure(ReplyInbox.of(client), stream_config(stream, replicas), end)
+    end = asyncio.get_running_loop().time() + deadline
+    inbox = ReplyInbox.of(client)
+    share = 1.0
+    for position, stream in enumerate(streams):
+        wanted = stream_config(stream, replicas)
+        answer = await _ensure(inbox, wanted, share, end)
+        if _error_code(answer) == _NO_STORAGE:
+            share = await _room(inbox, sum(one.max_bytes for one in streams[position:]), end)
+            log.warning("streams.smaller", share=share, reason="the server has less storage than the streams may take")
+            answer = await _ensure(inbox, wanted, share, end)
+        error = cast("Mapping[str, Any] | None", answer.get("error"))
+        if error is not None:
+            raise NotReady(
+                f"stream {stream.name} cannot be brought to what this version needs: {error.get('description')} "
+                f"({error.get('err_code')}); compare `nats stream info {stream.name}` with contracts/streams.py"
+            )
 
 
-async def _ensure(inbox: ReplyInbox, wanted: dict[str, Any], end: float) -> None:
+async def _ensure(inbox: ReplyInbox, wanted: dict[str, Any], share: float, end: float) -> dict[str, Any]:
+    """Makes or updates one stream; the server's last answer."""
     name = wanted["name"]
     answer = await _call(inbox, f"STREAM.INFO.{name}", None, end)
     if _error_code(answer) == _NOT_FOUND:
-        answer = await _fit(inbox, f"STREAM.CREATE.{name}", wanted, end)
+        size = int(wanted["max_bytes"] * share) if wanted["max_bytes"] > 0 else -1
+        answer = await _call(inbox, f"STREAM.CREATE.{name}", {**wanted, "max_bytes": size}, end)
         if _error_code(answer) == 0:
             log.info("stream.created", stream=name)
-            return
+            return answer
         if _error_code(answer) == _NAME_IN_USE:  # somebody else was first, with an older or a newer version
             answer = await _call(inbox, f"STREAM.INFO.{name}", None, end)
+    if _error_code(answer) != 0:
+        return answer
+    current = cast("Mapping[str, Any]", answer["config"])
+    # A stream that had to be made smaller than wanted stays so; the server leaves out what is false.
+    changes = [key for key, value in wanted.items() if key != "max_bytes" and current.get(key, False) != value]
+    if not changes:
+        return answer
+    update = {**current, **wanted, "max_bytes": current["max_bytes"]}
+    answer = await _call(inbox, f"STREAM.UPDATE.{name}", update, end)
     if _error_code(answer) == 0:
-        current = cast("Mapping[str, Any]", answer["config"])
-        # A stream that had to be made smaller than wanted stays so.
-        changes = [key for key, value in wanted.items() if key != "max_bytes" and current.get(key) != value]
-        if not changes or (changes == ["deny_delete"] and not wanted["deny_delete"] and "deny_delete" not in current):
-            return
-        answer = await _call(
-            inbox, f"STREAM.UPDATE.{name}", {**current, **wanted, "max_bytes": current["max_bytes"]}, end
-        )
+        log.info("stream.updated", stream=name, changed=changes)
+    return answer
+
+
+async def _room(inbox: ReplyInbox, total: int, end: float) -> float:
+    """The share of `total` bytes that the server still has room for: the server reserves every stream's limit when the
+    stream is made, and tells nobody how much is left, so a stream that is deleted at once finds out."""
+    share = 0.5
+    while total * share >= _SMALLEST:
+        probe = {"name": _PROBE, "subjects": ["nexus.room"], "storage": "file", "max_bytes": int(total * share)}
+        answer = await _call(inbox, f"STREAM.CREATE.{_PROBE}", probe, end)
         if _error_code(answer) == 0:
-            log.info("stream.updated", stream=name, changed=changes)
-            return
-    error = cast("Mapping[str, Any]", answer["error"])
+            await _call(inbox, f"STREAM.DELETE.{_PROBE}", None, end)
+            return share
+        share /= 2
     raise NotReady(
-        f"stream {name} cannot be brought to what this version needs: {error.get('description')} "
-        f"({error.get('err_code')}); compare `nats stream info {name}` with contracts/streams.py"
+        "the server has no storage left for the streams: give JetStream more (max_file_store), or a larger disk"
     )
-
-
-async def _fit(inbox: ReplyInbox, subject: str, wanted: dict[str, Any], end: float) -> dict[str, Any]:
-    """Creates a stream; on a small disk with a smaller limit, since the server reserves it in advance."""
-    size = int(wanted["max_bytes"])
-    while True:
-        answer = await _call(inbox, subject, {**wanted, "max_bytes": size}, end)
-        if _error_code(answer) != _NO_STORAGE or size <= _SMALLEST:
-            return answer
-        size //= 2
-        log.warning("stream.smaller", stream=wanted["name"], max_bytes=size, reason="the server has less storage")
 
 
 async def _call(inbox: ReplyInbox, method: str, body: Mapping[str, Any] | None, end: float) -> dict[str, Any]:
@@ -118,7 +133,8 @@ async def _call(inbox: ReplyInbox, method: str, body: Mapping[str, Any] | None, 
             await asyncio.sleep(min(0.1, max(left, 0)))
             continue
         answer: dict[str, Any] = orjson.loads(message.data)
-        if int(answer.get("error", {}).get("code", 0)) >= 500 and _error_code(answer) != _NO_STORAGE:
+        # 503: no leader yet, or still starting. A refused configuration is 400 or 500, and stays refused.
+        if int(answer.get("error", {}).get("code", 0)) == 503:
             await asyncio.sleep(min(0.1, max(left, 0)))
             continue
         return answer

@@ -181,7 +181,9 @@ class ServerProcess:
 
 
 class NatsServer(ServerProcess):
-    """nats-server with JetStream; `url` is nats://127.0.0.1:port."""
+    """nats-server with JetStream; `url` is nats://127.0.0.1:port. `options` are further arguments of its command."""
+
+    options: Sequence[str] = ()
 
     @property
     def url(self) -> str:
@@ -193,7 +195,8 @@ class NatsServer(ServerProcess):
         port = str(self.port or -1)
         store = str(self.directory / "store")
         files = str(self.directory)
-        return [_script("nats-server"), "-a", self.host, "-p", port, "-js", "-sd", store, "--ports_file_dir", files]
+        place = ["-a", self.host, "-p", port, "-js", "-sd", store, "--ports_file_dir", files]
+        return [_script("nats-server"), *place, *self.options]
 
     def ready(self) -> bool:
         try:

@@ -1,0 +1,87 @@
+"""The contracts' streams on a real server."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from nats.aio.client import Client
+
+from contracts.streams import CHAT, STREAMS, TOOLS
+from runtime.connection import connect, subscribe
+from runtime.errors import NotReady
+from runtime.publishing import Publisher
+from runtime.settings import NatsSettings
+from runtime.streams import ensure_streams
+from runtime.testing import NatsServer, eventually
+
+
+async def config(client: Client, name: str) -> dict[str, Any]:
+    answer = orjson.loads((await client.request(f"$JS.API.STREAM.INFO.{name}", b"", timeout=2)).data)
+    return answer["config"]
+
+
+async def test_every_stream_is_made_as_the_contracts_say(nats_streams: Client) -> None:
+    for stream in STREAMS:
+        made = await config(nats_streams, stream.name)
+        assert tuple(made["subjects"]) == stream.subjects
+        assert made["retention"] == stream.retention
+        assert made["discard"] == stream.discard
+        assert made["duplicate_window"] == stream.duplicate_window * 1e9
+        assert made["allow_direct"] is stream.allow_direct
+    chat = await config(nats_streams, "CHAT")
+    assert chat["deny_delete"] is True
+    # Each of these would let a narrow publisher forge or wipe facts.
+    assert not any(chat.get(name) for name in ("allow_msg_schedules", "allow_rollup_hdrs", "allow_msg_ttl"))
+
+
+async def test_a_second_time_changes_nothing_and_many_at_once_do_no_harm(nats_server: NatsServer) -> None:
+    clients = [await connect(NatsSettings(url=nats_server.url), name=f"n{number}") for number in range(4)]
+    await asyncio.gather(*(ensure_streams(client) for client in clients))
+    await ensure_streams(clients[0])
+    for client in clients:
+        await client.close()
+
+
+async def test_a_newer_version_adds_a_subject_and_keeps_what_is_stored(nats_client: Client) -> None:
+    await ensure_streams(nats_client, [replace(CHAT, subjects=("chat.a.>",))])
+    await Publisher(nats_client).append("chat.a.b.message.visitor.v1", b"1", stream="CHAT", msg_id="1")
+    await ensure_streams(nats_client, [CHAT])
+    stored = await Publisher(nats_client).append("chat.b.b.message.visitor.v1", b"2", stream="CHAT", msg_id="2")
+    assert stored.seq == 2
+
+
+async def test_a_stream_that_cannot_be_changed_is_named(nats_client: Client) -> None:
+    await ensure_streams(nats_client, [replace(TOOLS, retention="limits")])
+    with pytest.raises(NotReady, match="stream TOOLS"):
+        await ensure_streams(nats_client, [TOOLS])
+
+
+async def test_a_small_disk_gets_smaller_streams(tmp_path: Path, nats_server: NatsServer) -> None:
+    nats_server.stop()
+    small = tmp_path / "small.conf"
+    small.write_text("jetstream { max_file_store: 300M }\n")
+    nats_server.options = ("-c", str(small))
+    nats_server.start()
+    client = await connect(NatsSettings(url=nats_server.url), name="test")
+    await ensure_streams(client)
+    total = sum([(await config(client, stream.name))["max_bytes"] for stream in STREAMS])
+    assert 0 < total <= 300 * 1024 * 1024
+    await ensure_streams(client)
+    await client.close()
+
+
+async def test_stored_facts_are_republished_with_their_sequence(nats_streams: Client) -> None:
+    seen: list[tuple[str, str]] = []
+
+    async def take(message: Any) -> None:
+        seen.append((message.subject, message.headers["Nats-Sequence"]))
+
+    await subscribe(nats_streams, "live.chat.>", take)
+    await nats_streams.flush()
+    stored = await Publisher(nats_streams).append("chat.a.b.owner.changed.v1", b"1", stream="CHAT", msg_id="1")
+    await eventually(lambda: seen == [("live.chat.a.b.owner.changed.v1", str(stored.seq))])
