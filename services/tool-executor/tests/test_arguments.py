@@ -1,4 +1,4 @@
-"""Arguments: one spelling, defaults, what is hidden from the log, symbols, the token budget."""
+"""Arguments: one spelling, defaults, what is hidden from the log, the token budget."""
 
 from typing import Any
 
@@ -10,7 +10,6 @@ from tool_executor.adapters.page_text import readable_text
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.fingerprint import canonical, fingerprint
 from tool_executor.domain.masking import masked
-from tool_executor.domain.symbols import normal_symbol
 from tool_executor.domain.token_budget import cut
 
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -58,28 +57,6 @@ def test_secrets_are_masked_by_their_look_at_any_depth():
         "path": "/pricing",
         "limit": 5,
     }
-
-
-@pytest.mark.parametrize(
-    ("spelled", "normal"),
-    [
-        ("aapl", "AAPL"),
-        (" $AAPL ", "AAPL"),
-        ("btc/usd", "BTC/USD"),
-        ("BTC-USD", "BTC/USD"),
-        ("btc_usd", "BTC/USD"),
-        ("BTCUSD", "BTC/USD"),
-        ("BTC-USDT", "BTC/USDT"),
-        ("brk-b", "BRK.B"),
-        ("BRK/B", "BRK.B"),
-        ("BRK.B", "BRK.B"),
-        ("^gspc", "^GSPC"),
-        ("BTC", "BTC"),
-    ],
-)
-def test_spellings_of_a_symbol_come_together(spelled: str, normal: str):
-    assert normal_symbol(spelled) == normal
-    assert normal_symbol(normal) == normal
 
 
 @given(st.text(max_size=400), st.integers(min_value=1, max_value=50))

@@ -1,12 +1,12 @@
 """What comes in: tool calls from the work queue, and questions about the catalogue."""
 
+import json
 import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Protocol, cast
 
-import orjson
 import structlog
 from pydantic import ValidationError
 
@@ -149,10 +149,12 @@ class CallHandler:
     async def _answer_unreadable(self, data: bytes, error: ValidationError) -> None:
         """Whoever waits for an answer to something that is no call is told so, if it says where."""
         try:
-            body = cast("dict[str, Any]", orjson.loads(data)["data"])
+            # The standard library reads what stricter parsers refuse (half a surrogate pair, for one).
+            body = cast("dict[str, Any]", json.loads(data)["data"])
             reply_to, call_id, tool = body["replyTo"], body["callId"], str(body.get("tool", ""))
-        except (orjson.JSONDecodeError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return
+        tool = tool.encode("utf-8", "replace").decode()
         if not isinstance(reply_to, str) or not isinstance(call_id, str) or not is_id(call_id):
             return
         problems = error.errors(include_url=False, include_input=False, include_context=False)[:20]

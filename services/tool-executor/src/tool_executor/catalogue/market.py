@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from contracts.symbols import normal_symbol
 from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Text, Tool
 from tool_executor.domain.plans import Arguments
-from tool_executor.domain.symbols import normal_symbol
 
 SYMBOL: Mapping[str, Any] = {
     "type": "string",
