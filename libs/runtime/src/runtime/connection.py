@@ -135,6 +135,8 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
                 user=settings.user,
                 password=settings.password.get_secret_value() if settings.password else None,
                 user_credentials=settings.credentials,
+                # Each user's replies below a name of its own, so that permissions can keep users out of each other's.
+                inbox_prefix=f"_INBOX.{settings.user}" if settings.user else "_INBOX",
             )
     except TimeoutError:
         with suppress(Exception):

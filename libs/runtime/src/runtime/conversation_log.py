@@ -11,7 +11,7 @@ from datetime import datetime
 
 import orjson
 from nats.aio.client import Client
-from nats.errors import NoRespondersError
+from nats.errors import Error as NatsError
 
 from contracts.channels import ChatKind, chat, conversation_tree
 from contracts.ids import derive_id
@@ -79,14 +79,14 @@ class ConversationLog:
         end = clock() + deadline
         pause = 0.001
         while True:
-            stored = await self._direct.last_of_each([tree], deadline=max(end - clock(), 0.001))
+            stored = await self._direct.last_of_each([tree], deadline=max(end - clock(), 0.05))
             n = stored[-1].seq if stored else 0
             if n >= at_least:
                 # Kinds that this version does not know count for n, and for nothing else.
                 tail = len(tree) - 1
                 facts = {_KINDS[kind]: fact for fact in stored if (kind := fact.subject[tail:]) in _KINDS}
                 return LogSnapshot(facts, n, tree)
-            if clock() >= end:
+            if clock() + pause >= end:
                 raise LogBehind(f"the log of {company}/{conversation} was read at {n}, and {at_least} is needed")
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.1)
@@ -131,7 +131,7 @@ class ConversationLog:
         subject = f"$JS.API.STREAM.INFO.{self._stream}"
         try:
             answer = orjson.loads((await self._inbox.request(subject, b"", deadline=deadline)).data)
-        except (TimeoutError, NoRespondersError) as error:
+        except (TimeoutError, NatsError) as error:
             raise ReadFailed(f"no answer about the stream {self._stream}: is JetStream up?") from error
         if "error" in answer:
             raise ReadFailed(f"stream {self._stream}: {answer['error'].get('description')}")

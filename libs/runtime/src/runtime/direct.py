@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
 from runtime.errors import ReadFailed
@@ -86,7 +87,7 @@ class DirectReader:
         while True:
             try:
                 message = await self._inbox.request(subject, body, deadline=min(ATTEMPT, max(end - clock(), 0.001)))
-            except (TimeoutError, NoRespondersError) as error:
+            except (TimeoutError, NatsError) as error:
                 await self._again(end, error)
                 continue
             status = status_of(message)
@@ -105,7 +106,7 @@ class DirectReader:
                 messages = await self._inbox.request_many(
                     self._subject, body, deadline=min(ATTEMPT, max(end - clock(), 0.001)), done=_is_status
                 )
-            except TimeoutError as error:
+            except (TimeoutError, NatsError) as error:
                 await self._again(end, error)
                 continue
             last = messages.pop()
@@ -124,7 +125,7 @@ class DirectReader:
 
     async def _again(self, end: float, error: Exception) -> None:
         left = end - asyncio.get_running_loop().time()
-        if left <= 0:
+        if left <= 0 or self._client.is_closed:
             raise ReadFailed(
                 f"no answer to a direct read of {self.stream}: is the stream there, the server up?"
             ) from error

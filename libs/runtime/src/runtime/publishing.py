@@ -13,7 +13,8 @@ from typing import Any, Protocol
 import orjson
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import MaxPayloadError, OutboundBufferLimitError
+from nats.errors import Error as NatsError
+from nats.errors import MaxPayloadError
 from nats.js import JetStreamContext
 
 from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
@@ -116,6 +117,8 @@ class Publisher:
                 if unacknowledged:
                     raise PublishTimeout(f"{subject} got no acknowledgement within {deadline:g} s; it may be stored")
                 raise Unavailable(f"{subject} was not stored within {deadline:g} s: {why}")
+            if self._client.is_closed and not unacknowledged:
+                raise Unavailable(f"{subject} was not stored: the connection is closed, the service is stopping")
             if not self._client.is_connected:
                 await asyncio.sleep(min(PAUSE, left))
                 continue
@@ -123,8 +126,8 @@ class Publisher:
                 await self._client.publish(subject, body, reply=pending.reply_to, headers=head)
             except MaxPayloadError as error:
                 raise PublishRefused(f"{subject}: {len(body)} bytes are more than the server takes", code=0) from error
-            except OutboundBufferLimitError:
-                why = "the connection's buffer is full"
+            except NatsError as error:
+                why = str(error)
                 await asyncio.sleep(min(PAUSE, left))
                 continue
             answer = await self._acknowledgement(pending, min(attempt, left))

@@ -163,6 +163,7 @@ class PullWorker:
         status = status_of(message)
         if status is not None and not message.data:
             self._on_status(status, message)
+            await self._ask()
             return
         for key, left in self._requests.items():
             if left > 1:

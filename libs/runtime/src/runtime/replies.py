@@ -109,7 +109,7 @@ class ReplyInbox:
 
     async def expect(self, done: Callable[[Msg], bool] | None = None) -> Pending:
         """A name to reply to. `done` says which reply is the last; without it the first is."""
-        if self._starting is None:
+        if self._starting is None or (self._starting.done() and self._starting.exception() is not None):
             self._starting = asyncio.create_task(
                 subscribe(
                     self._client,
@@ -119,7 +119,7 @@ class ReplyInbox:
                     pending_bytes=_PENDING_BYTES,
                 )
             )
-        if not self._starting.done():
+        if not self._starting.done() or self._starting.exception() is not None:
             await asyncio.shield(self._starting)
         self._count += 1
         key = str(self._count)
