@@ -12,6 +12,7 @@ from runtime.testing import ValkeyServer, eventually
 from tool_executor.adapters.local_limiter import LocalRateLimiter
 from tool_executor.adapters.rate_limiter import RedisRateLimiter
 from tool_executor.adapters.redis_store import RedisStore
+from tool_executor.adapters.renewals import Renewals
 from tool_executor.adapters.result_cache import RedisResultCache
 from tool_executor.domain.declaration import CacheScope, CallContext, Data
 from tool_executor.domain.limits import Window, limits_of
@@ -182,7 +183,7 @@ async def test_many_that_miss_at_once_cause_one_execution_across_executors(
 
 
 async def test_a_follower_whose_leader_gave_nothing_is_not_kept_waiting(store: RedisStore):
-    cache = RedisResultCache(store)
+    cache = RedisResultCache(store, Renewals(store))
     token = await cache.lead("k", 5)
     assert token is not None
     assert await cache.lead("k", 5) is None

@@ -17,6 +17,7 @@ from contracts.events.tool import ToolMetadata, ToolResult
 from runtime.testing import NatsServer, ValkeyServer, eventually
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.redis_store import RedisStore
+from tool_executor.adapters.renewals import LEASE, Renewals
 from tool_executor.domain.declaration import CallContext, Data
 from tool_executor.domain.plans import Arguments
 from tool_executor.ports import CallKey, Claimed, OtherArguments, Recorded, Running, StoreAway
@@ -96,16 +97,16 @@ async def test_many_deliveries_of_one_call_run_it_once(nats_client: Client, valk
 
 async def test_a_started_record_turns_done_for_its_owner_alone(valkey_server: ValkeyServer):
     store = RedisStore(valkey_server.url, 1.0)
-    records = RedisCallRecords(store, 60)
+    records = RedisCallRecords(store, Renewals(store), 60)
     try:
-        first = await records.claim(KEY, "f", 0.05)
+        first = await records.claim(KEY, "f", 0.05, renewed=False)
         assert isinstance(first, Claimed)
         assert not first.abandoned
-        assert isinstance(await records.claim(KEY, "f", 0.05), Running)
-        assert isinstance(await records.claim(KEY, "other", 0.05), OtherArguments)
+        assert isinstance(await records.claim(KEY, "f", 0.05, renewed=False), Running)
+        assert isinstance(await records.claim(KEY, "other", 0.05, renewed=False), OtherArguments)
 
         async def taken_over() -> Claimed | None:
-            claim = await records.claim(KEY, "f", 5)
+            claim = await records.claim(KEY, "f", 5, renewed=False)
             return claim if isinstance(claim, Claimed) else None
 
         second = await eventually(taken_over)
@@ -114,9 +115,32 @@ async def test_a_started_record_turns_done_for_its_owner_alone(valkey_server: Va
         assert not await records.finish(KEY, first.owner, DONE)
         assert await records.finish(KEY, second.owner, DONE)
         await records.release(KEY, second.owner, forget=True)
-        assert await records.claim(KEY, "f", 5) == Recorded(DONE)
+        assert await records.claim(KEY, "f", 5, renewed=False) == Recorded(DONE)
     finally:
         await store.close()
+
+
+async def test_a_renewed_lease_lasts_while_its_process_lives_and_not_much_longer(valkey_server: ValkeyServer):
+    store, other_store = RedisStore(valkey_server.url, 1.0), RedisStore(valkey_server.url, 1.0)
+    renewals = Renewals(store)
+    records, others = RedisCallRecords(store, renewals, 60), RedisCallRecords(other_store, Renewals(other_store), 60)
+    loop = asyncio.get_running_loop()
+    try:
+        assert isinstance(await records.claim(KEY, "f", 20, renewed=True), Claimed)
+        started = loop.time()
+        while loop.time() < started + LEASE + 1:
+            assert isinstance(await others.claim(KEY, "f", 20, renewed=True), Running)
+            await asyncio.sleep(0.1)
+        await renewals.close()
+
+        async def abandoned() -> bool:
+            claim = await others.claim(KEY, "f", 20, renewed=True)
+            return isinstance(claim, Claimed) and claim.abandoned
+
+        assert await eventually(abandoned, LEASE + 1)
+    finally:
+        await store.close()
+        await other_store.close()
 
 
 async def test_a_store_that_hangs_costs_one_deadline_and_not_each_call_one(valkey_server: ValkeyServer):

@@ -18,6 +18,7 @@ from tool_executor.adapters.page_fetcher import PageFetcher
 from tool_executor.adapters.rate_limiter import RedisRateLimiter
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.adapters.remote_tools import BusTools
+from tool_executor.adapters.renewals import Renewals
 from tool_executor.adapters.result_cache import RedisResultCache
 from tool_executor.adapters.site_pages import SitePages
 from tool_executor.catalogue.all_tools import all_tools
@@ -58,6 +59,7 @@ class Executor:
     def __init__(self, connections: Connections, settings: ExecutorSettings, more_tools: tuple[Tool, ...] = ()) -> None:
         nats = connections.nats
         self.store = RedisStore(connections.redis_url, connections.redis_deadline)
+        self._renewals = Renewals(self.store)
         rpc = RpcClient(nats)
         self.companies = BusCompanies(nats, rpc)
         self._fetcher = PageFetcher(demo=connections.demo)
@@ -79,12 +81,12 @@ class Executor:
         }
         return Pipeline(
             [
-                Recall(RedisCallRecords(self.store, settings.record_seconds), self.registry),  # 0
+                Recall(RedisCallRecords(self.store, self._renewals, settings.record_seconds), self.registry),  # 0
                 Find(self.registry, self.companies),  # 1
                 Permit(),  # 2
                 Limit(RedisRateLimiter(self.store), LocalRateLimiter()),  # 3
                 Validate(),  # 4
-                Cache(RedisResultCache(self.store)),  # 5 and 8
+                Cache(RedisResultCache(self.store, self._renewals)),  # 5 and 8
                 Bulkhead(slow, default=settings.slots),
                 CheckOutput(),  # 7
                 Run(BusTools(rpc), _on_fault),  # 6
@@ -95,6 +97,7 @@ class Executor:
     async def close(self) -> None:
         """Closes what was opened; when no call runs any more."""
         await self._fetcher.close()
+        await self._renewals.close()
         await self.store.close()
 
 

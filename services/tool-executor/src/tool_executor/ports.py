@@ -76,8 +76,13 @@ class CallKey:
 class CallRecords(Protocol):
     """Which calls were started, by whom, and what came of them. Every method raises StoreAway."""
 
-    async def claim(self, key: CallKey, fingerprint: str, lease: float) -> Claim:
-        """One atomic step: the record as it is, or a new one that is ours for `lease` seconds."""
+    async def claim(self, key: CallKey, fingerprint: str, lease: float, *, renewed: bool) -> Claim:
+        """One atomic step: the record as it is, or a new one that is ours for `lease` seconds.
+
+        Args:
+            renewed: the lease is a short one, kept alive as long as this process lives: its death is known within
+                seconds, and a stall of seconds may be taken for it.
+        """
         ...
 
     async def finish(self, key: CallKey, owner: str, result: ToolResult) -> bool:

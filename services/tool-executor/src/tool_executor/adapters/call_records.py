@@ -11,6 +11,7 @@ import secrets
 
 from contracts.events.tool import ToolResult
 from tool_executor.adapters.redis_store import RedisStore, Script, texts
+from tool_executor.adapters.renewals import LEASE, Renewals
 from tool_executor.ports import CallKey, Claim, Claimed, OtherArguments, Recorded, Running
 
 _CLAIM = Script("""
@@ -48,17 +49,27 @@ return redis.call('HSET', KEYS[1], 'l', 0)
 """)
 
 
+_RENEW = Script("""
+local known = redis.call('HMGET', KEYS[1], 'o', 'r')
+if known[1] ~= ARGV[1] or known[2] then return 0 end
+local t = redis.call('TIME')
+redis.call('HSET', KEYS[1], 'l', t[1] * 1000 + math.floor(t[2] / 1000) + ARGV[2])
+return 1
+""")
+
+
 class RedisCallRecords:
     """See ports.CallRecords. `keep`: seconds that a call is remembered."""
 
-    def __init__(self, store: RedisStore, keep: int) -> None:
+    def __init__(self, store: RedisStore, renewals: Renewals, keep: int) -> None:
         self._store = store
+        self._renewals = renewals
         self._keep = keep * 1000
 
-    async def claim(self, key: CallKey, fingerprint: str, lease: float) -> Claim:
+    async def claim(self, key: CallKey, fingerprint: str, lease: float, *, renewed: bool) -> Claim:
         # The owner is this one attempt: when the first answer was lost, the client's own retry finds itself.
         owner = secrets.token_hex(8)
-        milliseconds = int(lease * 1000)
+        milliseconds = int((min(LEASE, lease) if renewed else lease) * 1000)
         answer = texts(await self._store.run(_CLAIM, _name(key), fingerprint, owner, milliseconds, self._keep))
         match answer[0]:
             case b"done":
@@ -68,12 +79,16 @@ class RedisCallRecords:
             case b"running":
                 return Running(int(answer[1]) / 1000)
             case word:
+                if renewed and lease > LEASE:
+                    self._renewals.hold(_name(key), _RENEW, owner, milliseconds, longest=lease)
                 return Claimed(owner, abandoned=word == b"abandoned")
 
     async def finish(self, key: CallKey, owner: str, result: ToolResult) -> bool:
+        self._renewals.drop(_name(key))
         return bool(await self._store.run(_FINISH, _name(key), owner, result.to_json(), self._keep))
 
     async def release(self, key: CallKey, owner: str, *, forget: bool) -> None:
+        self._renewals.drop(_name(key))
         await self._store.run(_RELEASE, _name(key), owner, 1 if forget else 0)
 
 

@@ -7,9 +7,13 @@ import secrets
 import orjson
 
 from tool_executor.adapters.redis_store import RedisStore, Script
+from tool_executor.adapters.renewals import LEASE, Renewals
 from tool_executor.domain.declaration import Data
 
 _YIELD = Script("if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0")
+_RENEW = Script(
+    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0"
+)
 _JITTER = 0.1
 _FIRST_LOOK = 0.005
 _LAST_LOOK = 0.1
@@ -18,8 +22,9 @@ _LAST_LOOK = 0.1
 class RedisResultCache:
     """See ports.ResultCache."""
 
-    def __init__(self, store: RedisStore) -> None:
+    def __init__(self, store: RedisStore, renewals: Renewals) -> None:
         self._store = store
+        self._renewals = renewals
 
     async def get(self, key: str) -> Data | None:
         kept = await self._store.command("GET", f"tool:cache:{key}")
@@ -31,9 +36,13 @@ class RedisResultCache:
         await self._store.command("SET", f"tool:cache:{key}", orjson.dumps(data), "PX", kept)
 
     async def lead(self, key: str, seconds: float) -> str | None:
-        token = secrets.token_hex(8)
-        won = await self._store.command("SET", f"tool:lead:{key}", token, "NX", "PX", max(int(seconds * 1000), 1))
-        return token if won else None
+        name, token = f"tool:lead:{key}", secrets.token_hex(8)
+        milliseconds = max(int(min(seconds, LEASE) * 1000), 1)
+        if not await self._store.command("SET", name, token, "NX", "PX", milliseconds):
+            return None
+        if seconds > LEASE:
+            self._renewals.hold(name, _RENEW, token, milliseconds, longest=seconds)
+        return token
 
     async def follow(self, key: str, seconds: float) -> Data | None:
         pause = _FIRST_LOOK
@@ -48,4 +57,5 @@ class RedisResultCache:
         return None
 
     async def yield_lead(self, key: str, token: str) -> None:
+        self._renewals.drop(f"tool:lead:{key}")
         await self._store.run(_YIELD, f"tool:lead:{key}", token)

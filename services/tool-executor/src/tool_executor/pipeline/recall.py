@@ -4,7 +4,7 @@ import contextlib
 
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolResult
-from tool_executor.catalogue.registry import Registry
+from tool_executor.catalogue.registry import Entry, Registry
 from tool_executor.domain import texts
 from tool_executor.domain.fingerprint import fingerprint
 from tool_executor.pipeline.call import UNRECORDED, Outcome, Postponed, Progress, Rest
@@ -25,8 +25,13 @@ class Recall:
 
     async def __call__(self, call: Progress, rest: Rest) -> Outcome:
         key = CallKey(call.caller.company, call.caller.user, call.call_id)
+        entry = self._registry.find(call.tool)
+        # What has side effects must never be taken for dead while it runs; the rest may be run twice.
+        renewed = entry is not None and not entry.tool.side_effects
         try:
-            claim = await self._records.claim(key, fingerprint(call.tool, call.arguments), self._lease(call))
+            claim = await self._records.claim(
+                key, fingerprint(call.tool, call.arguments), _lease(call, entry), renewed=renewed
+            )
         except StoreAway:
             call.degraded = True
             return await rest()
@@ -40,7 +45,13 @@ class Recall:
                 return Postponed(min(max(seconds, _SHORTEST_WAIT), _LONGEST_WAIT))
             case Claimed(owner, abandoned):
                 call.abandoned = abandoned
-                outcome = await rest()
+                try:
+                    outcome = await rest()
+                except BaseException:
+                    # A fault of ours, or the end of the process: whoever gets the call next may begin at once.
+                    with contextlib.suppress(StoreAway):
+                        await self._records.release(key, owner, forget=False)
+                    raise
                 await self._settle(call, key, owner, outcome)
                 return outcome
 
@@ -52,12 +63,12 @@ class Recall:
             else:
                 await self._records.release(key, owner, forget=not call.abandoned)
 
-    def _lease(self, call: Progress) -> float:
-        entry = self._registry.find(call.tool)
-        if entry is None:
-            return _MARGIN
-        tries = 1 if entry.tool.side_effects else 2
-        return min(tries * entry.tool.time_limit, max(call.seconds_left, 0.0)) + _MARGIN
+
+def _lease(call: Progress, entry: Entry | None) -> float:
+    if entry is None:
+        return _MARGIN
+    tries = 1 if entry.tool.side_effects else 2
+    return min(tries * entry.tool.time_limit, max(call.seconds_left, 0.0)) + _MARGIN
 
 
 def _unrecorded(result: ToolResult) -> bool:

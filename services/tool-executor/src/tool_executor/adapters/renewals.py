@@ -1,0 +1,62 @@
+"""Short leases that their holder keeps renewing: when the process dies, they run out within seconds.
+
+One task for all leases of the process; each has a longest life, so that a holder that forgot it cannot keep it.
+"""
+
+import asyncio
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+
+from tool_executor.adapters.redis_store import Part, RedisStore, Script
+from tool_executor.ports import StoreAway
+
+LEASE = 3.0
+"""Seconds that a renewed lease lasts; the process may miss two renewals."""
+_EVERY = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    script: Script
+    arguments: tuple[Part, ...]
+    until: float
+
+
+class Renewals:
+    """The leases that this process holds, by key."""
+
+    def __init__(self, store: RedisStore) -> None:
+        self._store = store
+        self._held: dict[str, _Held] = {}
+        self._ticker: asyncio.Task[None] | None = None
+
+    def hold(self, key: str, script: Script, *arguments: Part, longest: float) -> None:
+        """Runs `script` on the key every second, until `drop` or for `longest` seconds."""
+        self._held[key] = _Held(script, arguments, time.monotonic() + longest)
+        if self._ticker is None or self._ticker.done():
+            self._ticker = asyncio.create_task(self._tick())
+
+    def drop(self, key: str) -> None:
+        """Renews it no more."""
+        self._held.pop(key, None)
+
+    async def close(self) -> None:
+        """Renews nothing any more."""
+        self._held.clear()
+        if self._ticker is not None:
+            self._ticker.cancel()
+            await asyncio.wait([self._ticker])
+
+    async def _tick(self) -> None:
+        while self._held:
+            await asyncio.sleep(_EVERY)
+            now = time.monotonic()
+            for key in [key for key, held in self._held.items() if held.until < now]:
+                del self._held[key]
+            await asyncio.gather(*(self._renew(key, held) for key, held in list(self._held.items())))
+
+    async def _renew(self, key: str, held: _Held) -> None:
+        # Missed, the lease runs out: somebody else may then do the same work again, which harms nobody.
+        with suppress(StoreAway):
+            await self._store.run(held.script, key, *held.arguments)
