@@ -135,6 +135,15 @@ class ChatClient:
         await self.send("message.send", clientMessageId=identity, text=text, **fields)
         return await self.until("message.ack", lambda frame: frame["clientMessageId"] == identity)
 
+    async def fact(self, seq: int, *, deadline: float = DEADLINE) -> Frame:
+        """The frame that tells the durable fact `seq`, whether it has come already or not."""
+        told = next((frame for frame in self.seen if _seq(frame) == seq), None)
+        async with asyncio.timeout(deadline):
+            while told is None:
+                frame = await self.next(deadline)
+                told = frame if _seq(frame) == seq else None
+        return told
+
     async def closed(self, deadline: float = DEADLINE) -> int | None:
         """The code with which the server closes the socket, whatever it sends before."""
         try:
@@ -143,6 +152,12 @@ class ChatClient:
                     self.seen.append(orjson.loads(await self.socket.recv()))
         except ConnectionClosed:
             return self.socket.close_code
+
+
+def _seq(frame: Frame) -> int | None:
+    if frame["type"] == "message.created":
+        return frame["message"]["seq"]
+    return frame.get("seq") if frame["type"] in {"owner.changed", "run.cancelled"} else None
 
 
 @dataclass

@@ -63,11 +63,10 @@ async def test_every_socket_of_the_conversation_is_told_of_a_message_once(
     async with ChatClient(gateway.url) as one, ChatClient(gateway.url) as two:
         mine = await one.hello(tokens.visitor("v1"))
         await two.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
-        for text in ("a", "b"):
-            await one.say(text)
+        await one.say("a")
+        ack = await one.say("b")
         for client in (one, two):
-            await client.send("ping")
-            await client.until("pong")
+            await client.fact(ack["seq"])
             created = [frame["message"] for frame in client.seen if frame["type"] == "message.created"]
             assert [message["text"] for message in created] == ["a", "b"]
             assert all(message["clientMessageId"] and message["role"] == "visitor" for message in created)
@@ -214,9 +213,7 @@ async def test_eight_thousand_characters_of_any_kind_are_stored(gateway: Gateway
     text = "🦜" * 8000
     async with ChatClient(gateway.url) as client:
         await client.hello(tokens.visitor("v1"))
-        await client.say(text)
-        created = next((one for one in client.seen if one["type"] == "message.created"), None)
-        created = created or await client.until("message.created")
+        created = await client.fact((await client.say(text))["seq"])
         assert created["message"]["text"] == text
 
 

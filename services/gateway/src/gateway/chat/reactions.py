@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from contracts.channels import PresenceKind
+from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events import turn
-from gateway.chat.commands import Draft, message_id
+from gateway.chat.commands import Draft, Place, message_id
 from gateway.chat.hub import Attachment
 from gateway.chat.session import Reaction, Session
 from gateway.domain import client_frames as frames
@@ -21,42 +22,38 @@ OWN_FACT_DEADLINE = 2.0
 TYPING_MS = 5_000
 
 
-def _ping(session: Session, _: Caller, frame: frames.Ping) -> None:
+async def _ping(session: Session, _: Caller, frame: frames.Ping) -> None:
     session.push(server_frames.pong(frame.conversation_id or session.home))
 
 
-def _send(session: Session, caller: Caller, frame: frames.MessageSend) -> None:
+async def _send(session: Session, caller: Caller, frame: frames.MessageSend) -> None:
     attachment = session.attachment(frame)
-
-    async def send() -> None:
-        place = session.place(caller, attachment)
-        stored = await session.chat.commands.find_sent(place, frame.client_message_id) if frame.retry else None
-        if stored is None:
-            stored = await _store(session, caller, attachment, frame)
-        session.started.add(attachment.conversation)
-        session.push(
-            server_frames.ack(
-                attachment.conversation,
-                client_message_id=frame.client_message_id,
-                message_id=message_id(place, frame.client_message_id),
-                seq=stored.seq,
-                duplicate=stored.duplicate,
-            )
+    place = Place(caller, attachment.conversation)
+    stored = await session.chat.commands.find_sent(place, frame.client_message_id) if frame.retry else None
+    if stored is None:
+        stored = await _store(session, place, frame)
+    session.started.add(attachment.conversation)
+    session.push(
+        server_frames.ack(
+            attachment.conversation,
+            client_message_id=frame.client_message_id,
+            message_id=message_id(place, frame.client_message_id),
+            seq=stored.seq,
+            duplicate=stored.duplicate,
         )
-        _expect(session, attachment, stored.seq)
+    )
+    _expect(session, attachment, stored.seq)
 
-    session.queue(frame, send)
 
-
-async def _store(session: Session, caller: Caller, attachment: Attachment, frame: frames.MessageSend) -> Stored:
-    commands, place = session.chat.commands, session.place(caller, attachment)
+async def _store(session: Session, place: Place, frame: frames.MessageSend) -> Stored:
+    caller, commands = place.caller, session.chat.commands
     draft = Draft(frame.client_message_id, frame.text, session.locale, session.page)
     if caller.is_operator:
         return await commands.send_as_operator(place, draft)
     session.chat.door.message(
         f"{caller.company}/{caller.subject}",
         session.address,
-        opens_conversation=attachment.conversation not in session.started,
+        opens_conversation=place.conversation not in session.started,
     )
     return await commands.send_as_visitor(place, draft)
 
@@ -70,91 +67,71 @@ def _expect(session: Session, attachment: Attachment, seq: int) -> None:
     asyncio.get_running_loop().call_later(OWN_FACT_DEADLINE, look)
 
 
-def _typing(session: Session, caller: Caller, frame: frames.Typing) -> None:
-    attachment = session.attachment(frame)
+async def _typing(session: Session, caller: Caller, frame: frames.Typing) -> None:
     data = turn.Typing(actor=_actor(caller), expires_in_ms=TYPING_MS)
-    _tell(session, attachment, PresenceKind.TYPING, data)
+    await _tell(session, session.attachment(frame), PresenceKind.TYPING, data)
 
 
-def _receipt(session: Session, caller: Caller, frame: frames.Receipt) -> None:
-    attachment = session.attachment(frame)
+async def _receipt(session: Session, caller: Caller, frame: frames.Receipt) -> None:
     data = turn.Receipt(actor=_actor(caller), up_to_seq=frame.up_to_seq)
-    _tell(session, attachment, PresenceKind.RECEIPT, data)
+    await _tell(session, session.attachment(frame), PresenceKind.RECEIPT, data)
 
 
-def _tell(session: Session, attachment: Attachment, kind: PresenceKind, data: turn.Typing | turn.Receipt) -> None:
-    session.chat.in_background(
-        session.chat.bus.presence(attachment.company, attachment.conversation, kind, data, attachment.id)
-    )
+async def _tell(session: Session, attachment: Attachment, kind: PresenceKind, data: Wire) -> None:
+    await session.chat.bus.presence(attachment.company, attachment.conversation, kind, data, attachment.id)
 
 
 def _actor(caller: Caller) -> str:
     return "operator" if caller.is_operator else caller.role
 
 
-def _cancel(session: Session, caller: Caller, frame: frames.RunCancel) -> None:
-    place = session.place(caller, session.attachment(frame))
-    session.queue(frame, lambda: session.chat.commands.cancel(place, frame.turn_id))
+async def _cancel(session: Session, caller: Caller, frame: frames.RunCancel) -> None:
+    await session.chat.commands.cancel(_place(session, caller, frame), frame.turn_id)
 
 
-def _decide_action(session: Session, _: Caller, frame: frames.ActionConfirm | frames.ActionReject) -> None:
+async def _decide_action(session: Session, _: Caller, frame: frames.ActionConfirm | frames.ActionReject) -> None:
     session.attachment(frame)
     raise not_found("action waiting for a decision")
 
 
-def _feedback(session: Session, caller: Caller, frame: frames.Feedback) -> None:
-    place = session.place(caller, session.attachment(frame))
-    commands = session.chat.commands
-    session.queue(frame, lambda: commands.give_feedback(place, frame.message_id, frame.rating, frame.reason))
+async def _feedback(session: Session, caller: Caller, frame: frames.Feedback) -> None:
+    place = _place(session, caller, frame)
+    await session.chat.commands.give_feedback(place, frame.message_id, frame.rating, frame.reason)
 
 
-def _handoff(session: Session, caller: Caller, frame: frames.HandoffRequest) -> None:
-    attachment = session.attachment(frame)
-
-    async def ask() -> None:
-        _tell_owner(session, attachment, await session.chat.commands.ask_for_person(session.place(caller, attachment)))
-
-    session.queue(frame, ask)
+async def _handoff(session: Session, caller: Caller, frame: frames.HandoffRequest) -> None:
+    place = _place(session, caller, frame)
+    _tell_owner(session, place, await session.chat.commands.ask_for_person(place))
 
 
-def _take(session: Session, caller: Caller, frame: frames.OwnerTake) -> None:
+async def _take(session: Session, caller: Caller, frame: frames.OwnerTake) -> None:
     _operators_only(caller)
-    attachment = session.attachment(frame)
-
-    async def take() -> None:
-        _tell_owner(session, attachment, await session.chat.commands.take(session.place(caller, attachment)))
-
-    session.queue(frame, take)
+    place = _place(session, caller, frame)
+    _tell_owner(session, place, await session.chat.commands.take(place))
 
 
-def _release(session: Session, caller: Caller, frame: frames.OwnerRelease) -> None:
+async def _release(session: Session, caller: Caller, frame: frames.OwnerRelease) -> None:
     _operators_only(caller)
-    attachment = session.attachment(frame)
-
-    async def release() -> None:
-        _tell_owner(session, attachment, await session.chat.commands.release(session.place(caller, attachment)))
-
-    session.queue(frame, release)
+    place = _place(session, caller, frame)
+    _tell_owner(session, place, await session.chat.commands.release(place))
 
 
-def _tell_owner(session: Session, attachment: Attachment, unchanged: Snapshot | None) -> None:
+def _tell_owner(session: Session, place: Place, unchanged: Snapshot | None) -> None:
     """When nothing had to change, the log says nothing: who asked is told how things stand."""
     if unchanged is not None:
-        frame = server_frames.owner_changed(attachment.conversation, unchanged.owner, unchanged.owner_seq)
-        session.push(frame)
+        session.push(server_frames.owner_changed(place.conversation, unchanged.owner, unchanged.owner_seq))
 
 
-def _watch(session: Session, caller: Caller, frame: frames.ConversationWatch) -> None:
+async def _watch(session: Session, caller: Caller, frame: frames.ConversationWatch) -> None:
     _operators_only(caller)
-    conversation = frame.conversation_id
-    if conversation is None:
+    if frame.conversation_id is None:
         raise Refused(ErrorCode.BAD_FIELD, "conversationId: say which conversation to watch")
+    await session.chat.access.watchable(caller, frame.conversation_id)
+    await session.follow(caller, frame.conversation_id, frame.since)
 
-    async def watch() -> None:
-        await session.chat.access.watchable(caller, conversation)
-        await session.follow(caller, conversation, frame.since)
 
-    session.queue(frame, watch)
+def _place(session: Session, caller: Caller, frame: frames.Frame) -> Place:
+    return Place(caller, session.attachment(frame).conversation)
 
 
 def _operators_only(caller: Caller) -> None:

@@ -1,5 +1,5 @@
-"""One socket's life: hello, then frames. Frames that need the bus queue up behind each other, so that a client's
-messages are stored in the order in which it sent them, and a ping is answered while the bus is slow.
+"""One socket's life: hello, then frames. Frames queue up behind each other, so that what a client asks for is done in
+the order in which it asked; a ping alone is answered at once, also while the bus is slow.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import structlog
 from contracts.errors import ErrorCode
 from contracts.events.chat import Page
 from gateway.chat.access import Access
-from gateway.chat.commands import Commands, Place
+from gateway.chat.commands import Commands
 from gateway.chat.hub import Attachment, Hub
 from gateway.chat.limits import Door, FrameRate
 from gateway.chat.recovery import Recovery
@@ -29,15 +29,14 @@ from runtime.clock import Clock
 log = structlog.get_logger(__name__)
 
 MAX_WAITING = 64
-"""Commands of one socket that may wait for the bus."""
+"""Frames of one socket that may wait for the bus."""
 MAX_FOLLOWED = 200
 """Conversations that one human agent's socket may follow."""
 RETRY_AFTER_MS = 2_000
 """When to try again what could not be done because something behind the door is away."""
 MAX_TIMER_SECONDS = 86_400.0
 
-Job = Callable[[], Awaitable[None]]
-Reaction = Callable[["Session", Caller, Any], None]
+Reaction = Callable[["Session", Caller, Any], Awaitable[None]]
 """What one frame does (chat/reactions.py); it may raise GatewayError."""
 
 
@@ -89,7 +88,7 @@ class Session:
         self._socket = socket
         self._rate = FrameRate(chat.door.limits.frames_per_socket, chat.clock.monotonic())
         self._attachments: dict[str, Attachment] = {}
-        self._jobs: deque[tuple[Job, frames.ClientFrame]] = deque()
+        self._waiting: deque[tuple[Caller, frames.ClientFrame]] = deque()
         self._worker: asyncio.Task[None] | None = None
         self._closed = False
         self._expiry: asyncio.TimerHandle | None = None
@@ -119,8 +118,10 @@ class Session:
                 await self._hello(frame)
             elif self.caller is None:
                 self._socket.terminate(CloseCode.NO_HELLO)
+            elif isinstance(frame, frames.Ping):
+                await self._react(self.caller, frame)
             else:
-                self._react(self.caller, frame)
+                self._queue(self.caller, frame)
 
     async def close(self) -> None:
         """The socket is gone. What it has asked for is still done; a disconnect never cancels a turn."""
@@ -131,9 +132,7 @@ class Session:
             self._expiry.cancel()
         if self.caller is not None:
             self.chat.door.leave_subject(self.caller.company, self.caller.subject)
-        attachments = list(self._attachments.values())
-        self._attachments.clear()
-        for attachment in attachments:
+        for attachment in list(self._attachments.values()):
             await self.chat.hub.leave(attachment)
 
     async def finish(self) -> None:
@@ -179,19 +178,6 @@ class Session:
         if snapshot.newest_visitor:
             self.started.add(conversation)
 
-    def place(self, caller: Caller, attachment: Attachment) -> Place:
-        """Where a command of this caller happens."""
-        return Place(caller, attachment.conversation)
-
-    def queue(self, frame: frames.ClientFrame, job: Job) -> None:
-        """Does the job after those that wait already; its errors become error frames that refer to the frame."""
-        if len(self._jobs) >= MAX_WAITING:
-            self.send_error(Limited("too much at once: wait for the answers", 1.0), frame)
-            return
-        self._jobs.append((job, frame))
-        if self._worker is None or self._worker.done():
-            self._worker = asyncio.get_running_loop().create_task(self._work())
-
     def send_error(self, error: GatewayError, frame: frames.ClientFrame) -> None:
         """Tells the client why a frame was not done."""
         retry_after = RETRY_AFTER_MS if isinstance(error, Unavailable) else None
@@ -214,21 +200,26 @@ class Session:
         loop = asyncio.get_running_loop()
         return loop.call_later(self.chat.hello_seconds, self._socket.terminate, CloseCode.NO_HELLO)
 
-    def _react(self, caller: Caller, frame: frames.ClientFrame) -> None:
-        try:
-            self.chat.reactions[type(frame)](self, caller, frame)
-        except GatewayError as error:
-            self.send_error(error, frame)
+    def _queue(self, caller: Caller, frame: frames.ClientFrame) -> None:
+        if len(self._waiting) >= MAX_WAITING:
+            self.send_error(Limited("too much at once: wait for the answers", 1.0), frame)
+            return
+        self._waiting.append((caller, frame))
+        if self._worker is None or self._worker.done():
+            self._worker = asyncio.get_running_loop().create_task(self._work())
 
     async def _work(self) -> None:
-        while self._jobs:
-            job, frame = self._jobs.popleft()
-            try:
-                await job()
-            except GatewayError as error:
-                self.send_error(error, frame)
-            except Exception as failure:
-                self.send_error(_unexpected(failure), frame)
+        while self._waiting:
+            caller, frame = self._waiting.popleft()
+            await self._react(caller, frame)
+
+    async def _react(self, caller: Caller, frame: frames.ClientFrame) -> None:
+        try:
+            await self.chat.reactions[type(frame)](self, caller, frame)
+        except GatewayError as error:
+            self.send_error(error, frame)
+        except Exception as failure:
+            self.send_error(_unexpected(failure), frame)
 
     async def _hello(self, frame: frames.Hello) -> None:
         if self.caller is not None:

@@ -249,7 +249,7 @@
         case "message.ack": this.#acked(frame.clientMessageId); break;
         case "run.started": this.#turn = frame.turnId; this.#draft(frame.messageId, "", 0); this.#busy(words.thinking); break;
         case "message.delta": this.#delta(frame); break;
-        case "tool.started": this.#busy(`${frame.label}…`); break;
+        case "tool.started": this.#busy(frame.label); break;
         case "tool.finished": this.#busy(words.thinking); break;
         case "run.finished": this.#idle(); break;
         case "run.cancelled": this.#dropDraft(); this.#idle(frame.reason === "user" ? words.cancelled : ""); break;

@@ -1,0 +1,291 @@
+"""Human agents watch, take over, write and give back; visitors ask for one, stop an answer, and rate it."""
+
+import asyncio
+import uuid
+from typing import Any
+
+import orjson
+import pytest
+from nats.aio.client import Client
+from nats.errors import TimeoutError as NatsTimeoutError
+
+from contracts.channels import ChatKind
+from contracts.events.fact import FeedbackGiven
+from contracts.ids import turn_id
+from gateway.adapters.log import parse_fact
+from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, TokenMaker
+from runtime.conversation_log import ConversationLog
+
+pytestmark = pytest.mark.usefixtures("memory")
+
+
+async def last_of(client: Client, conversation: str, kind: ChatKind) -> dict[str, Any]:
+    """The data of the newest fact of a kind."""
+    snapshot = await ConversationLog(client).snapshot("acme", conversation)
+    stored = snapshot.facts[kind]
+    fact = parse_fact(stored.subject, stored.seq, stored.event)
+    assert fact is not None
+    return fact.data
+
+
+async def watched(agent: ChatClient, conversation: str) -> Frame:
+    """Watches; gives the conversation's welcome."""
+    await agent.send("conversation.watch", conversationId=conversation)
+    return await agent.until("welcome", lambda frame: frame["conversationId"] == conversation)
+
+
+async def test_a_human_agent_begins_with_no_conversation_and_watches_those_of_the_company(
+    gateway: GatewayUnderTest, tokens: TokenMaker
+) -> None:
+    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as other, ChatClient(gateway.url) as ana:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        await visitor.say("hello")
+        second = await other.hello(tokens.visitor("v2"))
+        await other.say("good morning")
+        start = await ana.hello(tokens.user("ana", "commercial"))
+        assert (start["conversationId"], start["owner"], start["epoch"]) == (None, None, mine["epoch"])
+        for conversation, text in [(mine["conversationId"], "hello"), (second["conversationId"], "good morning")]:
+            await watched(ana, conversation)
+            snapshot = await ana.until("snapshot")
+            assert snapshot["conversationId"] == conversation
+            assert [message["text"] for message in snapshot["messages"]] == [text]
+        ack = await visitor.say("again")
+        told = await ana.fact(ack["seq"])
+        assert told["conversationId"] == mine["conversationId"]
+
+
+async def test_a_conversation_of_another_company_cannot_be_watched(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: Any
+) -> None:
+    memory.add_company("other")
+    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as spy:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        await visitor.say("hello")
+        await spy.hello(tokens.user("spy", "admin", company="other"))
+        for conversation in (mine["conversationId"], "nobody-knows-this-one"):
+            await spy.send("conversation.watch", conversationId=conversation)
+            assert (await spy.until("error"))["code"] == "NOT_FOUND"
+            await spy.send("owner.take", conversationId=conversation)
+            assert (await spy.until("error"))["code"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize("kind", ["owner.take", "owner.release", "conversation.watch"])
+async def test_what_is_for_human_agents_is_forbidden_to_visitors_and_customers(
+    gateway: GatewayUnderTest, tokens: TokenMaker, kind: str
+) -> None:
+    for token in (tokens.visitor("v1"), tokens.user("u1", "user")):
+        async with ChatClient(gateway.url) as client:
+            mine = await client.hello(token)
+            await client.send(kind, conversationId=mine["conversationId"])
+            assert (await client.until("error"))["code"] == "FORBIDDEN"
+
+
+async def test_take_over_message_and_release_are_told_to_everybody(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        await visitor.say("is anybody there?")
+        await ana.hello(tokens.user("ana", "commercial"))
+        # All at once: what is asked for is done in its order.
+        await ana.send("conversation.watch", conversationId=mine["conversationId"])
+        await ana.send("owner.take", conversationId=mine["conversationId"])
+        await ana.send("message.send", clientMessageId=str(uuid.uuid4()), text="I am Ana")
+        ack = await ana.until("message.ack")
+        await ana.send("owner.release", conversationId=mine["conversationId"])
+        for client in (visitor, ana):
+            taken = next((f for f in client.seen if f["type"] == "owner.changed"), None)
+            taken = taken or await client.until("owner.changed")
+            assert taken["owner"] == {"kind": "human", "operatorId": "ana"}
+            said = (await client.fact(ack["seq"]))["message"]
+            assert (said["role"], said["text"], said["operatorId"]) == ("operator", "I am Ana", "ana")
+            released = await client.until("owner.changed")
+            assert released["owner"] == {"kind": "ai"}
+            assert taken["seq"] < said["seq"] < released["seq"]
+    assert (await last_of(nats_client, mine["conversationId"], ChatKind.OWNER))["by"] == "ana"
+
+
+async def test_taking_twice_changes_nothing_and_tells_how_things_stand(
+    gateway: GatewayUnderTest, tokens: TokenMaker
+) -> None:
+    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        await visitor.say("hello")
+        await ana.hello(tokens.user("ana", "commercial"))
+        await watched(ana, mine["conversationId"])
+        await ana.send("owner.take")
+        first = await ana.until("owner.changed")
+        await ana.send("owner.take")
+        assert await ana.until("owner.changed") == first
+
+
+async def test_a_colleague_may_take_over_from_a_human_agent(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
+    async with ChatClient(gateway.url) as visitor:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        await visitor.say("hello")
+        for name in ("ana", "ben"):
+            async with ChatClient(gateway.url) as agent:
+                await agent.hello(tokens.user(name, "commercial"))
+                await watched(agent, mine["conversationId"])
+                await agent.send("owner.take")
+                assert (await visitor.until("owner.changed"))["owner"]["operatorId"] == name
+
+
+async def test_take_overs_hand_offs_and_answers_at_the_same_moment_all_get_their_place(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as visitor:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        await visitor.say("hello")
+        agents = [ChatClient(gateway.url) for _ in range(6)]
+        for number, agent in enumerate(agents):
+            await agent.__aenter__()
+            await agent.hello(tokens.user(f"a{number}", "commercial"))
+            await watched(agent, mine["conversationId"])
+        await asyncio.gather(*(agent.send("owner.take") for agent in agents))
+        for number, agent in enumerate(agents):
+            await agent.until("owner.changed", lambda f, me=f"a{number}": f["owner"]["operatorId"] == me)
+        for agent in agents:
+            await agent.socket.close()
+    log = ConversationLog(nats_client)
+    snapshot = await log.snapshot("acme", mine["conversationId"])
+    stored = await log.read("acme", mine["conversationId"], 0, snapshot.n)
+    owners = [orjson.loads(one.event)["data"]["owner"]["operatorId"] for one in stored if "owner" in one.subject]
+    assert sorted(owners) == [f"a{number}" for number in range(6)]
+
+
+async def test_asking_for_a_person_makes_the_conversation_wait_once(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as visitor:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        await visitor.send("handoff.request")
+        first = await visitor.until("owner.changed")
+        assert first["owner"] == {"kind": "waiting"}
+        await visitor.send("handoff.request")
+        assert await visitor.until("owner.changed") == first
+    async with ChatClient(gateway.url) as visitor:
+        again = await visitor.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+        assert again["owner"] == {"kind": "waiting"}
+
+
+async def test_stopping_a_running_answer_settles_its_message(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as visitor:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        ack = await visitor.say("tell me everything")
+        turn = turn_id("acme", mine["conversationId"], ack["seq"])
+        await visitor.send("run.cancel", turnId=turn)
+        stopped = await visitor.until("run.cancelled")
+        assert (stopped["turnId"], stopped["reason"]) == (turn, "user")
+        data = await last_of(nats_client, mine["conversationId"], ChatKind.CANCEL)
+        assert (data["turnId"], data["basis"], data["by"]) == (turn, ack["seq"], "v1")
+        await visitor.send("run.cancel", turnId=turn)
+        await visitor.send("ping")
+        await visitor.until("pong")
+        assert len([frame for frame in visitor.seen if frame["type"] == "run.cancelled"]) == 1
+
+
+async def test_a_turn_that_answers_an_earlier_message_of_several_can_be_stopped_too(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as visitor:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        first = await visitor.say("one")
+        await visitor.say("two")
+        turn = turn_id("acme", mine["conversationId"], first["seq"])
+        await visitor.send("run.cancel", turnId=turn)
+        await visitor.until("run.cancelled")
+        data = await last_of(nats_client, mine["conversationId"], ChatKind.CANCEL)
+        assert data["basis"] == first["seq"]
+
+
+async def test_a_turn_that_is_not_running_is_not_found(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as visitor:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        await visitor.send("run.cancel", turnId="nothing")
+        assert (await visitor.until("error"))["code"] == "NOT_FOUND"
+        ack = await visitor.say("hello")
+        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        await agent.answer(ack["seq"], "hello")
+        await visitor.send("run.cancel", turnId=agent.turn)
+        error = await visitor.until("error")
+        assert (error["code"], error["ref"]) == ("NOT_FOUND", agent.turn)
+
+
+@pytest.mark.parametrize("kind", ["action.confirm", "action.reject"])
+async def test_an_action_that_nobody_knows_is_not_found(
+    gateway: GatewayUnderTest, tokens: TokenMaker, kind: str
+) -> None:
+    async with ChatClient(gateway.url) as visitor:
+        await visitor.hello(tokens.visitor("v1"))
+        await visitor.send(kind, actionId="a1")
+        error = await visitor.until("error")
+        assert (error["code"], error["ref"]) == ("NOT_FOUND", "a1")
+
+
+async def test_feedback_is_a_fact_of_its_user_outside_the_conversation(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    given = await nats_client.subscribe("feedback.given.v1.acme.v1")  # pyright: ignore[reportUnknownMemberType]
+    await nats_client.flush()
+    async with ChatClient(gateway.url) as visitor:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        await visitor.send("feedback", messageId="m1", rating="down", reason="wrong price")
+        message = await given.next_msg(timeout=5)
+    data = FeedbackGiven.model_validate(orjson.loads(message.data)["data"])
+    assert (data.conversation_id, data.message_id, data.rating) == (mine["conversationId"], "m1", "down")
+    assert (data.user_id, data.reason) == ("v1", "wrong price")
+    assert (await ConversationLog(nats_client).snapshot("acme", mine["conversationId"])).n == 0
+
+
+async def test_typing_and_receipts_reach_the_others_but_not_oneself(
+    gateway: GatewayUnderTest, tokens: TokenMaker
+) -> None:
+    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        ack = await visitor.say("hello")
+        await ana.hello(tokens.user("ana", "commercial"))
+        await watched(ana, mine["conversationId"])
+        await visitor.send("typing")
+        typing = await ana.until("typing")
+        assert (typing["actor"], typing["expiresInMs"]) == ("visitor", 5000)
+        await ana.send("receipt", upToSeq=ack["seq"])
+        receipt = await visitor.until("receipt")
+        assert (receipt["actor"], receipt["upToSeq"]) == ("operator", ack["seq"])
+        await ana.send("typing")
+        await visitor.until("typing")
+        assert [frame["type"] for frame in visitor.seen].count("typing") == 1
+        assert not [frame for frame in ana.seen if frame["type"] == "receipt"]
+
+
+async def test_a_message_of_a_human_agent_sent_twice_is_stored_once(
+    gateway: GatewayUnderTest, tokens: TokenMaker
+) -> None:
+    identity = str(uuid.uuid4())
+    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        await visitor.say("hello")
+        await ana.hello(tokens.user("ana", "commercial"))
+        await watched(ana, mine["conversationId"])
+        first = await ana.say("I am Ana", clientMessageId=identity)
+        again = await ana.say("I am Ana", clientMessageId=identity)
+        late = await ana.say("I am Ana", clientMessageId=identity, retry=True)
+    assert first["duplicate"] is False
+    assert again == late == first | {"duplicate": True}
+
+
+async def test_feedback_cannot_be_given_for_a_conversation_that_is_not_open(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    given = await nats_client.subscribe("feedback.given.>")  # pyright: ignore[reportUnknownMemberType]
+    await nats_client.flush()
+    async with ChatClient(gateway.url) as visitor:
+        await visitor.hello(tokens.visitor("v1"))
+        await visitor.send("feedback", conversationId="another", messageId="m1", rating="up")
+        assert (await visitor.until("error"))["code"] == "NOT_FOUND"
+    with pytest.raises(NatsTimeoutError):
+        await given.next_msg(timeout=0.05)
