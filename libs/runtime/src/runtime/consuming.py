@@ -56,8 +56,9 @@ def current_delivery() -> Delivery:
 class Consuming:
     """The consumers of one service. Made by runtime.service; `subscriber` decorates a handler."""
 
-    def __init__(self, service: str) -> None:
+    def __init__(self, service: str, inbox_prefix: str = "_INBOX") -> None:
         self.service = service
+        self._inbox_prefix = f"{inbox_prefix}.".encode()
         self.specs: list[ConsumerSpec] = []
         self._dead_letters: DeadLetters | None = None
         self._limits: dict[str, ConsumerSpec] = {}
@@ -106,6 +107,7 @@ class Consuming:
             stream=JStream(stream, declare=False),
             config=ConsumerConfig(durable_name=durable, ack_policy=ServerAckPolicy.EXPLICIT),
             pull_sub=PullSub(batch_size=batch, timeout=5.0),
+            inbox_prefix=self._inbox_prefix,
             ack_policy=AckPolicy.MANUAL,
             no_reply=True,
             title=title or subject,
