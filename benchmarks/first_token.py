@@ -11,16 +11,11 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import nats
 
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from benchmarks import cpu
 from benchmarks.report import Figure, median, percentile
-from contracts.rpc import COMPANY_CREATE, CompanyCreateRequest
-from runtime.rpc import RpcClient
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
@@ -111,19 +106,12 @@ async def _stack(model: ScriptedModel) -> AsyncGenerator[RunningStack]:
         stack = RunningStack(Path(folder) / "data", env)
         stack.start()
         try:
-            await _create_company(stack)
+            await stack.create_company(
+                COMPANY,
+                aiAutoResponseEnabled=True,
+                responseDelayMs=0,
+                toolConfig={"enabledTools": ["get_price"]},
+            )
             yield stack
         finally:
             stack.stop()
-
-
-async def _create_company(stack: RunningStack) -> None:
-    bus = await nats.connect(stack.facts()["urls"]["nats"])
-    config: dict[str, Any] = {
-        "companyId": COMPANY,
-        "aiAutoResponseEnabled": True,
-        "responseDelayMs": 0,
-        "toolConfig": {"enabledTools": ["get_price"]},
-    }
-    await RpcClient(bus).call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=5)
-    await bus.close()

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any, Self
 
 import aiohttp
+from nats.aio.client import Client
 from pydantic import SecretStr
 
+from contracts.rpc import COMPANY_CREATE, CompanyCreateRequest
+from runtime.rpc import RpcClient
 from runtime.settings import TokenSettings
 from runtime.testing import eventually
 from runtime.tokens import TokenMinter
@@ -125,6 +128,16 @@ class RunningStack:
         """The same as `token`, without a process: for many of them."""
         settings = TokenSettings(jwt_secret=SecretStr(JWT_SECRET))
         return TokenMinter(settings).mint(sub=user, role=role, company=company, plan=plan)
+
+    async def create_company(self, company: str, **settings: Any) -> None:
+        """A company with these settings (see contracts.company), as its admin would create it."""
+        bus = Client()
+        await bus.connect(self.facts()["urls"]["nats"])
+        try:
+            request = CompanyCreateRequest(config={"companyId": company, **settings})
+            await RpcClient(bus).call(COMPANY_CREATE, request, deadline=10)
+        finally:
+            await bus.close()
 
     def logs(self) -> str:
         """The tails of all logs, for a failing test's message."""

@@ -68,7 +68,7 @@ async def test_a_bad_frame_gets_its_error_and_the_socket_stays_open(
     await visitor.send_raw(json.dumps({"v": 1, **fields}))
     error = await visitor.wait_for("error")
     assert error["code"] == code
-    assert error["conversationId"] == visitor.conversation
+    assert error["conversationId"] == fields.get("conversationId", visitor.conversation)
     await visitor.send_frame("ping")
     await visitor.wait_for("pong")
 
@@ -90,6 +90,7 @@ async def test_a_conversation_of_another_visitor_or_company_is_not_found(
 ) -> None:
     await visitor.ask("what is IBM trading at?")
     stranger, _ = await stack.visitor()
+    await stack.create_company("other")
     elsewhere = stack.token("commercial", "ana", company="other")
     async with ChatClient(stack.url, stranger) as client:
         await client.send_frame("hello", token=stranger, conversationId=visitor.conversation)

@@ -21,6 +21,7 @@ async def test_the_answer_streams_before_it_is_final(visitor: ChatClient) -> Non
     deltas = [f for f in visitor.of_type("message.delta") if f["messageId"] == answer["id"]]
     assert [f["deltaSeq"] for f in deltas] == list(range(len(deltas)))
     assert "".join(f["delta"] for f in deltas) == answer["text"]
+    await visitor.wait_for("run.finished")
     kinds = [f["type"] for f in visitor.frames]
     assert kinds.index("run.started") < kinds.index("message.delta") < kinds.index("run.finished")
 
