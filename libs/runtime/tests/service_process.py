@@ -25,13 +25,13 @@ async def main() -> None:
     service = Service(
         "sample",
         nats=NatsSettings(ping_interval=1),
-        drain=DrainSettings(deadline=5),
+        drain=DrainSettings(deadline=3),
         logging=LogSettings(format="json"),
     )
 
     async def ping(request: Ping) -> Ping:
         if request.text == "freeze":
-            time.sleep(4)  # noqa: ASYNC251 - the loop must stand still
+            time.sleep(3)  # noqa: ASYNC251 - the loop must stand still
         return request
 
     async def work(delivery: Delivery) -> Outcome:

@@ -127,6 +127,20 @@ async def test_the_last_failure_and_a_handlers_own_verdict_bury_the_message(
     assert second.reason == "of no use"
 
 
+async def test_consuming_goes_on_after_the_server_came_back_with_an_empty_disk(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
+    handler = Handler()
+    async with consumer(nats_server, handler):
+        await publish(nats_streams, "before")
+        await eventually(lambda: handler.seen == ["before"])
+        nats_server.kill()
+        nats_server.wipe()
+        nats_server.start()
+        await publish(nats_streams, "after")
+        await eventually(lambda: handler.seen == ["before", "after"], deadline=20)
+
+
 async def test_a_message_that_kills_its_service_is_buried_by_the_servers_advisory(nats_streams: Client) -> None:
     spec = ConsumerSpec("FACTS", "deadly", ("feedback.given.v1.>",), ack_wait=0.2, max_deliver=1)
     await ensure_consumer(nats_streams, spec)

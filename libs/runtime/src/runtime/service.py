@@ -41,7 +41,7 @@ from contracts.streams import STREAMS, Stream
 from runtime import logging as logs
 from runtime import telemetry
 from runtime.advisories import Advisories
-from runtime.connection import ConnectionHooks, ErrorHook, Hook, connect, jetstream
+from runtime.connection import ConnectionHooks, ErrorHook, Hook, connect, inbox_prefix, jetstream
 from runtime.consumers import ensure_consumer
 from runtime.conversation_log import ConversationLog
 from runtime.errors import NotReady
@@ -52,6 +52,7 @@ from runtime.pulling import PullWorker
 from runtime.rpc import Handler, RpcClient, RpcServer
 from runtime.settings import DrainSettings, LogSettings, NatsSettings
 from runtime.streams import ensure_streams
+from runtime.upkeep import Upkeep
 
 if TYPE_CHECKING:
     from faststream.nats import NatsBroker
@@ -97,7 +98,7 @@ class Service:
         self._on_drain: list[Hook] = []
         self._on_stop: list[Hook] = []
         self._stopping = asyncio.Event()
-        self._started = False
+        self._upkeep: Upkeep | None = None
 
     # ------------------------------------------------------------ what it offers once connected
 
@@ -117,7 +118,9 @@ class Service:
     def _consuming_on_broker(self) -> tuple[NatsBroker, Consuming]:
         if self._consuming is None:
             module = importlib.import_module("runtime.broker")
-            made: tuple[NatsBroker, Consuming] = module.broker_for(self.name, lambda: self.nats)
+            made: tuple[NatsBroker, Consuming] = module.broker_for(
+                self.name, lambda: self.nats, inbox_prefix(self._nats_settings)
+            )
             self._consuming = made
         return self._consuming
 
@@ -207,7 +210,7 @@ class Service:
         self._client = client = await connect(self._nats_settings, name=self.name, hooks=self.hooks)
         self.health.add_check("nats", bus_check(client))
         if self._nats_settings.manage_streams:
-            await ensure_streams(client, self._streams, replicas=self._nats_settings.replicas)
+            await self._make_streams()
         for hook in self._on_start:
             await hook()
         self._rpc_server = RpcServer(client)
@@ -219,13 +222,22 @@ class Service:
                 await ensure_consumer(client, spec)
             await Advisories(client, self.name, {(spec.stream, spec.durable) for spec in consuming.specs}).start()
             await broker.start()
+        self._upkeep = Upkeep(
+            client,
+            self._make_streams if self._nats_settings.manage_streams else None,
+            self._consuming[1].specs if self._consuming else [],
+        )
+        self.hooks.on_reconnect.append(self._upkeep.reconnected)
+        self._upkeep.start()
         for worker in self._workers:
             await worker.start()
         # Subscriptions are sent, but only a round trip shows that the server has them.
         await client.flush(timeout=10)
-        self._started = True
         self.health.ready()
         log.info("service.ready", port=self.port)
+
+    async def _make_streams(self) -> None:
+        await ensure_streams(self.nats, self._streams, replicas=self._nats_settings.replicas)
 
     async def stop(self) -> None:
         """The end, in order, within the drain deadline; never raises."""
@@ -237,10 +249,11 @@ class Service:
         self.health.draining()
         log.info("service.draining", deadline=self._drain_settings.deadline)
         await _run_hooks(self._on_drain, left(2))
-        if self._started:
-            consumers = [one.stop() for one in self._consuming[0].subscribers] if self._consuming else []
-            workers = [worker.drain(left(2)) for worker in self._workers]
-            await _bounded(asyncio.gather(*workers, *consumers, return_exceptions=True), left(1.5))
+        if self._upkeep is not None:
+            await self._upkeep.stop()
+        consumers = [one.stop() for one in self._consuming[0].subscribers] if self._consuming else []
+        workers = [worker.drain(left(2)) for worker in self._workers]
+        await _bounded(asyncio.gather(*workers, *consumers, return_exceptions=True), left(1.5))
         if self._rpc_server is not None:
             await _bounded(self._rpc_server.drain(left(1.5)), left(1))
         await _run_hooks(list(reversed(self._on_stop)), left(0.5))

@@ -198,6 +198,10 @@ class NatsServer(ServerProcess):
         place = ["-a", self.host, "-p", port, "-js", "-sd", store, "--ports_file_dir", files]
         return [_script("nats-server"), *place, *self.options]
 
+    def wipe(self) -> None:
+        """Empties the disk of a server that is not running: it comes back with no streams."""
+        shutil.rmtree(self.directory / "store", ignore_errors=True)
+
     def ready(self) -> bool:
         try:
             ports = json.loads(next(self.directory.glob("*.ports")).read_text())
