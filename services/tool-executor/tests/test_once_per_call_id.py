@@ -112,8 +112,8 @@ async def test_a_started_record_turns_done_for_its_owner_alone(valkey_server: Va
         second = await eventually(taken_over)
         assert second is not None
         assert second.abandoned
-        assert not await records.finish(KEY, first.owner, DONE)
-        assert await records.finish(KEY, second.owner, DONE)
+        assert not await records.finish(KEY, first.owner, DONE, lasting=True)
+        assert await records.finish(KEY, second.owner, DONE, lasting=True)
         await records.release(KEY, second.owner, forget=True)
         assert await records.claim(KEY, "f", 5, renewed=False) == Recorded(DONE)
     finally:

@@ -85,8 +85,8 @@ class CallRecords(Protocol):
         """
         ...
 
-    async def finish(self, key: CallKey, owner: str, result: ToolResult) -> bool:
-        """Records the result, if the call is still the owner's."""
+    async def finish(self, key: CallKey, owner: str, result: ToolResult, *, lasting: bool) -> bool:
+        """Records the result, if the call is still the owner's. `lasting`: for as long as there are records at all."""
         ...
 
     async def release(self, key: CallKey, owner: str, *, forget: bool) -> None:

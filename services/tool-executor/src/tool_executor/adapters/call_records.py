@@ -58,8 +58,12 @@ return 1
 """)
 
 
+_KEEP_READS = 3_600_000
+"""Milliseconds that the result of a call without side effects is kept: pages and bars are long, repeats come soon."""
+
+
 class RedisCallRecords:
-    """See ports.CallRecords. `keep`: seconds that a call is remembered."""
+    """See ports.CallRecords. `keep`: seconds that a call with side effects is remembered."""
 
     def __init__(self, store: RedisStore, renewals: Renewals, keep: int) -> None:
         self._store = store
@@ -83,9 +87,10 @@ class RedisCallRecords:
                     self._renewals.hold(_name(key), _RENEW, owner, milliseconds, longest=lease)
                 return Claimed(owner, abandoned=word == b"abandoned")
 
-    async def finish(self, key: CallKey, owner: str, result: ToolResult) -> bool:
+    async def finish(self, key: CallKey, owner: str, result: ToolResult, *, lasting: bool) -> bool:
         self._renewals.drop(_name(key))
-        return bool(await self._store.run(_FINISH, _name(key), owner, result.to_json(), self._keep))
+        kept = self._keep if lasting else min(self._keep, _KEEP_READS)
+        return bool(await self._store.run(_FINISH, _name(key), owner, result.to_json(), kept))
 
     async def release(self, key: CallKey, owner: str, *, forget: bool) -> None:
         self._renewals.drop(_name(key))

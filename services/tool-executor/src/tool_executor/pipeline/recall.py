@@ -59,7 +59,8 @@ class Recall:
         # With the store gone in mid-call the claim expires by itself; the result is true all the same.
         with contextlib.suppress(StoreAway):
             if isinstance(outcome, ToolResult) and not _unrecorded(outcome):
-                call.recorded = await self._records.finish(key, owner, outcome)
+                lasting = call.entry is not None and call.entry.tool.side_effects
+                call.recorded = await self._records.finish(key, owner, outcome, lasting=lasting)
             else:
                 await self._records.release(key, owner, forget=not call.abandoned)
 
