@@ -67,10 +67,17 @@ class ScriptedModel:
             if reply.status != 200:
                 return _error(reply)
             return await _stream(request, reply, seen)
-        except (asyncio.CancelledError, ConnectionResetError):
-            seen["cancelled"] = True
-            self._tell()
+        except asyncio.CancelledError:
+            self._gone(seen)
             raise
+        except ConnectionResetError:
+            self._gone(seen)
+            return web.Response()
+
+    def _gone(self, seen: dict[str, Any]) -> None:
+        """The caller has hung up."""
+        seen["cancelled"] = True
+        self._tell()
 
     def _tell(self) -> None:
         self.changed.set()

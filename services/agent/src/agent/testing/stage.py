@@ -48,7 +48,7 @@ from contracts.rpc import (
 from runtime.connection import connect, subscribe
 from runtime.conversation_log import ConversationLog
 from runtime.direct import StoredFact
-from runtime.errors import FenceRefused, InvalidToken
+from runtime.errors import FenceRefused, InvalidToken, RpcError
 from runtime.outcomes import Done, Outcome
 from runtime.publishing import Publisher
 from runtime.pulling import Delivery, PullWorker
@@ -122,7 +122,8 @@ class Stage:
         self.publisher = Publisher(client)
         self.log = ConversationLog(client)
         self.live: list[tuple[str, dict[str, Any]]] = []
-        self.history_asked = 0
+        self.memory_fails = False
+        self._heard: dict[tuple[str, str], asyncio.Event] = {}
         self._server = RpcServer(client)
         self._worker = PullWorker(client, "TOOLS", "tool-executor", [channels.TOOL_REQUESTS], self._call, slots=32)
 
@@ -230,6 +231,10 @@ class Stage:
         """The data of the live events of a kind, e.g. message.delta."""
         return [data for subject, data in self.live if subject.endswith(f".{kind}.v1")]
 
+    def heard(self, conversation: str, kind: str) -> asyncio.Event:
+        """Set by the conversation's first live event of the kind, e.g. message.delta."""
+        return self._heard.setdefault((conversation, kind), asyncio.Event())
+
     # ------------------------------------------------------------ stand-ins
 
     async def _company(self, request: CompanyRequest) -> CompanyReply:
@@ -238,7 +243,8 @@ class Stage:
         return CompanyReply(settings=CompanySettings(config=self.config, version=self.version))
 
     async def _history(self, request: HistoryRequest) -> HistoryReply:
-        self.history_asked += 1
+        if self.memory_fails:
+            raise RpcError("UNAVAILABLE", "no database", retryable=True)
         facts = await self.log.read(request.company_id, request.conversation_id, 0, request.up_to_seq)
         messages = [
             HistoryMessage(id=data["messageId"], seq=seq, role=_ROLES[kind], text=data["text"], created_at=stored.time)
@@ -278,6 +284,8 @@ class Stage:
 
     async def _live(self, message: Msg) -> None:
         self.live.append((message.subject, orjson.loads(message.data)["data"]))
+        conversation, kind = message.subject.split(".", 4)[3:]
+        self.heard(conversation, kind.removesuffix(".v1")).set()
 
 
 def _opened(fact: StoredFact) -> tuple[ChatKind, int, dict[str, Any]]:

@@ -1,0 +1,83 @@
+"""Agents that die in the middle of a step: nothing is sent any more, nothing is given back, as after kill -9."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agent.domain.turn.journal import Call, Journal
+from agent.ports import Appending, Asker, Ending, Key, Seen
+from agent.turns.needs import Ports
+
+
+class Killed(BaseException):
+    """The process is gone. Not an Exception, so that nothing handles it."""
+
+
+@dataclass
+class Death:
+    """Dies at the `at`-th step (from 0), before or after it is done; `dead` is set then.
+
+    Steps are what leaves the process or comes back: looks, saves, appends, tool calls.
+    """
+
+    at: int
+    after: bool
+    steps: list[str] = field(default_factory=list[str])
+    dead: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def step(self, name: str, work: Callable[[], Any]) -> Any:
+        """Does one step, or dies."""
+        if self.dead.is_set():
+            raise Killed
+        self.steps.append(name)
+        mine = len(self.steps) - 1 == self.at
+        if mine and not self.after:
+            self._die()
+        result = await work()
+        if mine:
+            self._die()
+        return result
+
+    def around(self, ports: Ports) -> Ports:
+        """The ports, with death behind them."""
+        return replace(
+            ports,
+            chat=_Chat(self, ports),
+            journals=_Journals(self, ports),
+            tools=_Tools(self, ports),
+        )
+
+    def _die(self) -> None:
+        self.dead.set()
+        raise Killed
+
+
+class _Chat:
+    def __init__(self, death: Death, ports: Ports) -> None:
+        self._death, self._chat = death, ports.chat
+
+    async def look(self, key: Key, at_least: int) -> Seen:
+        return await self._death.step("look", lambda: self._chat.look(key, at_least))
+
+    async def append(self, key: Key, ending: Ending, fence: int, fence_filter: str) -> Appending:
+        return await self._death.step("append", lambda: self._chat.append(key, ending, fence, fence_filter))
+
+
+class _Journals:
+    def __init__(self, death: Death, ports: Ports) -> None:
+        self._death, self._journals = death, ports.journals
+
+    async def read(self, key: Key) -> tuple[Journal | None, int]:
+        return await self._journals.read(key)
+
+    async def save(self, key: Key, journal: Journal, revision: int) -> int | None:
+        return await self._death.step("save", lambda: self._journals.save(key, journal, revision))
+
+
+class _Tools:
+    def __init__(self, death: Death, ports: Ports) -> None:
+        self._death, self._tools = death, ports.tools
+
+    async def outcome(self, key: Key, call: Call, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+        return await self._death.step("tool", lambda: self._tools.outcome(key, call, category, asker, turn_id, seconds))

@@ -1,0 +1,255 @@
+"""Single decisions of the state machine: when a message is due, what is forced, who yields to whom, when it ends."""
+
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from agent.adapters.journal_store import journal_from_wire, journal_to_wire
+from agent.domain.turn.effects import (
+    Append,
+    Ask,
+    AskFailed,
+    Done,
+    Effect,
+    Interrupted,
+    Later,
+    Look,
+    Looked,
+    Probe,
+    Probed,
+    Ran,
+    Replied,
+    Report,
+    Reported,
+    RunCalls,
+    Save,
+    Saved,
+    SaveRefused,
+    Stored,
+    Trigger,
+)
+from agent.domain.turn.journal import Call, Journal, Reply, RequestedCall, Step, Tokens
+from agent.domain.turn.log import Fact, FactKind, LogView, Ownership, Policy, StopReason, due_at, stop_reason, view_of
+from agent.domain.turn.machine import MAX_ATTEMPTS, Handling, advance, begin
+from contracts.events.turn import TurnJournal
+from contracts.ids import turn_id
+
+NOW = 1_000.0
+POLICY = Policy(enabled=True, delay=1.0, max_iterations=2)
+WRITTEN = LogView(1, 1, NOW - 2, basis=0, owner=Ownership.AI, first_unanswered_at=NOW - 2)
+    n=1, newest_visitor=1, newest_visitor_at=NOW - 2, basis=0, owner=Ownership.AI, first_unanswered_at=NOW - 2
+)
+JOURNAL = Journal(turn_id("c", "c1", 1), basis=1, started_at=NOW - 2, deadline=NOW + 100, attempts=1)
+
+
+def looked(
+    view: LogView = WRITTEN, journal: Journal | None = None, *, trigger: Trigger | None = None, now: float = NOW
+) -> tuple[Handling, Effect]:
+    """What is decided from a first look."""
+    handling, effect = begin(trigger or Trigger(1, visitor=True), "c", "c1", time_limit=120.0)
+    assert effect == Look(handling.trigger.seq)
+    return advance(handling, Looked(view, journal, 5 if journal else 0), POLICY, now)
+
+
+@pytest.mark.parametrize(
+    ("newest_at", "first_at", "delay", "due"),
+    [
+        (100.0, 100.0, 1.0, 101.0),
+        (107.5, 100.0, 1.0, 108.0),  # the burst has lasted long enough
+        (100.0, 100.0, 30.0, 130.0),
+        (125.0, 100.0, 30.0, 130.0),
+        (100.0, 100.0, 0.0, 100.0),
+    ],
+)
+def test_a_message_is_due_after_the_delay_but_a_burst_does_not_wait_for_ever(
+    newest_at: float, first_at: float, delay: float, due: float
+) -> None:
+    view = LogView(3, 3, newest_at, 0, Ownership.AI, first_at)
+    assert due_at(view, Policy(enabled=True, delay=delay)) == due
+
+
+def test_what_is_not_due_comes_again_after_the_rest() -> None:
+    _, effect = looked(replace(WRITTEN, newest_visitor_at=NOW - 0.25, first_unanswered_at=NOW - 0.25))
+    assert effect == Later(0.75, "not due")
+
+
+def test_a_clock_that_is_an_hour_behind_makes_nobody_wait_an_hour() -> None:
+    _, effect = looked(replace(WRITTEN, newest_visitor_at=NOW + 3600, first_unanswered_at=NOW + 3600))
+    assert isinstance(effect, Later)
+    assert effect.seconds <= 60
+
+
+@pytest.mark.parametrize(
+    ("enabled", "owner", "beside", "answers"),
+    [
+        (False, Ownership.AI, True, False),
+        (True, Ownership.AI, False, True),
+        (True, Ownership.HUMAN, True, True),
+        (True, Ownership.HUMAN, False, False),
+        (True, Ownership.WAITING, False, False),
+    ],
+)
+def test_when_it_answers(enabled: bool, owner: Ownership, beside: bool, answers: bool) -> None:
+    assert Policy(enabled=enabled, beside_human=beside).answers(owner) is answers
+
+
+def test_an_older_message_leaves_the_turn_to_the_newest_ones_handler() -> None:
+    _, effect = looked(replace(WRITTEN, n=2, newest_visitor=2))
+    assert isinstance(effect, Done)
+
+
+def test_the_turn_is_journalled_before_the_model_is_called() -> None:
+    handling, effect = looked()
+    assert isinstance(effect, Save)
+    assert (effect.journal.basis, effect.journal.attempts, effect.revision) == (1, 1, 0)
+    handling, effect = advance(handling, Saved(6), POLICY, NOW)
+    assert isinstance(effect, Ask)
+    assert not effect.last
+    assert handling.revision == 6
+
+
+def test_a_tool_call_is_journalled_with_its_derived_id_before_it_goes_out() -> None:
+    handling, _ = looked()
+    handling, _ = advance(handling, Saved(6), POLICY, NOW)
+    reply = Reply(calls=(RequestedCall("look", "{}"), RequestedCall("look", '{"a":1}')), usage=Tokens(5, 2))
+    handling, effect = advance(handling, Replied(reply), POLICY, NOW)
+    assert isinstance(effect, Save)
+    turn = turn_id("c", "c1", 1)
+    assert [call.call_id for call in effect.journal.calls] == [f"{turn}-0-0", f"{turn}-0-1"]
+    handling, effect = advance(handling, Saved(7), POLICY, NOW)
+    assert isinstance(effect, RunCalls)
+    handling, effect = advance(handling, Ran({f"{turn}-0-0": "1", f"{turn}-0-1": "2"}), POLICY, NOW)
+    assert isinstance(effect, Save)
+    assert effect.journal.unsettled == ()
+    assert effect.journal.usage == Tokens(5, 2)
+
+
+def test_an_answer_that_is_journalled_needs_no_model() -> None:
+    _, effect = looked(journal=replace(JOURNAL, answer="Hello."))
+    assert effect == Append(replace(JOURNAL, answer="Hello.", attempts=2), fence=1)
+
+
+def test_a_living_driver_keeps_its_turn_and_a_dead_one_loses_it() -> None:
+    handling, effect = looked(journal=JOURNAL)
+    assert effect == Probe(JOURNAL.turn_id)
+    assert isinstance(advance(handling, Probed(True), POLICY, NOW)[1], Later)
+    assert isinstance(advance(handling, Probed(False), POLICY, NOW)[1], Save)
+
+
+def test_a_newer_message_waits_for_a_forced_turn_that_is_driven() -> None:
+    view = replace(WRITTEN, n=3, newest_visitor=3)
+    _, effect = looked(view, replace(JOURNAL, forced=True), trigger=Trigger(3, visitor=True))
+    assert isinstance(effect, Probe)
+    _, effect = looked(view, JOURNAL, trigger=Trigger(3, visitor=True))
+    assert isinstance(effect, Save)
+
+
+def test_a_successor_counts_the_cancellation_once() -> None:
+    view = replace(WRITTEN, n=3, newest_visitor=3)
+    for journal in (replace(JOURNAL, cancels=1, released=True), JOURNAL):
+        _, effect = looked(view, journal, trigger=Trigger(3, visitor=True))
+        assert isinstance(effect, Save)
+        assert effect.journal.cancels == 1
+        assert not effect.journal.forced
+
+
+@pytest.mark.parametrize("why", ["cancelled twice", "waited long"])
+def test_a_turn_is_forced_after_two_cancellations_or_eight_seconds(why: str) -> None:
+    view = replace(WRITTEN, first_unanswered_at=NOW - (9 if why == "waited long" else 2))
+    journal = replace(JOURNAL, cancels=2, released=True) if why == "cancelled twice" else None
+    _, effect = looked(view, journal)
+    assert isinstance(effect, Save)
+    assert effect.journal.forced
+
+
+def test_a_forced_turn_yields_to_vetoes_alone() -> None:
+    def reason(fact: Fact, *, forced: bool) -> StopReason | None:
+        return stop_reason(fact, basis=1, forced=forced, policy=POLICY)
+
+    visitor, human = Fact(FactKind.VISITOR, 2), Fact(FactKind.OWNER, 2, owner=Ownership.HUMAN)
+    assert reason(visitor, forced=False) is StopReason.SUPERSEDED
+    assert reason(visitor, forced=True) is None
+    assert reason(human, forced=True) is StopReason.TAKEN_OVER
+    assert reason(Fact(FactKind.OWNER, 2), forced=False) is None
+    assert reason(Fact(FactKind.CANCEL, 2, basis=1), forced=True) is StopReason.USER
+    assert reason(Fact(FactKind.CANCEL, 2, basis=0), forced=True) is None
+
+
+def test_what_interrupts_must_be_in_the_next_view() -> None:
+    handling, _ = looked()
+    handling, _ = advance(handling, Saved(6), POLICY, NOW)
+    handling, effect = advance(handling, Interrupted(StopReason.TAKEN_OVER, 9), POLICY, NOW)
+    assert isinstance(effect, Save)
+    assert effect.journal.released
+    assert effect.journal.cancels == 0
+    _, effect = advance(handling, Saved(7), POLICY, NOW)
+    assert effect == Look(9)
+
+
+def test_a_refused_journal_means_that_another_agent_drives() -> None:
+    handling, _ = looked()
+    assert isinstance(advance(handling, SaveRefused(), POLICY, NOW)[1], Later)
+
+
+def test_at_its_deadline_a_turn_ends_in_a_system_message_that_is_reported() -> None:
+    handling, effect = looked(journal=replace(JOURNAL, deadline=NOW - 1, released=True))
+    assert isinstance(effect, Save)
+    handling, effect = advance(handling, Saved(6), POLICY, NOW)
+    assert isinstance(effect, Save)
+    assert effect.journal.failure == "DEADLINE"
+    handling, effect = advance(handling, Saved(7), POLICY, NOW)
+    assert isinstance(effect, Append)
+    handling, effect = advance(handling, Stored(2), POLICY, NOW)
+    assert isinstance(effect, Report)
+    assert advance(handling, Reported(), POLICY, NOW)[1] == Done("failed")
+
+
+def test_a_conversation_given_back_has_its_whole_time_again() -> None:
+    old = replace(JOURNAL, deadline=NOW - 500, released=True, attempts=5)
+    _, effect = looked(replace(WRITTEN, n=4, owner_since=4), old, trigger=Trigger(4, visitor=False))
+    assert isinstance(effect, Save)
+    assert effect.journal.deadline == NOW + 120
+    assert effect.journal.attempts == 1
+
+
+def test_a_turn_that_kills_its_agents_is_given_up() -> None:
+    _, effect = looked(journal=replace(JOURNAL, attempts=MAX_ATTEMPTS, released=True))
+    assert isinstance(effect, Save)
+    assert effect.journal.failure == "INTERNAL"
+
+
+def test_without_a_model_it_waits_longer_each_time_and_then_says_so() -> None:
+    journal: Journal | None = None
+    waits: list[Effect] = []
+    for _ in range(3):
+        handling, effect = looked(journal=journal)
+        handling, effect = advance(handling, Saved(6), POLICY, NOW)
+        handling, effect = advance(handling, AskFailed("LLM_UNAVAILABLE", "down"), POLICY, NOW)
+        assert isinstance(effect, Save)
+        journal = effect.journal
+        handling, effect = advance(handling, Saved(7), POLICY, NOW)
+        waits.append(effect)
+    assert waits[:2] == [Later(1.0, "no provider answers"), Later(2.0, "no provider answers")]
+    assert isinstance(waits[2], Append)
+
+
+def test_the_basis_is_the_greatest_of_all_that_settles() -> None:
+    facts = [
+        Fact(FactKind.VISITOR, 9),
+        Fact(FactKind.ASSISTANT, 5, basis=3),
+        Fact(FactKind.SYSTEM, 6, basis=4),
+        Fact(FactKind.OPERATOR, 8),
+        Fact(FactKind.CANCEL, 7, basis=2),
+    ]
+    assert view_of(facts).basis == 8
+    assert view_of(facts[:2]).basis == 3
+    assert view_of(facts).unanswered
+
+
+def test_a_journal_survives_the_wire_and_keeps_its_contract() -> None:
+    call = Call("t-0-0", "look", '{"a":1}', "call_0", '{"success":true,"data":{}}')
+    step = Step(1, "Let me see.", (call,), Tokens(3, 1), "m", "groq")
+    journal = replace(JOURNAL, steps=(step,), usage=Tokens(3, 1), model="m", provider="groq", answer="Ok.", forced=True)
+    wire = TurnJournal.model_validate_json(orjson.dumps(journal_to_wire(journal)))
+    assert journal_from_wire(wire.to_wire()) == journal

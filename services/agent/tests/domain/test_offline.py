@@ -1,0 +1,185 @@
+"""The offline assistant: what it understands, in es and en, and that its figures are the tools' own."""
+
+import json
+from typing import Any
+
+import pytest
+
+from agent.domain.offline.answers import NOTICE, relevant_lines
+from agent.domain.offline.assistant import Say, Use, respond
+from agent.domain.offline.reading import language_of, number_of, symbols_in
+from agent.domain.prompt.messages import conversation
+from agent.domain.turn.journal import Call, Step
+
+TOOLS = ("fetch_page", "get_price", "calculate_position_size", "calculate_risk_reward")
+PRICING = """# Plans and prices
+Start free, change plan whenever you like. Prices are per person, without tax.
+## Free
+The Free plan costs 0 USD per month.
+- Prices, bars, indicators and fundamentals
+## Pro
+The Pro plan costs 29 USD per month, or 290 USD per year.
+- Everything in Free
+## Premium
+The Premium plan costs 99 USD per month, or 990 USD per year.
+## Trial and refunds
+Pro and Premium come with a free trial of 14 days; no card is needed."""
+PRICES_ES = """# Planes y precios
+## Pro
+El plan Pro cuesta 29 USD al mes, o 290 USD al año.
+## Premium
+El plan Premium cuesta 99 USD al mes."""
+
+
+def asked(text: str, *, page: str | None = None, said: tuple[str, ...] = ()) -> Say | Use:
+    spoken = [*((True, notice) for notice in said), (False, text)]
+    return respond(conversation("s", spoken, (), language="en", last=False), TOOLS, "en", page)
+
+
+def answered(text: str, tool: str, arguments: dict[str, Any], result: dict[str, Any]) -> str:
+    step = Step(1, "", (Call("t-0-0", tool, json.dumps(arguments), "", json.dumps(result)),))
+    response = respond(conversation("s", [(False, text)], (step,), language="en", last=False), TOOLS, "en")
+    assert isinstance(response, Say)
+    return response.text
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("what does the Pro plan cost?", [("fetch_page", {"path": "/pricing"})]),
+        ("How much is Premium?", [("fetch_page", {"path": "/pricing"})]),
+        ("¿Cuánto cuesta el plan Pro?", [("fetch_page", {"path": "/pricing"})]),
+        ("¿Cómo cancelo mi cuenta?", [("fetch_page", {"path": "/help"})]),
+        ("what is AAPL trading at?", [("get_price", {"symbol": "AAPL"})]),
+        ("¿A cuánto cotiza Apple?", [("get_price", {"symbol": "AAPL"})]),
+        ("precio de btc", [("get_price", {"symbol": "BTC/USD"})]),
+        ("MSFT and IBM price?", [("get_price", {"symbol": "MSFT"}), ("get_price", {"symbol": "IBM"})]),
+        ("TSLA?", [("get_price", {"symbol": "TSLA"})]),
+        (
+            "Position size for a capital of 10,000, entry 150, stop 145 and risk 2%?",
+            [
+                (
+                    "calculate_position_size",
+                    {"capital": 10_000.0, "entry_price": 150.0, "stop_loss_price": 145.0, "risk_percent": 0.02},
+                )
+            ],
+        ),
+        (
+            "tamaño de la posición con capital 10.000, entrada 150, stop 145, riesgo 1,5 %",
+            [
+                (
+                    "calculate_position_size",
+                    {"capital": 10_000.0, "entry_price": 150.0, "stop_loss_price": 145.0, "risk_percent": 0.015},
+                )
+            ],
+        ),
+        (
+            "risk/reward with entry 100, stop loss 95 and target 115",
+            [("calculate_risk_reward", {"entry_price": 100.0, "stop_loss_price": 95.0, "take_profit_price": 115.0})],
+        ),
+    ],
+)
+def test_it_calls_the_tool_that_serves_the_question(text: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
+    response = asked(text)
+    assert isinstance(response, Use)
+    assert list(response.calls) == calls
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("hello", "How can I help?"),
+        ("¡Hola!", "¿En qué te ayudo?"),
+        ("I want to talk to a person", "Talk to a person"),
+        ("quiero hablar con una persona", "Hablar con una persona"),
+        ("gracias", "¡De nada!"),
+        ("why is the sky blue?", "I do not know"),
+        ("¿por qué el cielo es azul?", "No lo sé"),
+        ("position size with capital 1000 and entry 10", "I still need: the stop, the risk in %"),
+    ],
+)
+def test_it_answers_without_a_tool(text: str, part: str) -> None:
+    response = asked(text)
+    assert isinstance(response, Say)
+    assert part in response.text
+
+
+def test_it_says_that_it_is_offline_once_per_conversation() -> None:
+    first = asked("hello")
+    assert isinstance(first, Say)
+    assert first.text.startswith(NOTICE["en"])
+    second = asked("hello", said=(first.text,))
+    assert isinstance(second, Say)
+    assert NOTICE["en"] not in second.text
+
+
+def test_it_quotes_the_page_and_names_it() -> None:
+    page = {"url": "https://x.test/pricing", "title": "Plans and prices", "text": PRICING, "truncated": False}
+    text = answered("what does the Pro plan cost?", "fetch_page", {"path": "/pricing"}, {"success": True, "data": page})
+    assert "The Pro plan costs 29 USD per month, or 290 USD per year." in text
+    assert "Premium plan costs" not in text
+    assert "https://x.test/pricing" in text
+
+
+@pytest.mark.parametrize(
+    ("page", "question", "line"),
+    [
+        (PRICING, "is there a free trial?", "Pro and Premium come with a free trial of 14 days; no card is needed."),
+        (PRICING, "how much does premium cost", "The Premium plan costs 99 USD per month, or 990 USD per year."),
+        (PRICES_ES, "¿Cuánto cuesta el plan Pro?", "El plan Pro cuesta 29 USD al mes, o 290 USD al año."),
+    ],
+)
+def test_the_relevant_line_is_found(page: str, question: str, line: str) -> None:
+    assert relevant_lines(page, question)[0] == line
+
+
+def test_a_page_that_says_nothing_about_it_is_not_made_to() -> None:
+    assert relevant_lines(PRICING, "do you sell elephants?") == []
+
+
+def test_a_figure_comes_with_its_date_and_source() -> None:
+    data = {"symbol": "AAPL", "price": 171.5, "change": -1.2, "change_percent": -0.7, "source": "sample"}
+    text = answered(
+        "what is AAPL trading at?",
+        "get_price",
+        {"symbol": "AAPL"},
+        {"success": True, "data": {**data, "as_of": "2024-03-28"}},
+    )
+    assert "AAPL: 171.5 USD (-1.2, -0.7 %), as of 2024-03-28 (source: sample)" in text
+    assert "not financial advice" in text
+
+
+def test_a_failed_call_is_admitted() -> None:
+    error = {"code": "EXECUTION_ERROR", "message": "ZZZZ is not in the sample data."}
+    text = answered("ZZZZ price", "get_price", {"symbol": "ZZZZ"}, {"success": False, "error": error})
+    assert "I could not look up ZZZZ: ZZZZ is not in the sample data." in text
+
+
+def test_the_visitors_language_decides_which_page_is_read() -> None:
+    response = asked("¿cuánto cuesta el plan Pro?", page="https://x.test/es/guide")
+    assert response == Use((("fetch_page", {"path": "/es/pricing"}),))
+
+
+def test_without_tools_it_does_not_call_any() -> None:
+    messages = conversation("s", [(False, "what does the Pro plan cost?")], (), language="en", last=True)
+    assert isinstance(respond(messages, (), "en"), Say)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("10,000", 10_000), ("10.000", 10_000), ("10,000.50", 10_000.5), ("10.000,50", 10_000.5), ("10k", 10_000),
+     ("1,5", 1.5), ("0.02", 0.02), ("145", 145), ("1,234,567", 1_234_567)],
+)  # fmt: skip
+def test_numbers_are_read_as_people_write_them(text: str, value: float) -> None:
+    assert number_of(text) == value
+
+
+def test_common_words_are_no_symbols() -> None:
+    assert symbols_in("HOW IS IT") == []
+    assert symbols_in("BRK.B and $NVDA and eth") == ["ETH/USD", "BRK.B", "NVDA"]
+
+
+def test_the_language_shows_in_the_words() -> None:
+    assert language_of("cuanto cuesta", "en") == "es"
+    assert language_of("how much is it", "es") == "en"
+    assert language_of("AAPL", "es") == "es"

@@ -1,0 +1,96 @@
+"""A human who takes over while the model is thinking is never spoken over, at whatever moment it happens."""
+
+import asyncio
+import random
+
+from agent.scripted_model.script import Reply
+from agent.scripted_model.server import scripted_model
+from agent.testing.stage import Stage, agent, stage
+from contracts.channels import ChatKind
+from runtime.testing import NatsServer
+
+CONVERSATIONS = 1000
+AT_ONCE = 25
+THINKING = 0.02
+"""Seconds that the model thinks."""
+MOMENTS = ("", "run.started", "message.delta", "run.finished")
+"""After what people take over, a few milliseconds more or less; the second last is next to the fence."""
+
+
+async def test_a_human_who_takes_over_is_never_spoken_over_in_1000_interleavings(nats_server: NatsServer) -> None:
+    reply = Reply(text="I am the assistant.", first_token_ms=THINKING * 1000)
+    dice = random.Random(20)
+    gate = asyncio.Semaphore(AT_ONCE)
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(default=reply) as model,
+        agent(nats_server.url, model.base_url),
+        agent(nats_server.url, model.base_url),
+    ):
+
+        async def interleave(number: int) -> None:
+            async with gate:
+                conversation, moment = f"c{number}", MOMENTS[number % len(MOMENTS)]
+                await scene.visitor(conversation, "hello")
+                if moment:
+                    await asyncio.wait_for(scene.heard(conversation, moment).wait(), 10.0)
+                # The moment itself is what is under test: there is no event to wait for.
+                await asyncio.sleep(dice.uniform(0, THINKING / 2))
+                await scene.take(conversation)
+                await scene.operator(conversation, "A person here.")
+
+        await asyncio.gather(*(interleave(number) for number in range(CONVERSATIONS)))
+        await scene.idle(60.0)
+        before = after = 0
+        for number in range(CONVERSATIONS):
+            outcome = await _judge(scene, f"c{number}")
+            before += outcome == "answered first"
+            after += outcome == "taken first"
+        assert before + after == CONVERSATIONS
+        # Both happen, or the moments miss what they are meant to hit.
+        assert before > 20
+        assert after > 20
+
+
+async def _judge(scene: Stage, conversation: str) -> str:
+    kinds = [kind for kind, _, _ in await scene.facts(conversation)]
+    human = [ChatKind.OWNER, ChatKind.OPERATOR]
+    if kinds == [ChatKind.VISITOR, ChatKind.ASSISTANT, *human]:
+        return "answered first"
+    assert kinds == [ChatKind.VISITOR, *human], f"{conversation}: {kinds}"
+    return "taken first"
+
+
+async def test_a_conversation_that_is_given_back_is_answered_after_all(nats_server: NatsServer) -> None:
+    reply = Reply(text="Back again.", first_token_ms=100)
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(default=reply) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        await scene.take("c1")
+        await scene.visitor("c1", "hello?")
+        await scene.idle()
+        assert await scene.answers("c1") == []
+        assert model.asked == []
+        await scene.release("c1")
+        (answer,) = await scene.answered("c1")
+        assert answer["text"] == "Back again."
+
+
+async def test_what_a_human_has_answered_is_not_answered_again_when_given_back(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        await scene.take("c1")
+        await scene.visitor("c1", "hello?")
+        await scene.operator("c1", "Hello, a person here.")
+        await scene.release("c1")
+        await scene.idle()
+        assert await scene.answers("c1") == []
+
+
+async def test_the_assistant_answers_beside_a_human_when_the_company_wants_it(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        await scene.configure(ai_respond_with_commercial=True)
+        await scene.take("c1")
+        await scene.visitor("c1", "hello?")
+        assert len(await scene.answered("c1")) == 1

@@ -1,0 +1,182 @@
+"""When a turn is answered, cancelled, forced, ended: on a real bus, with a scripted model over real HTTP."""
+
+import orjson
+
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import scripted_model
+from agent.testing.stage import COMPANY, agent, stage
+from contracts.channels import ChatKind
+from contracts.company import ToolConfig
+from contracts.events.registry import BY_TYPE
+from contracts.ids import answer_id, turn_id
+from contracts.rpc import TURN_STATE, TurnStateRequest
+from runtime.dead_letters import DeadLetters
+from runtime.direct import DirectReader
+from runtime.rpc import RpcClient
+from runtime.testing import NatsServer, eventually
+
+
+async def test_a_burst_of_five_messages_gets_one_answer(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        await scene.configure(response_delay_ms=300)
+        last = [await scene.visitor("c1", f"message {number}") for number in range(5)][-1]
+        (answer,) = await scene.answered("c1")
+        await scene.idle()
+        assert answer["basis"] == last
+        assert len(await scene.answers("c1")) == 1
+        assert len(model.asked) == 1
+        # Neighbours of one side are one message of the prompt.
+        assert model.asked[0]["messages"][-1]["content"].count("message") == 5
+
+
+async def test_someone_who_keeps_typing_is_answered_all_the_same(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(text="Patience pays.", first_token_ms=200)], again=True)
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        for number in range(1, 6):
+            await scene.visitor("c1", f"and {number}")
+            wanted = min(number, 3)
+            await eventually(lambda wanted=wanted: len(model.asked) >= wanted)
+        await scene.answered("c1")
+        await scene.idle()
+        # Two cancellations, then the third turn is finished whatever is written meanwhile.
+        reasons = [told["reason"] for told in scene.told("run.cancelled")]
+        assert reasons == ["superseded", "superseded"]
+        facts = await scene.facts("c1")
+        newest = max(seq for kind, seq, _ in facts if kind is ChatKind.VISITOR)
+        assert max(data["basis"] for data in await scene.answers("c1")) == newest
+
+
+async def test_the_kill_switch_stops_a_running_turn(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(hang=True)])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        await scene.visitor("c1", "hello")
+        await eventually(lambda: len(model.asked) == 1)
+        await scene.configure(ai_auto_response_enabled=False)
+        await scene.idle()
+        assert scene.told("run.cancelled")[0]["reason"] == "disabled"
+        await eventually(lambda: model.asked[0]["cancelled"])
+        assert await scene.answers("c1") == []
+
+
+async def test_a_visitor_who_presses_stop_gets_no_answer(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(hang=True)])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        seq = await scene.visitor("c1", "hello")
+        await eventually(lambda: len(model.asked) == 1)
+        await scene.cancel("c1", turn_id(COMPANY, "c1", seq), seq)
+        await scene.idle()
+        assert scene.told("run.cancelled")[0]["reason"] == "user"
+        assert await scene.answers("c1") == []
+
+
+async def test_a_company_without_settings_is_not_answered(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        await scene.configure(ai_auto_response_enabled=False)
+        await scene.visitor("c1", "hello")
+        await scene.idle()
+        assert model.asked == []
+
+
+async def test_a_turn_at_its_deadline_ends_in_a_visible_message(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(hang=True)], again=True)
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(rule) as model,
+        agent(nats_server.url, model.base_url, turn_deadline_seconds=0.5),
+    ):
+        seq = await scene.visitor("c1", "hello")
+        (notice,) = await scene.answered("c1")
+        await scene.idle()
+        assert (notice["code"], notice["basis"]) == ("DEADLINE", seq)
+        assert "in time" in notice["text"]
+        assert scene.told("run.error")[0]["code"] == "DEADLINE"
+        failed = await DirectReader(scene.nats, "FACTS").last(f"turn.failed.v1.{COMPANY}.-")
+        assert failed is not None
+        assert BY_TYPE["turn.failed.v1"].data.model_validate(orjson.loads(failed.event)["data"])
+        (letter,) = await DeadLetters(scene.nats).list(service="agent")
+        assert letter.origin_seq == seq
+        assert letter.reason.startswith("DEADLINE")
+
+
+async def test_when_no_model_answers_the_visitor_is_told(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(status=503)], again=True)
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        await scene.visitor("c1", "hola", locale="es")
+        (notice,) = await scene.answered("c1", deadline=15.0)
+        assert notice["code"] == "LLM_UNAVAILABLE"
+        assert "no está disponible" in notice["text"]
+        # Three rounds of two attempts.
+        assert len(model.asked) == 6
+
+
+async def test_at_max_iterations_the_model_must_answer_with_what_there_is(nats_server: NatsServer) -> None:
+    calls = [Reply(tool_calls=[ScriptedCall(name="look", arguments={"n": n})]) for n in range(2)]
+    rule = Rule(replies=[*calls, Reply(text="That is all there is.")])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        await scene.configure(tool_config=ToolConfig(max_iterations=2))
+        scene.executor.offer("look", {"found": 1})
+        await scene.visitor("c1", "look everywhere")
+        (answer,) = await scene.answered("c1")
+        assert answer["text"] == "That is all there is."
+        assert [asked["tool_choice"] for asked in model.asked] == ["auto", "auto", "none"]
+        assert all(len(asked["tools"]) == 1 for asked in model.asked)
+        assert model.asked[-1]["messages"][-1] == {
+            "role": "system",
+            "content": "Enough has been looked up: answer now with what there is, and ask for no more.",
+        }
+
+
+async def test_a_repeated_call_is_answered_from_the_first_and_told_so(nats_server: NatsServer) -> None:
+    same = ScriptedCall(name="look", arguments={"a": 1, "b": 2})
+    turned = ScriptedCall(name="look", arguments='{"b": 2, "a": 1}')
+    rule = Rule(replies=[Reply(tool_calls=[same, turned]), Reply(tool_calls=[same]), Reply(text="Enough.")])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        scene.executor.offer("look", {"found": 1})
+        await scene.visitor("c1", "look")
+        await scene.answered("c1")
+        assert len(scene.executor.effects) == 1
+        results = [m["content"] for m in model.asked[-1]["messages"] if m["role"] == "tool"]
+        assert len(results) == 3
+        assert "already made" not in results[0]
+        assert all("already made" in result for result in results[1:])
+
+
+async def test_the_driving_agent_tells_the_text_so_far(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(text="one two three", token_ms=400)])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        seq = await scene.visitor("c1", "count")
+        await eventually(lambda: scene.told("message.delta"))
+        request = TurnStateRequest(company_id=COMPANY, conversation_id="c1")
+        state = await RpcClient(scene.nats).ask_all(TURN_STATE, request, deadline=1.0)
+        assert state is not None
+        turn = turn_id(COMPANY, "c1", seq)
+        assert (state.turn_id, state.message_id) == (turn, answer_id(turn))
+        assert state.text_so_far.startswith("one")
+        assert state.delta_seq >= 0
+        await scene.answered("c1")
+        await scene.idle()
+        assert await RpcClient(scene.nats).ask_all(TURN_STATE, request, deadline=0.1) is None
+
+
+async def test_everything_the_agent_publishes_keeps_its_contract(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(tool_calls=[ScriptedCall(name="look")]), Reply(text="Seen.")])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        scene.executor.offer("look", {"found": 1})
+        await scene.visitor("c1", "look")
+        (answer,) = await scene.answered("c1")
+        await scene.idle()
+        BY_TYPE["chat.message.assistant.v1"].data.model_validate(answer)
+        assert scene.live
+        for subject, data in scene.live:
+            BY_TYPE[f"live.turn.{subject.split('.', 4)[4]}"].data.model_validate(data)
+        journal = await DirectReader(scene.nats, "TURNS").last(f"turn.{COMPANY}.c1.journal.v1")
+        assert journal is not None
+        BY_TYPE["turn.journal.v1"].data.model_validate(orjson.loads(journal.event)["data"])
+
+
+async def test_a_deaf_memory_is_made_up_for_by_the_log(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        scene.memory_fails = True
+        await scene.visitor("c1", "can you hear me?")
+        await scene.answered("c1")
+        assert model.asked[0]["messages"][-1] == {"role": "user", "content": "can you hear me?"}

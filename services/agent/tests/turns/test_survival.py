@@ -1,0 +1,121 @@
+"""A turn survives its agent: killed at every step, it is answered once, with one effect and no second model bill."""
+
+import pytest
+
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import scripted_model
+from agent.testing.dying import Death
+from agent.testing.stage import agent, stage
+from contracts.channels import TURN_TRIGGERS, ChatKind
+from runtime.connection import jetstream
+from runtime.consumers import ConsumerSpec, ensure_consumer
+from runtime.testing import NatsServer, eventually
+
+ORDER = Rule(
+    replies=[
+        Reply(tool_calls=[ScriptedCall(name="order", arguments={"quantity": 1})]),
+        Reply(text="Done."),
+        Reply(text="Done."),
+    ]
+)
+STEPS = ["look", "save", "save", "tool", "save", "save", "append"]
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("at", range(len(STEPS)), ids=[f"{i}-{name}" for i, name in enumerate(STEPS)])
+async def test_a_killed_turn_goes_on_from_its_last_step(nats_server: NatsServer, at: int, after: bool) -> None:
+    death = Death(at, after)
+    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model:
+        scene.executor.offer("order", {"state": "placed"})
+        async with agent(nats_server.url, model.base_url, wrap=death.around, ack_wait_seconds=0.5):
+            await scene.visitor("c1", "buy one")
+            await eventually(death.dead.is_set, 5.0)
+        assert death.steps == STEPS[: at + 1]
+        async with agent(nats_server.url, model.base_url, ack_wait_seconds=0.5):
+            await scene.answered("c1")
+            await scene.idle()
+        (answer,) = await scene.answers("c1")
+        assert answer["text"] == "Done."
+        # Only a reply that was not journalled yet is paid for again.
+        asked_for_nothing, answered_for_nothing = (at, after) == (2, False), (at, after) == (5, False)
+        assert len(model.asked) == (3 if answered_for_nothing else 2)
+        assert len(scene.executor.effects) == (0 if asked_for_nothing else 1)
+
+
+async def test_two_agents_never_drive_one_turn(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(text="One answer.", first_token_ms=150)], again=True)
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(rule) as model,
+        agent(nats_server.url, model.base_url),
+        agent(nats_server.url, model.base_url),
+    ):
+        conversations = [f"c{number}" for number in range(20)]
+        for conversation in conversations:
+            await scene.visitor(conversation, "hello")
+            # The owner's change is a second trigger of the same turn, for whichever agent gets it.
+            await scene.release(conversation)
+        for conversation in conversations:
+            await scene.answered(conversation)
+        await scene.idle()
+        for conversation in conversations:
+            assert len(await scene.answers(conversation)) == 1
+
+
+async def test_an_agent_that_drains_finishes_its_turn(nats_server: NatsServer) -> None:
+    reply = Reply(text="Finished in time.", first_token_ms=300)
+    async with stage(nats_server.url) as scene, scripted_model(default=reply) as model:
+        async with agent(nats_server.url, model.base_url) as leaving:
+            await scene.visitor("c1", "hello")
+            await eventually(lambda: leaving.engine.count == 1)
+        (answer,) = await scene.answers("c1")
+        assert answer["text"] == "Finished in time."
+
+
+async def test_an_agent_that_cannot_finish_gives_its_turn_to_another(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(hang=True), Reply(text="From the other.")])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model:
+        async with agent(nats_server.url, model.base_url):
+            await scene.visitor("c1", "hello")
+            await eventually(lambda: len(model.asked) == 1)
+        async with agent(nats_server.url, model.base_url):
+            (answer,) = await scene.answered("c1")
+        assert answer["text"] == "From the other."
+
+
+async def test_a_successor_inherits_the_calls_of_a_turn_that_was_superseded(nats_server: NatsServer) -> None:
+    rules = (
+        Rule(
+            match="buy one",
+            replies=[Reply(tool_calls=[ScriptedCall(name="order", arguments={"q": 1})]), Reply(text="x", hang=True)],
+        ),
+        Rule(match="please", replies=[Reply(text="It is placed.")]),
+    )
+    async with stage(nats_server.url) as scene, scripted_model(*rules) as model, agent(nats_server.url, model.base_url):
+        scene.executor.offer("order", {"state": "placed"})
+        await scene.visitor("c1", "buy one")
+        await eventually(lambda: len(model.asked) == 2)
+        await scene.visitor("c1", "please")
+        (answer,) = await scene.answered("c1")
+        assert answer["text"] == "It is placed."
+        asked = model.asked[-1]["messages"]
+        assert [m["role"] for m in asked if m["role"] == "tool"] == ["tool"]
+        assert len(scene.executor.effects) == 1
+        assert scene.told("run.cancelled")[0]["reason"] == "superseded"
+
+
+async def test_a_lost_consumer_is_made_up_for_by_the_sweep(nats_server: NatsServer) -> None:
+    reply = Reply(text="Better late.")
+    async with stage(nats_server.url) as scene, scripted_model(default=reply) as model:
+        await scene.visitor("c1", "is anybody there?")
+        # Acknowledged by somebody who did not answer: only the sweep can find it now.
+        spec = ConsumerSpec(stream="CHAT", durable="agent", subjects=TURN_TRIGGERS)
+        await ensure_consumer(scene.nats, spec)
+        thief = await jetstream(scene.nats).pull_subscribe_bind("agent", stream="CHAT")
+        (message,) = await thief.fetch(1)
+        await message.ack_sync()
+        async with agent(nats_server.url, model.base_url, sweep_seconds=0.1, sweep_after_seconds=0.2):
+            (answer,) = await scene.answered("c1")
+        assert answer["text"] == "Better late."
+        kinds = [kind for kind, _, _ in await scene.facts("c1")]
+        assert kinds == [ChatKind.VISITOR, ChatKind.ASSISTANT]
