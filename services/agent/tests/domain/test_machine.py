@@ -38,8 +38,6 @@ from contracts.ids import turn_id
 NOW = 1_000.0
 POLICY = Policy(enabled=True, delay=1.0, max_iterations=2)
 WRITTEN = LogView(1, 1, NOW - 2, basis=0, owner=Ownership.AI, first_unanswered_at=NOW - 2)
-    n=1, newest_visitor=1, newest_visitor_at=NOW - 2, basis=0, owner=Ownership.AI, first_unanswered_at=NOW - 2
-)
 JOURNAL = Journal(turn_id("c", "c1", 1), basis=1, started_at=NOW - 2, deadline=NOW + 100, attempts=1)
 
 
