@@ -61,7 +61,7 @@ async def test_a_call_is_answered_and_its_completion_is_a_fact(nats_client: Clie
             "break_even_win_rate": 0.25,
         }
         assert completed.result.metadata.cached is False
-        fact = await facts.next_msg(timeout=5)
+        fact = await facts.next_msg(timeout=15)
         assert fact.subject == "tools.call.completed.v1.demo.user-1"
         assert CloudEvent[ToolCallCompleted].model_validate_json(fact.data).data == completed
         assert json.loads(fact.data)["data"]["result"]["metadata"].keys() == {"executionTime", "cached"}
@@ -294,11 +294,11 @@ async def test_something_that_is_no_call_is_answered_and_becomes_a_dead_letter(
         data = {"callId": "bad-1", "tool": "calculate_risk_reward", "arguments": 7, "replyTo": "answers"}
         body = json.dumps(event | {"data": data}).encode()
         await Publisher(nats_client).append(tool_request("calculate"), body, stream="TOOLS", msg_id="bad-1")
-        answer = CloudEvent[ToolCallCompleted].model_validate_json((await inbox.next_msg(timeout=5)).data).data
+        answer = CloudEvent[ToolCallCompleted].model_validate_json((await inbox.next_msg(timeout=15)).data).data
         assert answer.result.error is not None
         assert answer.result.error.code == ToolCode.VALIDATION_ERROR
         assert [problem.field for problem in answer.result.error.fields or []] == ["arguments"]
-        assert (await dead.next_msg(timeout=5)).subject == "dlq.tool-executor.TOOLS"
+        assert (await dead.next_msg(timeout=15)).subject == "dlq.tool-executor.TOOLS"
 
 
 async def test_an_answer_is_never_sent_into_the_trees_of_nexus(nats_client: Client, valkey_server: ValkeyServer):
@@ -308,7 +308,7 @@ async def test_an_answer_is_never_sent_into_the_trees_of_nexus(nats_client: Clie
         await asker.send("calculate_risk_reward", RISK, Someone(), reply_to="live.chat.demo.c1.message.assistant.v1")
         facts = await listen(nats_client, "tools.call.completed.v1.>")
         await asker.call("calculate_risk_reward", RISK)
-        await facts.next_msg(timeout=5)
+        await facts.next_msg(timeout=15)
         with pytest.raises(NatsTimeoutError):
             await forged.next_msg(timeout=0.05)
 

@@ -87,7 +87,7 @@ async def test_many_deliveries_of_one_call_run_it_once(nats_client: Client, valk
     ):
         asker = Asker(nats_client)
         calls = [asyncio.create_task(asker.call("slow", {}, call_id="one", attempt=n)) for n in range(1, 6)]
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(15):
             await started.wait()
         go_on.set()
         results = await asyncio.gather(*calls)

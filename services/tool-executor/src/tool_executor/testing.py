@@ -29,7 +29,7 @@ from tool_executor.domain.plans import Arguments
 from tool_executor.domain.site_address import Origin
 from tool_executor.settings import ExecutorSettings
 
-DEADLINE = 5.0
+DEADLINE = 15.0
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,11 @@ class BusCompanies:
         self._known.clear()
         self._asking.clear()
 
+    def knows(self, company: str) -> bool:
+        """Whether the next answer comes without asking memory."""
+        known = self._known.get(company)
+        return known is not None and known.until > time.monotonic()
+
     async def tools_of(self, company: str) -> CompanyTools:
         known = self._known.get(company)
         if known is not None and known.until > time.monotonic():

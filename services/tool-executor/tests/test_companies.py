@@ -1,0 +1,106 @@
+"""What companies' settings say about tools: asked once, kept up to date, never undone by a late answer."""
+
+import asyncio
+
+import pytest
+from nats.aio.client import Client
+
+from contracts.company import ToolConfig
+from contracts.envelope import CloudEvent
+from contracts.errors import ToolCode
+from contracts.events.fact import CompanyConfigChanged
+from contracts.rpc import COMPANY_GET, CompanyReply, CompanyRequest
+from runtime.rpc import RpcClient, RpcServer
+from runtime.testing import ValkeyServer, eventually
+from tool_executor.adapters.companies import BusCompanies
+from tool_executor.domain.declaration import ServiceAway
+from tool_executor.domain.plans import CompanyTools
+from tool_executor.testing import Asker, Memory, Someone, running_executor, settings_of
+
+NONE = ToolConfig()
+SOME = ToolConfig(enabled_tools=["get_price"])
+OTHER = ToolConfig(enabled_tools=["calculate_risk_reward"])
+
+
+async def listening(client: Client) -> BusCompanies:
+    companies = BusCompanies(client, RpcClient(client))
+    await companies.start()
+    await client.flush()
+    return companies
+
+
+async def announce(client: Client, config: ToolConfig, version: int) -> None:
+    changed = CompanyConfigChanged(**settings_of("demo", config, version).model_dump())
+    event = CloudEvent[CompanyConfigChanged](source="/test", type="company.config.changed.v1", data=changed)
+    await client.publish("company.config.changed.v1.demo.-", event.to_json())
+
+
+async def test_many_that_ask_at_once_cause_one_question(nats_client: Client):
+    memory = Memory({"demo": SOME})
+    await memory.serve(nats_client)
+    companies = await listening(nats_client)
+    answers = await asyncio.gather(*(companies.tools_of("demo") for _ in range(50)))
+    assert {answer.enabled_tools for answer in answers} == {frozenset({"get_price"})}
+    assert memory.asked == 1
+
+
+async def test_a_company_without_settings_has_the_defaults(nats_client: Client):
+    await Memory().serve(nats_client)
+    companies = await listening(nats_client)
+    assert await companies.tools_of("nobody") == CompanyTools()
+
+
+async def test_a_late_answer_does_not_undo_a_change(nats_client: Client):
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(request: CompanyRequest) -> CompanyReply:
+        asked.set()
+        await go_on.wait()
+        return CompanyReply(settings=settings_of("demo", SOME, 1))
+
+    await RpcServer(nats_client).serve(COMPANY_GET, slow)
+    companies = await listening(nats_client)
+    waiting = asyncio.create_task(companies.tools_of("demo"))
+    async with asyncio.timeout(15):
+        await asked.wait()
+        await announce(nats_client, OTHER, 2)
+        await eventually(lambda: companies.knows("demo"))
+        go_on.set()
+        assert (await waiting).enabled_tools == {"calculate_risk_reward"}
+    assert (await companies.tools_of("demo")).enabled_tools == {"calculate_risk_reward"}
+
+
+async def test_an_older_change_does_not_undo_a_newer_one(nats_client: Client):
+    companies = await listening(nats_client)
+    await announce(nats_client, OTHER, 3)
+    await announce(nats_client, SOME, 2)
+    await eventually(lambda: companies.knows("demo"))
+    await nats_client.flush()
+    assert (await companies.tools_of("demo")).enabled_tools == {"calculate_risk_reward"}
+
+
+async def test_after_a_reconnect_everything_is_asked_anew(nats_client: Client):
+    memory = Memory({"demo": SOME})
+    await memory.serve(nats_client)
+    companies = await listening(nats_client)
+    assert (await companies.tools_of("demo")).enabled_tools == {"get_price"}
+    memory.configs["demo"] = NONE
+    assert (await companies.tools_of("demo")).enabled_tools == {"get_price"}
+    await companies.forget()
+    assert (await companies.tools_of("demo")).enabled_tools == frozenset()
+
+
+async def test_what_cannot_be_asked_is_said_and_not_guessed(nats_client: Client, valkey_server: ValkeyServer):
+    companies = await listening(nats_client)
+    with pytest.raises(ServiceAway):
+        await companies.tools_of("demo")
+    async with running_executor(nats_client, valkey_server.url):
+        asker = Asker(nats_client)
+        visitor = Someone(role="visitor")
+        risk = {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115}
+        error = (await asker.call("calculate_risk_reward", risk, visitor, call_id="v")).result.error
+        assert error is not None
+        assert error.code == ToolCode.UNAVAILABLE
+        assert (await asker.call("calculate_risk_reward", risk, Someone())).result.success
+        await Memory({"demo": OTHER}).serve(nats_client)
+        assert (await asker.call("calculate_risk_reward", risk, visitor, call_id="v", attempt=2)).result.success
