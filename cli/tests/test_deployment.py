@@ -61,8 +61,9 @@ def test_each_service_is_built_by_the_one_dockerfile_and_bounded(name: str) -> N
     assert set(service["deploy"]["resources"]["limits"]) == {"cpus", "memory"}
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
-    needed = {"nats", *SERVICES[name], *({"memory"} - {name})}
-    assert set(service["depends_on"]) == needed
+    assert {"nats", *({"memory"} - {name})} <= set(service["depends_on"]) <= {*SERVICES[name], "memory"}
+    for server, variable in (("redis", "NEXUS_REDIS_URL"), ("mongodb", "NEXUS_MONGODB_URL")):
+        assert (server in service["depends_on"]) is (variable in service["environment"])
     assert {condition["condition"] for condition in service["depends_on"].values()} == {"service_healthy"}
     assert service["environment"]["NEXUS_NATS_USER"] == name
 

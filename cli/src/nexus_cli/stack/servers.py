@@ -76,7 +76,6 @@ def _redis(directory: Path) -> Program:
 
 
 def _mongodb(directory: Path) -> Program:
-    server = binary("nx-27017", "nx-27017")
     pid_file = directory / "server.pid"
 
     def before_start() -> None:
@@ -87,7 +86,7 @@ def _mongodb(directory: Path) -> Program:
 
     def command(port: int) -> list[str]:
         files = ["--data-dir", str(directory), "--pid-file", str(pid_file), "--log-file", os.devnull]
-        return [sys.executable, server, "--host", HOST, "--port", str(port), *files]
+        return [sys.executable, "-m", "nexus_cli.stack.wire_server", "--host", HOST, "--port", str(port), *files]
 
     return Program(
         name="mongodb",

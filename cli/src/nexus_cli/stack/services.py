@@ -13,13 +13,14 @@ from nexus_cli.stack.datadir import DevSecrets
 from nexus_cli.stack.ports import HOST
 from nexus_cli.stack.program import Program, Stage, Urls
 
-# Name of each service and the servers that it cannot start without (architecture.md, "owns" and "state").
+# Name of each service and the servers that have to be up before it is started: its own (architecture.md, "state"), and
+# Redis for all, which is there in 20 ms unless starting services keep it from the processor; then others wait for it.
 SERVICES: Mapping[str, tuple[str, ...]] = {
-    "gateway": ("nats",),
-    "agent": ("nats",),
+    "gateway": ("nats", "redis"),
+    "agent": ("nats", "redis"),
     "tool-executor": ("nats", "redis"),
     "memory": ("nats", "redis", "mongodb"),
-    "market-adapter": ("nats", "mongodb"),
+    "market-adapter": ("nats", "redis", "mongodb"),
 }
 _URL_VARIABLES = {"nats": "NEXUS_NATS_URL", "redis": "NEXUS_REDIS_URL", "mongodb": "NEXUS_MONGODB_URL"}
 _WORTH_SHOWING = {"warning", "error", "critical"}
