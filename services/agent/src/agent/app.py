@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from urllib.request import getproxies_environment
 
 import aiohttp
 import structlog
@@ -72,7 +73,10 @@ class Agent:
         chat, self._messages = ConversationLog(nats), DirectReader(nats, CHAT.name)
         self._nats = nats
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=CONNECTIONS), auto_decompress=True, trust_env=True
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # With it every request asks a thread about .netrc, so only where there is a proxy to be found.
+            trust_env=bool(getproxies_environment()),
         )
         self.companies = CompanyCache(rpc)
         self._catalogue = ExecutorCatalogue(rpc)

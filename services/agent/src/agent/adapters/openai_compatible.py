@@ -99,12 +99,12 @@ class OpenAICompatible:
         ) as response:
             if response.status != 200:
                 raise _refusal(self.provider, response.status, response.headers, await response.content.read(16_384))
-            reading = _Reading(model=prompt.model)
+            reading = _Reading()
             if response.content_type == "application/json":
                 _read_whole(reading, await response.read(), sink)
             else:
                 await _read_stream(reading, response.content, sink, self.provider)
-        return _reply_of(reading, self.provider)
+        return _reply_of(reading, prompt.model, self.provider)
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         request: dict[str, Any] = {
@@ -143,10 +143,9 @@ async def _read_stream(reading: _Reading, content: aiohttp.StreamReader, sink: T
                 await _read_out(content)
                 return
             try:
-                event = orjson.loads(data)
-            except orjson.JSONDecodeError as error:
-                raise ModelDownError(f"{provider} sent a chunk that is no JSON") from error
-            _read_event(reading, event, sink, provider)
+                _read_event(reading, orjson.loads(data), sink, provider)
+            except (orjson.JSONDecodeError, AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
+                raise ModelDownError(f"{provider} sent a chunk that cannot be read") from error
     if not reading.finished:
         raise ModelDownError(f"{provider} broke off in mid-answer")
 
@@ -160,22 +159,23 @@ async def _read_out(content: aiohttp.StreamReader) -> None:
 
 
 def _read_event(reading: _Reading, event: dict[str, Any], sink: TextSink, provider: str) -> None:
+    # Nearly every event is one piece of text in a choice: what is rare is looked for behind it.
     choices = event.get("choices")
     if choices:
-        _read_choice(reading, _object(choices[0]), sink, provider)
-    if event.get("error"):
-        raise _stream_error(provider, _object(event["error"]))
-    usage = _object(event.get("usage") or _object(event.get("x_groq")).get("usage"))
+        _read_choice(reading, choices[0], sink, provider)
+        if not reading.model:
+            reading.model = event.get("model") or ""
+    error, usage = event.get("error"), event.get("usage") or event.get("x_groq")
+    if error:
+        raise _stream_error(provider, _object(error))
     if usage:
+        usage = _object(usage)
+        usage = _object(usage.get("usage", usage))
         reading.usage = Tokens(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
-    if event.get("model"):
-        reading.model = event["model"]
 
 
 def _read_choice(reading: _Reading, choice: dict[str, Any], sink: TextSink, provider: str) -> None:
-    if choice.get("finish_reason"):
-        reading.finished = True
-    delta = _object(choice.get("delta") or choice.get("message"))
+    delta: dict[str, Any] = choice.get("delta") or choice.get("message") or {}
     piece = delta.get("content")
     if piece:
         reading.length += len(piece)
@@ -183,8 +183,12 @@ def _read_choice(reading: _Reading, choice: dict[str, Any], sink: TextSink, prov
             raise ModelDownError(f"{provider} does not stop talking")
         reading.text.append(piece)
         sink.text(piece)
-    for position, part in enumerate(delta.get("tool_calls") or ()):
-        _read_call(reading, _object(part), position, provider)
+    if choice.get("finish_reason"):
+        reading.finished = True
+    calls = delta.get("tool_calls")
+    if calls:
+        for position, part in enumerate(calls):
+            _read_call(reading, _object(part), position, provider)
 
 
 def _read_call(reading: _Reading, part: dict[str, Any], position: int, provider: str) -> None:
@@ -202,16 +206,16 @@ def _read_whole(reading: _Reading, body: bytes, sink: TextSink) -> None:
     """A server that does not stream answers in one piece, which is fine."""
     try:
         _read_event(reading, orjson.loads(body), sink, "the provider")
-    except orjson.JSONDecodeError as error:
-        raise ModelDownError("the provider's answer is no JSON") from error
+    except (orjson.JSONDecodeError, AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
+        raise ModelDownError("the provider's answer cannot be read") from error
 
 
-def _reply_of(reading: _Reading, provider: str) -> Reply:
+def _reply_of(reading: _Reading, model: str, provider: str) -> Reply:
     text = "".join(reading.text)
     calls = tuple(_requested(call) for _, call in sorted(reading.calls.items()))
     if not text.strip() and not calls:
         raise ModelDownError(f"{provider} gave an empty reply")
-    return Reply(text=text, calls=calls, usage=reading.usage, model=reading.model, provider=provider)
+    return Reply(text=text, calls=calls, usage=reading.usage, model=reading.model or model, provider=provider)
 
 
 def _requested(call: _Call) -> RequestedCall:

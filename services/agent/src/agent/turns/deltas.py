@@ -1,12 +1,11 @@
 """The running answer's text on its way to whoever watches: batched, numbered, and kept for those who come later."""
 
 import asyncio
-from collections.abc import Callable
 
 from agent.ports import Key, Live
 
 BATCH_SECONDS = 0.05
-"""The first piece goes out at once, further ones together, at most this often."""
+"""The first piece goes out at once (with what came in the same packet), further ones together, at most this often."""
 
 
 class Deltas:
@@ -19,8 +18,8 @@ class Deltas:
         self._message_id = message_id
         self._waiting: list[str] = []
         self._sent: list[str] = []
-        self._timer: asyncio.TimerHandle | None = None
-        self._call_later: Callable[..., asyncio.TimerHandle] = asyncio.get_running_loop().call_later
+        self._timer: asyncio.Handle | None = None
+        self._loop = asyncio.get_running_loop()
         self.next_seq = 0
 
     def begin(self) -> None:
@@ -34,8 +33,7 @@ class Deltas:
         """More text."""
         self._waiting.append(piece)
         if self._timer is None:
-            self._send()
-            self._timer = self._call_later(BATCH_SECONDS, self._tick)
+            self._timer = self._loop.call_soon(self._tick)
 
     def restart(self) -> None:
         """What was said does not count; whoever heard it is told."""
@@ -62,7 +60,7 @@ class Deltas:
         self._timer = None
         if self._waiting:
             self._send()
-            self._timer = self._call_later(BATCH_SECONDS, self._tick)
+            self._timer = self._loop.call_later(BATCH_SECONDS, self._tick)
 
     def _send(self) -> None:
         delta = "".join(self._waiting)
