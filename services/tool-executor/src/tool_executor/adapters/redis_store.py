@@ -14,6 +14,7 @@ from typing import Any, cast
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from tool_executor.ports import StoreAway
@@ -38,18 +39,19 @@ class RedisStore:
     """One for the process."""
 
     def __init__(self, url: str, deadline: float) -> None:
-        # One retry, at once: a connection may have died with the server's last restart.
+        # One retry, at once: a connection may have died with the server's last restart. A timeout is not tried again.
         self._redis: Redis = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
             url,
             socket_timeout=deadline,
             socket_connect_timeout=deadline,
-            retry=Retry(NoBackoff(), 1),
+            retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
             max_connections=_BATCHES_AT_ONCE + 1,
             client_name="nexus-tool-executor",
         )
         self._waiting: list[tuple[tuple[Part, ...], asyncio.Future[Any]]] = []
         self._senders: set[asyncio.Task[None]] = set()
-        self._away_until = 0.0
+        self._away_until: float | None = None
+        """None while the server answers; else when to ask it again, one command at a time until it does."""
 
     async def run(self, script: Script, key: str, *arguments: Part) -> Any:
         """Runs a Lua script on one key. Raises StoreAway."""
@@ -76,7 +78,8 @@ class RedisStore:
         await self._redis.aclose()
 
     async def _ask(self, *parts: Part) -> Any:
-        if time.monotonic() < self._away_until or len(self._waiting) >= _MOST_WAITING:
+        away = self._away_until is not None and (time.monotonic() < self._away_until or self._senders)
+        if away or len(self._waiting) >= _MOST_WAITING:
             raise StoreAway("Redis does not answer, or too much waits for it")
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((parts, answer))
@@ -92,9 +95,13 @@ class RedisStore:
             batch, self._waiting = self._waiting[:_BATCH], self._waiting[_BATCH:]
             try:
                 answers = await self._batch([parts for parts, _ in batch])
+                self._away_until = None
             except (RedisError, OSError, TimeoutError) as error:
                 self._away_until = time.monotonic() + _AWAY_SECONDS
-                answers = [StoreAway(f"Redis does not answer: {error}")] * len(batch)
+                # What waits behind this batch would wait for another deadline each.
+                batch += self._waiting
+                self._waiting = []
+                answers = [StoreAway(f"Redis does not answer: {error}") for _ in batch]
             except BaseException:
                 for _, future in batch:
                     future.cancel()
