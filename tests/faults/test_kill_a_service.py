@@ -93,7 +93,7 @@ async def test_a_human_who_takes_over_while_the_model_thinks_is_not_spoken_over(
         await client.hello(locale="en")
         await ana.hello()
         await client.say("are you there?")
-        await client.wait_for("run.started", deadline=LONG)
+        await eventually(lambda: len(model.asked) == 1, LONG)
         await ana.send_frame("conversation.watch", conversationId=client.conversation)
         await ana.wait_for("snapshot", lambda f: f["conversationId"] == client.conversation)
         await ana.send_frame("owner.take", conversationId=client.conversation)
