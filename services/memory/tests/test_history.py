@@ -8,6 +8,7 @@ from contracts.events.chat import OwnerKind, Role
 from contracts.rpc import FACTS_AFTER, HISTORY, SNAPSHOT, FactsRequest, HistoryRequest, SnapshotRequest
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
+from runtime.testing import eventually
 
 
 async def history(on: Replica, writer: Writer, up_to: int, limit: int = 20) -> list[str]:
@@ -98,6 +99,19 @@ async def test_a_snapshot_holds_the_last_fifty_messages_up_to_at_least_the_named
         snapshot = await one.rpc.call(SNAPSHOT, request)
         assert [message.text for message in snapshot.messages] == [f"m{number}" for number in range(10, 60)]
         assert snapshot.seq >= seq
+
+
+async def test_a_snapshot_that_names_no_sequence_holds_what_is_stored(servers: Servers) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client)
+        seq = await writer.visitor("hello")
+        request = SnapshotRequest(company_id="acme", conversation_id=writer.conversation)
+
+        async def stored() -> bool:
+            snapshot = await one.rpc.call(SNAPSHOT, request)
+            return [message.text for message in snapshot.messages] == ["hello"] and snapshot.seq >= seq
+
+        assert await eventually(stored)
 
 
 async def test_durable_facts_come_in_order_and_in_pages(servers: Servers) -> None:

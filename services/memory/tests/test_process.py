@@ -39,7 +39,7 @@ async def process(servers: Servers) -> AsyncGenerator[tuple[asyncio.subprocess.P
     )
     try:
         assert started.stdout is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             async for line in started.stdout:
                 if line.startswith(b"{") and (entry := orjson.loads(line)).get("event") == "service.ready":
                     yield started, entry["port"]
@@ -70,7 +70,7 @@ async def test_a_process_serves_is_ready_and_ends_when_it_is_told_to(servers: Se
         assert b" 200 " in (await health(port, "/readyz")).splitlines()[0]
         assert b"nexus_" in await health(port, "/metrics")
         memory.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(30):
             await memory.communicate()
         assert memory.returncode == 0
         await client.close()

@@ -98,6 +98,8 @@ class Memory:
         floor = ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era)
         projection = Projection(facts=facts, conversations=conversations, floor=floor, principals=self._principals)
         consumer = ChatConsumer(service.nats, log, store, projection.project, DeadLetters(service.nats))
+        floor.hurry = consumer.hurry
+        service.add_check("projection", consumer.check)
         await consumer.ensure()
         windows = RedisWindows(self._redis)
         histories = Histories(

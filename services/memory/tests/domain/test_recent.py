@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.channels import ChatKind
@@ -29,6 +29,7 @@ def owner(seq: int) -> Fact:
 sequences = st.lists(st.integers(1, 400), min_size=1, max_size=120, unique=True).map(sorted)
 
 
+@settings(deadline=None)
 @given(sequences, st.data())
 def test_however_a_window_grew_it_is_the_same(seqs: list[int], data: st.DataObject) -> None:
     facts = [message(seq) if seq % 5 else owner(seq) for seq in seqs]
@@ -41,6 +42,7 @@ def test_however_a_window_grew_it_is_the_same(seqs: list[int], data: st.DataObje
     assert window == EMPTY.extended(facts, end)
 
 
+@settings(deadline=None)
 @given(sequences, st.integers(1, HELD), st.integers(0, 400))
 def test_a_window_gives_exactly_what_is_asked_for_or_says_that_it_cannot(
     seqs: list[int], limit: int, up_to: int

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 
 from memory.domain.recent import Window
+from memory.metrics import WINDOWS
 from memory.ports import RecentWindows
 
 MAX_WINDOWS = 5_000
@@ -26,8 +27,10 @@ class NearWindows:
         found = self._windows.get(key)
         if found is not None:
             self._windows.move_to_end(key)
+            WINDOWS.labels("process").inc()
             return found[0]
         window = await self._behind.get(era, company, conversation)
+        WINDOWS.labels("none" if window is None else "behind").inc()
         if window is not None:
             self._hold(key, window)
         return window

@@ -1,6 +1,6 @@
 """How far the projection is: the acknowledgement floor of its consumer. What is acknowledged has been stored before.
 
-One task asks the server: twice a second at rest, every few milliseconds while somebody waits. The answer also tells
+One task asks the server: once a second at rest, every few milliseconds while somebody waits. The answer also tells
 the server's own time, by which waiting is measured.
 """
 
@@ -17,9 +17,10 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
 from memory.domain.keys import Position
+from memory.metrics import BEHIND
 from runtime.replies import ReplyInbox
 
-IDLE = 0.5
+IDLE = 1.0
 URGENT = 0.005
 ANSWER = 2.0
 
@@ -38,6 +39,8 @@ class ProjectionFloor:
         self._waiters: dict[asyncio.Future[None], int] = {}
         self._urgent = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self.hurry: Callable[[], None] | None = None
+        """Called when somebody waits: this replica's projection need not wait for a fuller batch then."""
 
     @property
     def position(self) -> Position:
@@ -71,6 +74,7 @@ class ProjectionFloor:
             return
         if "ts" in answer:
             self._clock = (datetime.fromisoformat(answer["ts"]), time.monotonic())
+        BEHIND.set(int(answer.get("num_pending", 0)) + int(answer.get("num_ack_pending", 0)))
         self._position = max(self._position, Position(era, floor_of(answer)))
         for waiter, seq in list(self._waiters.items()):
             if self.seq >= seq and not waiter.done():
@@ -82,6 +86,8 @@ class ProjectionFloor:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters[waiter] = seq
         self._urgent.set()
+        if self.hurry is not None:
+            self.hurry()
         try:
             async with asyncio.timeout(deadline):
                 await waiter

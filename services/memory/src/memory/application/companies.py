@@ -4,8 +4,9 @@ import asyncio
 from typing import Any
 
 from contracts.company import CompanySettings
+from contracts.errors import NexusError
 from memory.domain.company import checked, patched, shown
-from memory.errors import CompanyExists, NoSuchCompany, SettingsMoved, StoreUnavailable
+from memory.errors import CompanyExists, NoSuchCompany, SettingsMoved
 from memory.ports import Announcements, CompanyStore
 
 SWEPT = 100
@@ -66,7 +67,7 @@ class Companies:
         try:
             async with asyncio.timeout(2):
                 await self._tell(settings)
-        except (TimeoutError, ConnectionError, StoreUnavailable):
+        except (TimeoutError, NexusError):
             return
 
     async def _tell(self, settings: CompanySettings) -> None:

@@ -65,6 +65,8 @@ class Histories:
         Raises:
             ProjectionBehind, UnknownSequence, StoreUnavailable: all worth another try.
         """
+        if not exact and up_to == 0:
+            up_to = self._floor.seq  # nothing in particular was named: what is stored
         try:
             return await self._newest(company, conversation, up_to, limit, exact=exact)
         except StoreUnavailable:

@@ -1,7 +1,8 @@
 """From the log into the store: facts first, then what they make of their conversations. Only then they are done."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from contracts.events.chat import VisitorMessage
 from memory.domain.conversation import Conversation, Person, fold
@@ -11,6 +12,8 @@ from memory.ports import ConversationStore, FactStore, Floor, Principals
 
 ATTEMPTS = 10
 """Tries to store a conversation that other replicas are changing too."""
+KNOWN = 5_000
+"""Conversations whose state is kept here between two batches, so that most batches read nothing."""
 
 
 class Projection:
@@ -23,6 +26,7 @@ class Projection:
         self._conversations = conversations
         self._floor = floor
         self._principals = principals
+        self._known: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
 
     async def project(self, facts: Sequence[Fact]) -> None:
         """Returns when everything is stored.
@@ -40,16 +44,32 @@ class Projection:
         for _ in range(ATTEMPTS):
             if not waiting:
                 return
-            states = await self._conversations.load(sorted(waiting))
+            states = await self._states(waiting)
             changed: list[Conversation] = []
-            for key in sorted(waiting):
-                before = states.get(key) or Conversation(*key)
+            for key, before in states.items():
                 after = fold(before, by_conversation[key], self._floor.position, verified)
                 if after.taken - before.taken:
                     changed.append(after)
-            refused = await self._conversations.save(changed)
-            waiting = {(state.company, state.conversation) for state in refused}
+            waiting = await self._save(changed)
         raise StoreUnavailable(f"{len(waiting)} conversations kept changing while they were stored: it is tried again")
+
+    async def _states(self, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], Conversation]:
+        """The states as last seen here, or stored: if another replica has changed one since, saving it is refused."""
+        unknown = [key for key in sorted(keys) if key not in self._known]
+        stored = await self._conversations.load(unknown) if unknown else {}
+        return {key: self._known.get(key) or stored.get(key) or Conversation(*key) for key in sorted(keys)}
+
+    async def _save(self, states: Sequence[Conversation]) -> set[tuple[str, str]]:
+        """Saves; returns what was refused, and forgets it."""
+        refused = {(state.company, state.conversation) for state in await self._conversations.save(states)}
+        for state in states:
+            key = (state.company, state.conversation)
+            self._known.pop(key, None)
+            if key not in refused:
+                self._known[key] = replace(state, version=state.version + 1)
+        while len(self._known) > KNOWN:
+            self._known.popitem(last=False)
+        return refused
 
     def _verified(self, facts: Sequence[Fact]) -> dict[str, Person]:
         found: dict[str, Person] = {}

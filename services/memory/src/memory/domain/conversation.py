@@ -5,8 +5,9 @@ therefore a set of registers, each with the position of the fact that set it; an
 all up to `settled` (the projection's floor: below it nothing is delivered again), and those in `taken` above it.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from contracts.errors import SystemCode
@@ -50,9 +51,13 @@ class Ownership:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Conversation:
-    """What the inbox shows of a conversation, and what the sweeps need. `version` guards each write."""
+    """What the inbox shows of a conversation, and what the sweeps need. `version` guards each write.
+
+    A value: only `fold` makes new ones. It is not frozen because copying it for every fact would cost more than all
+    the rest of the projection's own work.
+    """
 
     company: str
     conversation: str
@@ -70,7 +75,6 @@ class Conversation:
     seen: Seen = UNSEEN
     seen_position: Position = START
     ownership: Ownership = field(default_factory=Ownership)
-    newest_visitor: Position = START
     answered: Position = START
     failed: Position = START
     noticed: Position = START
@@ -100,57 +104,53 @@ class Conversation:
         return own.since if own.owner.kind == OwnerKind.WAITING or given_back else None
 
 
-def fold(state: Conversation, facts: Iterable[Fact], floor: Position, verified: dict[str, Person]) -> Conversation:
-    """The state with these facts taken in; a fact that it has taken already changes nothing.
+def fold(state: Conversation, facts: Iterable[Fact], floor: Position, verified: Mapping[str, Person]) -> Conversation:
+    """A new state with these facts taken in; a fact that it has taken already changes nothing.
 
     Args:
         facts: of this conversation, in any order.
         floor: every fact up to here has been projected for good.
         verified: by event id, the sender of visitor messages whose principal has been checked.
     """
+    taken = set(state.taken)
+    state = copy(state)
     for fact in facts:
-        if fact.position <= state.settled or fact.position in state.taken:
-            continue
-        state = _with(state, fact, verified.get(fact.event_id))
-    settled = max(state.settled, floor)
-    return replace(state, settled=settled, taken=frozenset(at for at in state.taken if at > settled))
+        if fact.position > state.settled and fact.position not in taken:
+            taken.add(fact.position)
+            _take(state, fact, verified.get(fact.event_id))
+    state.settled = max(state.settled, floor)
+    state.taken = frozenset(at for at in taken if at > state.settled)
+    return state
 
 
-def _with(state: Conversation, fact: Fact, person: Person | None) -> Conversation:
-    at = fact.position
-    stored = fact.stored_at
-    state = replace(
-        state,
-        taken=state.taken | {at},
-        started_at=min(state.started_at or stored, stored),
-        latest=max(state.latest, at),
-    )
-    message = view(fact)
-    if message is not None:
-        state = replace(state, message_count=state.message_count + 1)
+def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
+    at, stored = fact.position, fact.stored_at
+    state.started_at = min(state.started_at or stored, stored)
+    state.latest = max(state.latest, at)
+    if fact.is_message:
+        state.message_count += 1
         if at > state.last_position:
-            state = replace(state, last_message=message, last_position=at)
+            state.last_message, state.last_position = view(fact), at
     match fact.data:
         case VisitorMessage() as data:
-            return _with_visitor(state, fact, data, person)
+            _take_visitor(state, fact, data, person)
         case AssistantMessage() | OperatorMessage():
-            return replace(state, answered=max(state.answered, at))
+            state.answered = max(state.answered, at)
         case SystemMessage(code=SystemCode.HANDOFF_TIMEOUT):
-            return replace(state, noticed=max(state.noticed, at))
+            state.noticed = max(state.noticed, at)
         case SystemMessage(code=code) if code in FAILURES:
-            return replace(state, failed=max(state.failed, at))
+            state.failed = max(state.failed, at)
         case OwnerChanged() as data if at > state.ownership.position:
-            ownership = Ownership(data.owner, at, stored, data.by, data.reason)
+            state.ownership = Ownership(data.owner, at, stored, data.by, data.reason)
             # Whoever takes or returns a conversation has looked at it: it is not stuck any more.
-            return replace(state, ownership=ownership, answered=max(state.answered, at))
+            state.answered = max(state.answered, at)
         case _:
-            return state
+            pass
 
 
-def _with_visitor(state: Conversation, fact: Fact, data: VisitorMessage, person: Person | None) -> Conversation:
+def _take_visitor(state: Conversation, fact: Fact, data: VisitorMessage, person: Person | None) -> None:
     at = fact.position
     if state.person_position is None or at < state.person_position:
-        state = replace(state, person=person, person_position=at)
+        state.person, state.person_position = person, at
     if at > state.seen_position:
-        state = replace(state, seen=state.seen.after(data, fact.at), seen_position=at)
-    return replace(state, newest_visitor=max(state.newest_visitor, at))
+        state.seen, state.seen_position = state.seen.after(data, fact.at), at
