@@ -228,7 +228,8 @@ class MemoryStandIn:
 
     async def _conversation(self, request: rpc.ConversationRef) -> rpc.ConversationReply:
         self.asked.append("conversation")
-        return rpc.ConversationReply(conversation=self.known_conversations.get(request.conversation_id))
+        known = self.known_conversations.get(request.conversation_id)
+        return rpc.ConversationReply(conversation=known if known and known.company_id == request.company_id else None)
 
     async def _conversations(self, request: rpc.ConversationsRequest) -> rpc.ConversationsReply:
         known = [one for one in self.known_conversations.values() if one.company_id == request.company_id]

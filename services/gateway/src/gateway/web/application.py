@@ -4,12 +4,12 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute, WebSocketRoute
 
 from gateway.web import conversations, problems, visitors
+from gateway.web.body_limit import BodyLimit
 from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.deps import Api
 from gateway.web.pages import page_routes
 
 VERSION = "2.0"
-MAX_BODY_BYTES = 1024 * 1024
 
 
 def build_application(api: Api, endpoint: ChatEndpoint, health: list[BaseRoute]) -> FastAPI:
@@ -20,7 +20,6 @@ def build_application(api: Api, endpoint: ChatEndpoint, health: list[BaseRoute])
         description="Chat, conversations and tokens. Errors are problem documents (RFC 9457).",
         docs_url=None,
         redoc_url=None,
-        max_body_size=MAX_BODY_BYTES,
     )
     application.state.api = api
     problems.install(application)
@@ -29,4 +28,5 @@ def build_application(api: Api, endpoint: ChatEndpoint, health: list[BaseRoute])
     application.router.routes.append(WebSocketRoute("/v2/chat/ws", endpoint))
     application.router.routes.extend(health)
     application.router.routes.extend(page_routes())
+    application.add_middleware(BodyLimit)
     return application

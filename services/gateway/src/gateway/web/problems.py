@@ -56,8 +56,11 @@ class Problem(BaseModel):
 
 def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """What OpenAPI says of a route's errors: those that every route has, and `statuses`."""
-    document: dict[str, Any] = {"model": Problem, "content": {MEDIA_TYPE: {}}}
-    return dict.fromkeys((401, 403, 413, 422, 503, *statuses), document)
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {
+        status: {"description": HTTPStatus(status).phrase, "content": content}
+        for status in sorted({401, 403, 413, 422, 503, *statuses})
+    }
 
 
 def problem(
@@ -80,7 +83,19 @@ def problem(
 
 
 def install(app: FastAPI) -> None:
-    """Makes every error of the application a problem document."""
+    """Makes every error of the application a problem document, in its OpenAPI document too."""
+    by_framework = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = by_framework()
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas["Problem"] = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas.update(schemas["Problem"].pop("$defs"))
+        for unused in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(unused, None)
+        return document
+
+    app.openapi = openapi
     app.add_exception_handler(GatewayError, _gateway_error)
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _http_error)

@@ -1,0 +1,49 @@
+"""Refuses bodies that are too big before they are read into memory (413), with a problem document as everywhere else:
+the framework's own limit answers in plain text.
+"""
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateway.web.problems import problem
+
+MAX_BODY_BYTES = 1024 * 1024
+
+
+class BodyLimit:
+    """ASGI middleware: counts what comes in, whatever Content-Length says."""
+
+    def __init__(self, app: ASGIApp, most: int = MAX_BODY_BYTES) -> None:
+        self._app = app
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if _declared(scope) > self._most:
+            answer = problem(413, "TOO_LARGE", self._refusal, headers={"Connection": "close"})
+            await answer(scope, receive, send)
+            return
+        read = 0
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self._most:
+                raise HTTPException(413, self._refusal, headers={"Connection": "close"})
+            return message
+
+        await self._app(scope, counted, send)
+
+    @property
+    def _refusal(self) -> str:
+        return f"send at most {self._most} bytes"
+
+
+def _declared(scope: Scope) -> int:
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit():
+            return int(value)
+    return 0

@@ -1,0 +1,352 @@
+"""HTTP: visitors' tokens, conversations, problem documents, pages."""
+
+import asyncio
+import re
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
+
+import aiohttp
+import jwt
+import pytest
+
+from contracts.rpc import MessageView
+from gateway.adapters.identity import Identity
+from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS
+from gateway.settings import GatewaySettings
+from gateway.testing import (
+    ChatClient,
+    GatewayUnderTest,
+    MemoryStandIn,
+    TokenMaker,
+    conversation_view,
+    run_gateway,
+)
+from runtime.testing import NatsServer
+
+pytestmark = pytest.mark.usefixtures("memory")
+
+Answer = tuple[int, Any, dict[str, str]]
+
+
+class Http:
+    """Calls the gateway; an answer is status, body (parsed when it is JSON) and headers."""
+
+    def __init__(self, url: str, session: aiohttp.ClientSession) -> None:
+        self._url = url
+        self._session = session
+
+    async def __call__(
+        self, method: str, path: str, *, token: str | None = None, headers: dict[str, str] | None = None, **options: Any
+    ) -> Answer:
+        sent = dict(headers or {})
+        if token is not None:
+            sent["Authorization"] = f"Bearer {token}"
+        async with self._session.request(method, self._url + path, headers=sent, **options) as answer:
+            is_json = "json" in answer.content_type
+            body: Any = await answer.json(content_type=None) if is_json else await answer.text()
+            return answer.status, body, {name.lower(): value for name, value in answer.headers.items()}
+
+
+@pytest.fixture
+async def http(gateway: GatewayUnderTest) -> AsyncIterator[Http]:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=15)) as session:
+        yield Http(gateway.url, session)
+
+
+def assert_problem(answer: Answer, status: int, code: str) -> None:
+    """A problem document (RFC 9457) with this status and code."""
+    assert answer[0] == status, answer[1]
+    assert answer[2]["content-type"] == "application/problem+json"
+    assert answer[1]["status"] == status
+    assert answer[1]["code"] == code
+    assert {"type", "title", "detail"} <= answer[1].keys()
+
+
+# ---------------------------------------------------------------- visitors
+
+
+async def test_a_visitors_token_is_a_short_lived_jwt_bound_to_company_and_visitor(http: Http) -> None:
+    status, body, _ = await http("POST", "/v2/visitors", json={"companyId": "acme", "page": {"url": "https://a/"}})
+    assert status == 201
+    claims = jwt.decode(body["token"], options={"verify_signature": False})
+    assert (claims["sub"], claims["role"], claims["company"]) == (body["visitorId"], "visitor", "acme")
+    expires = datetime.fromisoformat(body["expiresAt"])
+    assert 0 < (expires - datetime.now(UTC)).total_seconds() <= 3600
+    assert claims["exp"] == expires.timestamp()
+
+
+@pytest.mark.parametrize("age", [0, 3600 + 10, RENEWABLE_SECONDS])
+async def test_with_the_old_token_the_visitor_stays_the_same(http: Http, tokens: TokenMaker, age: int) -> None:
+    old = tokens.visitor("v_known", lifetime=3600 - age)
+    status, body, _ = await http("POST", "/v2/visitors", token=old, json={"companyId": "acme"})
+    assert (status, body["visitorId"]) == (201, "v_known")
+
+
+async def test_an_old_token_that_is_too_old_foreign_or_no_visitors_is_refused(
+    http: Http, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    memory.add_company("other")
+    for old in (
+        tokens.visitor("v1", lifetime=-RENEWABLE_SECONDS - 60),
+        tokens.visitor("v1", company="other"),
+        tokens.user("ana", "commercial"),
+        "nonsense",
+    ):
+        assert_problem(await http("POST", "/v2/visitors", token=old, json={"companyId": "acme"}), 401, "UNAUTHORIZED")
+
+
+async def test_only_the_companys_origins_get_a_token(http: Http) -> None:
+    allowed = await http("POST", "/v2/visitors", headers={"Origin": "https://shop.example"}, json={"companyId": "acme"})
+    assert allowed[0] == 201
+    assert allowed[2]["access-control-allow-origin"] == "https://shop.example"
+    for origin in ("https://evil.example", "null", "http://shop.example"):
+        refused = await http("POST", "/v2/visitors", headers={"Origin": origin}, json={"companyId": "acme"})
+        assert_problem(refused, 403, "FORBIDDEN")
+        assert "access-control-allow-origin" not in refused[2]
+
+
+async def test_without_allowed_origins_the_companys_own_domains_are_allowed(http: Http, memory: MemoryStandIn) -> None:
+    memory.add_company("shop", toolConfig={"allowedDomains": ["https://www.shop.example"]})
+    for origin, status in (("https://www.shop.example", 201), ("https://shop.example", 403)):
+        answer = await http("POST", "/v2/visitors", headers={"Origin": origin}, json={"companyId": "shop"})
+        assert answer[0] == status
+
+
+async def test_a_browser_may_ask_first(http: Http) -> None:
+    headers = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST"}
+    status, _, answered = await http("OPTIONS", "/v2/visitors", headers=headers)
+    assert status == 204
+    assert answered["access-control-allow-origin"] == "https://shop.example"
+    assert "content-type" in answered["access-control-allow-headers"]
+
+
+async def test_no_company_no_token(http: Http) -> None:
+    assert_problem(await http("POST", "/v2/visitors", json={"companyId": "nobody"}), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("body", [{}, {"companyId": "A.B"}, {"companyId": "*"}, {"companyId": 7}, [], "text"])
+async def test_bad_fields_are_named(http: Http, body: Any) -> None:
+    answer = await http("POST", "/v2/visitors", json=body)
+    assert_problem(answer, 422, "BAD_FIELD")
+    assert answer[1]["errors"][0].keys() == {"field", "message"}
+
+
+async def test_what_is_no_json_is_422_and_what_is_too_big_is_413(http: Http) -> None:
+    headers = {"Content-Type": "application/json"}
+    assert_problem(await http("POST", "/v2/visitors", data=b"{no", headers=headers), 422, "BAD_FIELD")
+    assert_problem(await http("POST", "/v2/visitors", data=b"x" * 1_100_000, headers=headers), 413, "TOO_LARGE")
+
+    async def in_pieces() -> AsyncIterator[bytes]:
+        for _ in range(20):
+            yield b"x" * 65_536
+
+    assert_problem(await http("POST", "/v2/visitors", data=in_pieces(), headers=headers), 413, "TOO_LARGE")
+
+
+async def test_an_address_gets_a_limited_number_of_tokens(nats_server: NatsServer, identity: Identity) -> None:
+    settings = GatewaySettings(tokens_per_address=2)
+    async with run_gateway(nats_server.url, identity, settings) as gateway, aiohttp.ClientSession() as session:
+        call = Http(gateway.url, session)
+        for _ in range(2):
+            assert (await call("POST", "/v2/visitors", json={"companyId": "acme"}))[0] == 201
+        refused = await call("POST", "/v2/visitors", json={"companyId": "acme"})
+        assert_problem(refused, 429, "RATE_LIMITED")
+        assert 0 < int(refused[2]["retry-after"]) <= 61
+
+
+async def test_while_memory_is_away_the_answer_is_503_and_says_when_to_try_again(
+    http: Http, memory: MemoryStandIn
+) -> None:
+    await memory.stop()
+    answer = await http("POST", "/v2/visitors", json={"companyId": "never-seen"})
+    assert_problem(answer, 503, "UNAVAILABLE")
+    assert int(answer[2]["retry-after"]) > 0
+
+
+# ---------------------------------------------------------------- conversations
+
+
+async def talk(gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, *texts: str) -> str:
+    """A conversation of the visitor v1 with these messages, which memory knows too."""
+    async with ChatClient(gateway.url) as client:
+        conversation = (await client.hello(tokens.visitor("v1")))["conversationId"]
+        for text in texts:
+            await client.say(text)
+    memory.known_conversations[conversation] = conversation_view(conversation, "acme", "v1")
+    return conversation
+
+
+READS = ["", "/messages", "/transcript"]
+
+
+@pytest.mark.parametrize("tail", READS)
+async def test_a_conversation_is_for_its_visitor_and_the_companys_human_agents(
+    http: Http, gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, tail: str
+) -> None:
+    memory.add_company("other")
+    path = f"/v2/conversations/{await talk(gateway, tokens, memory, 'hello')}{tail}"
+    for token in (tokens.visitor("v1"), tokens.user("ana", "commercial"), tokens.user("root", "admin")):
+        assert (await http("GET", path, token=token))[0] == 200
+    for token in (
+        tokens.visitor("v2"),
+        tokens.user("u1"),
+        tokens.user("spy", "admin", company="other"),
+        tokens.visitor("v1", company="other"),
+    ):
+        assert_problem(await http("GET", path, token=token), 404, "NOT_FOUND")
+    assert_problem(await http("GET", path, token=tokens.user("robot", "service")), 403, "FORBIDDEN")
+    assert_problem(await http("GET", path), 401, "UNAUTHORIZED")
+    assert_problem(await http("GET", path, token="nonsense"), 401, "UNAUTHORIZED")
+
+
+async def test_the_inbox_is_the_companys_for_human_agents_and_ones_own_for_visitors(
+    http: Http, gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    mine = await talk(gateway, tokens, memory, "hello")
+    memory.known_conversations["c2"] = conversation_view("c2", "acme", "v2")
+    memory.known_conversations["c3"] = conversation_view("c3", "other", "v1")
+    _, inbox, _ = await http("GET", "/v2/conversations?state=ai&limit=10", token=tokens.user("ana", "commercial"))
+    assert {item["id"] for item in inbox["items"]} == {mine, "c2"}
+    assert inbox["items"][0].keys() >= {"companyId", "state", "owner", "visitor", "messageCount", "startedAt"}
+    _, own, _ = await http("GET", "/v2/conversations", token=tokens.visitor("v1"))
+    assert [item["id"] for item in own["items"]] == [mine]
+    bad = await http("GET", "/v2/conversations?state=no-such", token=tokens.user("ana", "commercial"))
+    assert_problem(bad, 422, "BAD_FIELD")
+
+
+async def test_messages_come_in_pages_oldest_first(
+    http: Http, gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    conversation = await talk(gateway, tokens, memory, "a", "b", "c")
+    token, path = tokens.visitor("v1"), f"/v2/conversations/{conversation}/messages?limit=2"
+    _, first, _ = await http("GET", path, token=token)
+    _, second, _ = await http("GET", f"{path}&cursor={first['next']}", token=token)
+    assert [item["text"] for item in first["items"] + second["items"]] == ["a", "b", "c"]
+    assert second.get("next") is None
+    assert "principal" not in str(first)
+
+
+async def test_a_transcript_is_text_or_json_as_asked_for(
+    http: Http, gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    path = f"/v2/conversations/{await talk(gateway, tokens, memory, 'hello', '<b>bye</b>')}/transcript"
+    token = tokens.user("ana", "commercial")
+    _, text, headers = await http("GET", path, token=token, headers={"Accept": "text/plain"})
+    assert headers["content-type"].startswith("text/plain")
+    assert re.fullmatch(r"\[[^]]+\] visitor: hello\n\[[^]]+\] visitor: <b>bye</b>\n", text)
+    _, document, headers = await http("GET", path, token=token, headers={"Accept": "application/json"})
+    assert headers["content-type"] == "application/json"
+    assert [message["text"] for message in document["messages"]] == ["hello", "<b>bye</b>"]
+
+
+async def test_a_human_agents_message_over_http_is_in_the_chat_once(
+    http: Http, gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    conversation = await talk(gateway, tokens, memory, "hello")
+    body = {"text": "I am Ana", "clientMessageId": str(uuid.uuid4())}
+    path, ana = f"/v2/conversations/{conversation}/messages", tokens.user("ana", "commercial")
+    async with ChatClient(gateway.url) as client:
+        await client.hello(tokens.visitor("v1"), conversationId=conversation)
+        status, made, _ = await http("POST", path, token=ana, json=body)
+        assert status == 201
+        told = (await client.fact(made["seq"]))["message"]
+        assert told == made | {"createdAt": told["createdAt"]}
+        assert MessageView.model_validate(made).operator_id == "ana"
+        _, again, _ = await http("POST", path, token=ana, json=body)
+        assert (again["id"], again["seq"]) == (made["id"], made["seq"])
+    for token, status, code in ((tokens.visitor("v1"), 403, "FORBIDDEN"), (None, 401, "UNAUTHORIZED")):
+        assert_problem(await http("POST", path, token=token, json=body), status, code)
+    assert_problem(await http("POST", path, token=ana, json=body | {"text": " "}), 422, "EMPTY_TEXT")
+    assert_problem(await http("POST", path, token=ana, json=body | {"text": "x" * 8001}), 422, "BAD_FIELD")
+    missing = await http("POST", "/v2/conversations/nobody-knows/messages", token=ana, json=body)
+    assert_problem(missing, 404, "NOT_FOUND")
+
+
+async def test_owner_is_taken_and_released_over_http(
+    http: Http, gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    conversation = await talk(gateway, tokens, memory, "hello")
+    path, ana = f"/v2/conversations/{conversation}/owner", tokens.user("ana", "commercial")
+    async with ChatClient(gateway.url) as client:
+        await client.hello(tokens.visitor("v1"), conversationId=conversation)
+        for wanted, owner in (("human", {"kind": "human", "operatorId": "ana"}), ("ai", {"kind": "ai"})):
+            status, body, _ = await http("POST", path, token=ana, json={"owner": wanted})
+            assert (status, body) == (200, {"owner": owner})
+            assert (await client.until("owner.changed"))["owner"] == owner
+    assert_problem(await http("POST", path, token=tokens.visitor("v1"), json={"owner": "ai"}), 403, "FORBIDDEN")
+    assert_problem(await http("POST", path, token=ana, json={"owner": "me"}), 422, "BAD_FIELD")
+
+
+async def test_an_unknown_action_is_not_found(
+    http: Http, gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    path = f"/v2/conversations/{await talk(gateway, tokens, memory, 'hello')}/actions/a1"
+    answer = await http("POST", path, token=tokens.visitor("v1"), json={"decision": "confirm"})
+    assert_problem(answer, 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("wanted", ["a.b", "a%20b", "%2A", "%3E", "x" * 65])
+async def test_an_id_that_cannot_be_one_is_a_bad_field(http: Http, tokens: TokenMaker, wanted: str) -> None:
+    for tail in READS:
+        answer = await http("GET", f"/v2/conversations/{wanted}{tail}", token=tokens.user("ana", "commercial"))
+        assert_problem(answer, 422, "BAD_FIELD")
+
+
+# ---------------------------------------------------------------- the rest of the door
+
+
+async def test_what_is_not_there_is_a_problem_too(http: Http) -> None:
+    assert_problem(await http("GET", "/v2/no-such"), 404, "NOT_FOUND")
+    assert_problem(await http("DELETE", "/v2/visitors"), 405, "METHOD_NOT_ALLOWED")
+
+
+async def test_the_openapi_document_names_every_route_and_its_errors(http: Http) -> None:
+    _, document, _ = await http("GET", "/openapi.json")
+    assert set(document["paths"]) == {
+        "/v2/visitors",
+        "/v2/conversations",
+        "/v2/conversations/{conversationId}",
+        "/v2/conversations/{conversationId}/messages",
+        "/v2/conversations/{conversationId}/transcript",
+        "/v2/conversations/{conversationId}/owner",
+        "/v2/conversations/{conversationId}/actions/{actionId}",
+    }
+    made = document["paths"]["/v2/visitors"]["post"]["responses"]
+    assert set(made) == {"201", "401", "403", "404", "413", "422", "429", "503"}
+    assert list(made["403"]["content"]) == ["application/problem+json"]
+    status, page, _ = await http("GET", "/docs")
+    assert status == 200
+    assert "/v2/conversations/{conversationId}/owner" in page
+
+
+@pytest.mark.parametrize("path", ["/", "/pricing", "/help", "/guide", "/es", "/es/pricing", "/es/help", "/es/guide"])
+async def test_pages_load_nothing_but_this_servers_own_files(http: Http, path: str) -> None:
+    status, page, headers = await http("GET", path)
+    assert status == 200
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert not re.search(r"<script(?! src=\"/)|style=|https?://| on\w+=", page)
+    assert f'lang="{"es" if path.startswith("/es") else "en"}"' in page
+    for link in re.findall(r'(?:href|src)="(/[^"]*)"', page):
+        assert (await http("GET", link))[0] == 200, link
+
+
+async def test_the_pricing_page_says_what_the_plans_cost(http: Http) -> None:
+    for path, sentence in (("/pricing", "costs 29 USD per month"), ("/es/pricing", "cuesta 29 USD al mes")):
+        assert sentence in (await http("GET", path))[1]
+
+
+async def test_the_widget_never_makes_markup_of_text(http: Http) -> None:
+    status, source, headers = await http("GET", "/widget.js")
+    assert status == 200
+    assert headers["content-type"].startswith("text/javascript")
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", source)
+
+
+async def test_many_requests_at_once_are_all_answered(http: Http) -> None:
+    answers = await asyncio.gather(*(http("POST", "/v2/visitors", json={"companyId": "acme"}) for _ in range(50)))
+    assert {answer[0] for answer in answers} == {201}
+    assert len({answer[1]["visitorId"] for answer in answers}) == 50

@@ -1,0 +1,127 @@
+"""The websocket under slow, broken and hostile clients."""
+
+import asyncio
+import os
+import socket as sockets
+import uuid
+
+import pytest
+from nats.aio.client import Client
+
+from contracts.channels import ChatKind
+from contracts.events.chat import SystemMessage
+from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, TokenMaker
+from gateway.web.transport import MAX_BUFFERED_BYTES
+from runtime.testing import eventually
+
+pytestmark = pytest.mark.usefixtures("memory")
+
+HANDSHAKE = (
+    b"GET /v2/chat/ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+
+
+def masked(opcode: int, payload: bytes, *, declared: int | None = None) -> bytes:
+    """One client frame (RFC 6455, section 5.2); `declared` lies about the length."""
+    length = len(payload) if declared is None else declared
+    mask = os.urandom(4)
+    head = bytes([0x80 | opcode])
+    if length < 126:
+        head += bytes([0x80 | length])
+    elif length < 65536:
+        head += bytes([0x80 | 126]) + length.to_bytes(2, "big")
+    else:
+        head += bytes([0x80 | 127]) + length.to_bytes(8, "big")
+    return head + mask + bytes(byte ^ mask[index % 4] for index, byte in enumerate(payload))
+
+
+async def test_a_client_that_does_not_read_is_closed_4008_and_holds_nobody_up(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as quick:
+        mine = await quick.hello(tokens.visitor("v1"))
+        raw = sockets.socket()
+        raw.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
+        raw.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(raw, ("127.0.0.1", gateway.server.port))
+        await loop.sock_sendall(raw, HANDSHAKE)
+        async with asyncio.timeout(5):
+            assert (await loop.sock_recv(raw, 4096)).startswith(b"HTTP/1.1 101")
+        hello = f'{{"v":1,"type":"hello","token":"{tokens.visitor("v1")}","conversationId":"{mine["conversationId"]}"}}'
+        await loop.sock_sendall(raw, masked(1, hello.encode()))
+        chat = gateway.gateway.chat
+        await eventually(lambda: len(list(chat.hub.attachments())) == 2)
+        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        text = "x" * 100_000
+        seq = 0
+        # Kernel buffers take some megabytes before the gateway's own bound is reached.
+        for _ in range(200):
+            data = SystemMessage(message_id=str(uuid.uuid4()), text=text, code="INTERNAL")
+            seq = (await agent.append(ChatKind.SYSTEM, data, str(uuid.uuid4()))).seq
+            await quick.fact(seq)
+            if len(chat.sessions) == 1:
+                break
+        assert len(chat.sessions) == 1
+        assert seq * len(text) > MAX_BUFFERED_BYTES
+        await quick.send("ping")
+        await quick.until("pong")
+        received = b""
+        async with asyncio.timeout(10):
+            while chunk := await loop.sock_recv(raw, 1 << 20):
+                received += chunk
+        assert (4008).to_bytes(2, "big") in received[-200:]
+        raw.close()
+
+
+async def test_a_frame_that_declares_gigabytes_is_refused_before_they_are_read(gateway: GatewayUnderTest) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", gateway.server.port)
+    writer.write(HANDSHAKE)
+    async with asyncio.timeout(5):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(masked(1, b"x" * 1000, declared=1 << 40))
+        head = await reader.readexactly(2)
+        assert head[0] == 0x88
+        assert int.from_bytes((await reader.readexactly(head[1]))[:2], "big") == 4501
+        assert await reader.read() == b""
+    writer.close()
+
+
+async def test_a_message_in_fragments_is_bounded_as_a_whole(gateway: GatewayUnderTest) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", gateway.server.port)
+    writer.write(HANDSHAKE)
+    async with asyncio.timeout(5):
+        await reader.readuntil(b"\r\n\r\n")
+        first = bytearray(masked(1, b"x" * 60_000))
+        first[0] &= 0x7F
+        rest = bytearray(masked(0, b"x" * 60_000))
+        rest[0] &= 0x7F
+        writer.write(bytes(first) + bytes(rest) + bytes(rest))
+        head = await reader.readexactly(2)
+        assert head[0] == 0x88
+        assert int.from_bytes((await reader.readexactly(head[1]))[:2], "big") == 4501
+    writer.close()
+
+
+async def test_clients_that_break_off_leave_nothing_behind(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
+    chat = gateway.gateway.chat
+    hello = f'{{"v":1,"type":"hello","token":"{tokens.visitor("v1")}"}}'.encode()
+    for sent in (b"", HANDSHAKE[:40], HANDSHAKE, HANDSHAKE + masked(1, hello), HANDSHAKE + masked(1, hello)[:20]):
+        _, writer = await asyncio.open_connection("127.0.0.1", gateway.server.port)
+        writer.write(sent)
+        await writer.drain()
+        writer.transport.abort()
+    async with ChatClient(gateway.url) as client:
+        await client.hello(tokens.visitor("v2"))
+    await eventually(lambda: not chat.sessions and chat.hub.conversations == 0)
+
+
+async def test_compression_is_not_agreed_to(gateway: GatewayUnderTest) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", gateway.server.port)
+    writer.write(HANDSHAKE[:-2] + b"Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n")
+    async with asyncio.timeout(5):
+        answer = await reader.readuntil(b"\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 101")
+    assert b"permessage-deflate" not in answer
+    writer.close()
