@@ -2,12 +2,17 @@
 the framework's own limit answers in plain text.
 """
 
+import asyncio
+from contextlib import suppress
+
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.web.problems import problem
 
 MAX_BODY_BYTES = 1024 * 1024
+MAX_DISCARDED_BYTES = 16 * 1024 * 1024
+DISCARD_SECONDS = 5.0
 
 
 class BodyLimit:
@@ -22,6 +27,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         if _declared(scope) > self._most:
+            await _discard(receive)
             answer = problem(413, "TOO_LARGE", self._refusal, headers={"Connection": "close"})
             await answer(scope, receive, send)
             return
@@ -32,6 +38,7 @@ class BodyLimit:
             message = await receive()
             read += len(message.get("body", b""))
             if read > self._most:
+                await _discard(receive)
                 raise HTTPException(413, self._refusal, headers={"Connection": "close"})
             return message
 
@@ -40,6 +47,18 @@ class BodyLimit:
     @property
     def _refusal(self) -> str:
         return f"send at most {self._most} bytes"
+
+
+async def _discard(receive: Receive) -> None:
+    """Reads on for a while: answering with unread data would reset the connection before the client sees the answer."""
+    discarded = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DISCARD_SECONDS):
+            while discarded < MAX_DISCARDED_BYTES:
+                message = await receive()
+                discarded += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
 
 
 def _declared(scope: Scope) -> int:
