@@ -4,13 +4,14 @@ import asyncio
 import contextlib
 import sys
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import nats
+from aiohttp import web
 from nats.aio.client import Client
 from nats.aio.subscription import Subscription
 
@@ -177,6 +178,47 @@ async def running_executor(
             await executor.worker.drain(2.0)
             await server.drain(2.0)
             await executor.close()
+
+
+PageHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+
+class Served:
+    """A local web site that remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.origin = Origin("http", "127.0.0.1", 0)
+        self.asked: list[web.BaseRequest] = []
+        self.pages: dict[str, PageHandler] = {}
+
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        self.asked.append(request)
+        page = self.pages.get(request.path)
+        return web.Response(status=404) if page is None else await page(request)
+
+
+@contextlib.asynccontextmanager
+async def serving() -> AsyncGenerator[Served]:
+    """A site on a free loopback port."""
+    served = Served()
+    runner = web.ServerRunner(web.Server(served.answer))
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    served.origin = Origin("http", "127.0.0.1", runner.addresses[0][1])
+    try:
+        yield served
+    finally:
+        await runner.cleanup()
+
+
+def html_page(text: str) -> PageHandler:
+    """Answers with this markup."""
+
+    async def page(request: web.BaseRequest) -> web.StreamResponse:
+        del request
+        return web.Response(body=text.encode(), headers={"Content-Type": "text/html; charset=utf-8"})
+
+    return page
 
 
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
