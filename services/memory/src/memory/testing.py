@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nats.aio.client import Client
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from contracts.channels import ChatKind, chat, chat_msg_id
 from contracts.envelope import CloudEvent
@@ -23,23 +23,17 @@ from contracts.events.chat import (
 )
 from contracts.ids import answer_id, derive_id, turn_id, uuid7
 from contracts.streams import CHAT
+from memory.adapters.signed_principals import SignedPrincipals
 from memory.app import Memory
-from memory.domain.conversation import Person
 from memory.settings import MemorySettings
 from runtime.connection import connect
+from runtime.principals import PrincipalSigner, PrincipalVerifier
 from runtime.publishing import Publisher
 from runtime.rpc import RpcClient
 from runtime.service import Service
-from runtime.settings import DevSettings, DrainSettings, MongoSettings, NatsSettings, RedisSettings
+from runtime.settings import DevSettings, DrainSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
 
-
-class PlainPrincipals:
-    """Principals without signatures: ``company:user``. Signatures are tested where they are made."""
-
-    def person(self, principal: str, company: str, conversation: str) -> Person | None:
-        """The user, if the principal is of this company."""
-        owner, _, user = principal.partition(":")
-        return Person(user, "visitor") if owner == company and user else None
+TOKENS = TokenSettings(principal_key=SecretStr("a key for tests, of 32 characters or more"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +62,7 @@ async def replica(servers: Servers, *, dev: DevSettings | None = None, **setting
     service = Service("memory", nats=NatsSettings(url=servers.nats), drain=DrainSettings(deadline=5))
     Memory(
         service,
-        principals=PlainPrincipals(),
+        principals=SignedPrincipals(PrincipalVerifier(TOKENS)),
         mongo_settings=MongoSettings(url=servers.mongo, database=servers.database),
         redis_settings=RedisSettings(url=servers.redis),
         settings=MemorySettings(**settings),
@@ -87,6 +81,7 @@ class Writer:
 
     def __init__(self, client: Client, company: str = "acme", conversation: str | None = None) -> None:
         self._publisher = Publisher(client)
+        self._signer = PrincipalSigner(TOKENS)
         self.company = company
         self.conversation = conversation or uuid7()
 
@@ -106,7 +101,7 @@ class Writer:
             message_id=identity,
             client_message_id=name,
             text=text,
-            principal=f"{self.company}:{user}" if user else None,
+            principal=self._signer.issue(sub=user, role="visitor", company=self.company) if user else None,
             page=Page(url=page) if page else None,
             locale=locale,
         )

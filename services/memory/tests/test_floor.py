@@ -1,0 +1,48 @@
+"""How far the projection is, as the server tells it."""
+
+from datetime import UTC, datetime, timedelta
+
+from nats.aio.client import Client
+from nats.js.api import AckPolicy, ConsumerConfig
+
+from contracts.streams import CHAT
+from memory.adapters.projection_floor import ProjectionFloor, floor_of
+from memory.testing import Writer
+from runtime.connection import jetstream
+from runtime.streams import ensure_streams
+
+
+def test_with_nothing_unacknowledged_the_floor_is_all_that_was_delivered() -> None:
+    info = {"num_ack_pending": 0, "delivered": {"stream_seq": 9}, "ack_floor": {"stream_seq": 7}}
+    assert floor_of(info) == 9
+    assert floor_of(info | {"num_ack_pending": 2}) == 7
+
+
+async def test_the_floor_never_passes_a_fact_that_is_not_acknowledged(nats_client: Client) -> None:
+    await ensure_streams(nats_client)
+    js = jetstream(nats_client)
+    config = ConsumerConfig(durable_name="d", filter_subject="chat.>", ack_policy=AckPolicy.EXPLICIT)
+    await js.add_consumer(CHAT.name, config)  # pyright: ignore[reportUnknownMemberType]
+    writer = Writer(nats_client)
+    seqs = [await writer.visitor(f"m{number}") for number in range(4)]
+    floor = ProjectionFloor(nats_client, CHAT.name, "d", lambda: 1)
+    messages = await (await js.pull_subscribe_bind("d", stream=CHAT.name)).fetch(4)
+    for message in (messages[0], messages[2], messages[3]):
+        await message.ack_sync()
+    await floor.refresh()
+    assert floor.seq == seqs[0]
+    assert not await floor.reach(seqs[1], 0.05)
+    await messages[1].ack_sync()
+    await floor.refresh()
+    assert floor.seq == seqs[3]
+
+
+async def test_waiting_is_measured_by_the_servers_clock(nats_client: Client) -> None:
+    await ensure_streams(nats_client)
+    js = jetstream(nats_client)
+    config = ConsumerConfig(durable_name="d", ack_policy=AckPolicy.EXPLICIT)
+    await js.add_consumer(CHAT.name, config)  # pyright: ignore[reportUnknownMemberType]
+    floor = ProjectionFloor(nats_client, CHAT.name, "d", lambda: 1)
+    await floor.refresh()
+    assert floor.knows_the_time
+    assert abs(await floor.now() - datetime.now(UTC)) < timedelta(seconds=5)
