@@ -46,7 +46,11 @@ _WORDS = {
         pages={"home": "Inicio", "pricing": "Precios", "help": "Ayuda", "guide": "Guía"},
     ),
 }
-_STATIC = {"/widget.js": ("widget.js", "text/javascript"), "/static/site.css": ("site.css", "text/css")}
+_STATIC = {
+    "/widget.js": ("widget.js", "text/javascript"),
+    "/static/site.css": ("site.css", "text/css"),
+    "/static/icon.svg": ("icon.svg", "image/svg+xml"),
+}
 
 
 def page_routes() -> list[BaseRoute]:

@@ -61,6 +61,7 @@
     .meta { font-size: .78rem; opacity: .8; padding: .1rem .3rem; display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; }
     .meta button { font-size: .78rem; padding: .05rem .4rem; }
     .meta button[aria-pressed=true] { border-color: var(--accent); border-width: 2px; }
+    .meta svg { vertical-align: middle; }
     .meta a { color: inherit; border: 1px solid var(--line); border-radius: 999px; padding: 0 .5rem; }
     .who { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
     form { display: flex; gap: .5rem; padding: .6rem; border-top: 1px solid var(--line); align-items: flex-end; }
@@ -81,6 +82,16 @@
     node.append(...children);
     return node;
   };
+  const SVG = "http://www.w3.org/2000/svg";
+  const icon = (shape, turned = false) => { // drawn, since not every machine has emoji
+    const svg = document.createElementNS(SVG, "svg"), path = document.createElementNS(SVG, "path");
+    for (const [name, value] of Object.entries({ viewBox: "0 0 24 24", width: "1.2em", height: "1.2em", fill: "currentColor", "aria-hidden": "true" })) svg.setAttribute(name, value);
+    if (turned) svg.setAttribute("transform", "rotate(180)");
+    path.setAttribute("d", shape);
+    svg.append(path);
+    return svg;
+  };
+  const CHAT = "M4 4h16v12H10l-6 5z", THUMB = "M3 10h4v11H3zM9 21h8l4-8v-3h-7l1-6-2-1-4 6z";
   const load = () => { try { return JSON.parse(localStorage.getItem(KEY)) || {}; } catch { return {}; } };
   const save = (changes) => {
     Object.assign(kept, changes);
@@ -93,7 +104,7 @@
   class Connection {
     constructor(onFrame, onState) {
       this.onFrame = onFrame; this.onState = onState; this.cursor = null; this.tries = 0; this.wanted = false; this.ready = false;
-      addEventListener("online", () => this.wanted && this.open());
+      addEventListener("online", () => this.ready ? this.onState("ready") : this.wanted && this.open());
       addEventListener("offline", () => this.onState("offline"));
     }
     async open() {
@@ -192,7 +203,7 @@
         make("div", { class: "head" }, title, words.about), this.state, this.log, this.status, form,
         make("div", { class: "tools" }, this.stop, this.person));
       this.launch = make("button", { class: "launch", type: "button", "aria-label": words.open, "aria-expanded": "false",
-        onclick: () => this.#toggle(this.panel.hidden) }, "💬");
+        onclick: () => this.#toggle(this.panel.hidden) }, icon(CHAT));
       root.append(this.panel, this.launch);
       this.net = new Connection((frame) => this.#frame(frame), (state) => this.#connection(state));
       for (const entry of kept.outbox) this.#pending(entry);
@@ -297,14 +308,14 @@
       const parts = [];
       const links = (message.citations || []).filter((one) => /^https?:/.test(one.url));
       if (links.length) parts.push(words.sources, ...links.map((one) => make("a", { href: one.url, target: "_blank", rel: "noopener noreferrer" }, one.title || one.url)));
-      if (message.role === "assistant") parts.push(this.#thumb(message.id, "up", "👍"), this.#thumb(message.id, "down", "👎"));
+      if (message.role === "assistant") parts.push(this.#thumb(message.id, "up"), this.#thumb(message.id, "down"));
       this.#meta(node, ...parts);
     }
-    #thumb(messageId, rating, sign) {
+    #thumb(messageId, rating) {
       return make("button", { type: "button", "aria-label": words[rating], "aria-pressed": String(this.#rated.get(messageId) === rating),
         onclick: (event) => { if (!this.net.send("feedback", { messageId, rating })) return;
           this.#rated.set(messageId, rating);
-          for (const button of event.currentTarget.parentNode.querySelectorAll("button")) button.setAttribute("aria-pressed", String(button === event.currentTarget)); } }, sign);
+          for (const button of event.currentTarget.parentNode.querySelectorAll("button")) button.setAttribute("aria-pressed", String(button === event.currentTarget)); } }, icon(THUMB, rating === "down"));
     }
     #resumeTurn(turn) {
       this.#dropDraft(); this.#idle();
