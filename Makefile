@@ -4,8 +4,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 PYTHON ?=
-PORT ?= 8080
-DATA ?= .nexus
+# PORT and DATA count on the command line alone: other programs use such names in the environment.
+UP_OPTIONS := $(if $(filter command,$(origin PORT)),--port $(PORT)) $(if $(filter command,$(origin DATA)),--data $(DATA))
+DOWN_OPTIONS := $(if $(filter command,$(origin DATA)),--data $(DATA))
 # Two workers: most tests wait for servers, and every worker starts its own.
 WORKERS ?= 2
 TESTS ?=
@@ -43,11 +44,11 @@ $(STAMP): requirements.lock deploy/bootstrap.lock $(PROJECTS)
 		$(addprefix -e ./,$(LOCAL))
 	@touch $@
 
-up: $(STAMP) ## start the local stack on PORT (8080), data in DATA (.nexus); Ctrl-C stops it
-	@exec $(BIN)/nexus up --port $(PORT) --data $(DATA)
+up: $(STAMP) ## start the local stack, Ctrl-C stops it (PORT=8080 DATA=.nexus)
+	@exec $(BIN)/nexus up $(UP_OPTIONS)
 
 down: $(STAMP) ## stop a stack that runs in the background
-	@$(BIN)/nexus down --data $(DATA)
+	@$(BIN)/nexus down $(DOWN_OPTIONS)
 
 test: $(STAMP) ## run the whole test suite against real servers (TESTS=path narrows it)
 	$(BIN)/pytest -n $(WORKERS) $(TESTS)

@@ -175,3 +175,11 @@ async def test_two_stacks_side_by_side_do_not_meet(tmp_path: Path) -> None:
         assert clients[0].connected_url != clients[1].connected_url
         for client in clients:
             await client.close()
+
+
+def test_a_setting_that_cannot_be_is_named_in_one_line(nexus: Nexus) -> None:
+    nexus.environment["NEXUS_GATEWAY_PORT"] = "eighty"
+    refused = nexus.run("up", *SERVERS)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("nexus: NEXUS_GATEWAY_PORT: ")
+    assert len(refused.stderr.strip().splitlines()) == 1

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 
 from dotenv import dotenv_values
 
-from nexus_cli.settings import StackSettings
+from nexus_cli.settings import read_settings
 from nexus_cli.stack import handshakes, ports
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import NotRunning, StackError
@@ -94,7 +94,10 @@ async def _outside() -> list[Finding]:
             return Finding(name, "wrong", "the address in the environment does not answer", str(error))
         return Finding(name, "ok", "the address in the environment answers")
 
-    urls = StackSettings().urls()
+    try:
+        urls = read_settings().urls()
+    except StackError as error:
+        return [Finding("settings", "wrong", "a variable has a value that it cannot have", str(error))]
     return list(await asyncio.gather(*(check(name, url) for name, url in urls.items())))
 
 

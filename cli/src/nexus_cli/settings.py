@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from nexus_cli.stack.errors import BadSetting
 
 
 class StackSettings(BaseSettings):
@@ -11,6 +13,7 @@ class StackSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_", env_file=".env", extra="ignore", env_ignore_empty=True)
 
+    gateway_port: int = Field(default=8080, ge=0, le=65535, description="Port of the page; 0 takes a free one.")
     nats_url: str | None = Field(default=None, description="NATS servers to use instead of the embedded one.")
     redis_url: str | None = Field(default=None, description="Redis or Valkey to use instead of the embedded one.")
     mongodb_url: str | None = Field(default=None, description="MongoDB to use instead of the embedded server.")
@@ -21,3 +24,16 @@ class StackSettings(BaseSettings):
         """The addresses that are set, by server name."""
         named = {"nats": self.nats_url, "redis": self.redis_url, "mongodb": self.mongodb_url}
         return {name: url for name, url in named.items() if url}
+
+
+def read_settings() -> StackSettings:
+    """The settings as they are now.
+
+    Raises:
+        BadSetting: a variable has a value that it cannot have; the message names it, and not the value.
+    """
+    try:
+        return StackSettings()
+    except ValidationError as error:
+        problems = "; ".join(f"NEXUS_{'_'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors())
+        raise BadSetting(f"{problems}: set it right in the environment or in .env") from None

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from nats.aio.client import Client
 
-from nexus_cli.settings import StackSettings
+from nexus_cli.settings import read_settings
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import NotRunning, StackError
 
@@ -35,8 +35,9 @@ def find_target(data: Path) -> Target:
 
     Raises:
         NotRunning: neither names a bus.
+        BadSetting: a variable has a value that it cannot have.
     """
-    settings = StackSettings()
+    settings = read_settings()
     directory = DataDirectory(data)
     made = directory.secrets()
     try:

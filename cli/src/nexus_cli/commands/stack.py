@@ -27,8 +27,11 @@ class ServiceName(StrEnum):
 
 def up(
     port: Annotated[
-        int, typer.Option(help="Port of the page; 0 takes a free one.", envvar="NEXUS_GATEWAY_PORT", min=0, max=65535)
-    ] = 8080,
+        int | None,
+        typer.Option(
+            help="Port of the page; 0 takes a free one. Else NEXUS_GATEWAY_PORT, else 8080.", min=0, max=65535
+        ),
+    ] = None,
     data: Data = DEFAULT_DATA,
     detach: Annotated[bool, typer.Option("--detach", help="Return when all is ready; `nexus down` stops it.")] = False,
     services: Annotated[
@@ -39,7 +42,7 @@ def up(
 
     Prints one line, the page's address, when everything is ready.
     """
-    from nexus_cli.settings import StackSettings
+    from nexus_cli.settings import read_settings
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.detach import start_detached
     from nexus_cli.stack.errors import StackError
@@ -50,10 +53,12 @@ def up(
     if unknown:
         misuse(f"no such service: {', '.join(unknown)}; there are {', '.join(ServiceName)}")
     try:
+        settings = read_settings()
+        page_port = settings.gateway_port if port is None else port
         if detach:
-            print(start_detached(DataDirectory(data), port=port, services=services), flush=True)
+            print(start_detached(DataDirectory(data), port=page_port, services=services), flush=True)
         else:
-            asyncio.run(run_stack(UpOptions(port, tuple(chosen)), DataDirectory(data), StackSettings()))
+            asyncio.run(run_stack(UpOptions(page_port, tuple(chosen)), DataDirectory(data), settings))
     except (StackError, OSError) as error:
         fail(error)
 

@@ -42,14 +42,15 @@ def token(
     Signed with NEXUS_JWT_SECRET if that is set, else with the data directory's own secret.
     """
     from nexus_cli.identity import development_token
-    from nexus_cli.settings import StackSettings
+    from nexus_cli.settings import read_settings
     from nexus_cli.stack.datadir import DataDirectory
+    from nexus_cli.stack.errors import StackError
     from runtime.errors import InvalidToken
 
-    given = StackSettings().jwt_secret
     who = user or f"demo-{plan if role is Role.USER else role}"
     try:
+        given = read_settings().jwt_secret
         secret = given.get_secret_value() if given else DataDirectory(data).secrets().jwt_secret
         print(development_token(secret, role=role, user=who, company=company, plan=plan, hours=hours))
-    except (InvalidToken, OSError) as error:
+    except (InvalidToken, StackError, OSError) as error:
         fail(error)

@@ -1,6 +1,7 @@
 """What can go wrong with the local stack. Every message is one line that says what to do.
 
 StackError
+├── BadSetting          a variable in the environment has a value that it cannot have
 ├── AlreadyRunning      another supervisor holds this data directory
 ├── NotRunning          a command needs a stack, and none runs on this data directory
 ├── PortTaken           the page's port is in use
@@ -13,7 +14,11 @@ class StackError(Exception):
     """A failure that ends the command with exit code 1 and this one line."""
 
 
-class AlreadyRunning(StackError):  # noqa: N818 - reads as an event, like every error here
+class BadSetting(StackError):  # noqa: N818 - reads as an event, like every error here
+    """A variable in the environment, or in .env, has a value that it cannot have."""
+
+
+class AlreadyRunning(StackError):  # noqa: N818
     """Another supervisor holds this data directory."""
 
 
