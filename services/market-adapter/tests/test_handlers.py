@@ -5,38 +5,25 @@ from typing import Any
 import pytest
 from nats.aio.client import Client
 
+from contracts.market_rpc import QUEUE
 from contracts.rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
-from contracts.symbols import Symbol
+from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
-from market_adapter.domain.bars import History
-from market_adapter.domain.quotes import Quote
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.errors import MarketError, NotConfiguredError, RateLimitedError
-from market_adapter.handlers import QUEUE, MarketTools, methods
+from market_adapter.handlers import market_tools
 from market_adapter.ports import MarketProvider
+from market_adapter.testing import RefusingProvider
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient, RpcServer
 
 SAMPLE = load_sample()
 
 
-class Refusing:
-    """A provider in trouble of one kind."""
-
-    def __init__(self, error: MarketError) -> None:
-        self._error = error
-
-    async def quote(self, symbol: Symbol) -> Quote:
-        raise self._error
-
-    async def daily_history(self, symbol: Symbol, limit: int) -> History:
-        raise self._error
-
-
 async def serving(client: Client, provider: MarketProvider) -> None:
     server = RpcServer(client)
-    for method, handler in methods(MarketTools(provider)):
+    for method, handler in market_tools(provider):
         await server.serve(method, handler)
     await client.flush()
 
@@ -55,7 +42,7 @@ async def get_price(client: Client, **arguments: Any) -> dict[str, Any]:
 @pytest.fixture
 async def market(nats_client: Client) -> Client:
     clock = SampleClock(SAMPLE.sessions, SAMPLE.closes, at_end=True)
-    await serving(nats_client, SampleProvider(SAMPLE, clock))
+    await serving(nats_client, SampleProvider(SAMPLE, load_facts(), clock))
     return nats_client
 
 
@@ -97,7 +84,7 @@ async def test_arguments_that_do_not_fit_are_refused_by_field(market: Client, ar
 async def test_a_providers_trouble_reaches_the_caller_as_it_is(
     nats_client: Client, error: MarketError, retryable: bool
 ) -> None:
-    await serving(nats_client, Refusing(error))
+    await serving(nats_client, RefusingProvider(error))
     with pytest.raises(RpcError, match=str(error)) as raised:
         await get_price(nats_client, symbol="AAPL")
     assert (raised.value.reason, raised.value.retryable) == (error.reason, retryable)

@@ -6,12 +6,13 @@ from decimal import Decimal
 import pytest
 
 from contracts.symbols import parse_symbol
+from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import SampleData, load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.domain.quotes import ChangeBasis
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.errors import NotInSampleError
-from market_adapter.tool_data import PriceData
+from market_adapter.tools.prices import PriceData
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def provider(sample: SampleData, session: date | None = None) -> SampleProvider:
     clock = SampleClock(sample.sessions, sample.closes, at_end=True)
     if session is not None:
         clock.index = sample.sessions.index(session)
-    return SampleProvider(sample, clock)
+    return SampleProvider(sample, load_facts(), clock)
 
 
 async def test_the_price_is_the_last_close_with_its_date_and_source(sample: SampleData) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from nats.aio.client import Client
 
+from contracts.market_rpc import QUEUE
 from contracts.rpc import Caller, ToolServiceRequest, tool_service
 from market_adapter.adapters.sample_files import load_sample
-from market_adapter.handlers import QUEUE
 from runtime.rpc import RpcClient
 from runtime.testing import MongoDatabase, NatsServer, eventually
 

@@ -6,12 +6,16 @@ from typing import Any
 from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
 
+from contracts import market_rpc
+from market_adapter.adapters.exchange_calendar import ExchangeCalendar
 from market_adapter.adapters.mongo_session import MongoSessionStore
 from market_adapter.adapters.nats_nudge import NatsNudge
+from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
+from market_adapter.context import MarketContext
 from market_adapter.domain.sample_clock import SampleClock
-from market_adapter.handlers import MarketTools, methods
+from market_adapter.handlers import market_tools
 from market_adapter.replay import Replay
 from market_adapter.settings import MarketSettings
 from runtime import service as runtime_service
@@ -28,8 +32,13 @@ def build() -> Service:
     service = Service("market-adapter", nats=NatsSettings(), port=settings.port, host=DevSettings().bind_host)
     sample = load_sample()
     clock = SampleClock(sample.sessions, sample.closes, at_end=settings.frozen)
-    for method, handler in methods(MarketTools(SampleProvider(sample, clock))):
+    provider = SampleProvider(sample, load_facts(), clock)
+    for method, handler in market_tools(provider):
         service.serve(method, handler)
+    context = MarketContext(provider, ExchangeCalendar())
+    service.serve(market_rpc.MARKET_STATUS, context.status)
+    service.serve(market_rpc.MARKET_EVENTS, context.events)
+    service.serve(market_rpc.MARKET_QUOTES, context.quotes)
 
     async def replay() -> None:
         await start_replay(service, clock, MongoSettings(), settings.seconds_per_bar)

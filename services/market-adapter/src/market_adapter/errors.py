@@ -8,7 +8,8 @@
         ├── StaleDataError         stale: what there is is too old to pass for an answer        (retryable)
         ├── RateLimitedError       rate_limited: the provider wants us to wait                  (retryable)
         ├── ProviderDownError      provider_down: no answer, or none that makes sense           (retryable)
-        └── NotConfiguredError     not_configured: a setting is missing; the text names it
+        ├── NotConfiguredError     not_configured: a setting is missing; the text names it
+        └── UnknownPredictionError unknown_prediction: no prediction has this id
 
 One provider never stands in for another in silence, so each of these reaches the caller as it is.
 """
@@ -83,3 +84,9 @@ class NotConfiguredError(MarketError):
     """The provider needs a setting that is not there."""
 
     reason = "not_configured"
+
+
+class UnknownPredictionError(MarketError):
+    """No prediction of this symbol has this id."""
+
+    reason = "unknown_prediction"

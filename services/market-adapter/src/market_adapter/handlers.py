@@ -1,4 +1,4 @@
-"""The tools that this service serves over the bus: one thin function each.
+"""What this service listens to: its tools and its calls, one thin function each.
 
 The tool-executor has checked who is calling and whether they may; here a question about the market is answered, or it
 is said why it cannot be: EXECUTION_ERROR with the error's reason.
@@ -10,53 +10,64 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from contracts.errors import ToolCode
+from contracts.market_rpc import QUEUE
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
-from market_adapter.domain.asked import asked_symbol
 from market_adapter.errors import MarketError
 from market_adapter.ports import MarketProvider
-from market_adapter.tool_data import PriceArguments, PriceData
+from market_adapter.tools.indicators import IndicatorArguments, IndicatorTools
+from market_adapter.tools.news import NewsArguments, NewsTools
+from market_adapter.tools.prices import OhlcvArguments, PriceTools
+from market_adapter.tools.research import ResearchTools
+from market_adapter.tools.shapes import SymbolArguments, TickersArguments
+from market_adapter.tools.signals import FeatureArguments, SignalTools
 from runtime.errors import RpcError
-
-QUEUE = "market-adapter"
 
 ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
 Method = Rpc[ToolServiceRequest, ToolServiceData]
 Handler = Callable[[ToolServiceRequest], Awaitable[ToolServiceData]]
+Tool = tuple[Method, Handler]
 
 
-class MarketTools:
-    """Each method is one tool: its arguments in, its data out; a failure is a MarketError."""
-
-    def __init__(self, provider: MarketProvider) -> None:
-        self._provider = provider
-
-    async def get_price(self, asked: PriceArguments) -> PriceData:
-        """The latest price of one symbol, and its change."""
-        return PriceData.of(await self._provider.quote(asked_symbol(asked.symbol)))
-
-
-def methods(tools: MarketTools) -> Sequence[tuple[Method, Handler]]:
-    """What this service listens to, and which function answers."""
+def market_tools(provider: MarketProvider) -> Sequence[Tool]:
+    """The tools about the market: the same answer for everybody."""
+    prices, indicators = PriceTools(provider), IndicatorTools(provider)
+    research, news, signals = ResearchTools(provider), NewsTools(provider), SignalTools(provider)
     return [
-        (tool_service("get_price", QUEUE), tool_handler(PriceArguments, tools.get_price)),
+        tool("get_price", SymbolArguments, prices.get_price),
+        tool("get_ohlcv", OhlcvArguments, prices.get_ohlcv),
+        tool("get_indicators", IndicatorArguments, indicators.get_indicators),
+        tool("get_fundamentals", SymbolArguments, research.get_fundamentals),
+        tool("market_snapshot", TickersArguments, research.market_snapshot),
+        tool("fundamentals_events", TickersArguments, research.fundamentals_events),
+        tool("get_news", NewsArguments, news.get_news),
+        tool("get_sentiment", SymbolArguments, news.get_sentiment),
+        tool("get_ml_signals", SymbolArguments, signals.get_ml_signals),
+        tool("get_ml_features", FeatureArguments, signals.get_ml_features),
     ]
 
 
-def tool_handler(model: type[ArgumentsT], tool: Callable[[ArgumentsT], Awaitable[BaseModel]]) -> Handler:
+def tool(name: str, model: type[ArgumentsT], answer: Callable[[ArgumentsT], Awaitable[BaseModel]]) -> Tool:
     """A tool as the bus calls it: arguments checked, data as JSON, its errors as error replies."""
 
     async def handle(request: ToolServiceRequest) -> ToolServiceData:
-        try:
-            asked = model.model_validate(request.arguments)
-        except ValidationError as error:
-            fields = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-            raise RpcError(ToolCode.VALIDATION_ERROR, f"{request.tool}: {fields}") from error
-        try:
-            data = await tool(asked)
-        except MarketError as error:
-            raise RpcError(
-                ToolCode.EXECUTION_ERROR, str(error), retryable=error.retryable, reason=error.reason
-            ) from error
-        return ToolServiceData(result=data.model_dump(mode="json"))
+        return await answered(answer(arguments(model, request)))
 
-    return handle
+    return tool_service(name, QUEUE), handle
+
+
+def arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> ArgumentsT:
+    """The request's arguments, or an error reply that names each field that is wrong."""
+    try:
+        return model.model_validate(request.arguments)
+    except ValidationError as error:
+        fields = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise RpcError(ToolCode.VALIDATION_ERROR, f"{request.tool}: {fields}") from error
+
+
+async def answered(answer: Awaitable[BaseModel]) -> ToolServiceData:
+    """The data as JSON; a MarketError as an error reply with its reason."""
+    try:
+        data = await answer
+    except MarketError as error:
+        raise RpcError(ToolCode.EXECUTION_ERROR, str(error), retryable=error.retryable, reason=error.reason) from error
+    return ToolServiceData(result=data.model_dump(mode="json"))

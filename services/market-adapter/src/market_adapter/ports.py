@@ -1,15 +1,28 @@
 """What the service needs of the world outside."""
 
-from datetime import date
+from collections.abc import Sequence
+from datetime import date, datetime
 from typing import Protocol
 
 from contracts.symbols import Symbol
 from market_adapter.domain.bars import History
+from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote
+from market_adapter.domain.sessions import MarketState
+from market_adapter.domain.timeframes import Timeframe
 
 
 class MarketProvider(Protocol):
     """A source of market data. Every answer names its source and time; a failure is a MarketError, never a guess."""
+
+    @property
+    def source(self) -> str:
+        """The name under which its answers stand."""
+        ...
+
+    def now(self) -> datetime:
+        """The market's present, UTC: what is later is not known yet."""
+        ...
 
     async def quote(self, symbol: Symbol) -> Quote:
         """The latest price and its change."""
@@ -17,6 +30,38 @@ class MarketProvider(Protocol):
 
     async def daily_history(self, symbol: Symbol, limit: int) -> History:
         """The last `limit` (≥ 1) daily bars as traded; fewer when there are no more."""
+        ...
+
+    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
+        """The last `limit` (≥ 1) bars of a timeframe; weekly ones in shares of the last session, others as traded."""
+        ...
+
+    async def bars_since(self, symbol: Symbol, moment: datetime) -> History | None:
+        """The finest closed bars that opened at `moment` or later, as traded; None when there is none yet."""
+        ...
+
+    async def fundamentals(self, symbol: Symbol) -> Fundamentals:
+        """The latest published figures."""
+        ...
+
+    async def events(self, symbol: Symbol, until: date) -> Sequence[Event]:
+        """The symbol's known events up to `until`, soonest first."""
+        ...
+
+    async def economic_events(self, until: date) -> Sequence[Event]:
+        """Events of the economy that are known, soonest first; none where the provider has no such calendar."""
+        ...
+
+    async def headlines(self, symbol: Symbol, limit: int) -> Sequence[Headline]:
+        """The newest headlines, newest first."""
+        ...
+
+
+class Calendar(Protocol):
+    """The exchange's sessions."""
+
+    async def state(self, now: datetime) -> MarketState:
+        """What the market is doing at `now`."""
         ...
 
 

@@ -1,22 +1,40 @@
-"""The provider `sample`: recorded bars up to where the sample clock stands. What it has not, it says it has not."""
+"""The provider `sample`: recorded bars and facts up to where the sample clock stands. What it has not, it says so."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, datetime
 
 from contracts.symbols import Symbol
+from market_adapter.adapters.sample_facts import SampleFacts
 from market_adapter.adapters.sample_files import SampleData, Series
 from market_adapter.domain.bars import History
+from market_adapter.domain.facts import Event, Fundamentals, Headline, fundamentals_at, latest_report, upcoming
 from market_adapter.domain.quotes import Quote, quote_from_daily
 from market_adapter.domain.sample_clock import SampleClock
+from market_adapter.domain.timeframes import Timeframe, weekly
 from market_adapter.errors import NotInSampleError
 
 SOURCE = "sample"
 CURRENCY = "USD"
+DAYS_A_WEEK = 5
+A_YEAR = 260
+"""Sessions that hold every dividend of the last twelve months."""
 
 
 class SampleProvider:
     """Implements MarketProvider over files in memory."""
 
-    def __init__(self, data: SampleData, clock: SampleClock) -> None:
+    source = SOURCE
+
+    def __init__(self, data: SampleData, facts: SampleFacts, clock: SampleClock) -> None:
         self._data = data
+        self._facts = facts
         self._clock = clock
+
+    def now(self) -> datetime:
+        """The close of the clock's session."""
+        return self._clock.now
 
     async def quote(self, symbol: Symbol) -> Quote:
         """The close of the clock's session."""
@@ -40,6 +58,54 @@ class SampleProvider:
             splits=tuple(split for split in series.splits if split.on <= today),
             dividends=tuple(dividend for dividend in series.dividends if dividend.on <= today),
         )
+
+    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
+        """Daily bars, and weekly ones made of them; the sample has no intraday bars."""
+        if timeframe is Timeframe.D1:
+            return await self.daily_history(symbol, limit)
+        if timeframe is not Timeframe.W1:
+            self._series(symbol)
+            raise NotInSampleError(
+                symbol.name, f"the sample data has daily bars only: ask for {symbol} in 1d or 1w, not {timeframe}"
+            )
+        weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_A_WEEK))
+        return replace(weeks, bars=weeks.bars[-limit:])
+
+    async def bars_since(self, symbol: Symbol, moment: datetime) -> History | None:
+        """The daily bars of the sessions that opened at `moment` or later."""
+        history = await self.daily_history(symbol, len(self._data.sessions))
+        first = bisect_left(history.bars, moment, key=lambda bar: bar.time)
+        return replace(history, bars=history.bars[first:]) if first < len(history.bars) else None
+
+    async def fundamentals(self, symbol: Symbol) -> Fundamentals:
+        """The last annual report that was out by then, against the session's close."""
+        history = await self.daily_history(symbol, A_YEAR)
+        report = latest_report(self._facts.reports.get(symbol.name, ()), self._clock.session)
+        if report is None:
+            raise NotInSampleError(
+                symbol.name, f"the sample data has no report of {symbol} up to {self._clock.session}"
+            )
+        return fundamentals_at(report, history)
+
+    async def events(self, symbol: Symbol, until: date) -> Sequence[Event]:
+        """What was known of the symbol on the clock's date."""
+        self._series(symbol)
+        own = [event for event in self._facts.events if event.ticker == symbol.name]
+        return upcoming(own, self._clock.session, until)
+
+    async def economic_events(self, until: date) -> Sequence[Event]:
+        """What was known of the economy's calendar on the clock's date."""
+        return upcoming([event for event in self._facts.events if event.ticker is None], self._clock.session, until)
+
+    async def headlines(self, symbol: Symbol, limit: int) -> Sequence[Headline]:
+        """What had been published by the clock's moment."""
+        self._series(symbol)
+        known = [one for one in self._facts.headlines.get(symbol.name, ()) if one.published <= self._clock.now]
+        if not known:
+            raise NotInSampleError(
+                symbol.name, f"the sample data has no headlines of {symbol} up to {self._clock.session}"
+            )
+        return sorted(known, key=lambda one: one.published, reverse=True)[:limit]
 
     def _series(self, symbol: Symbol) -> Series:
         series = self._data.series.get(symbol.name)

@@ -1,0 +1,97 @@
+"""What other services need of the market for a prompt: status, events, quotes. Answers to rpc.market.… calls."""
+
+from datetime import timedelta
+
+from contracts.market_rpc import (
+    MarketEvent,
+    MarketEventsReply,
+    MarketEventsRequest,
+    MarketStatusReply,
+    MarketStatusRequest,
+    QuotesReply,
+    QuotesRequest,
+    QuoteView,
+    TickerError,
+)
+from contracts.symbols import Symbol
+from market_adapter.domain.facts import Event
+from market_adapter.domain.quotes import Quote
+from market_adapter.ports import Calendar, MarketProvider
+from market_adapter.tools.shapes import FailureData, number, per_ticker
+
+
+class MarketContext:
+    """One method a call."""
+
+    def __init__(self, provider: MarketProvider, calendar: Calendar) -> None:
+        self._provider = provider
+        self._calendar = calendar
+
+    async def status(self, _asked: MarketStatusRequest) -> MarketStatusReply:
+        """What New York is doing at the market's present."""
+        now = self._provider.now()
+        state = await self._calendar.state(now)
+        return MarketStatusReply(
+            status=state.status.value,
+            current_time=now,
+            next_open=state.next_open,
+            next_close=state.next_close,
+            early_close=state.early_close,
+            source=self._provider.source,
+            as_of=now,
+        )
+
+    async def events(self, asked: MarketEventsRequest) -> MarketEventsReply:
+        """What lies ahead, soonest first."""
+        now = self._provider.now()
+        until = now.date() + timedelta(days=asked.days)
+
+        async def of(symbol: Symbol) -> list[Event]:
+            return list(await self._provider.events(symbol, until))
+
+        by_symbol, failed = await per_ticker(asked.symbols, of)
+        found = [event for events in by_symbol.values() for event in events]
+        found += await self._provider.economic_events(until)
+        found.sort(key=lambda one: (one.on, one.name))
+        return MarketEventsReply(
+            events=[_event(one) for one in found[: asked.limit]],
+            errors=[_failure(one) for one in failed],
+            source=self._provider.source,
+            as_of=now,
+        )
+
+    async def quotes(self, asked: QuotesRequest) -> QuotesReply:
+        """Several prices at once."""
+        found, failed = await per_ticker(asked.symbols, self._provider.quote)
+        return QuotesReply(quotes=[_quote(one) for one in found.values()], errors=[_failure(one) for one in failed])
+
+
+def _event(event: Event) -> MarketEvent:
+    return MarketEvent.model_validate(
+        {
+            "date": event.on,
+            "name": event.name,
+            "impact": event.impact,
+            "kind": event.kind.value,
+            "symbol": event.ticker,
+            "status": "confirmed" if event.confirmed else "expected",
+            "source": event.source,
+        }
+    )
+
+
+def _quote(quote: Quote) -> QuoteView:
+    return QuoteView(
+        symbol=quote.symbol.name,
+        price=float(quote.price),
+        change=number(quote.change),
+        change_percent=number(quote.change_percent),
+        change_basis=quote.change_basis.value,
+        currency=quote.currency,
+        source=quote.source,
+        as_of=quote.as_of,
+    )
+
+
+def _failure(failure: FailureData) -> TickerError:
+    return TickerError(error=failure.error, ticker=failure.ticker, reason=failure.reason)

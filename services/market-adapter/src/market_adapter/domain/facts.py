@@ -1,0 +1,126 @@
+"""What is known of a company beside its prices: reported figures, dated events, headlines. Each names its source."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+
+from market_adapter.domain.bars import History
+from market_adapter.domain.splits import adjustment, scale_price
+
+YEAR = timedelta(days=365)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A fiscal year's figures as they were published on `published`; None: not reported. Money in units of the
+    currency, `shares` the diluted weighted average of the year."""
+
+    period: str
+    published: date
+    source: str
+    revenue: Decimal | None
+    gross_profit: Decimal | None
+    net_income: Decimal | None
+    eps: Decimal | None
+    shares: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fundamentals:
+    """Figures and ratios at `as_of`; None where unknown. Margins and yield are fractions."""
+
+    period: str
+    pe: Decimal | None
+    eps: Decimal | None
+    revenue: Decimal | None
+    market_cap: Decimal | None
+    gross_margin: Decimal | None
+    net_margin: Decimal | None
+    dividend_yield: Decimal | None
+    beta: Decimal | None
+    currency: str
+    source: str
+    report_source: str
+    as_of: datetime
+
+
+class EventKind(StrEnum):
+    """What an event is about."""
+
+    EARNINGS = "earnings"
+    DIVIDEND = "dividend"
+    ECONOMY = "economy"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something dated that lies ahead, as it was known on `published`. `confirmed`: by who holds it; else it is what
+    calendars expect."""
+
+    on: date
+    name: str
+    kind: EventKind
+    impact: str
+    published: date
+    confirmed: bool
+    source: str
+    ticker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """A headline; `publisher` is who wrote it."""
+
+    title: str
+    published: datetime
+    publisher: str
+    url: str | None = None
+
+
+def fundamentals_at(report: Report, history: History) -> Fundamentals:
+    """The last report against the last close: P/E on diluted earnings per share, market value of the diluted shares,
+    dividends of the year before the last session. Nothing published later is in either."""
+    last = history.last
+    paid = sum(
+        (
+            scale_price(one.amount, adjustment(history.splits, one.on, last.session))
+            for one in history.dividends
+            if last.session - YEAR < one.on <= last.session
+        ),
+        Decimal(0),
+    )
+    factor = adjustment(history.splits, report.published, last.session)
+    eps = None if report.eps is None else scale_price(report.eps, factor)
+    shares = None if report.shares is None else report.shares * factor.numerator / factor.denominator
+    return Fundamentals(
+        period=report.period,
+        pe=last.close / eps if eps is not None and eps > 0 else None,
+        eps=eps,
+        revenue=report.revenue,
+        market_cap=None if shares is None else last.close * shares,
+        gross_margin=_ratio(report.gross_profit, report.revenue),
+        net_margin=_ratio(report.net_income, report.revenue),
+        dividend_yield=paid / last.close,
+        beta=None,
+        currency=history.currency,
+        source=history.source,
+        report_source=report.source,
+        as_of=last.end,
+    )
+
+
+def latest_report(reports: Sequence[Report], day: date) -> Report | None:
+    """The newest one published before `day`: results come out after the close as often as before the opening."""
+    return max((one for one in reports if one.published < day), key=lambda one: one.published, default=None)
+
+
+def upcoming(events: Sequence[Event], day: date, until: date) -> list[Event]:
+    """Events after `day` and not after `until` that were known before `day`, soonest first."""
+    known = (one for one in events if one.published < day < one.on <= until)
+    return sorted(known, key=lambda one: (one.on, one.name))
+
+
+def _ratio(part: Decimal | None, whole: Decimal | None) -> Decimal | None:
+    return None if part is None or whole is None or whole == 0 else part / whole

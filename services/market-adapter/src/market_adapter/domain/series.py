@@ -1,0 +1,60 @@
+"""A history as arrays of floats: what indicators, returns and models compute with. Money never goes this way."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from market_adapter.domain.bars import History
+from market_adapter.domain.splits import split_adjusted
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Split-adjusted bars, oldest first, each field an array of the same length. Every value is finite: one NaN would
+    make TA-Lib's RSI 0 to the end and freeze its ADX."""
+
+    sessions: tuple[date, ...]
+    ends: tuple[datetime, ...]
+    open: Floats
+    high: Floats
+    low: Floats
+    close: Floats
+    volume: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("open", "high", "low", "close", "volume"):
+            if not np.isfinite(getattr(self, name)).all():
+                raise ValueError(f"a bar has no {name}: leave out incomplete bars where they come in")
+
+    def __len__(self) -> int:
+        return len(self.sessions)
+
+    def tail(self, count: int) -> "Series":
+        """The last `count` bars."""
+        return Series(
+            self.sessions[-count:],
+            self.ends[-count:],
+            self.open[-count:],
+            self.high[-count:],
+            self.low[-count:],
+            self.close[-count:],
+            self.volume[-count:],
+        )
+
+
+def series_of(history: History) -> Series:
+    """The arrays of a history, in shares of its last session. Raises ValueError when a bar is incomplete."""
+    bars = split_adjusted(history.bars, history.splits)
+    return Series(
+        tuple(bar.session for bar in bars),
+        tuple(bar.end for bar in bars),
+        np.array([float(bar.open) for bar in bars]),
+        np.array([float(bar.high) for bar in bars]),
+        np.array([float(bar.low) for bar in bars]),
+        np.array([float(bar.close) for bar in bars]),
+        np.array([float(bar.volume) for bar in bars]),
+    )

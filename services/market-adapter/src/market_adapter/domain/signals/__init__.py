@@ -1,0 +1,1 @@
+"""A direction signal from past bars alone: features, walk-forward check, calibration, and what comes of them."""

@@ -1,0 +1,109 @@
+"""Stand-ins for tests: a market made of bars that the test chooses, and a provider in trouble."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from itertools import pairwise
+
+from contracts.symbols import Symbol
+from market_adapter.domain.bars import Bar, History, Split
+from market_adapter.domain.facts import Event, Fundamentals, Headline
+from market_adapter.domain.quotes import Quote, quote_from_daily
+from market_adapter.domain.timeframes import Timeframe, weekly
+from market_adapter.errors import MarketError, NoDataError
+
+FIRST_DAY = date(2024, 1, 1)
+
+
+def bar(day: int, open_: str, high: str, low: str, close: str, volume: int = 1_000_000) -> Bar:
+    """The bar of the day-th day from FIRST_DAY (every day is a session), 14:30 to 21:00 UTC."""
+    session = FIRST_DAY + timedelta(days=day)
+    return Bar(
+        session,
+        datetime.combine(session, time(14, 30), UTC),
+        datetime.combine(session, time(21), UTC),
+        Decimal(open_),
+        Decimal(high),
+        Decimal(low),
+        Decimal(close),
+        volume,
+    )
+
+
+def bars_of(closes: Sequence[float], volume: int = 1000) -> tuple[Bar, ...]:
+    """Bars with these closes: each opens at the close before, and reaches 1 % beyond the two."""
+    made: list[Bar] = []
+    for day, (before, close) in enumerate(pairwise([closes[0], *closes])):
+        high, low = max(before, close) * 1.01, min(before, close) * 0.99
+        made.append(bar(day, f"{before:.4f}", f"{high:.4f}", f"{low:.4f}", f"{close:.4f}", volume))
+    return tuple(made)
+
+
+class ScriptedProvider:
+    """Implements MarketProvider: bars by ticker, shown up to `today`, the number of bars that are out."""
+
+    source = "scripted"
+
+    def __init__(
+        self, bars: dict[str, Sequence[Bar]], splits: dict[str, tuple[Split, ...]] | None = None, today: int = 1
+    ) -> None:
+        self.all_bars = bars
+        self.splits = splits or {}
+        self.today = today
+
+    def now(self) -> datetime:
+        """The close of the newest bar that is out."""
+        return max(bars[min(self.today, len(bars)) - 1].end for bars in self.all_bars.values())
+
+    async def quote(self, symbol: Symbol) -> Quote:
+        """The newest close."""
+        return quote_from_daily(await self.daily_history(symbol, 2))
+
+    async def daily_history(self, symbol: Symbol, limit: int) -> History:
+        """The bars that are out."""
+        if symbol.name not in self.all_bars:
+            raise NoDataError(symbol.name, f"{symbol} is not in this script")
+        bars = self.all_bars[symbol.name][: self.today]
+        last = bars[-1].session
+        splits = tuple(split for split in self.splits.get(symbol.name, ()) if split.on <= last)
+        return History(symbol, "USD", self.source, bars[-limit:], splits)
+
+    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
+        """Daily or weekly."""
+        history = await self.daily_history(symbol, limit)
+        return weekly(history) if timeframe is Timeframe.W1 else history
+
+    async def bars_since(self, symbol: Symbol, moment: datetime) -> History | None:
+        """The daily bars that opened at `moment` or later."""
+        history = await self.daily_history(symbol, 100_000)
+        bars = [one for one in history.bars if one.time >= moment]
+        return replace(history, bars=bars) if bars else None
+
+    async def fundamentals(self, symbol: Symbol) -> Fundamentals:
+        """None."""
+        raise NoDataError(symbol.name, "no fundamentals in this script")
+
+    async def events(self, symbol: Symbol, until: date) -> Sequence[Event]:
+        """None."""
+        return ()
+
+    async def economic_events(self, until: date) -> Sequence[Event]:
+        """None."""
+        return ()
+
+    async def headlines(self, symbol: Symbol, limit: int) -> Sequence[Headline]:
+        """None."""
+        raise NoDataError(symbol.name, "no headlines in this script")
+
+
+class RefusingProvider(ScriptedProvider):
+    """A provider in trouble of one kind."""
+
+    def __init__(self, error: MarketError) -> None:
+        super().__init__({"AAPL": (bar(0, "1", "1", "1", "1"),)})
+        self._error = error
+
+    async def daily_history(self, symbol: Symbol, limit: int) -> History:
+        """Fails."""
+        raise self._error

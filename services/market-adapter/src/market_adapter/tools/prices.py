@@ -1,0 +1,108 @@
+"""get_price and get_ohlcv."""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from contracts.envelope import Snake
+from market_adapter.domain.asked import asked_symbol
+from market_adapter.domain.bars import Bar
+from market_adapter.domain.quotes import Quote
+from market_adapter.domain.splits import split_adjusted
+from market_adapter.domain.timeframes import Timeframe, is_closed
+from market_adapter.ports import MarketProvider
+from market_adapter.tools.shapes import Sourced, SymbolArguments
+
+
+class PriceData(Sourced):
+    """Output of get_price. `volume` is of the session so far; `change` and `change_percent` (2.5 = 2.5 %) are null
+    when there is nothing to compare with; `as_of` is when the price was true, `source` who gave it.
+    """
+
+    symbol: str
+    price: float
+    change: float | None
+    change_percent: float | None
+    change_basis: str
+    volume: int
+    currency: str
+
+    @classmethod
+    def of(cls, quote: Quote) -> "PriceData":
+        """The quote as it goes out."""
+        return cls(
+            symbol=quote.symbol.name,
+            price=float(quote.price),
+            change=None if quote.change is None else float(quote.change),
+            change_percent=None if quote.change_percent is None else float(quote.change_percent),
+            change_basis=quote.change_basis.value,
+            volume=quote.volume,
+            currency=quote.currency,
+            as_of=quote.as_of,
+            source=quote.source,
+        )
+
+
+class OhlcvArguments(SymbolArguments):
+    """Input of get_ohlcv."""
+
+    timeframe: Timeframe
+    limit: int = Field(default=100, ge=1, le=500)
+
+
+class BarData(Snake):
+    """One bar; `time` is its opening."""
+
+    time: datetime
+    open: float
+    high: float
+    low: float
+    close: float
+    volume: int
+
+    @classmethod
+    def of(cls, bar: Bar) -> "BarData":
+        """The bar as it goes out."""
+        return cls(
+            time=bar.time,
+            open=float(bar.open),
+            high=float(bar.high),
+            low=float(bar.low),
+            close=float(bar.close),
+            volume=bar.volume,
+        )
+
+
+class OhlcvData(Sourced):
+    """Output of get_ohlcv, oldest bar first, in shares of the last one. `closed`: nothing more can happen in it."""
+
+    symbol: str
+    timeframe: Timeframe
+    bars: list[BarData]
+    closed: bool
+    adjusted: str = "splits"
+    currency: str
+
+
+class PriceTools:
+    """Prices and bars."""
+
+    def __init__(self, provider: MarketProvider) -> None:
+        self._provider = provider
+
+    async def get_price(self, asked: SymbolArguments) -> PriceData:
+        """The latest price of one symbol, and its change."""
+        return PriceData.of(await self._provider.quote(asked_symbol(asked.symbol)))
+
+    async def get_ohlcv(self, asked: OhlcvArguments) -> OhlcvData:
+        """The last bars of a timeframe: what the data has and no more."""
+        history = await self._provider.bars(asked_symbol(asked.symbol), asked.timeframe, asked.limit)
+        return OhlcvData(
+            symbol=history.symbol.name,
+            timeframe=asked.timeframe,
+            bars=[BarData.of(bar) for bar in split_adjusted(history.bars, history.splits)],
+            closed=is_closed(history.last, asked.timeframe, self._provider.now()),
+            currency=history.currency,
+            source=history.source,
+            as_of=min(history.last.end, self._provider.now()),
+        )

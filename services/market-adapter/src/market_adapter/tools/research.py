@@ -1,0 +1,181 @@
+"""get_fundamentals, and the two reports over several tickers: market_snapshot and fundamentals_events."""
+
+from datetime import date, timedelta
+
+from contracts.envelope import Snake
+from contracts.symbols import Symbol
+from market_adapter.domain.asked import asked_symbol
+from market_adapter.domain.facts import EventKind, Fundamentals
+from market_adapter.domain.performance import BARS, Performance, performance
+from market_adapter.domain.series import series_of
+from market_adapter.domain.splits import split_adjusted
+from market_adapter.ports import MarketProvider
+from market_adapter.tools.prices import BarData
+from market_adapter.tools.shapes import FailureData, Sourced, SymbolArguments, TickersArguments, number, per_ticker
+
+TAIL = 20
+"""Bars of the snapshot's window that are given one by one: a model reads a tail, not a year."""
+HORIZON = timedelta(days=120)
+"""How far ahead dates are looked for: a quarter and the days after it."""
+PLACES = 6
+
+
+class FundamentalsData(Sourced):
+    """Output of get_fundamentals. Money in `currency`; margins and yield are fractions; null where unknown.
+    `report_source` names the report that the figures of `period` are from."""
+
+    symbol: str
+    period: str
+    pe: float | None
+    eps: float | None
+    revenue: float | None
+    market_cap: float | None
+    gross_margin: float | None
+    net_margin: float | None
+    dividend_yield: float | None
+    beta: float | None
+    currency: str
+    report_source: str
+
+    @classmethod
+    def of(cls, symbol: Symbol, found: Fundamentals) -> "FundamentalsData":
+        """The figures as they go out."""
+        return cls(
+            symbol=symbol.name,
+            period=found.period,
+            pe=number(found.pe, 4),
+            eps=number(found.eps, 4),
+            revenue=number(found.revenue, 2),
+            market_cap=number(found.market_cap, 2),
+            gross_margin=number(found.gross_margin, PLACES),
+            net_margin=number(found.net_margin, PLACES),
+            dividend_yield=number(found.dividend_yield, PLACES),
+            beta=number(found.beta, 4),
+            currency=found.currency,
+            report_source=found.report_source,
+            source=found.source,
+            as_of=found.as_of,
+        )
+
+
+class WindowData(Snake):
+    """The bars that a snapshot looks at, as one, and the last of them one by one."""
+
+    first: date
+    last: date
+    bars: int
+    open: float
+    high: float
+    low: float
+    close: float
+    volume: int
+    tail: list[BarData]
+
+
+class SnapshotData(Sourced):
+    """One ticker of market_snapshot. Returns, drawdowns and volatility are fractions; null where the history is too
+    short."""
+
+    ohlcv: WindowData
+    price: float
+    currency: str
+    returns: dict[str, float | None]
+    max_drawdown: float
+    current_drawdown: float
+    volatility: float | None
+    sma_20: float | None
+    sma_50: float | None
+    sma_200: float | None
+    atr_14: float | None
+    volume_zscore: float | None
+
+
+class SnapshotsData(Snake):
+    """Output of market_snapshot."""
+
+    tickers: dict[str, SnapshotData]
+    errors: list[FailureData]
+
+
+class EventsData(FundamentalsData):
+    """One ticker of fundamentals_events: the figures, and the next dates; null where none is known. An `expected` date
+    is the calendars', not yet the company's."""
+
+    next_earnings_date: date | None
+    next_earnings_status: str | None
+    next_dividend_date: date | None
+
+
+class FundamentalsEventsData(Snake):
+    """Output of fundamentals_events."""
+
+    tickers: dict[str, EventsData]
+    errors: list[FailureData]
+
+
+class ResearchTools:
+    """Figures about companies and their prices."""
+
+    def __init__(self, provider: MarketProvider) -> None:
+        self._provider = provider
+
+    async def get_fundamentals(self, asked: SymbolArguments) -> FundamentalsData:
+        """The latest published figures of one company."""
+        symbol = asked_symbol(asked.symbol)
+        return FundamentalsData.of(symbol, await self._provider.fundamentals(symbol))
+
+    async def market_snapshot(self, asked: TickersArguments) -> SnapshotsData:
+        """How each ticker's price has moved."""
+        tickers, errors = await per_ticker(asked.tickers, self._snapshot)
+        return SnapshotsData(tickers=tickers, errors=errors)
+
+    async def fundamentals_events(self, asked: TickersArguments) -> FundamentalsEventsData:
+        """Each ticker's figures and next dates."""
+        tickers, errors = await per_ticker(asked.tickers, self._events)
+        return FundamentalsEventsData(tickers=tickers, errors=errors)
+
+    async def _snapshot(self, symbol: Symbol) -> SnapshotData:
+        history = await self._provider.daily_history(symbol, BARS)
+        series = series_of(history)
+        figures: Performance = performance(series)
+        window = series.tail(253)
+        tail = split_adjusted(history.bars, history.splits)[-TAIL:]
+        return SnapshotData(
+            ohlcv=WindowData(
+                first=window.sessions[0],
+                last=window.sessions[-1],
+                bars=len(window),
+                open=float(window.open[0]),
+                high=float(window.high.max()),
+                low=float(window.low.min()),
+                close=float(window.close[-1]),
+                volume=int(window.volume.sum()),
+                tail=[BarData.of(bar) for bar in tail],
+            ),
+            price=float(history.last.close),
+            currency=history.currency,
+            returns={name: number(value, PLACES) for name, value in figures.returns.items()},
+            max_drawdown=round(figures.max_drawdown, PLACES),
+            current_drawdown=round(figures.current_drawdown, PLACES),
+            volatility=number(figures.volatility, PLACES),
+            sma_20=number(figures.averages[20], PLACES),
+            sma_50=number(figures.averages[50], PLACES),
+            sma_200=number(figures.averages[200], PLACES),
+            atr_14=number(figures.atr, PLACES),
+            volume_zscore=number(figures.volume_zscore, PLACES),
+            source=history.source,
+            as_of=min(history.last.end, self._provider.now()),
+        )
+
+    async def _events(self, symbol: Symbol) -> EventsData:
+        figures = FundamentalsData.of(symbol, await self._provider.fundamentals(symbol))
+        ahead = await self._provider.events(symbol, self._provider.now().date() + HORIZON)
+        earnings = next((one for one in ahead if one.kind is EventKind.EARNINGS), None)
+        dividend = next((one for one in ahead if one.kind is EventKind.DIVIDEND), None)
+        status = None if earnings is None else "confirmed" if earnings.confirmed else "expected"
+        return EventsData(
+            **figures.model_dump(),
+            next_earnings_date=None if earnings is None else earnings.on,
+            next_earnings_status=status,
+            next_dividend_date=None if dividend is None else dividend.on,
+        )

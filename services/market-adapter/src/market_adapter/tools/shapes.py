@@ -1,0 +1,68 @@
+"""What the tools' shapes share: snake_case, as models see them; figures are JSON numbers, unknown ones null."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, TypeVar
+
+from pydantic import Field, StringConstraints
+
+from contracts.envelope import Snake
+from contracts.symbols import Symbol
+from market_adapter.domain.asked import asked_symbol
+from market_adapter.errors import MarketError
+
+SymbolText = Annotated[str, StringConstraints(min_length=1, max_length=40)]
+MAX_TICKERS = 12
+DataT = TypeVar("DataT")
+
+
+class SymbolArguments(Snake):
+    """One symbol."""
+
+    symbol: SymbolText
+
+
+class TickersArguments(Snake):
+    """Several symbols."""
+
+    tickers: list[SymbolText] = Field(min_length=1, max_length=MAX_TICKERS)
+
+
+class Sourced(Snake):
+    """Every answer about the market says where its figures are from, and of when they are."""
+
+    source: str
+    as_of: datetime
+
+
+class FailureData(Snake):
+    """A ticker that could not be answered, among others that could."""
+
+    error: str
+    ticker: str
+    reason: str
+
+
+def number(value: Decimal | float | None, places: int | None = None) -> float | None:
+    """A figure as JSON has it, rounded to `places` when given."""
+    if value is None:
+        return None
+    return float(value) if places is None else round(float(value), places)
+
+
+async def per_ticker(
+    tickers: Sequence[str], ask: Callable[[Symbol], Awaitable[DataT]]
+) -> tuple[dict[str, DataT], list[FailureData]]:
+    """The answer for each ticker, by its internal form, and what failed: one that fails does not keep the others from
+    answering."""
+    found: dict[str, DataT] = {}
+    failed: list[FailureData] = []
+    for text in dict.fromkeys(tickers):
+        try:
+            symbol = asked_symbol(text)
+            if symbol.name not in found:
+                found[symbol.name] = await ask(symbol)
+        except MarketError as error:
+            failed.append(FailureData(**error.as_entry()))
+    return found, failed

@@ -1,0 +1,150 @@
+"""get_ml_signals and get_ml_features.
+
+A prediction's id says what it was made of: symbol, session and version. So any replica can make the same prediction
+again, to the last digit, and nothing is stored.
+"""
+
+import asyncio
+import re
+from collections import OrderedDict
+from dataclasses import replace
+from datetime import date
+
+from pydantic import Field
+
+from contracts.envelope import Snake
+from contracts.symbols import Symbol
+from market_adapter.domain.asked import asked_symbol
+from market_adapter.domain.bars import History
+from market_adapter.domain.series import series_of
+from market_adapter.domain.signals.prediction import BARS, HORIZON, METHOD, Prediction, TooShortError, predict
+from market_adapter.errors import NoDataError, UnknownPredictionError
+from market_adapter.ports import MarketProvider
+from market_adapter.tools.shapes import Sourced, SymbolArguments
+
+VERSION = "v1"
+_ID = re.compile(rf"(.+)-(\d{{8}})-h{HORIZON}-{VERSION}")
+KEPT = 64
+"""Predictions kept in memory: each takes a few hundred milliseconds to make."""
+SPARE = 260
+"""Sessions that a prediction may be old when its features are asked for."""
+
+
+class SignalData(Sourced):
+    """Output of get_ml_signals. `confidence` is the calibrated probability of the direction; `accuracy` and
+    `base_accuracy` were measured out of sample on `checked_bars`; with `skill_vs_base` ≤ 0 the answer is no_edge."""
+
+    symbol: str
+    prediction_id: str
+    prediction: str
+    confidence: float
+    horizon: str
+    accuracy: float
+    base_accuracy: float
+    skill_vs_base: float
+    brier_score: float
+    checked_bars: int
+    method: str = METHOD
+
+
+class FeatureArguments(SymbolArguments):
+    """Input of get_ml_features."""
+
+    prediction_id: str = Field(min_length=1, max_length=64)
+
+
+class FeatureData(Snake):
+    """One feature: its share of the model's gain, and its value at the prediction's bar."""
+
+    name: str
+    importance: float
+    value: float
+
+
+class FeaturesData(Sourced):
+    """Output of get_ml_features, most important first; importances add up to 1."""
+
+    symbol: str
+    prediction_id: str
+    features: list[FeatureData]
+
+
+class SignalTools:
+    """Predictions and what they are made of."""
+
+    def __init__(self, provider: MarketProvider) -> None:
+        self._provider = provider
+        self._made: OrderedDict[str, Prediction] = OrderedDict()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def get_ml_signals(self, asked: SymbolArguments) -> SignalData:
+        """The direction over the next sessions, with what such predictions have been worth."""
+        history = await self._provider.daily_history(asked_symbol(asked.symbol), BARS)
+        found = await self._prediction(history)
+        return SignalData(
+            symbol=history.symbol.name,
+            prediction_id=prediction_id(history.symbol, history.last.session),
+            prediction=found.call.value,
+            confidence=round(found.confidence, 4),
+            horizon=f"{found.horizon} sessions",
+            accuracy=round(found.accuracy, 4),
+            base_accuracy=round(found.base_accuracy, 4),
+            skill_vs_base=round(found.skill_vs_base, 4),
+            brier_score=round(found.brier, 4),
+            checked_bars=found.checked,
+            source=history.source,
+            as_of=history.last.end,
+        )
+
+    async def get_ml_features(self, asked: FeatureArguments) -> FeaturesData:
+        """What a prediction was made of."""
+        symbol = asked_symbol(asked.symbol)
+        session = _session_of(symbol, asked.prediction_id)
+        history = await self._provider.daily_history(symbol, BARS + SPARE)
+        until = tuple(bar for bar in history.bars if bar.session <= session)[-BARS:]
+        if not until or until[-1].session != session:
+            raise UnknownPredictionError(symbol.name, _unknown(asked.prediction_id))
+        then = replace(history, bars=until, splits=tuple(one for one in history.splits if one.on <= session))
+        found = await self._prediction(then)
+        return FeaturesData(
+            symbol=symbol.name,
+            prediction_id=asked.prediction_id,
+            features=[
+                FeatureData(name=one.name, importance=round(one.importance, 6), value=round(one.value, 6))
+                for one in found.weights
+            ],
+            source=history.source,
+            as_of=then.last.end,
+        )
+
+    async def _prediction(self, history: History) -> Prediction:
+        key = prediction_id(history.symbol, history.last.session)
+        async with self._one_at_a_time:
+            if key not in self._made:
+                try:
+                    self._made[key] = await asyncio.to_thread(predict, series_of(history))
+                except TooShortError as error:
+                    raise NoDataError(history.symbol.name, f"{history.symbol}: {error}") from error
+                if len(self._made) > KEPT:
+                    self._made.popitem(last=False)
+            return self._made[key]
+
+
+def prediction_id(symbol: Symbol, session: date) -> str:
+    """What the prediction at a session's close is called, e.g. IBM-20130301-h5-v1."""
+    return f"{symbol.name.replace('/', '_').replace('.', '_')}-{session:%Y%m%d}-h{HORIZON}-{VERSION}"
+
+
+def _session_of(symbol: Symbol, name: str) -> date:
+    found = _ID.fullmatch(name)
+    try:
+        session = date.fromisoformat(found[2]) if found else None
+    except ValueError:
+        session = None
+    if session is None or prediction_id(symbol, session) != name:
+        raise UnknownPredictionError(symbol.name, _unknown(name))
+    return session
+
+
+def _unknown(name: str) -> str:
+    return f"{name!r} is no prediction of this symbol: ask get_ml_signals for one, and give its prediction_id"
