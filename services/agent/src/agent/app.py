@@ -111,7 +111,12 @@ class Agent:
         )
         self._server = RpcServer(nats)
         self._chat = chat
-        self._sweep = Sweep(self.engine.handle, every=settings.sweep_seconds, patience=settings.sweep_after_seconds)
+        self._sweep = Sweep(
+            self.engine.handle,
+            every=settings.sweep_seconds,
+            patience=settings.sweep_after_seconds,
+            first=self._clock.look,
+        )
 
     async def start(self) -> None:
         """Listens first, then takes turns."""

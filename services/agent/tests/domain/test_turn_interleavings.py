@@ -20,7 +20,8 @@ from agent.domain.turn.effects import (
 from agent.domain.turn.journal import Journal
 from agent.domain.turn.log import Fact, FactKind, LogView, Policy, view_of
 from agent.domain.turn.machine import Handling
-from agent.testing.interleavings import Act, Faults, Rules, Scenario, World, explore
+from agent.testing.interleavings import Rules, explore
+from agent.testing.world import Act, Faults, Scenario, World
 
 V, TAKE, RELEASE, OPERATOR = Act.VISITOR, Act.TAKE, Act.RELEASE, Act.OPERATOR
 DELAYED = Policy(enabled=True, delay=1.0)

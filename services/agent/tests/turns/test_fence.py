@@ -50,6 +50,12 @@ async def test_a_human_who_takes_over_is_never_spoken_over_in_1000_interleavings
         # Both happen, or the moments miss what they are meant to hit.
         assert before > 20
         assert after > 20
+        # Whoever saw a run start has seen it end.
+        last: dict[str, str] = {}
+        for subject, _ in scene.live:
+            _, _, _, conversation, kind = subject.split(".", 4)
+            last[conversation] = kind
+        assert set(last.values()) <= {"run.finished.v1", "run.cancelled.v1"}
 
 
 async def _judge(scene: Stage, conversation: str) -> str:

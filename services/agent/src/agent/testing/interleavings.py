@@ -13,7 +13,6 @@ Rules that are left out on purpose (class Rules) show that the checker sees what
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 from agent.domain.turn.effects import (
     Append,
@@ -44,84 +43,18 @@ from agent.domain.turn.effects import (
 from agent.domain.turn.journal import Journal, Reply, RequestedCall
 from agent.domain.turn.log import Fact, FactKind, LogView, Ownership, Policy, StopReason, stop_reason, view_of
 from agent.domain.turn.machine import Handling, Phase, advance, begin
-
-COMPANY, CONVERSATION = "c", "c1"
-TIME_LIMIT = 120.0
-ANSWERING = Policy(enabled=True)
-
-
-class Act(StrEnum):
-    """What people and time do; each actor's acts happen in order, between everything else."""
-
-    VISITOR = "visitor"
-    TAKE = "take"
-    RELEASE = "release"
-    OPERATOR = "operator"
-    CANCEL = "cancel"
-    NOTICE = "notice"
-    """A system message that settles nothing."""
-    DISABLE = "disable"
-    WAIT = "wait"
-    """Ten seconds pass."""
-
-
-@dataclass(frozen=True, slots=True)
-class Faults:
-    """How often each thing may go wrong in one run."""
-
-    crash: int = 0
-    lost_ack: int = 0
-    lost_puback: int = 0
-    stale: int = 0
-    redelivery: int = 0
-    model: int = 0
-    probe: int = 0
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """One small world. `tools`: the model asks for one tool with an effect before it answers."""
-
-    name: str
-    actors: tuple[tuple[Act, ...], ...]
-    faults: Faults = Faults()
-    agents: int = 2
-    tools: bool = False
-    policy: Policy = ANSWERING
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """An agent at work on a delivery: its machine, and the effect that it is about to perform."""
-
-    delivery: int
-    handling: Handling
-    effect: Effect
-
-
-@dataclass(frozen=True, slots=True)
-class Late:
-    """A publish under way whose sender has given up waiting."""
-
-    fact: Fact
-    fence: int
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    """Everything that there is. `deliveries`: sequence → waiting, out or gone, by the newest word."""
-
-    log: tuple[Fact, ...] = ()
-    cell: tuple[Journal | None, int] = (None, 0)
-    older_cell: tuple[Journal | None, int] = (None, 0)
-    deliveries: tuple[tuple[int, bool, str], ...] = ()
-    jobs: tuple[Job | None, ...] = ()
-    late: tuple[Late, ...] = ()
-    effects: tuple[tuple[str, str], ...] = ()
-    acts: tuple[int, ...] = ()
-    faults: Faults = Faults()
-    now: float = 0.0
-    enabled: bool = True
+from agent.testing.world import (
+    COMPANY,
+    CONVERSATION,
+    TIME_LIMIT,
+    Act,
+    Job,
+    Late,
+    Scenario,
+    World,
+    first_unanswered_at,
+    last_of_each,
+)
 
 
 class Rules:
@@ -144,7 +77,7 @@ class Rules:
 
     def view(self, facts: tuple[Fact, ...]) -> LogView:
         """How a snapshot is judged."""
-        return view_of(_last_of_each(facts), _first_unanswered(facts))
+        return view_of(last_of_each(facts), first_unanswered_at(facts))
 
 
 @dataclass
@@ -158,18 +91,6 @@ class Finding:
 
 class Violation(Exception):  # noqa: N818 - it is a finding, not a fault of the program
     """A broken promise."""
-
-
-def _last_of_each(facts: tuple[Fact, ...]) -> list[Fact]:
-    last: dict[FactKind, Fact] = {}
-    for fact in facts:
-        last[fact.kind] = fact
-    return list(last.values())
-
-
-def _first_unanswered(facts: tuple[Fact, ...]) -> float | None:
-    basis = view_of(_last_of_each(facts)).basis
-    return next((f.at for f in facts if f.kind is FactKind.VISITOR and f.seq > basis), None)
 
 
 def explore(scenario: Scenario, rules: Rules | None = None, *, limit: int = 2_000_000) -> Finding:
@@ -247,7 +168,7 @@ def _policy(world: World, scenario: Scenario) -> Policy:
 
 
 def _waits(world: World, scenario: Scenario) -> bool:
-    view = view_of(_last_of_each(world.log))
+    view = view_of(last_of_each(world.log))
     return view.unanswered and _policy(world, scenario).answers(view.owner)
 
 
@@ -283,7 +204,7 @@ def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str
 
 def _act(world: World, act: Act) -> World:
     seq = len(world.log) + 1
-    newest = view_of(_last_of_each(world.log)).newest_visitor
+    newest = view_of(last_of_each(world.log)).newest_visitor
     match act:
         case Act.DISABLE:
             return replace(world, enabled=False)
@@ -298,9 +219,9 @@ def _act(world: World, act: Act) -> World:
         case Act.OPERATOR:
             fact = Fact(FactKind.OPERATOR, seq, world.now)
         case Act.NOTICE:
-            fact = Fact(FactKind.SYSTEM, seq, world.now, basis=view_of(_last_of_each(world.log)).basis)
+            fact = Fact(FactKind.SYSTEM, seq, world.now, basis=view_of(last_of_each(world.log)).basis)
         case Act.CANCEL:
-            fact = Fact(FactKind.CANCEL, seq, world.now, basis=max(newest, view_of(_last_of_each(world.log)).basis))
+            fact = Fact(FactKind.CANCEL, seq, world.now, basis=max(newest, view_of(last_of_each(world.log)).basis))
     world = replace(world, log=(*world.log, fact))
     if fact.kind in (FactKind.VISITOR, FactKind.OWNER):
         delivery = (seq, fact.kind is FactKind.VISITOR, "waiting")
@@ -436,7 +357,7 @@ def _stored(world: World, late: Late, scenario: Scenario) -> tuple[World, bool]:
     """
     if late.fence not in (len(world.log), -1):
         return world, False
-    view = view_of(_last_of_each(world.log))
+    view = view_of(last_of_each(world.log))
     if view.basis >= late.fact.basis:
         raise Violation("doubled: an answer to what is already settled")
     if not scenario.policy.answers(view.owner):

@@ -11,7 +11,18 @@ import structlog
 
 from agent.domain.turn.journal import Reply
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError
+from agent.measures import (
+    INPUT_TOKENS,
+    MODEL,
+    MODEL_SECONDS,
+    MODEL_TOKENS,
+    OPERATION,
+    OUTPUT_TOKENS,
+    PROVIDER,
+    SPAN_CHAT,
+)
 from agent.ports import Model, ModelChoice, Prompt, TextSink
+from runtime.telemetry import span
 
 log = structlog.get_logger(__name__)
 
@@ -47,7 +58,7 @@ async def _ask_one(model: Model, prompt: Prompt, sink: TextSink, end: float) -> 
         if attempt:
             sink.restart()
         try:
-            reply = await model.reply(replace(prompt, time_limit=left), sink)
+            reply = await _measured(model, replace(prompt, time_limit=left), sink)
         except ModelBusyError as error:
             if attempt or (error.retry_after or 0) > LONGEST_PAUSE:
                 raise
@@ -66,3 +77,21 @@ async def _ask_one(model: Model, prompt: Prompt, sink: TextSink, end: float) -> 
             # Told to answer, it asked for tools all the same.
             prompt = replace(prompt, tools=())
     raise ModelDownError(f"{model.provider} gave no answer")
+
+
+async def _measured(model: Model, prompt: Prompt, sink: TextSink) -> Reply:
+    started, outcome = time.perf_counter(), "cancelled"
+    attributes = {OPERATION: SPAN_CHAT, PROVIDER: model.provider, MODEL: prompt.model}
+    try:
+        with span(f"{SPAN_CHAT} {prompt.model}", **attributes) as current:
+            reply = await model.reply(prompt, sink)
+            outcome = "ok"
+            current.set_attributes({INPUT_TOKENS: reply.usage.prompt, OUTPUT_TOKENS: reply.usage.completion})
+    except ModelError as error:
+        outcome = type(error).__name__
+        raise
+    finally:
+        MODEL_SECONDS.labels(model.provider, outcome).observe(time.perf_counter() - started)
+    MODEL_TOKENS.labels(model.provider, "prompt").inc(reply.usage.prompt)
+    MODEL_TOKENS.labels(model.provider, "completion").inc(reply.usage.completion)
+    return reply

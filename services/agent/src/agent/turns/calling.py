@@ -7,8 +7,10 @@ from typing import Any
 
 from agent.domain.tool_results import answered_from_earlier, cut, noted, repeats_within
 from agent.domain.turn.journal import Call, Journal
+from agent.measures import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from agent.ports import Asker, Key, Tool
 from agent.turns.needs import Ports
+from runtime.telemetry import span
 
 UNKNOWN_CATEGORY = "unknown"
 """Where a call goes whose tool the asker was not offered: the executor says TOOL_NOT_FOUND, and records it."""
@@ -39,7 +41,9 @@ async def _outcome(
     label = _label(tool.label if tool else call.tool, call)
     ports.live.emit(key, "tool.started", {**notice, "label": label})
     category = tool.category if tool else UNKNOWN_CATEGORY
-    result = cut(await ports.tools.outcome(key, call, category, asker, turn_id, seconds))
+    attributes = {OPERATION: SPAN_TOOL, TOOL_NAME: call.tool, TOOL_CALL: call.call_id}
+    with span(f"{SPAN_TOOL} {call.tool}", **attributes):
+        result = cut(await ports.tools.outcome(key, call, category, asker, turn_id, seconds))
     parsed: dict[str, Any] = json.loads(result)
     metadata: dict[str, Any] = parsed.get("metadata") or {}
     cached = bool(metadata.get("cached"))

@@ -1,6 +1,8 @@
 """The running answer's text on its way to whoever watches: batched, numbered, and kept for those who come later."""
 
 import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from agent.ports import Key, Live
 
@@ -21,13 +23,24 @@ class Deltas:
         self._timer: asyncio.Handle | None = None
         self._loop = asyncio.get_running_loop()
         self.next_seq = 0
+        self.on_first: Callable[[], None] | None = None
+        """Called once, when the first text goes out."""
+        self.open = False
+        """Whether a run was said to have started and not to have ended."""
 
     def begin(self) -> None:
         """Says that a run starts from nothing."""
         self.stop()
         self._sent.clear()
         self.next_seq = 0
+        self.open = True
         self._live.emit(self._key, "run.started", {"turnId": self._turn_id, "messageId": self._message_id})
+
+    def end(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Says how the run ended: run.finished, run.error or run.cancelled. What still waits is dropped."""
+        self.stop()
+        self.open = False
+        self._live.emit(self._key, kind, {"turnId": self._turn_id, **data})
 
     def text(self, piece: str) -> None:
         """More text."""
@@ -63,6 +76,9 @@ class Deltas:
             self._timer = self._loop.call_later(BATCH_SECONDS, self._tick)
 
     def _send(self) -> None:
+        if self.on_first is not None and not self._sent:
+            self.on_first()
+            self.on_first = None
         delta = "".join(self._waiting)
         self._waiting.clear()
         self._sent.append(delta)

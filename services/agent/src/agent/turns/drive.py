@@ -39,6 +39,7 @@ from agent.domain.turn.journal import Journal
 from agent.domain.turn.log import Fact, StopReason, stop_reason
 from agent.domain.turn.machine import advance, begin
 from agent.errors import ModelError, UnreachableError
+from agent.measures import FIRST_TOKEN_SECONDS
 from agent.ports import Ending, History, Key, Prompt, Seen, Tool
 from agent.turns.asking import ask
 from agent.turns.calling import outcomes
@@ -67,6 +68,7 @@ class Drive:
         self._seen: Seen | None = None
         self._history: tuple[int, asyncio.Task[History]] | None = None
         self._deltas: Deltas | None = None
+        self._appending: Journal | None = None
         self.driving: str | None = None
         self.message_id = ""
 
@@ -82,6 +84,8 @@ class Drive:
             event = await self._perform(effect)
             settings = await self._settings()
             handling, effect = advance(handling, event, policy_of(settings), clock.now())
+        if isinstance(effect, Done):
+            self._close_run(settings)
         return effect
 
     def stop(self, reason: StopReason, seq: int = 0) -> None:
@@ -141,9 +145,14 @@ class Drive:
             if self._deltas is not None:
                 self._deltas.stop()
             self._deltas = Deltas(self._ports.live, self._key, journal.turn_id, self.message_id)
+            self._deltas.on_first = self._measure_first_token
             self._deltas.begin()
         if journal.released:
             self.driving = None
+
+    def _measure_first_token(self) -> None:
+        if self._stored_at:
+            FIRST_TOKEN_SECONDS.observe(max(self._ports.clock.now() - self._stored_at, 0.0))
 
     # ------------------------------------------------------------ the model
 
@@ -158,12 +167,12 @@ class Drive:
         deltas.restart()
         seen_before = self._first_stop(effect, settings)
         if seen_before is not None:
-            return self._told(seen_before, journal)
+            return self._told(seen_before)
         try:
             with self._until_stopped(effect, settings):
                 reply = await ask(choice, prompt, deltas)
         except asyncio.CancelledError:
-            return self._told(self._stop_or_raise(), journal)
+            return self._told(self._stop_or_raise())
         except ModelError as error:
             deltas.stop()
             if self._ports.clock.now() >= journal.deadline:
@@ -217,10 +226,27 @@ class Drive:
             raise asyncio.CancelledError
         return stopped
 
-    def _told(self, stopped: Interrupted, journal: Journal) -> Interrupted:
-        self._running_deltas().stop()
-        self._ports.live.emit(self._key, "run.cancelled", {"turnId": journal.turn_id, "reason": stopped.reason.value})
+    def _told(self, stopped: Interrupted) -> Interrupted:
+        self._running_deltas().end("run.cancelled", {"reason": stopped.reason.value})
         return stopped
+
+    def _close_run(self, settings: CompanySettings | None) -> None:
+        """A run that was shown and whose answer the fence refused, for good: nobody is left waiting for it."""
+        deltas, seen, journal = self._deltas, self._seen, self._appending
+        if deltas is None or not deltas.open or seen is None:
+            return
+        policy, view = policy_of(settings), seen.view
+        if not policy.enabled:
+            reason = StopReason.DISABLED
+        elif not policy.answers(view.owner):
+            reason = StopReason.TAKEN_OVER
+        elif journal is not None and journal.answer is not None and view.basis == journal.basis:
+            # Its own answer, whose acknowledgement was lost.
+            deltas.end("run.finished", {"usage": _usage(journal)})
+            return
+        else:
+            reason = StopReason.SUPERSEDED if view.unanswered else StopReason.USER
+        deltas.end("run.cancelled", {"reason": reason.value})
 
     # ------------------------------------------------------------ tools
 
@@ -234,13 +260,14 @@ class Drive:
             with self._until_stopped(effect, settings):
                 return Ran(await outcomes(self._ports, self._key, journal, seen.asker, tools, seconds))
         except asyncio.CancelledError:
-            return self._told(self._stop_or_raise(), journal)
+            return self._told(self._stop_or_raise())
 
     # ------------------------------------------------------------ the end
 
     async def _append(self, journal: Journal, fence: int) -> Event:
         seen, settings = self._snapshot(), await self._company()
         self._drives(replace(journal, released=False))
+        self._appending = journal
         code = journal.failure
         ending = Ending(
             journal=journal,
@@ -258,11 +285,9 @@ class Drive:
             case "stored":
                 pass
         if code:
-            live = ("run.error", {"turnId": journal.turn_id, "code": code, "message": ending.text})
+            self._running_deltas().end("run.error", {"code": code, "message": ending.text})
         else:
-            usage = {"promptTokens": journal.usage.prompt, "completionTokens": journal.usage.completion}
-            live = ("run.finished", {"turnId": journal.turn_id, "usage": usage})
-        self._ports.live.emit(self._key, *live)
+            self._running_deltas().end("run.finished", {"usage": _usage(journal)})
         return Stored(appending.seq)
 
     # ------------------------------------------------------------ what is known
@@ -301,3 +326,7 @@ class Drive:
         if self._history is None:
             raise RuntimeError("history is fetched before it is waited for")
         return self._history[1]
+
+
+def _usage(journal: Journal) -> dict[str, int]:
+    return {"promptTokens": journal.usage.prompt, "completionTokens": journal.usage.completion}

@@ -9,11 +9,13 @@ import structlog
 from agent.domain.turn.effects import Done, Later, Trigger
 from agent.domain.turn.log import StopReason
 from agent.errors import UnreachableError
+from agent.measures import CONVERSATION, OPERATION, SPAN_TURN, TURNS
 from agent.ports import Key
 from agent.turns.drive import Drive
 from agent.turns.needs import Limits, Ports, policy_of
 from agent.turns.watching import Watches
 from contracts.company import CompanySettings
+from runtime.telemetry import span
 
 log = structlog.get_logger(__name__)
 
@@ -42,10 +44,13 @@ class TurnEngine:
         drive = Drive(self._ports, self._limits, key, self._watches.watch(key), stored_at)
         with self._listed(key, drive):
             try:
-                end = await drive.run(trigger)
+                with span(SPAN_TURN, **{OPERATION: SPAN_TURN, CONVERSATION: key.conversation}):
+                    end = await drive.run(trigger)
             except UnreachableError as error:
                 log.warning("turn.postponed", company=key.company, conversation=key.conversation, error=str(error))
                 return Later(1.0, str(error))
+        if isinstance(end, Done):
+            TURNS.labels(end.why).inc()
         log.debug("turn.handled", company=key.company, conversation=key.conversation, seq=trigger.seq, why=end.why)
         return end
 

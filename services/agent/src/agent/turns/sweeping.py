@@ -36,8 +36,17 @@ class _Waiting:
 class Sweep:
     """Newest visitor message against newest basis, conversation by conversation."""
 
-    def __init__(self, handle: Handle, *, every: float = 30.0, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        handle: Handle,
+        *,
+        every: float = 30.0,
+        patience: float = PATIENCE,
+        first: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
+        """`first` is awaited before each look (the agent sets its clock by the bus's)."""
         self._handle = handle
+        self._first = first
         self._every = every
         self._patience = patience
         self._waiting: OrderedDict[Key, _Waiting] = OrderedDict()
@@ -95,4 +104,10 @@ class Sweep:
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(self._every)
-            await self.look()
+            try:
+                if self._first is not None:
+                    await self._first()
+                await self.look()
+            except Exception:
+                # The net must not tear: it looks again at its next time.
+                log.exception("sweep.failed")

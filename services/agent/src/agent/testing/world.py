@@ -1,0 +1,101 @@
+"""The small worlds that the checker walks through: people, faults, agents at work, and everything there is."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agent.domain.turn.effects import Effect
+from agent.domain.turn.journal import Journal
+from agent.domain.turn.log import Fact, FactKind, Policy, view_of
+from agent.domain.turn.machine import Handling
+
+COMPANY, CONVERSATION = "c", "c1"
+TIME_LIMIT = 120.0
+ANSWERING = Policy(enabled=True)
+
+
+class Act(StrEnum):
+    """What people and time do; each actor's acts happen in order, between everything else."""
+
+    VISITOR = "visitor"
+    TAKE = "take"
+    RELEASE = "release"
+    OPERATOR = "operator"
+    CANCEL = "cancel"
+    NOTICE = "notice"
+    """A system message that settles nothing."""
+    DISABLE = "disable"
+    WAIT = "wait"
+    """Ten seconds pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """How often each thing may go wrong in one run."""
+
+    crash: int = 0
+    lost_ack: int = 0
+    lost_puback: int = 0
+    stale: int = 0
+    redelivery: int = 0
+    model: int = 0
+    probe: int = 0
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One small world. `tools`: the model asks for one tool with an effect before it answers."""
+
+    name: str
+    actors: tuple[tuple[Act, ...], ...]
+    faults: Faults = Faults()
+    agents: int = 2
+    tools: bool = False
+    policy: Policy = ANSWERING
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An agent at work on a delivery: its machine, and the effect that it is about to perform."""
+
+    delivery: int
+    handling: Handling
+    effect: Effect
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A publish under way whose sender has given up waiting."""
+
+    fact: Fact
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Everything that there is. `deliveries`: sequence → waiting, out or gone, by the newest word."""
+
+    log: tuple[Fact, ...] = ()
+    cell: tuple[Journal | None, int] = (None, 0)
+    older_cell: tuple[Journal | None, int] = (None, 0)
+    deliveries: tuple[tuple[int, bool, str], ...] = ()
+    jobs: tuple[Job | None, ...] = ()
+    late: tuple[Late, ...] = ()
+    effects: tuple[tuple[str, str], ...] = ()
+    acts: tuple[int, ...] = ()
+    faults: Faults = Faults()
+    now: float = 0.0
+    enabled: bool = True
+
+
+def last_of_each(facts: tuple[Fact, ...]) -> list[Fact]:
+    """What a snapshot of a log holds."""
+    last: dict[FactKind, Fact] = {}
+    for fact in facts:
+        last[fact.kind] = fact
+    return list(last.values())
+
+
+def first_unanswered_at(facts: tuple[Fact, ...]) -> float | None:
+    """When the first visitor message after the basis was written."""
+    basis = view_of(last_of_each(facts)).basis
+    return next((f.at for f in facts if f.kind is FactKind.VISITOR and f.seq > basis), None)
