@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import structlog
-from fastapi import FastAPI
 from nats.aio.client import Client
 from nats.errors import SlowConsumerError
 from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
 
 from gateway.adapters import companies as companies_adapter
 from gateway.adapters.agents import BusAgents
@@ -25,7 +25,7 @@ from gateway.chat.reactions import REACTIONS
 from gateway.chat.recovery import Recovery
 from gateway.chat.session import Chat
 from gateway.settings import GatewaySettings
-from gateway.web.application import build_application
+from gateway.web.application import Front, build_http
 from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.deps import Api
 from gateway.web.server import WebServer
@@ -45,7 +45,7 @@ log = structlog.get_logger(__name__)
 class Gateway:
     """The door over one connection to the bus."""
 
-    application: FastAPI
+    application: ASGIApp
     chat: Chat
     endpoint: ChatEndpoint
     _client: Client
@@ -114,7 +114,8 @@ def compose(
     )
     endpoint = ChatEndpoint(chat, settings.blocked_networks)
     api = Api(identity.tokens, companies, access, commands, memory, door, clock, dev)
-    return Gateway(build_application(api, endpoint, health), chat, endpoint, client, live, log, companies)
+    application = Front(endpoint, build_http(api, health))
+    return Gateway(application, chat, endpoint, client, live, log, companies)
 
 
 async def main() -> None:

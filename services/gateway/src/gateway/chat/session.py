@@ -74,7 +74,25 @@ class Chat:
 
 
 class Session:
-    """A client behind a websocket."""
+    """A client behind a websocket. There are tens of thousands of these: what is rarely needed is made when it is."""
+
+    __slots__ = (
+        "_attachments",
+        "_closed",
+        "_expiry",
+        "_hello_timer",
+        "_rate",
+        "_socket",
+        "_waiting",
+        "_worker",
+        "address",
+        "caller",
+        "chat",
+        "home",
+        "locale",
+        "page",
+        "started",
+    )
 
     def __init__(self, chat: Chat, socket: Socket, address: str) -> None:
         self.chat = chat
@@ -88,7 +106,7 @@ class Session:
         self._socket = socket
         self._rate = FrameRate(chat.door.limits.frames_per_socket, chat.clock.monotonic())
         self._attachments: dict[str, Attachment] = {}
-        self._waiting: deque[tuple[Caller, frames.ClientFrame]] = deque()
+        self._waiting: deque[tuple[Caller, frames.ClientFrame]] | None = None
         self._worker: asyncio.Task[None] | None = None
         self._closed = False
         self._expiry: asyncio.TimerHandle | None = None
@@ -201,17 +219,19 @@ class Session:
         return loop.call_later(self.chat.hello_seconds, self._socket.terminate, CloseCode.NO_HELLO)
 
     def _queue(self, caller: Caller, frame: frames.ClientFrame) -> None:
+        if self._waiting is None:
+            self._waiting = deque()
+            self._worker = asyncio.get_running_loop().create_task(self._work(self._waiting))
         if len(self._waiting) >= MAX_WAITING:
             self.send_error(Limited("too much at once: wait for the answers", 1.0), frame)
             return
         self._waiting.append((caller, frame))
-        if self._worker is None or self._worker.done():
-            self._worker = asyncio.get_running_loop().create_task(self._work())
 
-    async def _work(self) -> None:
-        while self._waiting:
-            caller, frame = self._waiting.popleft()
+    async def _work(self, waiting: deque[tuple[Caller, frames.ClientFrame]]) -> None:
+        while waiting:
+            caller, frame = waiting.popleft()
             await self._react(caller, frame)
+        self._waiting = self._worker = None
 
     async def _react(self, caller: Caller, frame: frames.ClientFrame) -> None:
         try:

@@ -1,7 +1,10 @@
 """The HTTP application: routes, problem documents, limits and the websocket, over what app.py built."""
 
+from collections.abc import Awaitable
+
 from fastapi import FastAPI
-from starlette.routing import BaseRoute, WebSocketRoute
+from starlette.routing import BaseRoute
+from starlette.types import Receive, Scope, Send
 
 from gateway.web import conversations, problems, visitors
 from gateway.web.body_limit import BodyLimit
@@ -10,10 +13,27 @@ from gateway.web.deps import Api
 from gateway.web.pages import page_routes
 
 VERSION = "2.0"
+CHAT_PATH = "/v2/chat/ws"
 
 
-def build_application(api: Api, endpoint: ChatEndpoint, health: list[BaseRoute]) -> FastAPI:
-    """The whole door as one ASGI application; `health` are the service's own /healthz, /readyz and /metrics."""
+class Front:
+    """Sends chats to their endpoint and all else to the HTTP application.
+
+    A chat that stays for hours holds on to every layer that it came in through: here that is this one alone.
+    """
+
+    def __init__(self, chat: ChatEndpoint, http: FastAPI) -> None:
+        self._chat = chat
+        self._http = http
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        if scope["type"] == "websocket" and scope["path"] == CHAT_PATH:
+            return self._chat(scope, receive, send)
+        return self._http(scope, receive, send)
+
+
+def build_http(api: Api, health: list[BaseRoute]) -> FastAPI:
+    """The HTTP half of the door; `health` are the service's own /healthz, /readyz and /metrics."""
     application = FastAPI(
         title="Nexus",
         version=VERSION,
@@ -25,7 +45,6 @@ def build_application(api: Api, endpoint: ChatEndpoint, health: list[BaseRoute])
     problems.install(application)
     application.include_router(visitors.router)
     application.include_router(conversations.router)
-    application.router.routes.append(WebSocketRoute("/v2/chat/ws", endpoint))
     application.router.routes.extend(health)
     application.router.routes.extend(page_routes())
     application.add_middleware(BodyLimit)

@@ -30,6 +30,7 @@ class WebServer:
         self._server = _Server(
             uvicorn.Config(
                 application,
+                interface="asgi3",
                 ws=ChatProtocol,
                 ws_max_size=MAX_FRAME_BYTES,
                 ws_per_message_deflate=False,
