@@ -45,7 +45,7 @@ $(STAMP): requirements.lock deploy/bootstrap.lock $(PROJECTS)
 	@touch $@
 
 up: $(STAMP) ## start the local stack, Ctrl-C stops it (PORT=8080 DATA=.nexus)
-	@exec $(BIN)/nexus up $(UP_OPTIONS)
+	@exec $(BIN)/nexus up --with-parent $(UP_OPTIONS)
 
 down: $(STAMP) ## stop a stack that runs in the background
 	@$(BIN)/nexus down $(DOWN_OPTIONS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -69,6 +70,18 @@ async def test_kill_9_in_the_middle_of_starting_leaves_no_process_behind(nexus: 
     process.kill()
     process.wait()
     await eventually(all_gone(started), deadline=3)
+
+
+async def test_with_parent_the_stack_stops_when_the_program_that_started_it_is_killed(nexus: Nexus) -> None:
+    command = shlex.join(nexus.command("up", *SERVERS, "--with-parent"))
+    # The shell stays the parent: it has another command to run after this one.
+    parent = subprocess.Popen(["/bin/sh", "-c", f"{command}; true"], env=nexus.environment)
+    await eventually(lambda: (nexus.data / "stack.json").exists() and len(nexus.pids()) == 3, deadline=20)
+    supervisor = children_of(parent.pid)
+    started = children_of(supervisor[0])
+    parent.kill()
+    parent.wait()
+    await eventually(all_gone([*supervisor, *started]), deadline=10)
 
 
 async def test_data_survives_a_kill_and_a_restart(nexus: Nexus) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
+import signal
 import sys
 from enum import StrEnum
 from typing import Annotated
@@ -34,6 +35,9 @@ def up(
     ] = None,
     data: Data = DEFAULT_DATA,
     detach: Annotated[bool, typer.Option("--detach", help="Return when all is ready; `nexus down` stops it.")] = False,
+    with_parent: Annotated[
+        bool, typer.Option("--with-parent", help="Stop when the program that started this one dies, as `make up` does.")
+    ] = False,
     services: Annotated[
         str, typer.Option(help="Services to run, separated by commas; `none` for the servers alone.")
     ] = ",".join(ServiceName),
@@ -43,6 +47,7 @@ def up(
     Prints one line, the page's address, when everything is ready.
     """
     from nexus_cli.settings import read_settings
+    from nexus_cli.stack.child import end_with_parent
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.detach import start_detached
     from nexus_cli.stack.errors import StackError
@@ -58,6 +63,8 @@ def up(
         if detach:
             print(start_detached(DataDirectory(data), port=page_port, services=services), flush=True)
         else:
+            if with_parent:
+                end_with_parent(signal.SIGTERM)
             asyncio.run(run_stack(UpOptions(page_port, tuple(chosen)), DataDirectory(data), settings))
     except (StackError, OSError) as error:
         fail(error)

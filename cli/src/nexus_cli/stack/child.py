@@ -24,6 +24,12 @@ _LINE_LIMIT = 64 * 1024
 _LOG_LIMIT = 10 * 1024 * 1024
 
 
+def end_with_parent(number: signal.Signals) -> None:
+    """Asks the kernel to send this process `number` when its parent dies. Nothing where there is no such call."""
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, number)
+
+
 class LogFile:
     """The output of one program: at most twice 10 MiB, the older half in `<name>.log.1`."""
 
@@ -78,10 +84,9 @@ class Child:
         parent = os.getpid()
 
         def before_exec() -> None:
-            if _libc is not None:
-                _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-                if os.getppid() != parent:  # it died before the signal was set: nobody will send it any more
-                    os._exit(1)
+            end_with_parent(signal.SIGKILL)
+            if os.getppid() != parent:  # it died before the signal was set: nobody will send it any more
+                os._exit(1)
 
         # A pipe of our own: asyncio's would make `wait` last until the child's own children have closed it as well.
         reading, writing = os.pipe()
