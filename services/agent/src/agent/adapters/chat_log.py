@@ -63,9 +63,13 @@ class JetStreamChatLog:
         guess = self._bases.get(key, 0)
         visitors = channels.chat(*key, ChatKind.VISITOR)
         try:
-            snapshot, first = await asyncio.gather(
-                self._log.snapshot(*key, at_least), self._chat.next(visitors, guess + 1)
-            )
+            asking = asyncio.create_task(self._chat.next(visitors, guess + 1))
+            try:
+                snapshot = await self._log.snapshot(*key, at_least)
+            except BaseException:
+                asking.cancel()
+                raise
+            first = await asking
             facts = [fact_of(kind, stored) for kind, stored in snapshot.facts.items()]
             view = view_of(facts)
             newest = snapshot.facts.get(ChatKind.VISITOR)

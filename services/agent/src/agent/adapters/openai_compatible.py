@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import aiohttp
 import orjson
+from yarl import URL
 
 from agent.domain.turn.journal import Reply, RequestedCall, Tokens
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelRefusedError
@@ -65,7 +66,9 @@ class OpenAICompatible:
     def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
         self._endpoint = endpoint
         self._session = session
-        self._url = f"{endpoint.base_url.rstrip('/')}/chat/completions"
+        self._url = URL(f"{endpoint.base_url.rstrip('/')}/chat/completions")
+        # The whole reply's limit is the caller's; a second one here would be one more timer for each call.
+        self._timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_LIMIT, sock_read=endpoint.silence)
         self._headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
         if endpoint.api_key:
             self._headers["Authorization"] = f"Bearer {endpoint.api_key}"
@@ -91,11 +94,8 @@ class OpenAICompatible:
             raise ModelDownError(f"{self.provider} cannot be reached ({type(error).__name__})") from error
 
     async def _stream(self, prompt: Prompt, sink: TextSink) -> Reply:
-        timeout = aiohttp.ClientTimeout(
-            total=prompt.time_limit, connect=CONNECT_LIMIT, sock_read=self._endpoint.silence
-        )
         async with self._session.post(
-            self._url, data=orjson.dumps(self._request(prompt)), headers=self._headers, timeout=timeout
+            self._url, data=orjson.dumps(self._request(prompt)), headers=self._headers, timeout=self._timeout
         ) as response:
             if response.status != 200:
                 raise _refusal(self.provider, response.status, response.headers, await response.content.read(16_384))

@@ -92,6 +92,7 @@ async def _measured(model: Model, prompt: Prompt, sink: TextSink) -> Reply:
         raise
     finally:
         MODEL_SECONDS.labels(model.provider, outcome).observe(time.perf_counter() - started)
-    MODEL_TOKENS.labels(model.provider, "prompt").inc(reply.usage.prompt)
-    MODEL_TOKENS.labels(model.provider, "completion").inc(reply.usage.completion)
+    if reply.usage.prompt or reply.usage.completion:
+        MODEL_TOKENS.labels(model.provider, "prompt").inc(reply.usage.prompt)
+        MODEL_TOKENS.labels(model.provider, "completion").inc(reply.usage.completion)
     return reply

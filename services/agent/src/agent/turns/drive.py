@@ -40,7 +40,7 @@ from agent.domain.turn.log import Fact, StopReason, stop_reason
 from agent.domain.turn.machine import advance, begin
 from agent.errors import ModelError, UnreachableError
 from agent.measures import FIRST_TOKEN_SECONDS
-from agent.ports import Ending, History, Key, Prompt, Seen, Tool
+from agent.ports import Ending, History, Key, Prompt, Seen
 from agent.turns.asking import ask
 from agent.turns.calling import outcomes
 from agent.turns.deltas import Deltas
@@ -79,7 +79,7 @@ class Drive:
         settings = await self._settings()
         clock, delay = self._ports.clock, policy_of(settings).delay
         if clock.now() >= self._stored_at + delay:
-            self._fetch_history(trigger.seq)
+            self._start_history(trigger.seq)
         while not isinstance(effect, Done | Later):
             event = await self._perform(effect)
             settings = await self._settings()
@@ -132,10 +132,13 @@ class Drive:
                 raise RuntimeError("an end is not performed")
 
     async def _look(self, at_least: int) -> Looked:
-        seen, (journal, revision) = await asyncio.gather(
-            self._ports.chat.look(self._key, at_least), self._ports.journals.read(self._key)
-        )
-        self._seen = seen
+        reading = asyncio.create_task(self._ports.journals.read(self._key))
+        try:
+            self._seen = seen = await self._ports.chat.look(self._key, at_least)
+        except BaseException:
+            reading.cancel()
+            raise
+        journal, revision = await reading
         return Looked(seen.view, journal, revision)
 
     def _drives(self, journal: Journal) -> None:
@@ -182,10 +185,9 @@ class Drive:
         return Replied(reply)
 
     async def _prompt(self, effect: Ask, settings: CompanySettings, seen: Seen, seconds: float) -> Prompt:
-        tools: tuple[Tool, ...]
-        tools, history = await asyncio.gather(
-            self._ports.catalogue.offered(self._key.company, seen.asker), self._said(effect.view.n)
-        )
+        said = self._start_history(effect.view.n)
+        tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
+        history = await said
         return prompt_for(
             settings.config, seen.asker, history, effect.journal, tools, last=effect.last, time_limit=seconds
         )
@@ -311,20 +313,13 @@ class Drive:
             raise RuntimeError("no turn is open")
         return self._deltas
 
-    def _fetch_history(self, seq: int) -> None:
-        task = asyncio.create_task(self._ports.histories.up_to(self._key, seq))
-        # Whoever does not wait for it must not be told of its failure either.
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())
-        self._history = (seq, task)
-
-    async def _said(self, seq: int) -> History:
+    def _start_history(self, seq: int) -> "asyncio.Task[History]":
+        """What was said up to `seq`, on its way: as begun before, or from now on."""
         if self._history is None or self._history[0] != seq:
-            self._fetch_history(seq)
-        return await asyncio.shield(self._fetched())
-
-    def _fetched(self) -> "asyncio.Task[History]":
-        if self._history is None:
-            raise RuntimeError("history is fetched before it is waited for")
+            task = asyncio.create_task(self._ports.histories.up_to(self._key, seq))
+            # Whoever does not wait for it must not be told of its failure either.
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._history = (seq, task)
         return self._history[1]
 
 

@@ -122,7 +122,7 @@ def open_journal(previous: Journal | None, view: LogView, *, turn_id: str, now: 
     that what they did is not done again.
     """
     if previous is not None and previous.basis == view.newest_visitor:
-        journal = replace(previous, released=False)
+        journal = previous
         if view.owner_since > previous.owner_since:
             # Given back by a human: what the turn had used of its time and patience while it was not ours is no debt.
             journal = replace(
@@ -138,26 +138,22 @@ def open_journal(previous: Journal | None, view: LogView, *, turn_id: str, now: 
             journal = replace(journal, steps=kept, cancels=cancels)
     waited_long = view.first_unanswered_at is not None and now - view.first_unanswered_at >= PATIENCE
     forced = journal.cancels >= MAX_CANCELS or waited_long
-    return replace(journal, forced=forced, attempts=journal.attempts + 1)
+    return replace(journal, forced=forced, released=False, attempts=journal.attempts + 1)
 
 
 def with_reply(journal: Journal, reply: Reply, *, last: bool) -> Journal:
     """The model's reply recorded: calls become a step with ids of their own, text alone is the answer."""
-    spent = replace(
-        journal,
-        usage=journal.usage + reply.usage,
-        model=reply.model or journal.model,
-        provider=reply.provider or journal.provider,
-    )
+    usage, model = journal.usage + reply.usage, reply.model or journal.model
+    provider = reply.provider or journal.provider
     if last or not reply.calls:
-        return replace(spent, answer=reply.text)
+        return replace(journal, answer=reply.text, usage=usage, model=model, provider=provider)
     index = journal.iterations
     calls = tuple(
         Call(f"{journal.turn_id}-{index}-{position}", call.tool, call.arguments, call.model_id)
         for position, call in enumerate(reply.calls)
     )
     step = Step(journal.basis, reply.text, calls, reply.usage, reply.model, reply.provider)
-    return replace(spent, steps=(*journal.steps, step))
+    return replace(journal, steps=(*journal.steps, step), usage=usage, model=model, provider=provider)
 
 
 def with_results(journal: Journal, results: Mapping[str, str]) -> Journal:

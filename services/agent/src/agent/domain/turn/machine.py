@@ -107,7 +107,7 @@ def advance(h: Handling, event: Event, policy: Policy, now: float) -> tuple[Hand
         case Probed():
             return _open(h, now)
         case Saved(revision=revision):
-            return _saved(replace(h, revision=revision), policy, now)
+            return _saved(h, revision, policy, now)
         case SaveRefused():
             return _later(h, SOON, "another agent drives")
         case Replied(reply=reply):
@@ -143,12 +143,19 @@ def _looked(h: Handling, event: Looked, policy: Policy, now: float) -> tuple[Han
         return h, Look(h.seen)
     if h.rounds >= MAX_ROUNDS:
         return _later(h, SOON, "busy conversation")
-    checking = h.phase is Phase.CHECKING
-    mine = h.journal
-    h = replace(h, phase=Phase.DECIDING, rounds=h.rounds + 1, seen=view.n, view=view)
-    if checking and mine is not None and mine.forced and policy.answers(view.owner) and view.basis < mine.basis:
-        return replace(h, phase=Phase.APPENDING), Append(mine, view.n)
-    h = replace(h, journal=found, revision=event.revision)
+    mine = h.journal if h.phase is Phase.CHECKING else None
+    if mine is not None and mine.forced and policy.answers(view.owner) and view.basis < mine.basis:
+        h = replace(h, phase=Phase.APPENDING, rounds=h.rounds + 1, seen=view.n, view=view)
+        return h, Append(mine, view.n)
+    h = replace(
+        h,
+        phase=Phase.DECIDING,
+        rounds=h.rounds + 1,
+        seen=view.n,
+        view=view,
+        journal=found,
+        revision=event.revision,
+    )
     settled = view.basis >= (h.trigger.seq if h.trigger.visitor else view.newest_visitor)
     if settled:
         if found is not None and found.failure is not None and found.basis == view.basis:
@@ -181,8 +188,11 @@ def _open(h: Handling, now: float) -> tuple[Handling, Effect]:
     return _save(h, journal, Phase.DRIVING)
 
 
-def _saved(h: Handling, policy: Policy, now: float) -> tuple[Handling, Effect]:
+def _saved(h: Handling, revision: int, policy: Policy, now: float) -> tuple[Handling, Effect]:
     journal, view = _driven(h)
+    if journal.ended and h.phase is Phase.DRIVING and policy.answers(view.owner):
+        return replace(h, revision=revision, phase=Phase.APPENDING), Append(journal, view.n)
+    h = replace(h, revision=revision)
     match h.phase:
         case Phase.STOPPING:
             return replace(h, phase=Phase.DECIDING), Look(h.seen)
@@ -192,8 +202,6 @@ def _saved(h: Handling, policy: Policy, now: float) -> tuple[Handling, Effect]:
             pass
     if not policy.answers(view.owner):
         return replace(h, phase=Phase.DECIDING), Look(h.seen)
-    if journal.ended:
-        return replace(h, phase=Phase.APPENDING), Append(journal, view.n)
     if now >= journal.deadline:
         return _save(h, with_failure(journal, "DEADLINE", "the turn's time is over"), Phase.DRIVING)
     if journal.unsettled:
