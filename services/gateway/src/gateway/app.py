@@ -10,6 +10,7 @@ from nats.errors import SlowConsumerError
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
+from contracts.channels import LIVE_CHAT_ALL
 from gateway.adapters import companies as companies_adapter
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.bus import NatsBus, NatsLive
@@ -21,9 +22,9 @@ from gateway.chat.access import Access
 from gateway.chat.commands import Commands
 from gateway.chat.hub import Hub
 from gateway.chat.limits import Door
-from gateway.chat.reactions import REACTIONS
 from gateway.chat.recovery import Recovery
 from gateway.chat.session import Chat
+from gateway.handlers import HANDLERS
 from gateway.settings import GatewaySettings
 from gateway.web.application import Front, build_http
 from gateway.web.chat_endpoint import ChatEndpoint
@@ -75,7 +76,8 @@ class Gateway:
         self.chat.in_background(self.chat.recovery.resync_all())
 
     async def _dropped(self, error: Exception) -> None:
-        if isinstance(error, SlowConsumerError):
+        # Signs of running turns may be lost; facts may not.
+        if isinstance(error, SlowConsumerError) and error.sub.subject == LIVE_CHAT_ALL:
             self.chat.recovery.pause_all()
             self.chat.in_background(self.chat.recovery.resync_all())
 
@@ -108,7 +110,7 @@ def compose(
         hub=hub,
         door=door,
         clock=clock,
-        reactions=REACTIONS,
+        handlers=HANDLERS,
         hello_seconds=settings.hello_seconds,
         heartbeat_ms=heartbeat_ms,
     )

@@ -69,7 +69,13 @@ async def run_gateway(
     gateway = compose(client, settings, identity, SystemClock(), [], dev=True)
     await gateway.start(hooks)
     await client.flush()
-    server = WebServer(gateway.application, host="127.0.0.1", port=0, heartbeat_seconds=settings.heartbeat_seconds)
+    server = WebServer(
+        gateway.application,
+        host="127.0.0.1",
+        port=0,
+        heartbeat_seconds=settings.heartbeat_seconds,
+        trusted_proxies=settings.trusted_proxies,
+    )
     await server.start()
     try:
         yield GatewayUnderTest(gateway, server, client, hooks)
@@ -82,13 +88,16 @@ async def run_gateway(
 class ChatClient:
     """One websocket. `next` gives frame after frame; `until` skips to the one that is wanted."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, headers: dict[str, str] | None = None) -> None:
+        self._headers = headers
         self._url = url.replace("http", "ws", 1) + "/v2/chat/ws"
         self._socket: ClientConnection | None = None
         self.seen: list[Frame] = []
 
     async def __aenter__(self) -> Self:
-        self._socket = await open_websocket(self._url, compression=None, ping_interval=None, max_size=None)
+        self._socket = await open_websocket(
+            self._url, compression=None, ping_interval=None, max_size=None, additional_headers=self._headers
+        )
         return self
 
     async def __aexit__(

@@ -2,11 +2,15 @@
 
 import asyncio
 import json
+import socket
 
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 from nats.aio.client import Client
+from pydantic import SecretStr
 
-from gateway.adapters.identity import Identity
+from gateway.adapters.identity import Identity, build_identity
 from gateway.settings import GatewaySettings
 from gateway.testing import (
     ChatClient,
@@ -16,6 +20,8 @@ from gateway.testing import (
     conversation_view,
     run_gateway,
 )
+from runtime.clock import SystemClock
+from runtime.settings import TokenSettings
 from runtime.testing import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -199,6 +205,24 @@ async def test_while_memory_is_away_a_known_conversation_goes_on(
         snapshot = await client.until("snapshot", deadline=15)
         assert [message["text"] for message in snapshot["messages"]] == ["before"]
         await client.say("after")
+
+
+async def test_while_the_companys_key_set_is_away_a_token_is_neither_good_nor_bad(nats_server: NatsServer) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        keys = TokenSettings(
+            jwt_jwks_url=f"http://127.0.0.1:{nobody.getsockname()[1]}/keys",
+            principal_key=SecretStr("a secret of this test alone, 0123456789"),
+        )
+        identity = build_identity(keys, 3600, SystemClock())
+        key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        token = jwt.encode({"sub": "u1", "exp": 4_000_000_000}, key, algorithm="RS256", headers={"kid": "k1"})
+        async with run_gateway(nats_server.url, identity) as gateway, ChatClient(gateway.url) as client:
+            await client.send("hello", token=token)
+            error = await client.next(deadline=15)
+            assert (error["code"], error["retryable"]) == ("UNAVAILABLE", True)
+            visitor = identity.tokens.visitor("acme", "v1").token
+            await client.hello(visitor)
 
 
 async def test_too_many_connections_of_an_address_or_a_person_close_4504(

@@ -10,9 +10,11 @@ from nats.aio.client import Client
 
 from contracts.channels import ChatKind
 from contracts.events.chat import SystemMessage
-from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, TokenMaker
+from gateway.adapters.identity import Identity
+from gateway.settings import GatewaySettings
+from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, TokenMaker, run_gateway
 from gateway.web.transport import MAX_BUFFERED_BYTES
-from runtime.testing import eventually
+from runtime.testing import NatsServer, eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
 
@@ -125,3 +127,19 @@ async def test_compression_is_not_agreed_to(gateway: GatewayUnderTest) -> None:
     assert answer.startswith(b"HTTP/1.1 101")
     assert b"permessage-deflate" not in answer
     writer.close()
+
+
+async def test_only_a_trusted_proxy_says_whose_address_it_is(
+    nats_server: NatsServer, identity: Identity, tokens: TokenMaker
+) -> None:
+    said = {"X-Forwarded-For": "192.0.2.7"}
+    for trusted, code in (("127.0.0.1", 4503), ("", None)):
+        settings = GatewaySettings.model_validate({"blocked_networks": "192.0.2.0/24", "trusted_proxies": trusted})
+        async with (
+            run_gateway(nats_server.url, identity, settings) as gateway,
+            ChatClient(gateway.url, headers=said) as client,
+        ):
+            if code is None:
+                await client.hello(tokens.visitor("v1"))
+            else:
+                assert await client.closed() == code

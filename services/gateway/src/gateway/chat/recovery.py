@@ -24,6 +24,7 @@ from gateway.domain.recovery import (
     plan_recovery,
 )
 from gateway.errors import GatewayError, Unavailable
+from gateway.metrics import RESYNCED
 from gateway.ports import Agents, Log, Memory
 
 log = structlog.get_logger(__name__)
@@ -65,6 +66,8 @@ class Recovery:
         self._agents = agents
         self._heartbeat_ms = heartbeat_ms
         self._stream_distance = stream_distance
+        self._wanted = False
+        self._resyncing = False
         self._resyncs = asyncio.Semaphore(RESYNC_CONCURRENCY)
 
     async def epoch(self) -> str:
@@ -123,11 +126,22 @@ class Recovery:
             attachment.feed.pause()
 
     async def resync_all(self) -> None:
-        """Looks for gaps behind every socket: after a reconnect, or when the bus dropped messages."""
-        attachments = list(self._hub.attachments())
-        if attachments:
-            log.info("chat.resync", sockets=len(attachments))
-        await asyncio.gather(*(self.resync(attachment) for attachment in attachments))
+        """Looks for gaps behind every socket: after a reconnect, or when the bus dropped messages.
+
+        Asked for while it is under way, it is done once more afterwards, however often it was asked for.
+        """
+        self._wanted = True
+        if self._resyncing:
+            return
+        self._resyncing = True
+        try:
+            while self._wanted:
+                self._wanted = False
+                attachments = list(self._hub.attachments())
+                log.info("chat.resync", sockets=len(attachments))
+                await asyncio.gather(*(self.resync(attachment) for attachment in attachments))
+        finally:
+            self._resyncing = False
 
     async def resync(self, attachment: Attachment) -> None:
         """Fills the gap behind one socket; where that cannot be done, the client is told to reconnect (4010)."""
@@ -139,17 +153,18 @@ class Recovery:
                 since = Cursor(epoch=attachment.epoch, seq=attachment.feed.cursor)
                 plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
                 if isinstance(plan, SendSnapshot):
-                    attachment.socket.terminate(CloseCode.RESYNC)
+                    self._give_up(attachment)
                     return
                 missed = await self._missed(company, conversation, plan, snapshot, bounds)
                 if missed.messages is not None:
-                    attachment.socket.terminate(CloseCode.RESYNC)
+                    self._give_up(attachment)
                     return
                 await self._send_facts(attachment, missed.facts)
                 self._follow(attachment, snapshot.seq, None)
+                RESYNCED.labels("filled" if missed.facts else "no gap").inc()
             except GatewayError as error:
                 log.warning("chat.resync_failed", conversation=conversation, error=error.message)
-                attachment.socket.terminate(CloseCode.RESYNC)
+                self._give_up(attachment)
 
     async def _running_turn(self, company: str, conversation: str, snapshot: Snapshot) -> TurnState | None:
         # Only an unanswered message can have a turn; without this look everybody's hello would wait for a silence.
@@ -212,6 +227,10 @@ class Recovery:
                 attachment.socket.push(frame)
             if index % PACE == PACE - 1:
                 await attachment.socket.drained()
+
+    def _give_up(self, attachment: Attachment) -> None:
+        RESYNCED.labels("sent away").inc()
+        attachment.socket.terminate(CloseCode.RESYNC)
 
     def _follow(self, attachment: Attachment, up_to: int, turn: TurnState | None) -> None:
         frames = attachment.feed.follow(up_to, turn.turn_id, turn.delta_seq) if turn else attachment.feed.follow(up_to)

@@ -23,6 +23,7 @@ from gateway.domain import client_frames as frames
 from gateway.domain import server_frames
 from gateway.domain.close_codes import CloseCode
 from gateway.errors import GatewayError, Limited, Refused, TokenExpired, TokenInvalid, Unavailable, not_found
+from gateway.metrics import FRAMES, REFUSED, SOCKETS
 from gateway.ports import Bus, Caller, Companies, Socket, Tokens
 from runtime.clock import Clock
 
@@ -36,8 +37,8 @@ RETRY_AFTER_MS = 2_000
 """When to try again what could not be done because something behind the door is away."""
 MAX_TIMER_SECONDS = 86_400.0
 
-Reaction = Callable[["Session", Caller, Any], Awaitable[None]]
-"""What one frame does (chat/reactions.py); it may raise GatewayError."""
+Handler = Callable[["Session", Caller, Any], Awaitable[None]]
+"""What one frame does (handlers.py); it may raise GatewayError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Chat:
     hub: Hub
     door: Door
     clock: Clock
-    reactions: Mapping[type[frames.ClientFrame], Reaction]
+    handlers: Mapping[type[frames.ClientFrame], Handler]
     hello_seconds: float = 10.0
     heartbeat_ms: int = server_frames.HEARTBEAT_MS
     sessions: set[Session] = field(default_factory=lambda: set[Session]())
@@ -112,6 +113,7 @@ class Session:
         self._expiry: asyncio.TimerHandle | None = None
         self._hello_timer = self._await_hello()
         chat.sessions.add(self)
+        SOCKETS.inc()
 
     # ------------------------------------------------------------------ what the endpoint calls
 
@@ -145,6 +147,7 @@ class Session:
         """The socket is gone. What it has asked for is still done; a disconnect never cancels a turn."""
         self._closed = True
         self.chat.sessions.discard(self)
+        SOCKETS.dec()
         self._hello_timer.cancel()
         if self._expiry is not None:
             self._expiry.cancel()
@@ -162,7 +165,7 @@ class Session:
         """Closes the socket."""
         self._socket.terminate(code)
 
-    # ------------------------------------------------------------------ what reactions use
+    # ------------------------------------------------------------------ what handlers use
 
     def push(self, frame: bytes) -> None:
         """Sends a frame."""
@@ -198,6 +201,7 @@ class Session:
 
     def send_error(self, error: GatewayError, frame: frames.ClientFrame) -> None:
         """Tells the client why a frame was not done."""
+        REFUSED.labels(error.code).inc()
         retry_after = RETRY_AFTER_MS if isinstance(error, Unavailable) else None
         if isinstance(error, Limited):
             retry_after = int(error.retry_after * 1000) + 1
@@ -234,8 +238,9 @@ class Session:
         self._waiting = self._worker = None
 
     async def _react(self, caller: Caller, frame: frames.ClientFrame) -> None:
+        FRAMES.labels(type(frame).__name__).inc()
         try:
-            await self.chat.reactions[type(frame)](self, caller, frame)
+            await self.chat.handlers[type(frame)](self, caller, frame)
         except GatewayError as error:
             self.send_error(error, frame)
         except Exception as failure:
@@ -253,6 +258,9 @@ class Session:
         except TokenInvalid:
             self._socket.terminate(CloseCode.BAD_TOKEN)
             return
+        except GatewayError as error:
+            self._refuse_hello(error)
+            return
         if await self._no_such_company(caller.company):
             self._socket.terminate(CloseCode.NO_SUCH_COMPANY)
             return
@@ -263,17 +271,18 @@ class Session:
             await self._let_in(caller, frame)
         except Exception as failure:
             self.chat.door.leave_subject(caller.company, caller.subject)
-            error = failure if isinstance(failure, GatewayError) else _unexpected(failure)
-            retry_after = RETRY_AFTER_MS if error.retryable else None
-            self.push(
-                server_frames.hello_error(
-                    error.code, error.message, retryable=error.retryable, retry_after_ms=retry_after
-                )
-            )
-            if error.retryable:
-                # A valid hello was said: that something behind the door is away is not the client's fault.
-                self._hello_timer.cancel()
-                self._hello_timer = self._await_hello()
+            self._refuse_hello(failure if isinstance(failure, GatewayError) else _unexpected(failure))
+
+    def _refuse_hello(self, error: GatewayError) -> None:
+        REFUSED.labels(error.code).inc()
+        retry_after = RETRY_AFTER_MS if error.retryable else None
+        self.push(
+            server_frames.hello_error(error.code, error.message, retryable=error.retryable, retry_after_ms=retry_after)
+        )
+        if error.retryable:
+            # A valid hello was said: that something behind the door is away is not the client's fault.
+            self._hello_timer.cancel()
+            self._hello_timer = self._await_hello()
 
     async def _let_in(self, caller: Caller, frame: frames.Hello) -> None:
         if not (caller.is_operator or caller.writes_as_visitor):

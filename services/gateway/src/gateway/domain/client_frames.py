@@ -1,4 +1,4 @@
-"""Frames that clients send, as the protocol's version 1 has them (docs/architecture/chat-protocol.md).
+"""Frames that clients send, as the protocol's version 1 has them (docs/architecture/chat.md).
 
 A frame becomes one of the models below, or a FrameError with the documented code. Unknown fields are ignored, so that
 an older gateway understands a newer client.

@@ -19,6 +19,7 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 from gateway.domain.close_codes import REASONS, CloseCode
+from gateway.metrics import CLOSED
 
 SOCKET_EXTENSION = "nexus.socket"
 MAX_BUFFERED_BYTES = 1024 * 1024
@@ -59,6 +60,7 @@ class ChatProtocol(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()))
 
     def terminate(self, code: CloseCode) -> None:
+        CLOSED.labels(int(code)).inc()
         self._close(int(code), REASONS[code])
 
     async def drained(self) -> None:

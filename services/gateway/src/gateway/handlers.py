@@ -1,4 +1,4 @@
-"""What each frame does, one thin function a frame."""
+"""What the gateway listens to on its sockets: one thin function a frame."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from contracts.errors import ErrorCode
 from contracts.events import turn
 from gateway.chat.commands import Draft, Place, message_id
 from gateway.chat.hub import Attachment
-from gateway.chat.session import Reaction, Session
+from gateway.chat.session import Handler, Session
 from gateway.domain import client_frames as frames
 from gateway.domain import server_frames
 from gateway.domain.facts import Snapshot
 from gateway.errors import Refused, not_found
+from gateway.metrics import ACKNOWLEDGED_SECONDS
 from gateway.ports import Caller, Stored
+from runtime.telemetry import span
 
 OWN_FACT_DEADLINE = 2.0
 """Seconds in which an acknowledged message must come back on the live feed; else the feed has a gap."""
@@ -29,9 +31,10 @@ async def _ping(session: Session, _: Caller, frame: frames.Ping) -> None:
 async def _send(session: Session, caller: Caller, frame: frames.MessageSend) -> None:
     attachment = session.attachment(frame)
     place = Place(caller, attachment.conversation)
-    stored = await session.chat.commands.find_sent(place, frame.client_message_id) if frame.retry else None
-    if stored is None:
-        stored = await _store(session, place, frame)
+    with ACKNOWLEDGED_SECONDS.time(), span("chat.message", conversation=place.conversation):
+        stored = await session.chat.commands.find_sent(place, frame.client_message_id) if frame.retry else None
+        if stored is None:
+            stored = await _store(session, place, frame)
     session.started.add(attachment.conversation)
     session.push(
         server_frames.ack(
@@ -139,7 +142,7 @@ def _operators_only(caller: Caller) -> None:
         raise Refused(ErrorCode.FORBIDDEN, "this is for human agents")
 
 
-REACTIONS: dict[type[frames.ClientFrame], Reaction] = {
+HANDLERS: dict[type[frames.ClientFrame], Handler] = {
     frames.Ping: _ping,
     frames.MessageSend: _send,
     frames.Typing: _typing,

@@ -1,0 +1,22 @@
+"""python -m gateway.openapi: prints the OpenAPI document, as docs/openapi/openapi.json keeps it."""
+
+import json
+import sys
+from typing import Any, cast
+
+from gateway.web.application import build_http
+from gateway.web.deps import Api
+
+
+def document() -> dict[str, Any]:
+    """The document of every route; nothing behind the routes is needed to describe them."""
+    return build_http(cast(Api, None), []).openapi()
+
+
+def text() -> str:
+    """The document as it is committed."""
+    return json.dumps(document(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(text())
