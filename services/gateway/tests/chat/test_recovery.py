@@ -6,8 +6,9 @@ import uuid
 
 import pytest
 from nats.aio.client import Client
+from nats.errors import SlowConsumerError
 
-from contracts.channels import ChatKind, LiveTurnKind
+from contracts.channels import LIVE_CHAT_ALL, ChatKind, LiveTurnKind
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind
 from contracts.ids import answer_id
 from contracts.rpc import TurnState
@@ -39,6 +40,12 @@ def durable(frames: list[Frame]) -> list[int]:
         elif frame["type"] in {"owner.changed", "run.cancelled"} and "seq" in frame:
             seqs.append(frame["seq"])
     return seqs
+
+
+def owners() -> list[OwnerChanged]:
+    """Three changes of owner."""
+    kinds = (OwnerKind.WAITING, OwnerKind.AI, OwnerKind.WAITING)
+    return [OwnerChanged(owner=Owner(kind=kind), by="v1") for kind in kinds]
 
 
 async def conversation_of(gateway: GatewayUnderTest, tokens: TokenMaker) -> Frame:
@@ -205,6 +212,23 @@ async def test_a_fact_that_the_live_feed_never_brought_is_noticed_and_made_good(
         ack = await client.say("stored, acknowledged, and told to nobody")
         created = await client.until("message.created", deadline=10)
         assert created["message"]["seq"] == ack["seq"]
+
+
+async def test_when_the_bus_has_dropped_facts_every_socket_is_brought_up_to_date(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as client:
+        mine = await client.hello(tokens.visitor("v1"))
+        silent = stream_config(CHAT)
+        del silent["republish"]
+        await nats_client.request("$JS.API.STREAM.UPDATE.CHAT", json.dumps(silent).encode())
+        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        lost = [(await agent.append(ChatKind.OWNER, owner, str(n))).seq for n, owner in enumerate(owners())]
+        feed = await gateway.client.subscribe(LIVE_CHAT_ALL)  # pyright: ignore[reportUnknownMemberType]
+        for _ in lost:
+            await gateway.hooks.failed(SlowConsumerError("live.chat.acme.c.owner.changed.v1", "", 1, feed))
+        await client.fact(lost[-1])
+        assert durable(client.seen) == lost
 
 
 async def test_when_the_log_is_made_anew_clients_are_told_to_come_back_and_get_a_snapshot(
