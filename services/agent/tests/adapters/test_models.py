@@ -220,7 +220,7 @@ async def test_the_preferred_provider_comes_first_and_the_chain_follows(
     models = configured(ModelSettings(), session, 30.0)
     assert _names(models.chosen("groq", "meta-llama/llama-4-scout-17b")) == [
         ("groq", "meta-llama/llama-4-scout-17b-16e-instruct"),
-        ("openai", "gpt-4o-mini"),
+        ("openai", "gpt-4.1-mini"),
     ]
     assert _names(models.chosen("anthropic", "claude"))[0][0] == "openai"
     assert _names(models.chosen("offline", "x")) == [("offline", "offline-rules")]

@@ -17,8 +17,8 @@ BASE_URLS = {
 }
 DEFAULT_MODELS = {
     "groq": "llama-3.3-70b-versatile",
-    "openai": "gpt-4o-mini",
-    "anthropic": "claude-3-5-haiku-latest",
+    "openai": "gpt-4.1-mini",
+    "anthropic": "claude-haiku-4-5",
 }
 GROQ_ALIASES = {
     "meta-llama/llama-4-scout-17b": "meta-llama/llama-4-scout-17b-16e-instruct",
