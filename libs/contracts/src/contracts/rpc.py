@@ -347,13 +347,23 @@ def tool_service(name: str, queue: str) -> Rpc[ToolServiceRequest, ToolServiceDa
 
 
 class CatalogueRequest(Wire):
-    """Which tools may this caller use?"""
+    """Which tools may this caller use? `name`: only this one; `with_quota`: and how often yet, for a `user_id`."""
 
     company_id: CompanyId
     role: str
     plan: str = "free"
     language: str = "es"
     user_id: Id | None = None
+    name: str | None = Field(default=None, max_length=128)
+    with_quota: bool = False
+
+
+class QuotaView(Wire):
+    """What is left of a limit in one window that slides; nothing is consumed by asking."""
+
+    limit: int
+    remaining: int
+    reset_at: int = Field(description="ms since the epoch: when the oldest call leaves the window")
 
 
 class CatalogueTool(Wire):
@@ -367,6 +377,9 @@ class CatalogueTool(Wire):
     parameters: dict[str, Any]
     side_effects: bool = False
     label: str | None = Field(default=None, description="what a person reads while it runs")
+    quota: dict[Literal["minute", "hour", "day"], QuotaView] | None = Field(
+        default=None, description="by window; left out when it was not asked for, or cannot be known now"
+    )
 
 
 class CatalogueReply(Wire):

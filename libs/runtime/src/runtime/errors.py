@@ -10,6 +10,7 @@
         ├── ReadFailed                    the log could not be read within the deadline
         │   └── LogBehind                 the answering replica stayed older than the reader needs
         ├── RpcError                      an error reply, or no reply in time
+        │   └── NobodyServes              no server of the method is there: nobody has seen the request
         ├── InvalidToken                  a user's token or a principal that proves nothing
         │   └── ExpiredToken              it was valid once
         └── NotReady                      a service could not start: a server is away, or a stream is in conflict
@@ -89,6 +90,13 @@ class RpcError(RuntimeFault):
         self.message = message
         self.retryable = retryable
         self.reason = reason
+
+
+class NobodyServes(RpcError):  # noqa: N818 - as above
+    """UNAVAILABLE, because no server of the method was there: nobody has seen the request."""
+
+    def __init__(self, subject: str) -> None:
+        super().__init__(ErrorCode.UNAVAILABLE, f"nobody serves {subject}", retryable=True)
 
 
 class InvalidToken(RuntimeFault):

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ValidationError
 from contracts.errors import ErrorCode
 from contracts.rpc import Rpc
 from runtime.connection import subscribe
-from runtime.errors import RpcError
+from runtime.errors import NobodyServes, RpcError
 from runtime.metrics import RPC_SECONDS, RPC_SERVED
 from runtime.replies import Pending, ReplyInbox, headers_of, is_no_responders
 from runtime.telemetry import remote_span, trace_headers
@@ -98,7 +98,7 @@ class RpcClient:
             left = end - clock()
             if left <= 0:
                 if nobody:
-                    raise RpcError(ErrorCode.UNAVAILABLE, f"nobody serves {method.subject}", retryable=True)
+                    raise NobodyServes(method.subject)
                 raise RpcError(
                     ErrorCode.TIMEOUT, f"no reply from {method.subject} within {deadline:g} s", retryable=method.safe
                 )
@@ -124,7 +124,7 @@ class RpcClient:
                 return _read_reply(method, answer.data)
             nobody = True
             if method.queue is None:
-                raise RpcError(ErrorCode.UNAVAILABLE, f"nobody serves {method.subject}", retryable=True)
+                raise NobodyServes(method.subject)
             sent -= 1
             next_attempt = 0.0
             pending.reset()
