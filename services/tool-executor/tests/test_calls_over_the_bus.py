@@ -20,7 +20,7 @@ from runtime.publishing import Publisher
 from runtime.rpc import RpcClient, RpcServer
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.domain.declaration import CallContext, Data
-from tool_executor.domain.plans import Arguments
+from tool_executor.domain.plans import Arguments, Plan
 from tool_executor.handlers import is_reply_subject
 from tool_executor.testing import (
     ANYTHING,
@@ -337,17 +337,22 @@ async def test_the_catalogue_shows_each_caller_their_own_tools(nats_client: Clie
     )
     await Memory({"demo": site}).serve(nats_client)
     paid = tool_named("paid", Counting(), required_plan="pro")
-    async with running_executor(nats_client, valkey_server.url, tools=(paid,)):
+    async with running_executor(nats_client, valkey_server.url, tools=(paid,)) as executor:
         client = RpcClient(nats_client)
 
         async def names(role: str, plan: str, company: str = "demo") -> list[str]:
             request = CatalogueRequest(company_id=company, role=role, plan=plan, language="en")
             return [tool.name for tool in (await client.call(CATALOGUE, request)).tools]
 
-        free = ["get_price", "calculate_position_size", "calculate_risk_reward", "fetch_page"]
+        def of(plan: Plan) -> list[str]:
+            return [entry.tool.name for entry in executor.registry.for_plan(plan)]
+
         assert await names("visitor", "premium") == ["calculate_risk_reward", "fetch_page"]
-        assert await names("user", "free") == free
-        assert await names("user", "pro") == [*free, "paid"]
-        assert await names("user", "unheard-of") == free
+        assert await names("user", "free") == of(Plan.FREE)
+        assert await names("user", "pro") == of(Plan.PRO)
+        assert await names("user", "premium") == of(Plan.PREMIUM)
+        assert "paid" not in of(Plan.FREE)
+        assert of(Plan.PRO)[-1] == "paid"
+        assert await names("user", "unheard-of") == of(Plan.FREE)
         assert await names("visitor", "free", company="other") == []
         assert "fetch_page" not in await names("user", "free", company="other")

@@ -70,7 +70,7 @@ def test_a_name_must_fit_into_a_subject_and_a_function_definition():
 
 
 async def test_tools_are_listed_by_category_and_by_plan(registry: Registry):
-    assert [entry.tool.name for entry in registry.in_category(Category.MARKET)] == ["get_price"]
+    assert [entry.tool.name for entry in registry.in_category(Category.NEWS)] == ["get_news", "get_sentiment"]
     both = build_registry([tool_named("f", Counting()), tool_named("p", Counting(), required_plan="premium")], SCHEMAS)
     assert [entry.tool.name for entry in both.for_plan(Plan.PRO)] == ["f"]
     assert [entry.tool.name for entry in both.for_plan(Plan.PREMIUM)] == ["f", "p"]

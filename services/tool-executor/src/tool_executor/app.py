@@ -10,11 +10,13 @@ from contracts.streams import TOOLS
 from runtime.publishing import Publisher
 from runtime.pulling import PullWorker
 from runtime.rpc import RpcClient
+from tool_executor.adapters.announcements import Announcements
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.companies import BusCompanies
 from tool_executor.adapters.json_schema import JsonSchemas
 from tool_executor.adapters.local_limiter import LocalRateLimiter
 from tool_executor.adapters.page_fetcher import PageFetcher
+from tool_executor.adapters.portfolio_changes import PortfolioChanges
 from tool_executor.adapters.rate_limiter import RedisRateLimiter
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.adapters.remote_tools import BusTools
@@ -22,6 +24,8 @@ from tool_executor.adapters.renewals import Renewals
 from tool_executor.adapters.result_cache import RedisResultCache
 from tool_executor.adapters.site_pages import SitePages
 from tool_executor.catalogue.all_tools import all_tools
+from tool_executor.catalogue.announced import Offers
+from tool_executor.catalogue.quota import QuotaReader
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.declaration import Category, Tool
 from tool_executor.domain.site_address import Origin
@@ -64,13 +68,34 @@ class Executor:
         self.companies = BusCompanies(nats, rpc)
         self._fetcher = PageFetcher(demo=connections.demo)
         pages = SitePages(self._fetcher, demo=connections.demo, budget=settings.page_tokens)
-        self.registry = build_registry([*all_tools(Outside(pages)), *more_tools], JsonSchemas())
+        schemas = JsonSchemas()
+        self.registry = build_registry([*all_tools(Outside(pages)), *more_tools], schemas)
+        self.offers = Offers(self.registry, schemas)
+        self.announcements = Announcements(nats, self.offers)
+        self._limiter = RedisRateLimiter(self.store)
+        self._cache = RedisResultCache(self.store, self._renewals)
+        self._changes = PortfolioChanges(nats, self._cache)
         pipeline = self._pipeline(rpc, settings)
         calls = CallHandler(pipeline, connections.verify, Publisher(nats), call_seconds=settings.call_seconds)
         self.worker = PullWorker(
             nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots, ack_wait=_ACK_WAIT
         )
-        self.catalogue = CatalogueHandler(self.registry, self.companies).catalogue
+        self.catalogue = CatalogueHandler(self.offers, self.companies, QuotaReader(self._limiter)).catalogue
+
+    async def start(self) -> None:
+        """Listens for what changes settings, tools and portfolios. Before the worker takes calls."""
+        await self.companies.start()
+        await self._changes.start()
+        await self.announcements.start()
+
+    async def reconnected(self) -> None:
+        """The bus was away: what was said meanwhile is asked for anew."""
+        await self.companies.forget()
+        await self.announcements.catch_up()
+
+    def _on_gone(self, subject: str) -> None:
+        for service in self.offers.lost(subject):
+            log.warning("tools.owner_gone", service=service, subject=subject)
 
     def _pipeline(self, rpc: RpcClient, settings: ExecutorSettings) -> Pipeline:
         """The steps, in the order in which a call meets them; 7 and 8 look at what the steps below them gave."""
@@ -81,15 +106,15 @@ class Executor:
         }
         return Pipeline(
             [
-                Recall(RedisCallRecords(self.store, self._renewals, settings.record_seconds), self.registry),  # 0
-                Find(self.registry, self.companies),  # 1
+                Recall(RedisCallRecords(self.store, self._renewals, settings.record_seconds), self.offers),  # 0
+                Find(self.offers, self.companies),  # 1
                 Permit(),  # 2
-                Limit(RedisRateLimiter(self.store), LocalRateLimiter()),  # 3
+                Limit(self._limiter, LocalRateLimiter()),  # 3
                 Validate(),  # 4
-                Cache(RedisResultCache(self.store, self._renewals)),  # 5 and 8
+                Cache(self._cache),  # 5 and 8
                 Bulkhead(slow, default=settings.slots),
                 CheckOutput(),  # 7
-                Run(BusTools(rpc), _on_fault),  # 6
+                Run(BusTools(rpc, self._on_gone), _on_fault),  # 6
             ],
             _on_fault,
         )

@@ -22,8 +22,9 @@ from runtime.publishing import Publisher
 from runtime.pulling import Delivery
 from runtime.telemetry import span
 from tool_executor.adapters.metrics import UNKNOWN, count_call
+from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.export import catalogue_view
-from tool_executor.catalogue.registry import Registry
+from tool_executor.catalogue.quota import QuotaReader
 from tool_executor.domain import texts
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.masking import masked
@@ -199,11 +200,12 @@ class CallHandler:
 
 
 class CatalogueHandler:
-    """rpc.tools.catalogue.v1: which tools a caller may use now."""
+    """rpc.tools.catalogue.v1: which tools a caller may use now, and how often yet."""
 
-    def __init__(self, registry: Registry, companies: Companies) -> None:
-        self._registry = registry
+    def __init__(self, offers: Offers, companies: Companies, quotas: QuotaReader) -> None:
+        self._offers = offers
         self._companies = companies
+        self._quotas = quotas
 
     async def catalogue(self, request: CatalogueRequest) -> CatalogueReply:
         """Raises RpcError(UNAVAILABLE) when a visitor's company cannot be looked up."""
@@ -220,8 +222,14 @@ class CatalogueHandler:
             if caller.is_visitor:
                 raise RpcError(ErrorCode.UNAVAILABLE, str(away), retryable=True) from away
             company = None
-        entries = self._registry.offered_to(caller, company)
-        return CatalogueReply(tools=[catalogue_view(entry, request.language) for entry in entries])
+        entries = self._offers.offered_to(caller, company)
+        if request.name is not None:
+            entries = [entry for entry in entries if entry.tool.name == request.name]
+        wanted = request.with_quota and request.user_id is not None
+        quotas = await self._quotas.read(caller, entries) if wanted else {}
+        return CatalogueReply(
+            tools=[catalogue_view(entry, request.language, quotas.get(entry.tool.name)) for entry in entries]
+        )
 
 
 def is_reply_subject(subject: str) -> bool:

@@ -133,6 +133,14 @@ class ResultCache(Protocol):
         """Ends the lead, if it is still held. Raises StoreAway."""
         ...
 
+    async def generation(self, owner: str) -> str:
+        """A word that belongs into keys of an owner's own data; `forget` changes it. Raises StoreAway."""
+        ...
+
+    async def forget(self, owner: str) -> None:
+        """Makes what is kept of an owner's own data unreachable, what is being computed too. Raises StoreAway."""
+        ...
+
 
 class Companies(Protocol):
     """What companies' settings say about tools."""

@@ -31,11 +31,11 @@ async def serve() -> None:
         except CatalogueError as error:
             raise NotReady(str(error)) from error
         service.on_stop(executor.close)
-        service.on_reconnect(executor.companies.forget)
+        service.on_reconnect(executor.reconnected)
         service.add_check("redis", executor.store.ping)
         service.serve(CATALOGUE, executor.catalogue)
         service.add_worker(executor.worker)
-        await executor.companies.start()
+        await executor.start()
 
     service.on_start(build)
     await service.run()

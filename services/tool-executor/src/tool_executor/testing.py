@@ -167,7 +167,7 @@ async def running_executor(
     connections = Connections(nats=client, redis_url=redis_url, redis_deadline=1.0, verify=verify, demo=demo)
     executor = Executor(connections, settings or ExecutorSettings(), tools)
     server = RpcServer(client)
-    await executor.companies.start()
+    await executor.start()
     await server.serve(CATALOGUE, executor.catalogue)
     await executor.worker.start()
     await client.flush()

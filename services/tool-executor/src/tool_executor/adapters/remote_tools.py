@@ -1,11 +1,13 @@
 """Tools that other services serve: a NATS request that is answered with data or an error."""
 
+from collections.abc import Callable
+
 from contracts.errors import ErrorCode, ToolCode
 from contracts.events.tool import FieldError
 from contracts.ids import is_id
 from contracts.rpc import Caller as WireCaller
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
-from runtime.errors import RpcError
+from runtime.errors import NobodyServes, RpcError
 from runtime.rpc import RpcClient
 from tool_executor.domain.declaration import CallContext, Data, ServiceAway, ToolFailed, ToolRefused
 from tool_executor.domain.plans import Arguments, Caller
@@ -16,10 +18,11 @@ _REFUSED = frozenset({ErrorCode.BAD_FIELD, ToolCode.VALIDATION_ERROR})
 
 
 class BusTools:
-    """See ports.RemoteTools."""
+    """See ports.RemoteTools. `on_gone` is told the subject of an announced tool that nobody serves any more."""
 
-    def __init__(self, client: RpcClient) -> None:
+    def __init__(self, client: RpcClient, on_gone: Callable[[str], None]) -> None:
         self._client = client
+        self._on_gone = on_gone
 
     async def call(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data:
         """Asked once: whether a service may be asked twice is for its tool to say, not for the transport."""
@@ -29,23 +32,29 @@ class BusTools:
         # The queue group is the server's affair; a name here only says that there is one.
         method = tool_service(tool, queue="tool")
         if subject is not None:
-            method = Rpc(subject, ToolServiceRequest, ToolServiceData, queue="tool", safe=False)
+            # Without a queue's name nobody waits for a server to come back: an announced tool goes with its owner.
+            method = Rpc(subject, ToolServiceRequest, ToolServiceData, queue=None, safe=False)
         try:
             reply = await self._client.call(method, request, deadline=max(context.seconds_left - _SPARE, 0.05))
+        except NobodyServes as error:
+            if subject is not None:
+                self._on_gone(subject)
+            raise ServiceAway(error.message) from error
         except RpcError as error:
             raise _as_tool_error(error) from error
         return reply.result
 
 
 def _as_tool_error(error: RpcError) -> Exception:
-    if error.reason is not None:
-        return ToolFailed(error.reason, error.message)
-    if error.code in _REFUSED:
-        return ToolRefused([FieldError(field="", message=error.message)])
+    # Not recorded: the same call id may be asked again, and its service knows what it has done under it.
     if error.code == ErrorCode.UNAVAILABLE:
         return ServiceAway(error.message)
     if error.code == ErrorCode.TIMEOUT:
         return TimeoutError(error.message)
+    if error.reason is not None:
+        return ToolFailed(error.reason, error.message)
+    if error.code in _REFUSED:
+        return ToolRefused([FieldError(field="", message=error.message)])
     return ToolFailed(error.code.lower(), error.message)
 
 

@@ -15,6 +15,7 @@ _RENEW = Script(
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0"
 )
 _JITTER = 0.1
+_GENERATION = 3_600_000
 _FIRST_LOOK = 0.005
 _LAST_LOOK = 0.1
 
@@ -55,6 +56,14 @@ class RedisResultCache:
             if (data := await self.get(key)) is not None or not led:
                 return data
         return None
+
+    async def generation(self, owner: str) -> str:
+        word = await self._store.command("GET", f"tool:generation:{owner}")
+        return "" if word is None else word.decode()
+
+    async def forget(self, owner: str) -> None:
+        # Outlives whatever can be kept under the word before it.
+        await self._store.command("SET", f"tool:generation:{owner}", secrets.token_hex(8), "PX", _GENERATION)
 
     async def yield_lead(self, key: str, token: str) -> None:
         self._renewals.drop(f"tool:lead:{key}")

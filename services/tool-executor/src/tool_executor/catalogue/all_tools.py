@@ -1,10 +1,20 @@
 """Every tool of every category, in a fixed order: what models and clients are shown does not jump around."""
 
-from tool_executor.catalogue import calculate, market, site
+from tool_executor.catalogue import alerts, calculate, market, ml, news, portfolio, site, trading, watchlist
 from tool_executor.domain.declaration import Tool
 from tool_executor.ports import Outside
 
 
 def all_tools(outside: Outside) -> list[Tool]:
     """The declarations, unchecked: registry.build_registry checks them."""
-    return [*market.tools(), *calculate.tools(), *site.tools(outside.pages)]
+    return [
+        *market.tools(),
+        *news.tools(),
+        *ml.tools(),
+        *portfolio.tools(),
+        *trading.tools(),
+        *alerts.tools(),
+        *calculate.tools(),
+        *watchlist.tools(),
+        *site.tools(outside.pages),
+    ]

@@ -1,9 +1,9 @@
 """The catalogue as others see it: OpenAI function definitions, and the reply of rpc.tools.catalogue.v1."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, cast
 
-from contracts.rpc import CatalogueTool
+from contracts.rpc import CatalogueTool, QuotaView
 from tool_executor.catalogue.registry import Entry
 
 
@@ -25,7 +25,7 @@ def openai_functions(entries: Iterable[Entry], language: str) -> list[dict[str, 
     ]
 
 
-def catalogue_view(entry: Entry, language: str) -> CatalogueTool:
+def catalogue_view(entry: Entry, language: str, quota: Mapping[str, QuotaView] | None = None) -> CatalogueTool:
     """One tool as every interface shows it."""
     tool = entry.tool
     return CatalogueTool(
@@ -37,4 +37,5 @@ def catalogue_view(entry: Entry, language: str) -> CatalogueTool:
         parameters=dict(tool.input_schema),
         side_effects=tool.side_effects,
         label=tool.label.said_in(language) if tool.label else None,
+        quota=cast("dict[Literal['minute', 'hour', 'day'], QuotaView] | None", quota),
     )

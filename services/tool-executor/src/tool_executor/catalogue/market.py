@@ -1,33 +1,53 @@
 """Market tools. The market-adapter serves them; here is what they are called, take and give."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from contracts.symbols import normal_symbol
+from tool_executor.catalogue.shapes import (
+    MAYBE,
+    SYMBOL,
+    TEXT,
+    TICKERS,
+    gives,
+    list_of,
+    one_of,
+    sourced,
+    takes,
+    whole,
+    with_normal_symbol,
+    with_normal_tickers,
+)
 from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Text, Tool
 from tool_executor.domain.plans import Arguments
 
-SYMBOL: Mapping[str, Any] = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": 40,
-    "pattern": r"^\s*[$^]?[A-Za-z0-9][A-Za-z0-9 .:/_-]*$",
-    "description": "Ticker, e.g. AAPL, BRK.B, BTC/USD, ^GSPC",
-}
-PROVENANCE: Mapping[str, Any] = {
-    "source": {"type": "string", "minLength": 1},
-    "as_of": {"type": "string", "minLength": 10},
-}
-"""What every answer about a market says: where the figures are from, and of when they are."""
+TIMEFRAMES = ("1m", "5m", "15m", "1h", "4h", "1d", "1w")
+INDICATORS = ("RSI", "MACD", "BB", "SMA", "EMA", "ATR", "VWAP", "OBV", "ADX")
+_ABOVE_ZERO = {"type": "number", "exclusiveMinimum": 0}
+_VOLUME = {"type": ["number", "null"], "minimum": 0}
+_BAR = gives(
+    {
+        "time": TEXT,
+        "open": _ABOVE_ZERO,
+        "high": _ABOVE_ZERO,
+        "low": _ABOVE_ZERO,
+        "close": _ABOVE_ZERO,
+        "volume": _VOLUME,
+    }
+)
+_FAILURE = gives({"error": TEXT, "ticker": {"type": "string"}, "reason": TEXT})
+_PER_TICKER = gives(
+    {
+        "tickers": {"type": "object", "additionalProperties": sourced({})},
+        "errors": list_of(_FAILURE),
+    }
+)
 
 
-def with_normal_symbol(arguments: Arguments) -> Arguments:
-    """The arguments with their symbol in the one spelling."""
-    return {**arguments, "symbol": normal_symbol(arguments["symbol"])}
+def with_indicators_once(arguments: Arguments) -> Arguments:
+    """One spelling: the symbol's own, and each indicator once, in the catalogue's order."""
+    asked = [name for name in INDICATORS if name in arguments["indicators"]]
+    return {**with_normal_symbol(arguments), "indicators": asked}
 
 
 def tools() -> list[Tool]:
-    """The category's tools."""
+    """The category's tools about symbols and bars; watchlists, which change, are in watchlist.py."""
     return [
         Tool(
             id="market.get_price",
@@ -41,36 +61,157 @@ def tools() -> list[Tool]:
             per_minute=60,
             time_limit=5.0,
             cache=CacheScope.PUBLIC,
-            input_schema={
-                "type": "object",
-                "properties": {"symbol": SYMBOL},
-                "required": ["symbol"],
-                "additionalProperties": False,
-            },
-            output_schema={
-                "type": "object",
-                "properties": {
-                    "symbol": {"type": "string"},
-                    "price": {"type": "number", "exclusiveMinimum": 0},
-                    "change": {"type": ["number", "null"]},
-                    "change_percent": {"type": ["number", "null"]},
+            input_schema=takes({"symbol": SYMBOL}),
+            output_schema=sourced(
+                {
+                    "symbol": TEXT,
+                    "price": _ABOVE_ZERO,
+                    "change": MAYBE,
+                    "change_percent": MAYBE,
                     "change_basis": {"type": ["string", "null"]},
-                    "volume": {"type": ["number", "null"], "minimum": 0},
-                    **PROVENANCE,
-                },
-                "required": [
-                    "symbol",
-                    "price",
-                    "change",
-                    "change_percent",
-                    "change_basis",
-                    "volume",
-                    "source",
-                    "as_of",
-                ],
-            },
+                    "volume": _VOLUME,
+                }
+            ),
             handler=OverTheBus(),
             normaliser=with_normal_symbol,
             examples=({"symbol": "AAPL"}, {"symbol": "BTC/USD"}),
-        )
+        ),
+        Tool(
+            id="market.get_ohlcv",
+            name="get_ohlcv",
+            description=Text(
+                es="Velas (apertura, máximo, mínimo, cierre, volumen) de un símbolo, de la más antigua a la última, "
+                "ajustadas por splits. `closed` dice si la última ya terminó.",
+                en="Bars (open, high, low, close, volume) of a symbol, oldest first, adjusted for splits. "
+                "`closed` says whether the last one is over.",
+            ),
+            label=Text(es="Consultando el histórico…", en="Looking up past prices…"),
+            category=Category.MARKET,
+            per_minute=30,
+            time_limit=8.0,
+            cache=CacheScope.PUBLIC,
+            input_schema=takes(
+                {"symbol": SYMBOL, "timeframe": one_of(TIMEFRAMES, "How long a bar is")},
+                {"limit": whole(100, 500, "How many of the last bars")},
+            ),
+            output_schema=sourced({"bars": list_of(_BAR), "closed": {"type": "boolean"}}),
+            handler=OverTheBus(),
+            normaliser=with_normal_symbol,
+            examples=({"symbol": "IBM", "timeframe": "1d", "limit": 20},),
+        ),
+        Tool(
+            id="market.get_indicators",
+            name="get_indicators",
+            description=Text(
+                es="Indicadores técnicos de un símbolo en su última vela: RSI, MACD, BB, SMA, EMA, ATR, VWAP, OBV, "
+                "ADX.",
+                en="Technical indicators of a symbol at its last bar: RSI, MACD, BB, SMA, EMA, ATR, VWAP, OBV, ADX.",
+            ),
+            label=Text(es="Calculando indicadores…", en="Calculating indicators…"),
+            category=Category.MARKET,
+            per_minute=30,
+            time_limit=8.0,
+            cache=CacheScope.PUBLIC,
+            input_schema=takes(
+                {
+                    "symbol": SYMBOL,
+                    "indicators": {
+                        "type": "array",
+                        "items": {"enum": list(INDICATORS)},
+                        "minItems": 1,
+                        "maxItems": 20,
+                        "description": 'Which, e.g. ["RSI", "MACD"]',
+                    },
+                },
+                {"timeframe": one_of(("1h", "4h", "1d"), "How long a bar is", default="1d")},
+            ),
+            output_schema=sourced(
+                {
+                    "timeframe": one_of(("1h", "4h", "1d"), "How long a bar is"),
+                    "warmup_bars": {"type": "integer", "minimum": 0},
+                    "indicators": {
+                        "type": "object",
+                        "propertyNames": {"enum": list(INDICATORS)},
+                        "additionalProperties": {"type": "object", "additionalProperties": MAYBE},
+                    },
+                }
+            ),
+            handler=OverTheBus(),
+            normaliser=with_indicators_once,
+            examples=({"symbol": "MSFT", "indicators": ["RSI", "MACD"]},),
+        ),
+        Tool(
+            id="market.get_fundamentals",
+            name="get_fundamentals",
+            description=Text(
+                es="Datos fundamentales de una empresa: PER, beneficio por acción, ingresos, capitalización, márgenes, "
+                "dividendo y beta; null donde no se conocen.",
+                en="A company's fundamentals: P/E, earnings per share, revenue, market cap, margins, dividend yield "
+                "and beta; null where unknown.",
+            ),
+            label=Text(es="Consultando los fundamentales…", en="Looking up fundamentals…"),
+            category=Category.MARKET,
+            per_minute=20,
+            time_limit=8.0,
+            cache=CacheScope.PUBLIC,
+            input_schema=takes({"symbol": SYMBOL}),
+            output_schema=sourced(
+                {
+                    "symbol": TEXT,
+                    "period": {"type": ["string", "null"]},
+                    "pe": MAYBE,
+                    "eps": MAYBE,
+                    "revenue": MAYBE,
+                    "market_cap": MAYBE,
+                    "gross_margin": MAYBE,
+                    "net_margin": MAYBE,
+                    "dividend_yield": MAYBE,
+                    "beta": MAYBE,
+                    "currency": {"type": ["string", "null"]},
+                }
+            ),
+            handler=OverTheBus(),
+            normaliser=with_normal_symbol,
+            examples=({"symbol": "IBM"},),
+        ),
+        Tool(
+            id="market.snapshot",
+            name="market_snapshot",
+            description=Text(
+                es="Cómo se han movido varios símbolos: rentabilidades, caídas, volatilidad, medias, ATR y volumen. "
+                "Lo que no se pudo responder está en `errors`.",
+                en="How several tickers have moved: returns, drawdowns, volatility, averages, ATR and volume. "
+                "What could not be answered is in `errors`.",
+            ),
+            label=Text(es="Analizando el mercado…", en="Analysing the market…"),
+            category=Category.MARKET,
+            per_minute=30,
+            time_limit=15.0,
+            cache=CacheScope.PUBLIC,
+            input_schema=takes({"tickers": TICKERS}),
+            output_schema=_PER_TICKER,
+            handler=OverTheBus(),
+            normaliser=with_normal_tickers,
+            examples=({"tickers": ["IBM", "MSFT"]},),
+        ),
+        Tool(
+            id="market.fundamentals_events",
+            name="fundamentals_events",
+            description=Text(
+                es="Fundamentales de varios símbolos y sus próximas fechas de resultados y dividendo. "
+                "Lo que no se pudo responder está en `errors`.",
+                en="Fundamentals of several tickers and their next earnings and dividend dates. "
+                "What could not be answered is in `errors`.",
+            ),
+            label=Text(es="Consultando empresas y fechas…", en="Looking up companies and dates…"),
+            category=Category.MARKET,
+            per_minute=20,
+            time_limit=15.0,
+            cache=CacheScope.PUBLIC,
+            input_schema=takes({"tickers": TICKERS}),
+            output_schema=_PER_TICKER,
+            handler=OverTheBus(),
+            normaliser=with_normal_tickers,
+            examples=({"tickers": ["IBM", "MSFT"]},),
+        ),
     ]

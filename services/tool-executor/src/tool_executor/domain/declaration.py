@@ -58,6 +58,8 @@ class CallContext:
 
 Data = dict[str, Any]
 """A result's data: JSON values by snake_case names."""
+Schema = Mapping[str, Any]
+"""A JSON Schema, 2020-12."""
 
 
 class Handler(Protocol):
@@ -97,8 +99,8 @@ class Tool:
     description: Text
     category: str
     handler: Handler | OverTheBus
-    input_schema: Mapping[str, Any]
-    output_schema: Mapping[str, Any]
+    input_schema: Schema
+    output_schema: Schema
     per_minute: int
     per_hour: int | None = None
     per_day: int | None = None

@@ -1,11 +1,12 @@
 """Steps 5 and 8: a kept result is the answer; many callers that miss at once cause one execution."""
 
 import asyncio
+import contextlib
 import hashlib
 
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolResult
-from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Data
+from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Category, Data
 from tool_executor.domain.fingerprint import fingerprint
 from tool_executor.pipeline.call import Outcome, Progress, Rest
 from tool_executor.ports import ResultCache, StoreAway
@@ -22,9 +23,17 @@ class Cache:
         self._flying: dict[str, asyncio.Future[Outcome]] = {}
 
     async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+        if call.found.category is Category.TRADING and call.found.tool.side_effects:
+            return await self._changing(call, rest)
         key, seconds = cache_key(call), keep_seconds(call)
         if key is None or seconds <= 0 or call.degraded:
             return await rest()
+        if call.found.tool.cache is CacheScope.USER:
+            try:
+                key += f":{await self._cache.generation(owner_of(call))}"
+            except StoreAway:
+                call.degraded = True
+                return await rest()
         if (leader := self._flying.get(key)) is not None:
             return await self._as_follower(call, leader, rest)
         flight: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
@@ -37,6 +46,14 @@ class Cache:
             del self._flying[key]
             # Cancelled or failed: whoever waits runs the call itself.
             flight.cancel()
+
+    async def _changing(self, call: Progress, rest: Rest) -> Outcome:
+        """A call about orders, whatever comes of it, ends what is kept of the user's own data."""
+        try:
+            return await rest()
+        finally:
+            with contextlib.suppress(StoreAway):
+                await self._cache.forget(owner_of(call))
 
     async def _as_follower(self, call: Progress, leader: asyncio.Future[Outcome], rest: Rest) -> Outcome:
         await asyncio.wait([leader], timeout=max(call.seconds_left, 0.0))
@@ -89,6 +106,11 @@ class Cache:
             return
 
 
+def owner_of(call: Progress) -> str:
+    """Whose own data the call is about."""
+    return f"{call.caller.company}:{call.caller.user}"
+
+
 def cache_key(call: Progress) -> str | None:
     """Tool, version, canonical arguments, who shares it and, where texts differ, the language; None: never kept."""
     tool = call.found.tool
@@ -96,7 +118,7 @@ def cache_key(call: Progress) -> str | None:
         case CacheScope.PUBLIC:
             scope = "public"
         case CacheScope.USER:
-            scope = f"user:{call.caller.company}:{call.caller.user}"
+            scope = f"user:{owner_of(call)}"
         case CacheScope.SITE if call.company is not None:
             # What a company forbids must not go on being served: its rules are part of the key.
             rules = "\x1f".join([*call.company.allowed_domains, "\x1e", *call.company.allowed_paths])

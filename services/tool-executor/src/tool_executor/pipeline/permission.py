@@ -1,7 +1,7 @@
 """Steps 1 to 3: is there such a tool for this caller, does the plan include it, is there quota left."""
 
 from contracts.errors import ToolCode
-from tool_executor.catalogue.registry import Registry
+from tool_executor.catalogue.announced import Offers
 from tool_executor.domain import texts
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.limits import Quota
@@ -13,13 +13,13 @@ from tool_executor.ports import Companies, RateLimiter, StoreAway
 class Find:
     """Step 1. A tool that the caller may not know of is not found."""
 
-    def __init__(self, registry: Registry, companies: Companies) -> None:
-        self._registry = registry
+    def __init__(self, offers: Offers, companies: Companies) -> None:
+        self._offers = offers
         self._companies = companies
 
     async def __call__(self, call: Progress, rest: Rest) -> Outcome:
         language = call.caller.language
-        entry = self._registry.find(call.tool)
+        entry = self._offers.find(call.tool, call.caller.company)
         if entry is not None:
             if entry.needs_settings(call.caller):
                 try:

@@ -4,7 +4,8 @@ import contextlib
 
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolResult
-from tool_executor.catalogue.registry import Entry, Registry
+from tool_executor.catalogue.announced import Offers
+from tool_executor.catalogue.registry import Entry
 from tool_executor.domain import texts
 from tool_executor.domain.fingerprint import fingerprint
 from tool_executor.pipeline.call import UNRECORDED, Outcome, Postponed, Progress, Rest
@@ -19,13 +20,13 @@ _LONGEST_WAIT = 2.0
 class Recall:
     """Makes a call run once per id."""
 
-    def __init__(self, records: CallRecords, registry: Registry) -> None:
+    def __init__(self, records: CallRecords, offers: Offers) -> None:
         self._records = records
-        self._registry = registry
+        self._offers = offers
 
     async def __call__(self, call: Progress, rest: Rest) -> Outcome:
         key = CallKey(call.caller.company, call.caller.user, call.call_id)
-        entry = self._registry.find(call.tool)
+        entry = self._offers.find(call.tool, call.caller.company)
         # What has side effects must never be taken for dead while it runs; the rest may be run twice.
         renewed = entry is not None and not entry.tool.side_effects
         try:

@@ -1,0 +1,118 @@
+"""Hears which tools other services announce and withdraw (stream FACTS), and what was announced before it listened.
+
+Every executor keeps the whole list: a core subscription tells what is new, and at the start and after each reconnect
+the stream is read from as far back as an announcement can last.
+"""
+
+import asyncio
+import contextlib
+import time
+from datetime import UTC, datetime, timedelta
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+from pydantic import ValidationError
+
+from contracts.envelope import CloudEvent
+from contracts.events.tool import ToolsAnnounced, ToolsWithdrawn
+from contracts.streams import FACTS
+from runtime.connection import jetstream, subscribe
+from tool_executor.catalogue.announced import Offers
+
+log = structlog.get_logger(__name__)
+
+# Named once: building a parametrised model anew takes milliseconds.
+_AnnouncedEvent = CloudEvent[ToolsAnnounced]
+_WithdrawnEvent = CloudEvent[ToolsWithdrawn]
+
+ANNOUNCED = "tools.announced.v1"
+WITHDRAWN = "tools.withdrawn.v1"
+_LONGEST = timedelta(hours=1)
+"""The longest ttl that the contract allows."""
+_DEADLINE = 5.0
+_BATCH = 256
+_MOST = 10_000
+
+
+class Announcements:
+    """Keeps `offers` as the bus says."""
+
+    def __init__(self, client: Client, offers: Offers) -> None:
+        self._client = client
+        self._offers = offers
+        self._heard: set[tuple[str, str]] = set()
+        """Who was heard live while the stream is read: what they said before does not count any more."""
+        self._reading = asyncio.Lock()
+
+    async def start(self) -> None:
+        """Listens from now on, and learns what was announced before; what cannot be read now is heard again soon."""
+        await subscribe(self._client, f"{ANNOUNCED}.>", self._on_live)
+        await subscribe(self._client, f"{WITHDRAWN}.>", self._on_live)
+        await self._client.flush()
+        await self.catch_up()
+
+    async def catch_up(self) -> None:
+        """Reads what may have been missed."""
+        async with self._reading:
+            self._heard.clear()
+            try:
+                async with asyncio.timeout(_DEADLINE):
+                    await self._read_back()
+            except (NatsError, TimeoutError) as error:
+                # Owners announce again within their ttl.
+                log.warning("tools.announcements_not_read", error=str(error) or type(error).__name__)
+
+    async def _read_back(self) -> None:
+        since = datetime.now(UTC) - _LONGEST
+        config = ConsumerConfig(
+            deliver_policy=DeliverPolicy.BY_START_TIME,
+            opt_start_time=since.isoformat(),  # pyright: ignore[reportArgumentType] - sent as it is, and text is JSON
+            filter_subjects=[f"{ANNOUNCED}.>", f"{WITHDRAWN}.>"],
+            ack_policy=AckPolicy.NONE,
+            inactive_threshold=10.0,
+            mem_storage=True,
+        )
+        reading = await jetstream(self._client).pull_subscribe("", stream=FACTS.name, config=config)
+        try:
+            pending = (await reading.consumer_info()).num_pending or 0
+            pending = min(pending, _MOST)
+            while pending > 0:
+                batch = await reading.fetch(min(pending, _BATCH), timeout=2.0)
+                for message in batch:
+                    age = time.time() - message.metadata.timestamp.timestamp()
+                    self._apply(message.subject, message.data, max(age, 0.0), live=False)
+                pending -= len(batch)
+        finally:
+            with contextlib.suppress(NatsError):
+                await reading.unsubscribe()
+
+    async def _on_live(self, message: Msg) -> None:
+        self._apply(message.subject, message.data, 0.0, live=True)
+
+    def _apply(self, subject: str, data: bytes, age: float, *, live: bool) -> None:
+        kind = ANNOUNCED if subject.startswith(ANNOUNCED) else WITHDRAWN
+        company = subject.removeprefix(f"{kind}.").partition(".")[0]
+        try:
+            if kind == ANNOUNCED:
+                announced = _AnnouncedEvent.model_validate_json(data).data
+                if not self._is_news(company, announced.service, live) or age >= announced.ttl_seconds:
+                    return
+                refused = self._offers.announce(company, announced, announced.ttl_seconds - age)
+                for line in refused:
+                    log.warning("tools.announcement_refused", company=company, service=announced.service, why=line)
+            else:
+                withdrawn = _WithdrawnEvent.model_validate_json(data).data
+                if self._is_news(company, withdrawn.service, live):
+                    self._offers.withdraw(company, withdrawn.service, withdrawn.names)
+        except ValidationError as error:
+            log.warning("tools.bad_announcement", subject=subject, problems=error.error_count())
+
+    def _is_news(self, company: str, service: str, live: bool) -> bool:
+        if live:
+            if self._reading.locked():
+                self._heard.add((company, service))
+            return True
+        return (company, service) not in self._heard

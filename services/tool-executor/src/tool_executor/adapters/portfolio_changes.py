@@ -1,0 +1,33 @@
+"""A fill or a decision about an order ends what is kept of that user's own data, at once and for every executor."""
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from runtime.connection import subscribe
+from tool_executor.ports import ResultCache, StoreAway
+
+log = structlog.get_logger(__name__)
+
+_CHANGES = ("order.filled.v1", "action.decided.v1")
+_QUEUE = "tool-executor"
+
+
+class PortfolioChanges:
+    """Listens with the other executors: one of them is enough, since what is kept is shared."""
+
+    def __init__(self, client: Client, cache: ResultCache) -> None:
+        self._client = client
+        self._cache = cache
+
+    async def start(self) -> None:
+        """Listens from now on. What is missed is kept for a few seconds longer, no more."""
+        for kind in _CHANGES:
+            await subscribe(self._client, f"{kind}.*.*", self._on_change, queue=_QUEUE)
+
+    async def _on_change(self, message: Msg) -> None:
+        company, user = message.subject.split(".")[-2:]
+        try:
+            await self._cache.forget(f"{company}:{user}")
+        except StoreAway as away:
+            log.warning("cache.not_forgotten", subject=message.subject, error=str(away))

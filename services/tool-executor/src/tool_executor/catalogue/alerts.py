@@ -1,0 +1,85 @@
+"""Price alerts of the caller's own. The market-adapter serves them and keeps the call id with each alert."""
+
+from tool_executor.catalogue.shapes import (
+    ID,
+    SYMBOL,
+    TEXT,
+    above_zero,
+    gives,
+    list_of,
+    one_of,
+    takes,
+    with_normal_symbol,
+)
+from tool_executor.domain.declaration import Category, OverTheBus, Text, Tool
+
+CONDITIONS = (">=", "<=", "==")
+
+
+def tools() -> list[Tool]:
+    """The category's tools."""
+    message = {"type": "string", "maxLength": 500, "description": "What the user wants to be told"}
+    alert_id = {**ID, "description": "The alert's id, as list_alerts shows it"}
+    return [
+        Tool(
+            id="alert.create",
+            name="create_alert",
+            description=Text(
+                es="Crea una alerta de precio; avisa al usuario en el chat una sola vez, cuando se cumple.",
+                en="Creates a price alert; it tells the user in the chat, once, when the condition comes true.",
+            ),
+            label=Text(es="Creando la alerta…", en="Creating the alert…"),
+            category=Category.ALERTS,
+            required_plan="pro",
+            per_minute=20,
+            side_effects=True,
+            time_limit=5.0,
+            input_schema=takes(
+                {
+                    "symbol": SYMBOL,
+                    "condition": one_of(CONDITIONS, "How the price must stand; == is touching or crossing it"),
+                    "price": above_zero("The price to watch"),
+                },
+                {"message": message},
+            ),
+            output_schema=gives({"alert_id": TEXT}),
+            handler=OverTheBus(),
+            reconcile=OverTheBus(),
+            normaliser=with_normal_symbol,
+            examples=({"symbol": "AAPL", "condition": ">=", "price": 450},),
+        ),
+        Tool(
+            id="alert.list",
+            name="list_alerts",
+            description=Text(
+                es="Alertas activas del usuario, todas o las de un símbolo.",
+                en="The user's active alerts, all of them or a symbol's.",
+            ),
+            label=Text(es="Consultando tus alertas…", en="Looking up your alerts…"),
+            category=Category.ALERTS,
+            required_plan="pro",
+            per_minute=30,
+            time_limit=5.0,
+            input_schema=takes({}, {"symbol": SYMBOL}),
+            output_schema=gives({"alerts": list_of({"type": "object"})}),
+            handler=OverTheBus(),
+            normaliser=with_normal_symbol,
+            examples=({}, {"symbol": "AAPL"}),
+        ),
+        Tool(
+            id="alert.delete",
+            name="delete_alert",
+            description=Text(es="Borra una alerta del usuario.", en="Deletes one of the user's alerts."),
+            label=Text(es="Borrando la alerta…", en="Deleting the alert…"),
+            category=Category.ALERTS,
+            required_plan="pro",
+            per_minute=20,
+            side_effects=True,
+            time_limit=5.0,
+            input_schema=takes({"alert_id": alert_id}),
+            output_schema=gives({"alert_id": TEXT}),
+            handler=OverTheBus(),
+            reconcile=OverTheBus(),
+            examples=({"alert_id": "0196f0c2-6a51-7cc3-9b7e-0d5b2f3a1c44"},),
+        ),
+    ]

@@ -1,0 +1,162 @@
+"""Tools that other services announce: checked like our own, and gone when their owner is.
+
+An announcement is the whole offer of one service to one company, or to all (``-`` in its subject): it takes the place
+of the one before, and lasts `ttl_seconds`. A name belongs to the catalogue first, then to whoever announces it to all,
+then to whoever announces it to the company; between two services of the same standing, to the one that holds it.
+"""
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from contracts.events.tool import ToolDeclaration, ToolsAnnounced
+from contracts.ids import NOBODY
+from tool_executor.catalogue.registry import CatalogueError, Entry, Registry, check
+from tool_executor.domain.declaration import CacheScope, OverTheBus, Text, Tool
+from tool_executor.domain.plans import Caller, CompanyTools, Plan
+from tool_executor.ports import SchemaCompiler
+
+_SUBJECT = re.compile(r"rpc\.tool(\.[A-Za-z0-9_-]+){1,8}")
+MOST_TOOLS = 64
+"""Of one service."""
+MOST_OFFERS = 256
+"""Of all services together."""
+
+
+@dataclass(slots=True)
+class _Offer:
+    announced: ToolsAnnounced
+    until: float
+    entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
+
+
+class Offers:
+    """All tools that there are now: the catalogue's, and what is announced. `clock` counts seconds."""
+
+    def __init__(
+        self, catalogue: Registry, compiler: SchemaCompiler, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._catalogue = catalogue
+        self._compiler = compiler
+        self._clock = clock
+        self._offers: dict[tuple[str, str], _Offer] = {}
+        """By company (``-``: all) and service."""
+
+    def find(self, name: str, company: str) -> Entry | None:
+        """The tool of that name in this company."""
+        entry = self._catalogue.find(name)
+        if entry is not None or not self._offers:
+            return entry
+        return next((offer.entries[name] for offer in self._of(company) if name in offer.entries), None)
+
+    def offered_to(self, caller: Caller, company: CompanyTools | None) -> list[Entry]:
+        """The tools that this caller may call now, the catalogue's first."""
+        plan = Plan.FREE if caller.is_visitor else caller.plan
+        listed = self._catalogue.offered_to(caller, company)
+        names: set[str] = set()
+        for offer in self._of(caller.company):
+            for name, entry in offer.entries.items():
+                if name not in names and entry.plan <= plan and entry.visible_to(caller, company):
+                    names.add(name)
+                    listed.append(entry)
+        return listed
+
+    def announce(self, company: str, announced: ToolsAnnounced, seconds: float) -> list[str]:
+        """Takes a service's offer to a company (``-``: all) for so many seconds.
+
+        Returns:
+            Why tools were left out, one line each; the others count.
+        """
+        self._sweep()
+        key, until = (company, announced.service), self._clock() + seconds
+        known = self._offers.get(key)
+        if known is not None and known.announced == announced and len(known.entries) == len(announced.tools):
+            known.until = until
+            return []
+        if known is None and len(self._offers) >= MOST_OFFERS:
+            return [f"{announced.service}: {MOST_OFFERS} services offer tools already"]
+        subject = announced.call_subject
+        served = {f"rpc.tool.{entry.tool.name}.v1" for entry in self._catalogue}
+        if _SUBJECT.fullmatch(subject) is None or subject in served:
+            self._offers.pop(key, None)
+            return [f"{announced.service}: callSubject must be a subject of its own below rpc.tool, not {subject[:80]}"]
+        offer, refused = _Offer(announced, until), list[str]()
+        for declared in announced.tools[:MOST_TOOLS]:
+            try:
+                entry = check(declared_tool(declared, subject), self._compiler)
+                self._check_free(entry.tool, key, offer)
+            except CatalogueError as error:
+                refused.append(str(error))
+            else:
+                offer.entries[entry.tool.name] = entry
+        if len(announced.tools) > MOST_TOOLS:
+            refused.append(f"{announced.service}: offers more than {MOST_TOOLS} tools")
+        self._offers[key] = offer
+        return refused
+
+    def withdraw(self, company: str, service: str, names: list[str]) -> None:
+        """Ends a service's offer, or the named tools of it."""
+        offer = self._offers.get((company, service))
+        if offer is None:
+            return
+        for name in names:
+            offer.entries.pop(name, None)
+        offer.announced = offer.announced.model_copy(
+            update={"tools": [tool for tool in offer.announced.tools if tool.name in offer.entries]}
+        )
+        if not names or not offer.entries:
+            del self._offers[company, service]
+
+    def lost(self, subject: str) -> list[str]:
+        """Nobody serves this subject any more: ends the offers that are called there, and names their services."""
+        gone = [key for key, offer in self._offers.items() if offer.announced.call_subject == subject]
+        for key in gone:
+            del self._offers[key]
+        return [service for _, service in gone]
+
+    def _of(self, company: str) -> Iterator[_Offer]:
+        now = self._clock()
+        for scope in (NOBODY, company):
+            for (where, _), offer in self._offers.items():
+                if where == scope and offer.until > now:
+                    yield offer
+
+    def _check_free(self, tool: Tool, key: tuple[str, str], offer: _Offer) -> None:
+        others = [other for (where, service), other in self._offers.items() if where == key[0] and service != key[1]]
+        announced = (entry for other in [offer, *others] for entry in other.entries.values())
+        if any(tool.name == entry.tool.name or tool.id == entry.tool.id for entry in [*self._catalogue, *announced]):
+            raise CatalogueError(f"tool {tool.id}: another one has this id or the name {tool.name!r}; choose a new one")
+
+    def _sweep(self) -> None:
+        now = self._clock()
+        for key in [key for key, offer in self._offers.items() if offer.until <= now]:
+            del self._offers[key]
+
+
+def declared_tool(declared: ToolDeclaration, subject: str) -> Tool:
+    """The declaration as our own are; unchecked. What may be kept is kept for each user alone: whether somebody
+    else's data is public is not for a service to say."""
+    texts = declared.description
+    spoken = texts.get("en") or texts.get("es") or declared.name
+    digest = hashlib.sha256(declared.to_json()).digest()
+    return Tool(
+        id=declared.id,
+        name=declared.name,
+        description=Text(es=texts.get("es") or spoken, en=spoken),
+        category=declared.category,
+        required_plan=declared.required_plan,
+        per_minute=declared.per_minute,
+        per_hour=declared.per_hour,
+        per_day=declared.per_day,
+        input_schema=declared.input_schema,
+        output_schema=declared.output_schema,
+        side_effects=declared.side_effects,
+        time_limit=declared.time_limit_seconds,
+        cache=CacheScope.USER if declared.cacheable else CacheScope.NEVER,
+        texts_differ=True,
+        # A changed declaration does not serve what was kept under the old one.
+        version=int.from_bytes(digest[:6], "big"),
+        handler=OverTheBus(subject),
+    )

@@ -1,0 +1,74 @@
+"""Predictions and what they are made of. The market-adapter serves both tools."""
+
+from tool_executor.catalogue.shapes import (
+    MAYBE,
+    NUMBER,
+    SYMBOL,
+    TEXT,
+    gives,
+    list_of,
+    one_of,
+    sourced,
+    takes,
+    with_normal_symbol,
+)
+from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Text, Tool
+
+PREDICTIONS = ("bullish", "bearish", "neutral", "no_edge")
+_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+
+
+def tools() -> list[Tool]:
+    """The category's tools. A prediction that is not kept yet is made on the spot, which takes a second or so."""
+    prediction_id = {**TEXT, "maxLength": 64, "description": "The prediction_id that get_ml_signals gave"}
+    return [
+        Tool(
+            id="ml.get_prediction",
+            name="get_ml_signals",
+            description=Text(
+                es="Señal de un modelo sobre la dirección de un símbolo, con su confianza calibrada y su acierto. "
+                "no_edge: el modelo no mejora a la referencia.",
+                en="A model's signal about a symbol's direction, with its calibrated confidence and its accuracy. "
+                "no_edge: the model does not beat the baseline.",
+            ),
+            label=Text(es="Calculando la señal…", en="Computing the signal…"),
+            category=Category.ML,
+            required_plan="pro",
+            per_minute=30,
+            time_limit=20.0,
+            cache=CacheScope.PUBLIC,
+            input_schema=takes({"symbol": SYMBOL}),
+            output_schema=sourced(
+                {
+                    "prediction_id": TEXT,
+                    "prediction": one_of(PREDICTIONS, "The direction"),
+                    "confidence": _SHARE,
+                    "horizon": TEXT,
+                    "accuracy": _SHARE,
+                    "skill_vs_base": NUMBER,
+                }
+            ),
+            handler=OverTheBus(),
+            normaliser=with_normal_symbol,
+            examples=({"symbol": "MSFT"},),
+        ),
+        Tool(
+            id="ml.get_features",
+            name="get_ml_features",
+            description=Text(
+                es="Qué pesó en una señal de get_ml_signals: cada variable, su importancia y su valor.",
+                en="What a signal of get_ml_signals was made of: each feature, its importance and its value.",
+            ),
+            label=Text(es="Explicando la señal…", en="Explaining the signal…"),
+            category=Category.ML,
+            required_plan="premium",
+            per_minute=20,
+            time_limit=20.0,
+            cache=CacheScope.PUBLIC,
+            input_schema=takes({"symbol": SYMBOL, "prediction_id": prediction_id}),
+            output_schema=sourced({"features": list_of(gives({"name": TEXT, "importance": _SHARE, "value": MAYBE}))}),
+            handler=OverTheBus(),
+            normaliser=with_normal_symbol,
+            examples=({"symbol": "IBM", "prediction_id": "IBM-20130301-h5-v1"},),
+        ),
+    ]

@@ -1,0 +1,35 @@
+"""What is left of a caller's limits, for interfaces to show."""
+
+import asyncio
+from collections.abc import Sequence
+
+from contracts.rpc import QuotaView
+from tool_executor.catalogue.registry import Entry
+from tool_executor.domain.plans import Caller
+from tool_executor.ports import RateLimiter, StoreAway
+
+Quotas = dict[str, dict[str, QuotaView]]
+"""By tool and window."""
+
+
+class QuotaReader:
+    """Asks without consuming; says nothing while the shared store is away, since it would be made up."""
+
+    def __init__(self, limiter: RateLimiter) -> None:
+        self._limiter = limiter
+
+    async def read(self, caller: Caller, entries: Sequence[Entry]) -> Quotas:
+        """The quota of each tool in each of its windows; empty when the store is away."""
+        try:
+            # All at once: the store sends them as one batch.
+            views = await asyncio.gather(*(self._of(caller, entry) for entry in entries))
+        except StoreAway:
+            return {}
+        return dict(zip((entry.tool.name for entry in entries), views, strict=True))
+
+    async def _of(self, caller: Caller, entry: Entry) -> dict[str, QuotaView]:
+        admission = await self._limiter.remaining(caller, entry.tool.name, entry.limits)
+        return {
+            quota.window.name: QuotaView(limit=quota.window.limit, remaining=quota.remaining, reset_at=quota.reset_at)
+            for quota in admission.quotas
+        }

@@ -1,0 +1,81 @@
+"""What the schemas of several categories share."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from contracts.symbols import normal_symbol
+from tool_executor.domain.declaration import Schema
+from tool_executor.domain.plans import Arguments
+
+SYMBOL: Schema = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 40,
+    "pattern": r"^\s*[$^]?[A-Za-z0-9][A-Za-z0-9 .:/_-]*$",
+    "description": "Ticker, e.g. AAPL, BRK.B, BTC/USD, ^GSPC",
+}
+TICKERS: Schema = {
+    "type": "array",
+    "items": SYMBOL,
+    "minItems": 1,
+    "maxItems": 12,
+    "description": 'Tickers, e.g. ["IBM", "MSFT"]',
+}
+ID: Schema = {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}
+TEXT: Schema = {"type": "string", "minLength": 1}
+NUMBER: Schema = {"type": "number"}
+MAYBE: Schema = {"type": ["number", "null"]}
+"""A figure that may be unknown."""
+PROVENANCE: Mapping[str, Schema] = {"source": TEXT, "as_of": {"type": "string", "minLength": 10}}
+"""What every answer about a market says: where the figures are from, and of when they are."""
+
+
+def takes(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
+    """A tool's input: these arguments and no others."""
+    return {
+        "type": "object",
+        "properties": {**required, **(optional or {})},
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def gives(required: Mapping[str, Schema]) -> Schema:
+    """A tool's data: at least these; who serves the tool may say more."""
+    return {"type": "object", "properties": dict(required), "required": list(required)}
+
+
+def sourced(required: Mapping[str, Schema]) -> Schema:
+    """A tool's data with its provenance."""
+    return gives({**required, **PROVENANCE})
+
+
+def list_of(item: Schema) -> Schema:
+    """An array."""
+    return {"type": "array", "items": item}
+
+
+def whole(default: int, most: int, description: str) -> Schema:
+    """A whole number from 1 to `most`."""
+    return {"type": "integer", "minimum": 1, "maximum": most, "default": default, "description": description}
+
+
+def one_of(words: Sequence[str], description: str, default: str | None = None) -> Schema:
+    """One of some words."""
+    schema: dict[str, Any] = {"type": "string", "enum": list(words), "description": description}
+    return schema if default is None else {**schema, "default": default}
+
+
+def above_zero(description: str, most: float = 1e15) -> Schema:
+    """A number above zero."""
+    return {"type": "number", "exclusiveMinimum": 0, "maximum": most, "description": description}
+
+
+def with_normal_symbol(arguments: Arguments) -> Arguments:
+    """The arguments with their symbol, if they have one, in the one spelling."""
+    return {**arguments, "symbol": normal_symbol(arguments["symbol"])} if "symbol" in arguments else arguments
+
+
+def with_normal_tickers(arguments: Arguments) -> Arguments:
+    """The arguments with their tickers in the one spelling, each once."""
+    return {**arguments, "tickers": list(dict.fromkeys(normal_symbol(one) for one in arguments["tickers"]))}

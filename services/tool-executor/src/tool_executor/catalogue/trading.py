@@ -1,0 +1,130 @@
+"""Paper orders. The market-adapter serves them and keeps the call id as the order's own, so asking it again under the
+same id is how an interrupted call is looked up; and nothing is placed before the user says yes in the chat.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from contracts.events.tool import FieldError
+from tool_executor.catalogue.portfolio import SIDES
+from tool_executor.catalogue.shapes import (
+    ID,
+    SYMBOL,
+    TEXT,
+    above_zero,
+    gives,
+    list_of,
+    one_of,
+    takes,
+    with_normal_symbol,
+)
+from tool_executor.domain.declaration import Category, OverTheBus, Text, Tool
+from tool_executor.domain.plans import Arguments
+
+PRICES_OF: Mapping[str, frozenset[str]] = {
+    "market": frozenset(),
+    "limit": frozenset({"limit_price"}),
+    "stop": frozenset({"stop_price"}),
+    "stop_limit": frozenset({"limit_price", "stop_price"}),
+}
+"""The prices that each type of order needs; any other is refused, for somebody meant something by it."""
+
+
+def price_problems(arguments: Arguments) -> Sequence[FieldError]:
+    """Prices that are missing, or that the order would ignore."""
+    kind = arguments["order_type"]
+    problems: list[FieldError] = []
+    for name in ("limit_price", "stop_price"):
+        needed, given = name in PRICES_OF[kind], name in arguments
+        if needed and not given:
+            problems.append(FieldError(field=name, message=f"a {kind} order needs it"))
+        elif given and not needed:
+            problems.append(FieldError(field=name, message=f"a {kind} order has none: leave it out"))
+    return problems
+
+
+def tools() -> list[Tool]:
+    """The category's tools."""
+    order_id = {**ID, "description": "The order's id, as get_pending_orders shows it"}
+    return [
+        Tool(
+            id="trading.create_paper_order",
+            name="create_paper_order",
+            description=Text(
+                es="Prepara una orden simulada y la deja pendiente de que el usuario la confirme en el chat. "
+                "No ejecuta nada por sí sola.",
+                en="Prepares a paper order and leaves it waiting for the user to confirm in the chat. "
+                "It places nothing by itself.",
+            ),
+            label=Text(es="Preparando la orden…", en="Preparing the order…"),
+            category=Category.TRADING,
+            required_plan="pro",
+            per_minute=10,
+            side_effects=True,
+            time_limit=5.0,
+            input_schema=takes(
+                {
+                    "symbol": SYMBOL,
+                    "side": one_of(SIDES, "What to do"),
+                    "quantity": above_zero("How many shares or coins", 1e9),
+                    "order_type": one_of(tuple(PRICES_OF), "What makes it execute"),
+                },
+                {
+                    "limit_price": above_zero("Worst price to accept; for limit and stop_limit"),
+                    "stop_price": above_zero("Price that sets the order off; for stop and stop_limit"),
+                },
+            ),
+            output_schema=gives(
+                {
+                    "action_id": TEXT,
+                    "status": TEXT,
+                    "order": {"type": "object"},
+                    "estimate": {"type": ["object", "null"]},
+                    "expires_at": TEXT,
+                }
+            ),
+            handler=OverTheBus(),
+            reconcile=OverTheBus(),
+            validator=price_problems,
+            normaliser=with_normal_symbol,
+            examples=(
+                {"symbol": "IBM", "side": "buy", "quantity": 10, "order_type": "market"},
+                {"symbol": "MSFT", "side": "sell", "quantity": 5, "order_type": "limit", "limit_price": 29.5},
+            ),
+        ),
+        Tool(
+            id="trading.cancel_paper_order",
+            name="cancel_paper_order",
+            description=Text(
+                es="Cancela una orden simulada del usuario que aún no se ha ejecutado.",
+                en="Cancels one of the user's paper orders that has not been executed yet.",
+            ),
+            label=Text(es="Cancelando la orden…", en="Cancelling the order…"),
+            category=Category.TRADING,
+            required_plan="pro",
+            per_minute=20,
+            side_effects=True,
+            time_limit=5.0,
+            input_schema=takes({"order_id": order_id}),
+            output_schema=gives({"order_id": TEXT, "status": TEXT}),
+            handler=OverTheBus(),
+            reconcile=OverTheBus(),
+            examples=({"order_id": "0196f0c2-6a51-7cc3-9b7e-0d5b2f3a1c44"},),
+        ),
+        Tool(
+            id="trading.get_pending_orders",
+            name="get_pending_orders",
+            description=Text(
+                es="Órdenes simuladas del usuario que esperan confirmación o ejecución.",
+                en="The user's paper orders that wait for confirmation or execution.",
+            ),
+            label=Text(es="Consultando tus órdenes…", en="Looking up your orders…"),
+            category=Category.TRADING,
+            required_plan="pro",
+            per_minute=30,
+            time_limit=5.0,
+            input_schema=takes({}),
+            output_schema=gives({"orders": list_of({"type": "object"})}),
+            handler=OverTheBus(),
+            examples=({},),
+        ),
+    ]

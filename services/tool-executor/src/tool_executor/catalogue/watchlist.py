@@ -1,0 +1,61 @@
+"""The caller's watchlist: in the category market, but one's own and never kept. The market-adapter serves it."""
+
+from tool_executor.catalogue.shapes import SYMBOL, TEXT, gives, list_of, takes, with_normal_symbol
+from tool_executor.domain.declaration import Category, OverTheBus, Text, Tool
+
+
+def tools() -> list[Tool]:
+    """Looking, adding, removing; each gives the list as it is then."""
+    symbols = gives({"symbols": list_of(TEXT)})
+    return [
+        Tool(
+            id="watchlist.get",
+            name="get_watchlist",
+            description=Text(es="Símbolos que sigue el usuario.", en="The symbols that the user follows."),
+            label=Text(es="Consultando tu lista…", en="Looking up your watchlist…"),
+            category=Category.MARKET,
+            per_minute=60,
+            time_limit=5.0,
+            input_schema=takes({}),
+            output_schema=symbols,
+            handler=OverTheBus(),
+            examples=({},),
+        ),
+        Tool(
+            id="watchlist.add",
+            name="add_to_watchlist",
+            description=Text(
+                es="Añade un símbolo a los que sigue el usuario.", en="Adds a symbol to those that the user follows."
+            ),
+            label=Text(es="Actualizando tu lista…", en="Updating your watchlist…"),
+            category=Category.MARKET,
+            per_minute=30,
+            side_effects=True,
+            time_limit=5.0,
+            input_schema=takes({"symbol": SYMBOL}),
+            output_schema=symbols,
+            handler=OverTheBus(),
+            reconcile=OverTheBus(),
+            normaliser=with_normal_symbol,
+            examples=({"symbol": "IBM"},),
+        ),
+        Tool(
+            id="watchlist.remove",
+            name="remove_from_watchlist",
+            description=Text(
+                es="Quita un símbolo de los que sigue el usuario.",
+                en="Removes a symbol from those that the user follows.",
+            ),
+            label=Text(es="Actualizando tu lista…", en="Updating your watchlist…"),
+            category=Category.MARKET,
+            per_minute=30,
+            side_effects=True,
+            time_limit=5.0,
+            input_schema=takes({"symbol": SYMBOL}),
+            output_schema=symbols,
+            handler=OverTheBus(),
+            reconcile=OverTheBus(),
+            normaliser=with_normal_symbol,
+            examples=({"symbol": "IBM"},),
+        ),
+    ]

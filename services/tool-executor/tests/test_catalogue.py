@@ -1,0 +1,163 @@
+"""The catalogue is what it says in the product's table: names, plans, limits, arguments."""
+
+from typing import Any
+
+import pytest
+
+from tool_executor.adapters.json_schema import JsonSchemas
+from tool_executor.adapters.page_fetcher import PageFetcher
+from tool_executor.adapters.site_pages import SitePages
+from tool_executor.catalogue.all_tools import all_tools
+from tool_executor.catalogue.registry import Registry, build_registry
+from tool_executor.catalogue.trading import price_problems
+from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Category
+from tool_executor.domain.defaults import with_defaults
+from tool_executor.ports import Outside
+
+TABLE = """
+market.get_price get_price market free 60 symbol
+market.get_ohlcv get_ohlcv market free 30 symbol timeframe [limit]
+market.get_indicators get_indicators market free 30 symbol indicators [timeframe]
+market.get_fundamentals get_fundamentals market free 20 symbol
+market.snapshot market_snapshot market free 30 tickers
+market.fundamentals_events fundamentals_events market free 20 tickers
+news.get_news get_news news free 10 symbol [limit]
+news.get_sentiment get_sentiment news pro 20 symbol
+ml.get_prediction get_ml_signals ml pro 30 symbol
+ml.get_features get_ml_features ml premium 20 symbol prediction_id
+portfolio.get_positions get_portfolio portfolio pro 30
+portfolio.get_history get_trade_history portfolio pro 20 [limit] [symbol]
+trading.create_paper_order create_paper_order trading pro 10 symbol side quantity order_type [limit_price] [stop_price]
+trading.cancel_paper_order cancel_paper_order trading pro 20 order_id
+trading.get_pending_orders get_pending_orders trading pro 30
+alert.create create_alert alerts pro 20 symbol condition price [message]
+alert.list list_alerts alerts pro 30 [symbol]
+alert.delete delete_alert alerts pro 20 alert_id
+calculate.position_size calculate_position_size calculate free 100 capital entry_price stop_loss_price risk_percent [lot_size] [side]
+calculate.risk_reward calculate_risk_reward calculate free 100 entry_price stop_loss_price take_profit_price
+watchlist.get get_watchlist market free 60
+watchlist.add add_to_watchlist market free 30 symbol
+watchlist.remove remove_from_watchlist market free 30 symbol
+site.fetch_page fetch_page site free 30 path
+"""  # noqa: E501 - a row a tool
+ROWS = [line.split() for line in TABLE.strip().splitlines()]
+CHANGING = {
+    "create_paper_order",
+    "cancel_paper_order",
+    "create_alert",
+    "delete_alert",
+    "add_to_watchlist",
+    "remove_from_watchlist",
+}
+
+
+@pytest.fixture
+async def registry():
+    fetcher = PageFetcher()
+    yield build_registry(all_tools(Outside(SitePages(fetcher, demo=None, budget=100))), JsonSchemas())
+    await fetcher.close()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[1] for row in ROWS])
+async def test_each_tool_is_declared_as_the_table_says(registry: Registry, row: list[str]):
+    identity, name, category, plan, per_minute, *arguments = row
+    entry = registry.find(name)
+    assert entry is not None
+    tool = entry.tool
+    assert (tool.id, tool.category, tool.required_plan, tool.per_minute) == (identity, category, plan, int(per_minute))
+    required = [argument for argument in arguments if not argument.startswith("[")]
+    assert tool.input_schema["required"] == required
+    assert sorted(tool.input_schema["properties"]) == sorted(argument.strip("[]") for argument in arguments)
+    assert tool.side_effects == (name in CHANGING)
+    assert tool.description.es != tool.description.en
+    assert tool.label is not None
+
+
+async def test_nothing_else_is_declared(registry: Registry):
+    assert [entry.tool.name for entry in registry] == [row[1] for row in ROWS]
+
+
+async def test_what_changes_something_is_never_kept_and_can_be_looked_up_after_a_crash(registry: Registry):
+    for entry in registry:
+        if entry.tool.side_effects:
+            assert entry.tool.cache is CacheScope.NEVER
+            assert entry.tool.reconcile is not None
+
+
+async def test_what_is_a_users_own_is_never_shared(registry: Registry):
+    never = {Category.TRADING, Category.ALERTS, Category.CALCULATE, Category.MEMORY}
+    for entry in registry:
+        if entry.category in never or entry.tool.id.startswith("watchlist."):
+            assert entry.tool.cache is CacheScope.NEVER, entry.tool.name
+        if entry.category is Category.PORTFOLIO:
+            assert entry.tool.cache is CacheScope.USER
+    assert CACHE_SECONDS == {"market": 5, "portfolio": 10, "ml": 60, "news": 300, "education": 30}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "normal"),
+    [
+        ("get_price", {"symbol": " btc-usd "}, {"symbol": "BTC/USD"}),
+        ("get_trade_history", {"symbol": "ibm"}, {"symbol": "IBM", "limit": 20}),
+        ("get_trade_history", {}, {"limit": 20}),
+        ("market_snapshot", {"tickers": ["ibm", "IBM", "$msft"]}, {"tickers": ["IBM", "MSFT"]}),
+        (
+            "get_indicators",
+            {"symbol": "ibm", "indicators": ["MACD", "RSI", "MACD"]},
+            {"symbol": "IBM", "indicators": ["RSI", "MACD"], "timeframe": "1d"},
+        ),
+    ],
+)
+async def test_spellings_of_the_same_arguments_become_one(
+    registry: Registry, name: str, given: dict[str, Any], normal: dict[str, Any]
+):
+    entry = registry.find(name)
+    assert entry is not None
+    complete = with_defaults(given, entry.tool.input_schema)
+    assert not entry.input.problems(complete)
+    assert entry.tool.normaliser is not None
+    assert entry.tool.normaliser(complete) == normal
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ({"order_type": "market"}, []),
+        ({"order_type": "limit"}, ["limit_price"]),
+        ({"order_type": "stop"}, ["stop_price"]),
+        ({"order_type": "stop_limit"}, ["limit_price", "stop_price"]),
+        ({"order_type": "stop_limit", "limit_price": 1, "stop_price": 2}, []),
+        ({"order_type": "market", "limit_price": 1}, ["limit_price"]),
+        ({"order_type": "limit", "limit_price": 1, "stop_price": 2}, ["stop_price"]),
+    ],
+)
+def test_an_order_has_exactly_the_prices_that_its_type_needs(given: dict[str, object], wrong: list[str]):
+    assert [problem.field for problem in price_problems(given)] == wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "field"),
+    [
+        ("get_ohlcv", {"symbol": "IBM", "timeframe": "2h"}, "timeframe"),
+        ("get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 501}, "limit"),
+        ("get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 2.5}, "limit"),
+        ("get_indicators", {"symbol": "IBM", "indicators": []}, "indicators"),
+        ("get_indicators", {"symbol": "IBM", "indicators": ["FOO"]}, "indicators.0"),
+        ("get_indicators", {"symbol": "IBM", "indicators": ["RSI"], "timeframe": "1w"}, "timeframe"),
+        ("market_snapshot", {"tickers": "IBM"}, "tickers"),
+        ("market_snapshot", {"tickers": ["IBM"] * 13}, "tickers"),
+        ("get_price", {}, "symbol"),
+        ("get_price", {"symbol": "IBM", "user": "ana"}, "user"),
+        ("create_alert", {"symbol": "IBM", "condition": ">", "price": 1}, "condition"),
+        ("create_alert", {"symbol": "IBM", "condition": ">=", "price": 0}, "price"),
+        ("create_paper_order", {"symbol": "IBM", "side": "short", "quantity": 1, "order_type": "market"}, "side"),
+        ("create_paper_order", {"symbol": "IBM", "side": "buy", "quantity": -1, "order_type": "market"}, "quantity"),
+        ("cancel_paper_order", {"order_id": "a.b"}, "order_id"),
+        ("get_portfolio", {"user_id": "ana"}, "user_id"),
+    ],
+)
+async def test_wrong_arguments_are_named(registry: Registry, name: str, given: dict[str, object], field: str):
+    entry = registry.find(name)
+    assert entry is not None
+    problems = entry.input.problems(with_defaults(given, entry.tool.input_schema))
+    assert [problem.field for problem in problems] == [field]
