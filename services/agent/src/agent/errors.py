@@ -4,7 +4,8 @@
     ├── UnreachableError         a service or server that the turn needs does not answer; later it may
     └── ModelError               a provider gave no usable reply
         ├── ModelBusyError       429: asked too often; `retry_after` seconds, where it says so
-        ├── ModelDownError       5xx, no connection, silence, a stream cut off
+        ├── ModelDownError       5xx, no connection, a stream cut off
+        │   └── ModelSilentError nothing came for too long: asking again would wait as long again
         ├── BadToolCallError     the model's tool call cannot be read, or the provider says so (tool_use_failed)
         └── ModelRefusedError    4xx: the request will never be taken (key, model name, length)
 
@@ -38,6 +39,10 @@ class ModelDownError(ModelError):
     """The provider failed, or its stream was cut off."""
 
     retryable = True
+
+
+class ModelSilentError(ModelDownError):
+    """Nothing came in time."""
 
 
 class BadToolCallError(ModelError):

@@ -20,7 +20,7 @@ class AgentSettings(EnvSettings):
         description="after which a turn ends in a visible message",
     )
     model_seconds: float = Field(default=60.0, gt=0, description="for one model call, fail-over included")
-    model_silence_seconds: float = Field(default=30.0, gt=0, description="without a byte of a reply")
+    model_silence_seconds: float = Field(default=20.0, gt=0, description="without a byte of a reply")
     tool_seconds: float = Field(default=45.0, gt=0, description="to wait for one tool call's outcome")
     ack_wait_seconds: float = Field(default=30.0, gt=0, description="after which a dead agent's turns go to others")
     sweep_seconds: float = Field(default=30.0, gt=0, description="between two looks for forgotten messages")

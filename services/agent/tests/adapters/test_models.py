@@ -179,6 +179,14 @@ async def test_the_next_provider_answers_when_one_fails(session: aiohttp.ClientS
         assert len(broken.asked) == 2
 
 
+async def test_a_silent_provider_is_left_at_once_when_there_is_another(session: aiohttp.ClientSession) -> None:
+    async with scripted_model(default=Reply(hang=True)) as silent, scripted_model(default=Reply(text="me")) as works:
+        candidates = ((provider(silent, session, silence=0.1), "big"), (provider(works, session), "small"))
+        reply = await ask(ModelChoice(candidates), PROMPT, Heard())
+        assert reply.text == "me"
+        assert len(silent.asked) == 1
+
+
 async def test_a_refused_key_is_not_tried_twice(session: aiohttp.ClientSession) -> None:
     async with scripted_model(default=Reply(status=401)) as server:
         with pytest.raises(ModelRefusedError, match="check its key"):

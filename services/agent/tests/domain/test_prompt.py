@@ -4,13 +4,15 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
 
+from agent.adapters.journal_store import journal_to_wire
 from agent.domain.prompt.layers import VisitorInfo, system_prompt
 from agent.domain.prompt.messages import INTERRUPTED, alternating, conversation, tool_content
 from agent.domain.texts import failure_text
-from agent.domain.tool_results import answered_from_earlier, citations, cut, repeats_within
-from agent.domain.turn.journal import Call, Journal, Step
+from agent.domain.tool_results import answered_from_earlier, citations, cut, repeats_within, room_for_each
+from agent.domain.turn.journal import Call, Journal, Step, with_results
 from agent.ports import Asker, History, Spoken, Tool
 from agent.turns.prompting import prompt_for
 from contracts.company import CompanyConfig
@@ -143,9 +145,21 @@ def test_a_call_made_before_is_not_made_again() -> None:
 
 
 def test_a_huge_result_is_cut_visibly() -> None:
-    result = cut(page(text="x" * 200_000))
+    result = cut(page(text="x" * 200_000), 60_000)
     assert len(result) < 61_000
-    assert json.loads(result)["data"]["truncated"] is True
+    data = json.loads(result)["data"]
+    assert (data["truncated"], data["url"]) == (True, "https://x.test/pricing")
+
+
+def test_however_many_results_a_turn_has_its_journal_stays_one_message() -> None:
+    journal = JOURNAL
+    for step in range(10):
+        calls = tuple(Call(f"t-{step}-{n}", "look", json.dumps({"n": n, "s": step})) for n in range(16))
+        journal = replace(journal, steps=(*journal.steps, Step(1, "", calls)))
+        room = room_for_each(journal)
+        huge = cut(page(text="x" * 200_000), room)
+        journal = with_results(journal, {call.call_id: huge for call in journal.unsettled})
+    assert len(orjson.dumps(journal_to_wire(journal))) < 800_000
 
 
 def test_failures_are_told_in_the_visitors_language() -> None:

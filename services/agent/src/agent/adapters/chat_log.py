@@ -122,11 +122,11 @@ class JetStreamChatLog:
 
     def _asker(self, newest: StoredFact, key: Key) -> Asker:
         data = _data_of(newest)
-        page = cast("Mapping[str, Any]", data.get("page") or {})
+        page = _object(data.get("page"))
         principal = data.get("principal")
         role, plan = "visitor", "free"
         user: str | None = None
-        language: str | None = data.get("locale")
+        language = _text(data.get("locale"))
         proven = self._proven(principal, key) if isinstance(principal, str) else None
         if proven is None:
             principal = None
@@ -139,9 +139,9 @@ class JetStreamChatLog:
             plan=plan,
             user=user,
             language=_language(language),
-            page_url=page.get("url"),
-            page_title=page.get("title"),
-            funnel_stage=data.get("funnelStage"),
+            page_url=_text(page.get("url")),
+            page_title=_text(page.get("title")),
+            funnel_stage=_text(data.get("funnelStage")),
         )
 
     def _proven(self, principal: str, key: Key) -> Identity | None:
@@ -207,12 +207,20 @@ def _system(ending: Ending, message_id: str) -> dict[str, Any]:
 
 
 def _data_of(stored: StoredFact) -> Mapping[str, Any]:
+    """A visitor message's data; other services write them too, so nothing is taken for granted."""
     try:
-        data = orjson.loads(stored.event)["data"]
+        return _object(orjson.loads(stored.event)["data"])
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return {}
-    return cast("Mapping[str, Any]", data) if isinstance(data, dict) else {}
 
 
-def _language(text: Any) -> Literal["es", "en"]:
-    return "en" if isinstance(text, str) and text.lower().startswith("en") else "es"
+def _object(value: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _language(text: str | None) -> Literal["es", "en"]:
+    return "en" if text is not None and text.lower().startswith("en") else "es"

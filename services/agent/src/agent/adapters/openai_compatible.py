@@ -15,7 +15,7 @@ import orjson
 from yarl import URL
 
 from agent.domain.turn.journal import Reply, RequestedCall, Tokens
-from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelRefusedError
+from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelRefusedError, ModelSilentError
 from agent.ports import Prompt, TextSink
 
 CONNECT_LIMIT = 5.0
@@ -88,7 +88,7 @@ class OpenAICompatible:
             async with asyncio.timeout(prompt.time_limit):
                 return await self._stream(prompt, sink)
         except (TimeoutError, aiohttp.ServerTimeoutError) as error:
-            raise ModelDownError(f"{self.provider} said nothing in time") from error
+            raise ModelSilentError(f"{self.provider} said nothing in time") from error
         except (aiohttp.ClientError, ConnectionError) as error:
             # Not the error's own text: it can hold the request's address and headers.
             raise ModelDownError(f"{self.provider} cannot be reached ({type(error).__name__})") from error

@@ -8,6 +8,9 @@ from agent.domain.turn.journal import Call, Journal
 
 MAX_RESULT = 60_000
 """Characters of one result that are kept in the journal."""
+MAX_RESULTS = 300_000
+"""Characters of all results of a turn: a journal is one message of the bus, and those end at 1 MiB."""
+LEAST_RESULT = 1_000
 _SEEN = "This call was already made in this turn; here is the first call's result. Do not call it again."
 
 
@@ -51,13 +54,22 @@ def citations(journal: Journal) -> tuple[tuple[str, str], ...]:
     return tuple(pages.items())
 
 
-def cut(result: str) -> str:
+def room_for_each(journal: Journal) -> int:
+    """Characters that each unsettled call's result may have, so that later steps find room as well."""
+    kept = sum(len(call.result) for call in journal.calls if call.result is not None)
+    return max(min(MAX_RESULT, (MAX_RESULTS - kept) // (2 * max(len(journal.unsettled), 1))), LEAST_RESULT)
+
+
+def cut(result: str, room: int) -> str:
     """A result that fits into the journal; what is cut says so."""
-    if len(result) <= MAX_RESULT:
+    if len(result) <= room:
         return result
     parsed = json.loads(result)
-    text = json.dumps(parsed.get("data"), ensure_ascii=False)[: MAX_RESULT - 2_000]
-    return json.dumps({**parsed, "data": {"truncated": True, "text": text}}, ensure_ascii=False)
+    data = parsed.get("data")
+    known = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    about = {name: known[name] for name in ("url", "title") if name in known}
+    text = json.dumps(data, ensure_ascii=False)[:room]
+    return json.dumps({**parsed, "data": {**about, "truncated": True, "text": text}}, ensure_ascii=False)
 
 
 def _data(result: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import structlog
 
 from agent.domain.turn.journal import Reply
-from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError
+from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelSilentError
 from agent.measures import (
     INPUT_TOKENS,
     MODEL,
@@ -38,9 +38,10 @@ async def ask(choice: ModelChoice, prompt: Prompt, sink: TextSink) -> Reply:
     """
     end = time.monotonic() + prompt.time_limit
     last: ModelError = ModelDownError("no provider is configured")
-    for model, name in choice.candidates:
+    for position, (model, name) in enumerate(choice.candidates, start=1):
         try:
-            return await _ask_one(model, replace(prompt, model=name), sink, end)
+            alone = position == len(choice.candidates)
+            return await _ask_one(model, replace(prompt, model=name), sink, end, alone=alone)
         except ModelError as error:
             log.warning("model.failed", provider=model.provider, model=name, error=str(error))
             last = error
@@ -49,8 +50,8 @@ async def ask(choice: ModelChoice, prompt: Prompt, sink: TextSink) -> Reply:
     raise last
 
 
-async def _ask_one(model: Model, prompt: Prompt, sink: TextSink, end: float) -> Reply:
-    """Two attempts; a third one without tools when the model cannot call them."""
+async def _ask_one(model: Model, prompt: Prompt, sink: TextSink, end: float, *, alone: bool) -> Reply:
+    """Two attempts; a third one without tools when the model cannot call them. `alone`: nobody else is left to ask."""
     for attempt in range(3):
         left = end - time.monotonic()
         if left <= 0:
@@ -63,8 +64,8 @@ async def _ask_one(model: Model, prompt: Prompt, sink: TextSink, end: float) -> 
             if attempt or (error.retry_after or 0) > LONGEST_PAUSE:
                 raise
             await asyncio.sleep(min(error.retry_after or 0.25, LONGEST_PAUSE, left))
-        except ModelDownError:
-            if attempt:
+        except ModelDownError as error:
+            if attempt or (isinstance(error, ModelSilentError) and not alone):
                 raise
         except BadToolCallError:
             if attempt == 2:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from agent.domain.tool_results import answered_from_earlier, cut, noted, repeats_within
+from agent.domain.tool_results import answered_from_earlier, cut, noted, repeats_within, room_for_each
 from agent.domain.turn.journal import Call, Journal
 from agent.measures import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from agent.ports import Asker, Key, Tool
@@ -27,7 +27,8 @@ async def outcomes(
     got = await asyncio.gather(
         *(_outcome(ports, key, journal.turn_id, call, asker, known.get(call.tool), seconds) for call in wanted)
     )
-    results.update(zip((call.call_id for call in wanted), got, strict=True))
+    room = room_for_each(journal)
+    results.update(zip((call.call_id for call in wanted), (cut(result, room) for result in got), strict=True))
     for call_id, first in repeats.items():
         if call_id not in results:
             results[call_id] = noted(results[first])
@@ -43,7 +44,7 @@ async def _outcome(
     category = tool.category if tool else UNKNOWN_CATEGORY
     attributes = {OPERATION: SPAN_TOOL, TOOL_NAME: call.tool, TOOL_CALL: call.call_id}
     with span(f"{SPAN_TOOL} {call.tool}", **attributes):
-        result = cut(await ports.tools.outcome(key, call, category, asker, turn_id, seconds))
+        result = await ports.tools.outcome(key, call, category, asker, turn_id, seconds)
     parsed: dict[str, Any] = json.loads(result)
     metadata: dict[str, Any] = parsed.get("metadata") or {}
     cached = bool(metadata.get("cached"))
