@@ -1,21 +1,29 @@
 """The composition root: settings in, a running market-adapter out."""
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from pymongo import AsyncMongoClient
+from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import PyMongoError
 
 from contracts import market_rpc
+from market_adapter.actions import Actions
 from market_adapter.adapters.exchange_calendar import ExchangeCalendar
+from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.adapters.mongo_session import MongoSessionStore
+from market_adapter.adapters.nats_facts import NatsFacts
 from market_adapter.adapters.nats_nudge import NatsNudge
 from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
+from market_adapter.attending import Attendant
+from market_adapter.books import Books
 from market_adapter.context import MarketContext
 from market_adapter.domain.sample_clock import SampleClock
-from market_adapter.handlers import market_tools
+from market_adapter.handlers import market_tools, user_tools
+from market_adapter.ports import MarketProvider
 from market_adapter.replay import Replay
 from market_adapter.settings import MarketSettings
 from runtime import service as runtime_service
@@ -25,6 +33,9 @@ from runtime.logging import masked_text
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings
 
+SECONDS_BETWEEN_ROUNDS = 1.0
+Database = AsyncDatabase[dict[str, Any]]
+
 
 def build() -> Service:
     """The service with everything in it, not yet started. Reads the environment."""
@@ -33,6 +44,22 @@ def build() -> Service:
     sample = load_sample()
     clock = SampleClock(sample.sessions, sample.closes, at_end=settings.frozen)
     provider = SampleProvider(sample, load_facts(), clock)
+    serve_the_market(service, provider)
+
+    async def prepare() -> None:
+        database = connect(service, MongoSettings())
+        attendant = serve_users(service, provider, database)
+        if not settings.frozen:
+            await start_replay(service, clock, database, settings.seconds_per_bar, attendant.look)
+        # Only now: before, this replica's clock may be behind the market that the accounts have seen.
+        live_with(service, attendant.run(), attendant.stop)
+
+    service.on_start(prepare)
+    return service
+
+
+def serve_the_market(service: Service, provider: MarketProvider) -> None:
+    """What is the same for everybody."""
     for method, handler in market_tools(provider):
         service.serve(method, handler)
     context = MarketContext(provider, ExchangeCalendar())
@@ -40,47 +67,65 @@ def build() -> Service:
     service.serve(market_rpc.MARKET_EVENTS, context.events)
     service.serve(market_rpc.MARKET_QUOTES, context.quotes)
 
-    async def replay() -> None:
-        await start_replay(service, clock, MongoSettings(), settings.seconds_per_bar)
 
-    if not settings.frozen:
-        service.on_start(replay)
-    return service
+def serve_users(service: Service, provider: MarketProvider, database: Database) -> Attendant:
+    """What is a user's own, and who looks after it."""
+    wall = SystemClock()
+    books = Books(MongoAccounts(database), provider, NatsFacts(service.publisher), wall, provider.source)
+    for method, handler in user_tools(provider, books, wall):
+        service.serve(method, handler)
+    actions = Actions(provider, books, wall)
+    service.serve(market_rpc.ACTION_DECIDE, actions.decide)
+    service.serve(market_rpc.ACTIONS_PENDING, actions.pending)
+    return Attendant([books.attend], wall, every=SECONDS_BETWEEN_ROUNDS)
 
 
-async def start_replay(service: Service, clock: SampleClock, mongo: MongoSettings, seconds_per_bar: float) -> None:
+def connect(service: Service, mongo: MongoSettings) -> Database:
+    """MongoDB, without which the service is not ready."""
+    milliseconds = int(mongo.deadline * 1000)
+    client = AsyncMongoClient[dict[str, Any]](mongo.url, timeoutMS=milliseconds, serverSelectionTimeoutMS=milliseconds)
+
+    async def ping() -> None:
+        await client.admin.command("ping")
+
+    service.on_stop(client.close)
+    service.add_check("mongodb", ping)
+    return client[mongo.database]
+
+
+async def start_replay(
+    service: Service, clock: SampleClock, database: Database, seconds_per_bar: float, moved: Callable[[], None]
+) -> None:
     """Puts the sample clock where the store says it stands, and moves it on for as long as the service lives.
 
     Raises:
         NotReady: MongoDB does not answer.
     """
-    client = AsyncMongoClient[dict[str, Any]](
-        mongo.url, timeoutMS=int(mongo.deadline * 1000), serverSelectionTimeoutMS=int(mongo.deadline * 1000)
-    )
-    service.on_stop(client.close)
     nudge = NatsNudge(service.nats)
-    store = MongoSessionStore(client[mongo.database])
-    replay = Replay(clock, store, nudge, SystemClock(), seconds_per_bar=seconds_per_bar)
+    store = MongoSessionStore(database)
+    replay = Replay(clock, store, nudge, SystemClock(), seconds_per_bar=seconds_per_bar, moved=moved)
     await nudge.listen(replay.look)
     try:
         await replay.start()
     except PyMongoError as error:
         raise NotReady(f"MongoDB does not answer: is NEXUS_MONGODB_URL right? {masked_text(str(error))}") from error
-    task = asyncio.create_task(replay.run())
-
-    async def ping() -> None:
-        await client.admin.command("ping")
 
     async def look_after_reconnect() -> None:
         replay.look()
 
-    async def stop() -> None:
-        replay.stop()
+    service.on_reconnect(look_after_reconnect)
+    live_with(service, replay.run(), replay.stop)
+
+
+def live_with(service: Service, run: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
+    """Runs a coroutine until the service ends; `stop` asks it to."""
+    task: asyncio.Task[None] = asyncio.create_task(run)
+
+    async def end() -> None:
+        stop()
         await task
 
-    service.add_check("mongodb", ping)
-    service.on_reconnect(look_after_reconnect)
-    service.on_stop(stop)
+    service.on_stop(end)
 
 
 async def serve() -> None:

@@ -9,12 +9,17 @@
         ├── RateLimitedError       rate_limited: the provider wants us to wait                  (retryable)
         ├── ProviderDownError      provider_down: no answer, or none that makes sense           (retryable)
         ├── NotConfiguredError     not_configured: a setting is missing; the text names it
-        └── UnknownPredictionError unknown_prediction: no prediction has this id
+        ├── UnknownPredictionError unknown_prediction: no prediction has this id
+        ├── RefusedError           insufficient_cash, insufficient_position, not_tradable, … : it may not be done
+        ├── NotFoundError          not_found: no such order or alert of this user
+        ├── NoUserError            no_user: who is calling has no account
+        ├── BusyError              busy: too many change the same account at once               (retryable)
+        └── StoreDownError         store_down: accounts cannot be read or written now           (retryable)
 
 One provider never stands in for another in silence, so each of these reaches the caller as it is.
 """
 
-from typing import ClassVar, TypedDict
+from typing import TypedDict
 
 from contracts.errors import NexusError
 
@@ -30,7 +35,7 @@ class TickerFailure(TypedDict):
 class MarketError(NexusError):
     """A question about one symbol that could not be answered; the text says what to do."""
 
-    reason: ClassVar[str]
+    reason: str = "unknown"
 
     def __init__(self, ticker: str, message: str) -> None:
         super().__init__(message)
@@ -90,3 +95,39 @@ class UnknownPredictionError(MarketError):
     """No prediction of this symbol has this id."""
 
     reason = "unknown_prediction"
+
+
+class RefusedError(MarketError):
+    """It was understood, and may not be done; `reason` says why in a word, the text in a sentence."""
+
+    reason = "refused"
+
+    def __init__(self, ticker: str, message: str, reason: str) -> None:
+        super().__init__(ticker, message)
+        self.reason = reason
+
+
+class NotFoundError(MarketError):
+    """This user has no order or alert of that id."""
+
+    reason = "not_found"
+
+
+class NoUserError(MarketError):
+    """The caller is nobody who could own something."""
+
+    reason = "no_user"
+
+
+class BusyError(MarketError):
+    """Too many change the same account at this moment."""
+
+    reason = "busy"
+    retryable = True
+
+
+class StoreDownError(MarketError):
+    """The database does not answer; what was asked may or may not have been done: ask again with the same call id."""
+
+    reason = "store_down"
+    retryable = True

@@ -8,18 +8,24 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pymongo.errors import PyMongoError
 
 from contracts.errors import ToolCode
 from contracts.market_rpc import QUEUE
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
-from market_adapter.errors import MarketError
+from market_adapter.books import Books
+from market_adapter.errors import MarketError, StoreDownError
 from market_adapter.ports import MarketProvider
+from market_adapter.tools.caller import CallBy, call_by
 from market_adapter.tools.indicators import IndicatorArguments, IndicatorTools
 from market_adapter.tools.news import NewsArguments, NewsTools
+from market_adapter.tools.portfolio import HistoryArguments, PortfolioTools
 from market_adapter.tools.prices import OhlcvArguments, PriceTools
 from market_adapter.tools.research import ResearchTools
 from market_adapter.tools.shapes import SymbolArguments, TickersArguments
 from market_adapter.tools.signals import FeatureArguments, SignalTools
+from market_adapter.tools.trading import NoArguments, OrderArguments, OrderRef, TradingTools
+from runtime.clock import Clock
 from runtime.errors import RpcError
 
 ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
@@ -46,6 +52,32 @@ def market_tools(provider: MarketProvider) -> Sequence[Tool]:
     ]
 
 
+def user_tools(provider: MarketProvider, books: Books, wall: Clock) -> Sequence[Tool]:
+    """The tools on a user's own things."""
+    trading, portfolio = TradingTools(provider, books, wall), PortfolioTools(provider, books)
+    return [
+        own_tool("get_portfolio", NoArguments, portfolio.get_portfolio),
+        own_tool("get_trade_history", HistoryArguments, portfolio.get_trade_history),
+        own_tool("create_paper_order", OrderArguments, trading.create_paper_order),
+        own_tool("cancel_paper_order", OrderRef, trading.cancel_paper_order),
+        own_tool("get_pending_orders", NoArguments, trading.get_pending_orders),
+    ]
+
+
+def own_tool(name: str, model: type[ArgumentsT], answer: Callable[[ArgumentsT, CallBy], Awaitable[BaseModel]]) -> Tool:
+    """A tool that is told who is calling."""
+
+    async def handle(request: ToolServiceRequest) -> ToolServiceData:
+        asked = arguments(model, request)
+
+        async def asked_by_somebody() -> BaseModel:
+            return await answer(asked, call_by(request))
+
+        return await answered(asked_by_somebody())
+
+    return tool_service(name, QUEUE), handle
+
+
 def tool(name: str, model: type[ArgumentsT], answer: Callable[[ArgumentsT], Awaitable[BaseModel]]) -> Tool:
     """A tool as the bus calls it: arguments checked, data as JSON, its errors as error replies."""
 
@@ -68,6 +100,9 @@ async def answered(answer: Awaitable[BaseModel]) -> ToolServiceData:
     """The data as JSON; a MarketError as an error reply with its reason."""
     try:
         data = await answer
+    except PyMongoError as error:
+        down = StoreDownError("-", "accounts cannot be read or written now: try again in a moment")
+        raise RpcError(ToolCode.EXECUTION_ERROR, str(down), retryable=True, reason=down.reason) from error
     except MarketError as error:
         raise RpcError(ToolCode.EXECUTION_ERROR, str(error), retryable=error.retryable, reason=error.reason) from error
     return ToolServiceData(result=data.model_dump(mode="json"))

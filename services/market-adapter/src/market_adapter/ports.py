@@ -7,6 +7,8 @@ from typing import Protocol
 from contracts.symbols import Symbol
 from market_adapter.domain.bars import History
 from market_adapter.domain.facts import Event, Fundamentals, Headline
+from market_adapter.domain.paper.account import Account, Fact, Owner
+from market_adapter.domain.paper.orders import Order
 from market_adapter.domain.quotes import Quote
 from market_adapter.domain.sessions import MarketState
 from market_adapter.domain.timeframes import Timeframe
@@ -82,4 +84,44 @@ class Nudge(Protocol):
 
     async def send(self) -> None:
         """Wakes them."""
+        ...
+
+
+class AccountStore(Protocol):
+    """Where paper accounts are kept: one document each, replaced by compare-and-set."""
+
+    async def load(self, owner: Owner) -> Account:
+        """The account as stored; a new one (version 0) when there is none."""
+        ...
+
+    async def save(self, account: Account) -> bool:
+        """Stores it as the next version; False when somebody else has stored one since it was loaded."""
+        ...
+
+    async def attention(self) -> Sequence[Owner]:
+        """Whose account has something that waits: for the market, for an answer, or to be told."""
+        ...
+
+    async def archive(self, owner: Owner, orders: Sequence[Order]) -> None:
+        """Keeps final orders outside the account; the same one again changes nothing."""
+        ...
+
+    async def archived(self, owner: Owner, limit: int, symbol: str | None) -> Sequence[Order]:
+        """The newest archived orders that have fills."""
+        ...
+
+    async def archived_order(self, owner: Owner, order_id: str) -> Order | None:
+        """One archived order."""
+        ...
+
+    async def forget(self, owner: Owner) -> int:
+        """Deletes everything of theirs; how many documents there were."""
+        ...
+
+
+class FactSink(Protocol):
+    """Where facts are told."""
+
+    async def tell(self, owner: Owner, fact: Fact) -> None:
+        """Stores the fact on the bus; the same one again is the same event. Raises PublishFailed."""
         ...

@@ -6,6 +6,7 @@ restart the clock goes on from the session where it stood.
 """
 
 import asyncio
+from collections.abc import Callable
 
 import structlog
 
@@ -21,8 +22,17 @@ class Replay:
     """One replica's part in moving the sample clock."""
 
     def __init__(
-        self, clock: SampleClock, store: SessionStore, nudge: Nudge, time: Clock, *, seconds_per_bar: float
+        self,
+        clock: SampleClock,
+        store: SessionStore,
+        nudge: Nudge,
+        time: Clock,
+        *,
+        seconds_per_bar: float,
+        moved: Callable[[], None] = lambda: None,
     ) -> None:
+        """`moved` is called each time this replica's clock has moved."""
+        self._moved = moved
         self._clock = clock
         self._store = store
         self._nudge = nudge
@@ -63,11 +73,13 @@ class Replay:
         self._look.clear()
         if self._clock.move_to(await self._store.begin(self._clock.session)):
             self._due = self._time.monotonic() + self._seconds
+            self._moved()
         if self._clock.ended or self._time.monotonic() < self._due:
             return
         to = self._clock.next_session
         if await self._store.advance(self._clock.session, to):
             self._clock.move_to(to)
+            self._moved()
             # Counted from when it was due, so that the time of a step does not add up. What a long stop has missed is
             # not made up for: bars in quick succession would be no market that anybody could follow.
             self._due += self._seconds

@@ -1,0 +1,59 @@
+"""A person's yes or no to what waits for it: answers to rpc.market.action… calls."""
+
+from collections.abc import Mapping
+
+from contracts.errors import ErrorCode
+from contracts.market_rpc import ActionDecideRequest, ActionReply, PendingActionsReply, UserRef
+from market_adapter.books import Books
+from market_adapter.domain.paper.account import Account, News, Owner, decide
+from market_adapter.domain.paper.actions import action_of
+from market_adapter.domain.paper.orders import Order, OrderState
+from market_adapter.ports import MarketProvider
+from runtime.clock import Clock
+from runtime.errors import RpcError
+
+
+class Actions:
+    """One method a call."""
+
+    def __init__(self, provider: MarketProvider, books: Books, wall: Clock) -> None:
+        self._provider = provider
+        self._books = books
+        self._wall = wall
+
+    async def decide(self, asked: ActionDecideRequest) -> ActionReply:
+        """The action after the decision; a second one changes nothing.
+
+        Raises:
+            RpcError: NOT_FOUND, this user has no such action; CONFLICT, it is not what was shown to them.
+        """
+        owner = Owner(asked.company_id, asked.user_id)
+
+        def apply(account: Account, news: Mapping[str, News]) -> tuple[Account, Order | None]:
+            order = account.order(asked.action_id)
+            if order is None or asked.content_hash not in (None, order.content_hash):
+                return account, order
+            splits = news[order.symbol].splits if order.symbol in news else ()
+            changed = decide(
+                account,
+                order,
+                confirm=asked.decision == "confirm",
+                wall=self._wall.now(),
+                market=self._provider.now(),
+                splits=splits,
+            )
+            return changed, changed.order(order.id)
+
+        order = await self._books.change(owner, apply)
+        order = order or await self._books.store.archived_order(owner, asked.action_id)
+        if order is None:
+            raise RpcError(ErrorCode.NOT_FOUND, f"there is no action {asked.action_id!r} of yours")
+        if asked.content_hash not in (None, order.content_hash):
+            raise RpcError(ErrorCode.CONFLICT, "this is not the action that was shown: look at it again")
+        return ActionReply(action=action_of(order))
+
+    async def pending(self, asked: UserRef) -> PendingActionsReply:
+        """What waits for this user's yes."""
+        account = await self._books.current(Owner(asked.company_id, asked.user_id))
+        waiting = [order for order in account.orders if order.state is OrderState.PENDING]
+        return PendingActionsReply(actions=[action_of(order) for order in waiting])

@@ -1,0 +1,99 @@
+"""Paper accounts in MongoDB: one document an account, and one for each final order that an account has shed.
+
+    market_accounts  {_id: "company/user", company, user, version, attention, account: {…}}
+    market_orders    {_id: "company/user/order", company, user, symbol, ended_at, filled, order: {…}}
+
+Decimals and times are strings: exact, and the same in every server that speaks MongoDB's protocol.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+from pymongo.asynchronous.collection import AsyncCollection
+from pymongo.asynchronous.database import AsyncDatabase
+from pymongo.errors import DuplicateKeyError
+
+from market_adapter.domain.paper.account import Account, Owner
+from market_adapter.domain.paper.orders import Order, OrderState
+
+Document = dict[str, Any]
+ACCOUNTS, ORDERS = "market_accounts", "market_orders"
+_ACCOUNT = TypeAdapter(Account)
+_ORDER = TypeAdapter(Order)
+
+
+class MongoAccounts:
+    """Implements AccountStore. Every method raises PyMongoError when the server is away."""
+
+    def __init__(self, database: AsyncDatabase[Document]) -> None:
+        self._accounts: AsyncCollection[Document] = database[ACCOUNTS]
+        self._orders: AsyncCollection[Document] = database[ORDERS]
+
+    async def load(self, owner: Owner) -> Account:
+        """The stored account, or a new one."""
+        document = await self._accounts.find_one({"_id": str(owner)})
+        return Account(owner) if document is None else _ACCOUNT.validate_python(document["account"])
+
+    async def save(self, account: Account) -> bool:
+        """Inserts version 1, or replaces the version that was loaded."""
+        version = account.version + 1
+        body = _ACCOUNT.dump_python(account, mode="json")
+        body["version"] = version
+        waits = any(order.live or order.state is OrderState.PENDING for order in account.orders)
+        document: Document = {
+            "_id": str(account.owner),
+            "company": account.owner.company,
+            "user": account.owner.user,
+            "version": version,
+            "attention": waits or bool(account.outbox),
+            "account": body,
+        }
+        if account.version == 0:
+            try:
+                await self._accounts.insert_one(document)
+            except DuplicateKeyError:
+                return False
+            return True
+        key = {"_id": document["_id"], "version": account.version}
+        return (await self._accounts.replace_one(key, document)).matched_count == 1
+
+    async def attention(self) -> Sequence[Owner]:
+        """Owners of accounts in which something waits."""
+        found = self._accounts.find({"attention": True}, {"company": 1, "user": 1})
+        return [Owner(document["company"], document["user"]) async for document in found]
+
+    async def archive(self, owner: Owner, orders: Sequence[Order]) -> None:
+        """One document an order, by its id."""
+        for order in orders:
+            key = f"{owner}/{order.id}"
+            document: Document = {
+                "_id": key,
+                "company": owner.company,
+                "user": owner.user,
+                "symbol": order.symbol,
+                "ended_at": order.ended_at.isoformat() if order.ended_at else "",
+                "filled": bool(order.fills),
+                "order": _ORDER.dump_python(order, mode="json"),
+            }
+            await self._orders.replace_one({"_id": key}, document, upsert=True)
+
+    async def archived(self, owner: Owner, limit: int, symbol: str | None) -> Sequence[Order]:
+        """Newest first."""
+        wanted: Document = {"company": owner.company, "user": owner.user, "filled": True}
+        if symbol is not None:
+            wanted["symbol"] = symbol
+        found = self._orders.find(wanted).sort("ended_at", -1).limit(limit)
+        return [_ORDER.validate_python(document["order"]) async for document in found]
+
+    async def archived_order(self, owner: Owner, order_id: str) -> Order | None:
+        """By its id."""
+        document = await self._orders.find_one({"_id": f"{owner}/{order_id}"})
+        return None if document is None else _ORDER.validate_python(document["order"])
+
+    async def forget(self, owner: Owner) -> int:
+        """The account and its archived orders."""
+        mine = {"company": owner.company, "user": owner.user}
+        accounts = await self._accounts.delete_many(mine)
+        orders = await self._orders.delete_many(mine)
+        return accounts.deleted_count + orders.deleted_count

@@ -1,0 +1,37 @@
+"""Facts of the market on the stream FACTS. A fact's id comes from what it is, so that a repeat is the same event."""
+
+from contracts.channels import fact as subject_of
+from contracts.envelope import CloudEvent
+from contracts.events.registry import BY_TYPE
+from contracts.ids import derive_id
+from market_adapter.domain.paper.account import Fact, Owner
+from runtime.publishing import Publisher
+
+SOURCE = "/nexus/market-adapter"
+STREAM = "FACTS"
+DEADLINE = 5.0
+
+
+class NatsFacts:
+    """Implements FactSink."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+
+    async def tell(self, owner: Owner, fact: Fact) -> None:
+        """Appends the fact. Raises PublishFailed; then it stays in its outbox and is told later."""
+        data = BY_TYPE[fact.kind].data.model_validate(fact.data)
+        event = CloudEvent[type(data)](  # pyright: ignore[reportInvalidTypeArguments]
+            id=derive_id(owner.company, owner.user, fact.kind, fact.key),
+            source=SOURCE,
+            type=fact.kind,
+            subject=str(owner),
+            data=data,
+        )
+        await self._publisher.append(
+            subject_of(fact.kind, owner.company, owner.user),
+            event.to_json(),
+            stream=STREAM,
+            msg_id=f"{owner.company}.{owner.user}.{fact.kind}.{fact.key}",
+            deadline=DEADLINE,
+        )

@@ -1,0 +1,124 @@
+"""The books of paper trading: every change of an account, one after the other, and its facts told.
+
+An account is loaded, brought up to date with the market, changed, and stored by compare-and-set; who loses the race
+starts again. What was decided is in the document before anything is told, and a fact leaves the document's outbox only
+after the bus has it: so whatever dies when, nothing is lost, and nothing happens twice.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+import structlog
+
+from contracts.symbols import parse_symbol
+from market_adapter.domain.paper.account import Account, Fact, News, Owner, advance
+from market_adapter.domain.paper.orders import FINAL
+from market_adapter.errors import BusyError, MarketError
+from market_adapter.ports import AccountStore, FactSink, MarketProvider
+from runtime.clock import Clock
+from runtime.errors import PublishFailed
+
+ResultT = TypeVar("ResultT")
+Change = Callable[[Account, Mapping[str, News]], tuple[Account, ResultT]]
+TRIES = 50
+KEPT = 200
+"""Final orders that stay in the account; older ones go to the archive. It bounds the document (16 MB) for good."""
+
+
+class Books:
+    """One replica's hand in the accounts."""
+
+    def __init__(self, store: AccountStore, provider: MarketProvider, sink: FactSink, wall: Clock, source: str) -> None:
+        self._store = store
+        self._provider = provider
+        self._sink = sink
+        self._wall = wall
+        self._source = source
+        self._log = structlog.get_logger()
+
+    @property
+    def store(self) -> AccountStore:
+        """Where the accounts are."""
+        return self._store
+
+    async def current(self, owner: Owner) -> Account:
+        """The account as it is now, with all that the market has done to it."""
+        return await self.change(owner, lambda account, _news: (account, account))
+
+    async def change(self, owner: Owner, change: Change[ResultT]) -> ResultT:
+        """What `change` makes of the account, stored, and its result; `change` may run several times.
+
+        Raises:
+            BusyError: too many others change the same account at this moment.
+            PyMongoError: the store is away.
+        """
+        for _ in range(TRIES):
+            stored = await self._store.load(owner)
+            news = await self._news(stored)
+            fresh = advance(stored, news, wall=self._wall.now(), market=self._provider.now())
+            changed, result = change(fresh, news)
+            if changed == stored:
+                return result
+            trimmed = await self._trimmed(self._with_source(changed))
+            if await self._store.save(trimmed):
+                await self._tell(owner, trimmed.outbox)
+                return result
+        raise BusyError(str(owner.user), "this account is being changed from many sides: try again")
+
+    async def attend(self) -> None:
+        """Every account in which something waits, brought up to date, and what is untold told."""
+        for owner in await self._store.attention():
+            await self.current(owner)
+            await self._tell(owner, (await self._store.load(owner)).outbox)
+
+    async def _news(self, account: Account) -> dict[str, News]:
+        found: dict[str, News] = {}
+        for name in account.symbols:
+            symbol = parse_symbol(name)
+            live = [order.seen_until for order in account.orders if order.live and order.symbol == name]
+            since = min((moment for moment in live if moment is not None), default=None)
+            try:
+                bars = None if since is None else await self._provider.bars_since(symbol, since)
+                splits = (await self._provider.daily_history(symbol, 1)).splits
+            except MarketError as error:
+                # A provider in trouble: this symbol stands still until it answers again.
+                self._log.warning("paper.no_news", symbol=name, reason=error.reason)
+                continue
+            found[name] = News(() if bars is None else bars.bars, splits)
+        return found
+
+    def _with_source(self, account: Account) -> Account:
+        """Facts name where the prices are from, and when a decision was made."""
+        named = tuple(self._named(fact) for fact in account.outbox)
+        return replace(account, outbox=named)
+
+    def _named(self, fact: Fact) -> Fact:
+        if "source" in fact.data or "decidedAt" in fact.data:
+            return fact
+        more = {"decidedAt": self._wall.now().isoformat()} if "action" in fact.data else {"source": self._source}
+        return replace(fact, data={**fact.data, **more})
+
+    async def _trimmed(self, account: Account) -> Account:
+        final = [order for order in account.orders if order.state in FINAL]
+        if len(final) <= KEPT:
+            return account
+        old = final[: len(final) - KEPT]
+        # Archived before they leave the account: a crash between leaves them in both, never in neither.
+        await self._store.archive(account.owner, old)
+        gone = {order.id for order in old}
+        return replace(account, orders=tuple(order for order in account.orders if order.id not in gone))
+
+    async def _tell(self, owner: Owner, outbox: tuple[Fact, ...]) -> None:
+        told: set[tuple[str, str]] = set()
+        try:
+            for fact in outbox:
+                await self._sink.tell(owner, fact)
+                told.add((fact.kind, fact.key))
+        except PublishFailed as error:
+            self._log.warning("paper.fact_waits", owner=str(owner), error=str(error))
+        while told:
+            account = await self._store.load(owner)
+            left = tuple(fact for fact in account.outbox if (fact.kind, fact.key) not in told)
+            if left == account.outbox or await self._store.save(replace(account, outbox=left)):
+                return

@@ -1,0 +1,40 @@
+"""An order as something that needs a person's yes."""
+
+from contracts.events.chat import Action, ActionState
+from market_adapter.domain.paper.orders import Decision, Order, plain
+
+KIND = "paper_order"
+_STATES = {
+    None: ActionState.PENDING,
+    Decision.CONFIRMED: ActionState.CONFIRMED,
+    Decision.REJECTED: ActionState.REJECTED,
+    Decision.EXPIRED: ActionState.EXPIRED,
+    Decision.FAILED: ActionState.FAILED,
+}
+
+
+def action_of(order: Order) -> Action:
+    """The action as people see it; `details` says everything that a yes is bound to, and that it is on paper."""
+    details: dict[str, str | bool] = {
+        "symbol": order.symbol,
+        "side": order.side.value,
+        "orderType": order.type.value,
+        "quantity": plain(order.quantity),
+        "currency": order.currency,
+        "status": order.state.value,
+        "contentHash": order.content_hash,
+        "paper": True,
+    }
+    for name, price in (("limitPrice", order.limit_price), ("stopPrice", order.stop_price)):
+        if price is not None:
+            details[name] = plain(price)
+    if order.reason is not None:
+        details["reason"] = order.reason
+    return Action(
+        id=order.id,
+        kind=KIND,
+        state=_STATES[order.decision],
+        summary=order.summary,
+        details=details,
+        expires_at=order.confirm_by,
+    )

@@ -1,0 +1,180 @@
+"""Orders and their states.
+
+    pending_confirmation ─► open ─► triggered ─► partially_filled ─► filled
+                      └► rejected, expired    └► cancelled, rejected, expired
+
+The last four (filled, cancelled, rejected, expired) are final.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
+from enum import StrEnum
+from fractions import Fraction
+
+CENT = Decimal("0.01")
+LOT = Decimal("0.00000001")
+"""The smallest part of a share or coin: what a split leaves below it is dropped."""
+CONFIRM_WITHIN = timedelta(hours=1)
+"""By the wall clock: it is a person who has to answer."""
+GOOD_FOR = timedelta(days=90)
+"""By the market's clock."""
+
+
+class Side(StrEnum):
+    """Buy or sell."""
+
+    BUY = "buy"
+    SELL = "sell"
+
+
+class OrderType(StrEnum):
+    """The four."""
+
+    MARKET = "market"
+    LIMIT = "limit"
+    STOP = "stop"
+    STOP_LIMIT = "stop_limit"
+
+
+class OrderState(StrEnum):
+    """Where an order stands."""
+
+    PENDING = "pending_confirmation"
+    OPEN = "open"
+    TRIGGERED = "triggered"
+    PARTIALLY_FILLED = "partially_filled"
+    FILLED = "filled"
+    CANCELLED = "cancelled"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+
+
+LIVE = frozenset({OrderState.OPEN, OrderState.TRIGGERED, OrderState.PARTIALLY_FILLED})
+FINAL = frozenset({OrderState.FILLED, OrderState.CANCELLED, OrderState.REJECTED, OrderState.EXPIRED})
+
+
+class Decision(StrEnum):
+    """What became of the question whether to place the order."""
+
+    CONFIRMED = "confirmed"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """A part of an order, executed: `amount` is what went through the account, to the cent. `realized`: profit or loss
+    of a sale against the mean cost of what was held."""
+
+    number: int
+    quantity: Decimal
+    price: Decimal
+    amount: Decimal
+    time: datetime
+    realized: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One order. `created_at` and `confirm_by` are wall-clock times; `placed_at`, `good_till`, `seen_until` and
+    `ended_at` the market's. Bars that opened at `seen_until` or later are new to it: never the one it came in. Its
+    quantity and prices are in shares of `session`."""
+
+    id: str
+    call_id: str
+    symbol: str
+    side: Side
+    type: OrderType
+    quantity: Decimal
+    limit_price: Decimal | None
+    stop_price: Decimal | None
+    currency: str
+    reserve_price: Decimal
+    content_hash: str
+    created_at: datetime
+    confirm_by: datetime
+    session: date
+    conversation: str | None = None
+    state: OrderState = OrderState.PENDING
+    decision: Decision | None = None
+    placed_at: datetime | None = None
+    good_till: datetime | None = None
+    seen_until: datetime | None = None
+    ended_at: datetime | None = None
+    triggered: bool = False
+    reason: str | None = None
+    fills: tuple[Fill, ...] = ()
+    filled: Decimal = Decimal(0)
+
+    @property
+    def live(self) -> bool:
+        """Waits for the market."""
+        return self.state in LIVE
+
+    @property
+    def remaining(self) -> Decimal:
+        """What is not filled yet."""
+        return self.quantity - self.filled
+
+    @property
+    def reserved(self) -> Decimal:
+        """The cash that a live buy order holds back."""
+        return to_cents(self.remaining * self.reserve_price) if self.live and self.side is Side.BUY else Decimal(0)
+
+    @property
+    def summary(self) -> str:
+        """In a line, for a person."""
+        at = {
+            OrderType.MARKET: "at market",
+            OrderType.LIMIT: f"limit {plain(self.limit_price)}",
+            OrderType.STOP: f"stop {plain(self.stop_price)}",
+            OrderType.STOP_LIMIT: f"stop {plain(self.stop_price)} limit {plain(self.limit_price)}",
+        }[self.type]
+        return f"{self.side.value.capitalize()} {plain(self.quantity)} {self.symbol} {at} (paper)"
+
+
+def content_hash(owner: str, order_id: str, content: dict[str, str | None]) -> str:
+    """What a person's yes is bound to: SHA-256 of whose order it is and everything that it says."""
+    text = json.dumps([owner, order_id, content], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def contents(order: Order) -> dict[str, str | None]:
+    """Everything that an order says."""
+    return content_of(order.symbol, order.side, order.type, order.quantity, order.limit_price, order.stop_price)
+
+
+def content_of(
+    symbol: str, side: Side, type_: OrderType, quantity: Decimal, limit: Decimal | None, stop: Decimal | None
+) -> dict[str, str | None]:
+    """The same, before there is an order."""
+    return {
+        "symbol": symbol,
+        "side": side.value,
+        "type": type_.value,
+        "quantity": plain(quantity),
+        "limit_price": plain(limit) if limit is not None else None,
+        "stop_price": plain(stop) if stop is not None else None,
+    }
+
+
+def to_cents(amount: Decimal) -> Decimal:
+    """Rounded to the cent, halves to even."""
+    return amount.quantize(CENT, ROUND_HALF_EVEN)
+
+
+def scaled_quantity(quantity: Decimal, ratio: Fraction) -> Decimal:
+    """A quantity after a split, rounded down to the smallest part."""
+    return (quantity * ratio.numerator / ratio.denominator).quantize(LOT, ROUND_DOWN).normalize() + 0
+
+
+def plain(value: Decimal | None) -> str:
+    """A decimal with no exponent and no needless zeros."""
+    if value is None:
+        return ""
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

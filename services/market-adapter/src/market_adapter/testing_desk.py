@@ -1,0 +1,119 @@
+"""A whole desk of paper trading for tests: a market that the test moves, a store in memory, a bus that hears."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from contracts.market_rpc import ActionDecideRequest
+from contracts.rpc import Caller, ToolServiceRequest
+from market_adapter.actions import Actions
+from market_adapter.books import Books
+from market_adapter.domain.bars import Split
+from market_adapter.domain.paper.account import Account, Fact, Owner
+from market_adapter.domain.paper.orders import OrderState
+from market_adapter.handlers import user_tools
+from market_adapter.ports import AccountStore
+from market_adapter.testing import ScriptedProvider, bar
+from runtime.clock import FakeClock
+from runtime.errors import Unavailable
+
+ANN = Owner("demo", "ann")
+
+
+class Crash(BaseException):
+    """A process that dies here."""
+
+
+class HeardFacts:
+    """What has been told, by id: the bus keeps one of each."""
+
+    def __init__(self) -> None:
+        self.facts: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self.times = 0
+        self.away = False
+
+    async def tell(self, owner: Owner, fact: Fact) -> None:
+        if self.away:
+            raise Unavailable("the bus is away")
+        self.times += 1
+        self.facts[str(owner), fact.kind, fact.key] = fact.data
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [data for (_, one, _), data in self.facts.items() if one == kind]
+
+
+@dataclass
+class MemoryAccounts:
+    """Implements AccountStore in memory; dies before or after a save when told to."""
+
+    accounts: dict[str, Account]
+    archive_: dict[str, Any]
+    die: str = ""
+
+    async def load(self, owner: Owner) -> Account:
+        return self.accounts.get(str(owner), Account(owner))
+
+    async def save(self, account: Account) -> bool:
+        if self.die == "before":
+            raise Crash
+        if self.accounts.get(str(account.owner), Account(account.owner)).version != account.version:
+            return False
+        self.accounts[str(account.owner)] = replace(account, version=account.version + 1)
+        if self.die == "after":
+            raise Crash
+        return True
+
+    async def attention(self) -> list[Owner]:
+        return [account.owner for account in self.accounts.values()]
+
+    async def archive(self, owner: Owner, orders: Any) -> None:
+        self.archive_ |= {order.id: order for order in orders}
+
+    async def archived(self, owner: Owner, limit: int, symbol: str | None) -> list[Any]:
+        return list(self.archive_.values())
+
+    async def archived_order(self, owner: Owner, order_id: str) -> Any:
+        return self.archive_.get(order_id)
+
+    async def forget(self, owner: Owner) -> int:
+        return 0
+
+
+class Desk:
+    """A whole replica with a market that the test moves."""
+
+    def __init__(self, provider: ScriptedProvider, store: AccountStore | None = None) -> None:
+        self.provider = provider
+        self.clock = FakeClock()
+        self.heard = HeardFacts()
+        self.memory = MemoryAccounts({}, {})
+        self.books = Books(store or self.memory, provider, self.heard, self.clock, provider.source)
+        self.actions = Actions(provider, self.books, self.clock)
+        self.tools = {m.subject.split(".")[2]: h for m, h in user_tools(provider, self.books, self.clock)}
+
+    async def call(self, tool: str, call_id: str = "c1", user: str | None = "ann", **arguments: Any) -> dict[str, Any]:
+        caller = Caller(company_id="demo", user_id=user, role="user", plan="pro", conversation_id="talk")
+        request = ToolServiceRequest(call_id=call_id, tool=tool, arguments=arguments, caller=caller)
+        return (await self.tools[tool](request)).result
+
+    async def order(self, side: str = "buy", call_id: str = "c1", **more: Any) -> str:
+        asked: dict[str, Any] = {"symbol": "IBM", "quantity": 10, "order_type": "market", "side": side, **more}
+        return (await self.call("create_paper_order", call_id, **asked))["action_id"]
+
+    async def decide(self, action: str, decision: str = "confirm", **more: Any) -> str:
+        asked = ActionDecideRequest.model_validate(
+            {"company_id": "demo", "user_id": "ann", "action_id": action, "decision": decision, **more}
+        )
+        return (await self.actions.decide(asked)).action.state.value
+
+    async def bars(self, count: int = 1) -> None:
+        self.provider.today += count
+        await self.books.attend()
+
+    async def state(self, order: str) -> OrderState:
+        account = await self.books.current(ANN)
+        return next(one.state for one in account.orders if one.id == order)
+
+
+def market(*closes: str, splits: tuple[Split, ...] = ()) -> ScriptedProvider:
+    bars = [bar(day, close, close, close, close) for day, close in enumerate(closes)]
+    return ScriptedProvider({"IBM": bars}, {"IBM": splits})

@@ -1,0 +1,142 @@
+"""get_portfolio and get_trade_history."""
+
+from datetime import datetime
+from decimal import Decimal
+
+from pydantic import Field
+
+from contracts.envelope import Snake
+from contracts.symbols import parse_symbol
+from market_adapter.books import Books
+from market_adapter.domain.asked import asked_symbol
+from market_adapter.domain.paper.account import OPENING_CASH, Account, Position
+from market_adapter.domain.paper.orders import Order, Side, to_cents
+from market_adapter.errors import MarketError
+from market_adapter.ports import MarketProvider
+from market_adapter.tools.caller import CallBy
+from market_adapter.tools.shapes import Sourced, SymbolText, number
+from market_adapter.tools.trading import NoArguments
+
+
+class PositionData(Snake):
+    """One holding. `value` and `unrealized` to the cent; null with `price` when there is no price at this moment."""
+
+    symbol: str
+    quantity: float
+    average_price: float
+    cost: float
+    price: float | None
+    value: float | None
+    unrealized: float | None
+
+
+class PortfolioData(Sourced):
+    """Output of get_portfolio. `equity` is cash and holdings at the last prices (a holding with no price counts at its
+    cost); `reserved` is held back for open buy orders, `buying_power` is what is free."""
+
+    positions: list[PositionData]
+    cash: float
+    reserved: float
+    buying_power: float
+    equity: float
+    realized: float
+    currency: str = "USD"
+    paper: bool = True
+
+
+class HistoryArguments(Snake):
+    """Input of get_trade_history."""
+
+    limit: int = Field(default=20, ge=1, le=200)
+    symbol: SymbolText | None = None
+
+
+class TradeData(Snake):
+    """One fill. `realized` is null for a purchase."""
+
+    order_id: str
+    symbol: str
+    side: Side
+    quantity: float
+    price: float
+    amount: float
+    time: datetime
+    realized: float | None
+
+
+class HistoryData(Sourced):
+    """Output of get_trade_history, newest first."""
+
+    trades: list[TradeData]
+    paper: bool = True
+
+
+class PortfolioTools:
+    """What a user holds and has traded."""
+
+    def __init__(self, provider: MarketProvider, books: Books) -> None:
+        self._provider = provider
+        self._books = books
+
+    async def get_portfolio(self, _asked: NoArguments, by: CallBy) -> PortfolioData:
+        """Holdings at the last prices, and cash."""
+        account = await self._books.current(by.owner)
+        positions = [await self._position(one) for _, one in sorted(account.positions.items())]
+        worth = sum((Decimal(str(one.cost if one.value is None else one.value)) for one in positions), Decimal(0))
+        return PortfolioData(
+            positions=positions,
+            cash=float(account.cash),
+            reserved=float(account.reserved),
+            buying_power=float(account.buying_power),
+            equity=float(account.cash + worth),
+            realized=float(realized(account)),
+            source=self._provider.source,
+            as_of=self._provider.now(),
+        )
+
+    async def get_trade_history(self, asked: HistoryArguments, by: CallBy) -> HistoryData:
+        """The last fills."""
+        symbol = None if asked.symbol is None else asked_symbol(asked.symbol).name
+        account = await self._books.current(by.owner)
+        orders: dict[str, Order] = {
+            order.id: order for order in await self._books.store.archived(by.owner, asked.limit, symbol)
+        }
+        orders |= {order.id: order for order in account.orders if symbol in (None, order.symbol)}
+        trades = [
+            TradeData(
+                order_id=order.id,
+                symbol=order.symbol,
+                side=order.side,
+                quantity=float(fill.quantity),
+                price=float(fill.price),
+                amount=float(fill.amount),
+                time=fill.time,
+                realized=number(fill.realized),
+            )
+            for order in orders.values()
+            for fill in reversed(order.fills)
+        ]
+        trades.sort(key=lambda one: one.time, reverse=True)
+        return HistoryData(trades=trades[: asked.limit], source=self._provider.source, as_of=self._provider.now())
+
+    async def _position(self, held: Position) -> PositionData:
+        try:
+            price = (await self._provider.quote(parse_symbol(held.symbol))).price
+        except MarketError:
+            price = None
+        value = None if price is None else to_cents(price * held.quantity)
+        return PositionData(
+            symbol=held.symbol,
+            quantity=float(held.quantity),
+            average_price=number(held.cost / held.quantity, 6) or 0.0,
+            cost=float(held.cost),
+            price=number(price),
+            value=number(value),
+            unrealized=None if value is None else float(value - held.cost),
+        )
+
+
+def realized(account: Account) -> Decimal:
+    """Profit or loss of all sales so far: what cash and cost have become more, or less, than the opening cash."""
+    cost = sum((one.cost for one in account.positions.values()), Decimal(0))
+    return account.cash + cost - OPENING_CASH

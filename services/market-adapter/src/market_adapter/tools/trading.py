@@ -1,0 +1,259 @@
+"""create_paper_order, cancel_paper_order, get_pending_orders.
+
+A new order is only a question: nothing is placed before a person's yes. The call's id is the order's unique client id,
+so the same call again finds the order that it made, whoever lost what in between.
+"""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from contracts.envelope import Snake
+from contracts.ids import derive_id
+from contracts.symbols import Symbol, SymbolKind
+from market_adapter.books import Books
+from market_adapter.domain.asked import asked_symbol
+from market_adapter.domain.paper.account import NO_CASH, Account, cancel, obstacle
+from market_adapter.domain.paper.orders import (
+    CONFIRM_WITHIN,
+    Order,
+    OrderState,
+    OrderType,
+    Side,
+    content_hash,
+    content_of,
+    plain,
+    to_cents,
+)
+from market_adapter.domain.quotes import Quote
+from market_adapter.errors import NotFoundError, RefusedError
+from market_adapter.ports import MarketProvider
+from market_adapter.tools.caller import CallBy
+from market_adapter.tools.shapes import Sourced, SymbolArguments
+from runtime.clock import Clock
+
+Amount = Annotated[Decimal, Field(gt=0, max_digits=18, decimal_places=8, allow_inf_nan=False)]
+MOST_WAITING = 100
+"""Orders of one account that may wait at a time, for a yes or for the market."""
+
+
+class OrderArguments(SymbolArguments):
+    """Input of create_paper_order: each type has the prices that it needs and no others."""
+
+    side: Side
+    quantity: Amount
+    order_type: OrderType
+    limit_price: Amount | None = None
+    stop_price: Amount | None = None
+
+    @model_validator(mode="after")
+    def _has_its_prices(self) -> Self:
+        needed = {
+            "limit_price": (OrderType.LIMIT, OrderType.STOP_LIMIT),
+            "stop_price": (OrderType.STOP, OrderType.STOP_LIMIT),
+        }
+        for name, types in needed.items():
+            given = getattr(self, name) is not None
+            if given and self.order_type not in types:
+                raise ValueError(f"{name}: a {self.order_type.value} order has none; leave it out")
+            if not given and self.order_type in types:
+                raise ValueError(f"{name}: a {self.order_type.value} order needs one")
+        return self
+
+
+class OrderRef(Snake):
+    """Input of cancel_paper_order."""
+
+    order_id: str = Field(min_length=1, max_length=64)
+
+
+class NoArguments(Snake):
+    """Nothing is asked for in particular."""
+
+
+class OrderData(Snake):
+    """One order. Times are the market's, but `created_at` and `expires_at` while it waits for a yes."""
+
+    order_id: str
+    symbol: str
+    side: Side
+    quantity: float
+    order_type: OrderType
+    limit_price: float | None
+    stop_price: float | None
+    status: OrderState
+    filled_quantity: float
+    created_at: datetime
+    expires_at: datetime
+    reason: str | None
+    paper: bool = True
+
+    @classmethod
+    def of(cls, order: Order) -> "OrderData":
+        """The order as it goes out."""
+        return cls(
+            order_id=order.id,
+            symbol=order.symbol,
+            side=order.side,
+            quantity=float(order.quantity),
+            order_type=order.type,
+            limit_price=None if order.limit_price is None else float(order.limit_price),
+            stop_price=None if order.stop_price is None else float(order.stop_price),
+            status=order.state,
+            filled_quantity=float(order.filled),
+            created_at=order.created_at,
+            expires_at=order.good_till or order.confirm_by,
+            reason=order.reason,
+        )
+
+
+class Estimate(Snake):
+    """What the order would do at `price`: its limit, its stop, or the last price; the market may give another."""
+
+    price: float
+    amount: float
+    cash_after: float
+    currency: str
+
+
+class CreatedData(Sourced):
+    """Output of create_paper_order: a question to the user, good until `expires_at`. Nothing is placed yet."""
+
+    action_id: str
+    status: OrderState
+    order: OrderData
+    estimate: Estimate
+    summary: str
+    content_hash: str
+    expires_at: datetime
+    paper: bool = True
+
+
+class CancelledData(Snake):
+    """Output of cancel_paper_order."""
+
+    order_id: str
+    status: OrderState
+
+
+class PendingData(Sourced):
+    """Output of get_pending_orders: what waits for a yes or for the market, oldest first."""
+
+    orders: list[OrderData]
+    paper: bool = True
+
+
+class TradingTools:
+    """Orders on paper."""
+
+    def __init__(self, provider: MarketProvider, books: Books, wall: Clock) -> None:
+        self._provider = provider
+        self._books = books
+        self._wall = wall
+
+    async def create_paper_order(self, asked: OrderArguments, by: CallBy) -> CreatedData:
+        """A pending order, checked against market and account."""
+        symbol = asked_symbol(asked.symbol)
+        order_id = derive_id(str(by.owner), "order", by.call_id).replace("-", "")
+        quote = await self._provider.quote(symbol)
+        if symbol.kind is SymbolKind.INDEX:
+            raise RefusedError(
+                symbol.name, f"{symbol} is an index: nobody can buy it; trade a fund on it", "not_tradable"
+            )
+        earlier = await self._books.store.archived_order(by.owner, order_id)
+        order = earlier or await self._books.change(
+            by.owner, lambda account, _news: self._with_order(account, self._order(asked, by, order_id, quote), symbol)
+        )
+        return self._created(order, quote, await self._books.current(by.owner))
+
+    async def cancel_paper_order(self, asked: OrderRef, by: CallBy) -> CancelledData:
+        """Takes back an order that is not final; one that is cancelled already stays so."""
+
+        def take_back(account: Account, _news: object) -> tuple[Account, Order | None]:
+            order = account.order(asked.order_id)
+            changed = account if order is None else cancel(account, order, self._provider.now())
+            return changed, changed.order(asked.order_id)
+
+        order = await self._books.change(by.owner, take_back)
+        order = order or await self._books.store.archived_order(by.owner, asked.order_id)
+        if order is None:
+            raise NotFoundError(asked.order_id, f"you have no order {asked.order_id!r}: get_pending_orders lists yours")
+        if order.state is not OrderState.CANCELLED:
+            raise RefusedError(
+                order.symbol, f"this order is {order.state.value}: it cannot be cancelled any more", "final"
+            )
+        return CancelledData(order_id=order.id, status=order.state)
+
+    async def get_pending_orders(self, _asked: NoArguments, by: CallBy) -> PendingData:
+        """What waits."""
+        account = await self._books.current(by.owner)
+        return PendingData(
+            orders=[OrderData.of(order) for order in account.orders if _waits(order)],
+            source=self._provider.source,
+            as_of=self._provider.now(),
+        )
+
+    def _order(self, asked: OrderArguments, by: CallBy, order_id: str, quote: Quote) -> Order:
+        now = self._wall.now()
+        says = content_of(
+            quote.symbol.name, asked.side, asked.order_type, asked.quantity, asked.limit_price, asked.stop_price
+        )
+        return Order(
+            id=order_id,
+            call_id=by.call_id,
+            symbol=quote.symbol.name,
+            side=asked.side,
+            type=asked.order_type,
+            quantity=asked.quantity,
+            limit_price=asked.limit_price,
+            stop_price=asked.stop_price,
+            currency=quote.currency,
+            reserve_price=asked.limit_price or asked.stop_price or quote.price,
+            content_hash=content_hash(str(by.owner), order_id, says),
+            created_at=now,
+            confirm_by=now + CONFIRM_WITHIN,
+            session=self._provider.now().date(),
+            conversation=by.conversation,
+        )
+
+    def _with_order(self, account: Account, order: Order, symbol: Symbol) -> tuple[Account, Order]:
+        """The account with the new order, or with the one that this call has made before."""
+        if (made := account.order(order.id)) is not None:
+            return account, made
+        if sum(1 for one in account.orders if _waits(one)) >= MOST_WAITING:
+            text = f"{MOST_WAITING} orders are waiting already: cancel some first"
+            raise RefusedError(symbol.name, text, "too_many_orders")
+        if why := obstacle(account, order):
+            raise RefusedError(symbol.name, _explained(why, account, order), why)
+        return account.with_order(order), order
+
+    def _created(self, order: Order, quote: Quote, account: Account) -> CreatedData:
+        amount = to_cents(order.quantity * order.reserve_price)
+        after = account.cash - amount if order.side is Side.BUY else account.cash + amount
+        return CreatedData(
+            action_id=order.id,
+            status=order.state,
+            order=OrderData.of(order),
+            estimate=Estimate(
+                price=float(order.reserve_price), amount=float(amount), cash_after=float(after), currency=order.currency
+            ),
+            summary=order.summary,
+            content_hash=order.content_hash,
+            expires_at=order.confirm_by,
+            source=quote.source,
+            as_of=quote.as_of,
+        )
+
+
+def _waits(order: Order) -> bool:
+    return order.live or order.state is OrderState.PENDING
+
+
+def _explained(why: str, account: Account, order: Order) -> str:
+    if why == NO_CASH:
+        needed = to_cents(order.quantity * order.reserve_price)
+        return f"this takes {needed} {order.currency} and {account.buying_power} are free: buy less, or cancel orders"
+    free = plain(max(account.free_quantity(order.symbol), Decimal(0)))
+    return f"{free} {order.symbol} are free to sell: short selling is not offered"
