@@ -19,6 +19,12 @@ KEYS = TokenSettings(
 
 
 @pytest.fixture
+def keys() -> TokenSettings:
+    """The keys of the gateway under test."""
+    return KEYS
+
+
+@pytest.fixture
 def tokens() -> TokenMaker:
     """Tokens that the gateway under test believes."""
     return TokenMaker(KEYS)
@@ -26,7 +32,7 @@ def tokens() -> TokenMaker:
 
 @pytest.fixture
 def identity() -> Identity:
-    """The keys of the gateway under test."""
+    """Who the gateway under test believes."""
     return build_identity(KEYS, 3600, SystemClock())
 
 
