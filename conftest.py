@@ -1,3 +1,7 @@
 """Loads the fixtures that start the real servers for every test of the tree."""
 
 pytest_plugins = ["runtime.testing"]
+
+# Imported first on purpose: hypothesis' pytest plugin otherwise imports it at the end of a session, where CPython 3.11's
+# parser can fail with "AST constructor recursion depth mismatch".
+import hypothesis  # noqa: E402, F401
