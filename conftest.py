@@ -2,6 +2,6 @@
 
 pytest_plugins = ["runtime.testing"]
 
-# Imported first on purpose: hypothesis' pytest plugin otherwise imports it at the end of a session, where CPython 3.11's
+# Imported early on purpose: hypothesis' pytest plugin otherwise does it at the end of a session, where CPython 3.11's
 # parser can fail with "AST constructor recursion depth mismatch".
 import hypothesis  # noqa: E402, F401
