@@ -18,6 +18,7 @@ from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import Identity, build_identity
 from gateway.adapters.log import NatsLog
 from gateway.adapters.memory import BusMemory
+from gateway.adapters.tools import BusTools
 from gateway.chat.access import Access
 from gateway.chat.commands import Commands
 from gateway.chat.hub import Hub
@@ -35,6 +36,7 @@ from runtime.connection import ConnectionHooks, subscribe
 from runtime.conversation_log import ConversationLog
 from runtime.errors import NotReady
 from runtime.publishing import Publisher
+from runtime.replies import ReplyInbox
 from runtime.rpc import RpcClient
 from runtime.service import Service
 from runtime.settings import DevSettings, NatsSettings, TokenSettings
@@ -115,7 +117,8 @@ def compose(
         heartbeat_ms=heartbeat_ms,
     )
     endpoint = ChatEndpoint(chat, settings.blocked_networks)
-    api = Api(identity.tokens, companies, access, commands, memory, door, clock, dev)
+    tools = BusTools(publisher, rpc, ReplyInbox.of(client), identity.principals)
+    api = Api(identity.tokens, companies, access, commands, memory, door, tools, clock, dev)
     application = Front(endpoint, build_http(api, health))
     return Gateway(application, chat, endpoint, client, live, log, companies)
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from contracts.channels import ChatKind, PresenceKind
 from contracts.company import CompanySettings
 from contracts.envelope import Wire
+from contracts.events.tool import ToolResult
 from contracts.rpc import (
+    CatalogueTool,
     ConversationsReply,
     ConversationState,
     ConversationView,
@@ -99,12 +101,38 @@ class Tokens(Protocol):
 class Principals(Protocol):
     """Signed statements of who is behind a message."""
 
-    def sign(self, caller: Caller, conversation: str, language: str | None) -> str:
-        """A compact JWS for data.principal; the same one while it is fresh."""
+    def sign(self, caller: Caller, conversation: str | None, language: str | None) -> str:
+        """A compact JWS for data.principal, of one conversation or of none; the same one while it is fresh."""
         ...
 
     def subject(self, principal: str, company: str) -> str | None:
         """Whose principal this is, expired or not; None when it is not ours or of another company."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool; the same `call_id` again is the same call. `arguments`: JSON values, snake_case."""
+
+    call_id: str
+    tool: str
+    arguments: dict[str, Any]
+    language: str
+
+
+class Tools(Protocol):
+    """The tool-executor."""
+
+    async def catalogue(self, caller: Caller, language: str) -> list[CatalogueTool]:
+        """The caller's tools, with quota; raises Unavailable."""
+        ...
+
+    async def quota(self, caller: Caller, name: str) -> CatalogueTool | None:
+        """One tool with what is left of its limits; None when it is not the caller's or nobody can say now."""
+        ...
+
+    async def call(self, caller: Caller, asked: ToolCall) -> ToolResult:
+        """The result, always: UNAVAILABLE and TIMEOUT are results too."""
         ...
 
 

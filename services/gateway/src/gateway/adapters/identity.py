@@ -79,8 +79,8 @@ class SignedPrincipals:
         self._clock = clock
         self._signed: OrderedDict[tuple[str, ...], tuple[str, float]] = OrderedDict()
 
-    def sign(self, caller: Caller, conversation: str, language: str | None) -> str:
-        key = (caller.company, caller.subject, caller.role, caller.plan, conversation, language or "")
+    def sign(self, caller: Caller, conversation: str | None, language: str | None) -> str:
+        key = (caller.company, caller.subject, caller.role, caller.plan, conversation or "", language or "")
         now = self._clock.now().timestamp()
         known = self._signed.get(key)
         if known is not None and known[1] > now:

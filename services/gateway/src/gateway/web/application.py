@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
-from gateway.web import conversations, problems, visitors
+from gateway.web import conversations, problems, tools, visitors
 from gateway.web.body_limit import BodyLimit
 from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.deps import Api
@@ -37,7 +37,7 @@ def build_http(api: Api, health: list[BaseRoute]) -> FastAPI:
     application = FastAPI(
         title="Nexus",
         version=VERSION,
-        description="Chat, conversations and tokens. Errors are problem documents (RFC 9457).",
+        description="Chat, conversations, tools and tokens. Errors are problem documents (RFC 9457).",
         docs_url=None,
         redoc_url=None,
     )
@@ -45,6 +45,7 @@ def build_http(api: Api, health: list[BaseRoute]) -> FastAPI:
     problems.install(application)
     application.include_router(visitors.router)
     application.include_router(conversations.router)
+    application.include_router(tools.router)
     application.router.routes.extend(health)
     application.router.routes.extend(page_routes())
     application.add_middleware(BodyLimit)

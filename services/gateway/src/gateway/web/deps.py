@@ -11,7 +11,7 @@ from gateway.chat.access import Access
 from gateway.chat.commands import Commands
 from gateway.chat.limits import Door
 from gateway.errors import Refused, TokenInvalid
-from gateway.ports import Caller, Companies, Memory, Tokens
+from gateway.ports import Caller, Companies, Memory, Tokens, Tools
 from runtime.clock import Clock
 
 
@@ -25,6 +25,7 @@ class Api:
     commands: Commands
     memory: Memory
     door: Door
+    tools: Tools
     clock: Clock
     dev: bool = False
 

@@ -1,0 +1,142 @@
+"""The tool catalogue and calls of tools, over the bus (ports.Tools): asked for in TOOLS, answered to an inbox."""
+
+import time
+from collections import OrderedDict
+from datetime import UTC, datetime, timedelta
+
+import structlog
+from pydantic import ValidationError
+
+from contracts.channels import tool_request
+from contracts.envelope import CloudEvent
+from contracts.errors import ToolCode
+from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
+from contracts.ids import is_id, uuid7
+from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
+from gateway.adapters.log import SOURCE
+from gateway.errors import Unavailable
+from gateway.ports import Caller, Principals, ToolCall
+from runtime.errors import PublishFailed, RpcError
+from runtime.publishing import Publisher
+from runtime.replies import Pending, ReplyInbox
+from runtime.rpc import RpcClient
+
+log = structlog.get_logger(__name__)
+
+# Named once: building a parametrised model anew takes milliseconds.
+_RequestedEvent = CloudEvent[ToolCallRequested]
+_CompletedEvent = CloudEvent[ToolCallCompleted]
+
+CALL_SECONDS = 60.0
+"""How long a caller waits for a result, at most; the executor runs nothing for somebody who has gone."""
+PATIENCE = (10.0, 20.0, 30.0)
+"""Seconds to wait for the answer to each request before the next; the executor runs a call id once."""
+_CATALOGUE_SECONDS = 3.0
+_QUOTA_SECONDS = 1.0
+_MOST_NAMES = 2000
+
+
+class BusTools:
+    """The tool-executor behind the bus."""
+
+    def __init__(self, publisher: Publisher, rpc: RpcClient, inbox: ReplyInbox, principals: Principals) -> None:
+        self._publisher = publisher
+        self._rpc = rpc
+        self._inbox = inbox
+        self._principals = principals
+        self._categories: OrderedDict[str, str] = OrderedDict()
+
+    async def catalogue(self, caller: Caller, language: str) -> list[CatalogueTool]:
+        request = _request(caller, language).model_copy(update={"with_quota": True})
+        try:
+            return (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
+        except RpcError as error:
+            raise Unavailable("the tools cannot be listed now: try again") from error
+
+    async def quota(self, caller: Caller, name: str) -> CatalogueTool | None:
+        request = _request(caller, "en").model_copy(update={"with_quota": True, "name": name})
+        try:
+            found = (await self._rpc.call(CATALOGUE, request, deadline=_QUOTA_SECONDS)).tools
+        except RpcError:
+            return None
+        return found[0] if found else None
+
+    async def call(self, caller: Caller, asked: ToolCall) -> ToolResult:
+        started = time.monotonic()
+        try:
+            category = await self._category(caller, asked.tool)
+        except RpcError:
+            return _failed(ToolCode.UNAVAILABLE, "No tool can be called now. Try again in a few seconds.", started)
+        with await self._inbox.expect() as pending:
+            for attempt, patience in enumerate(PATIENCE, start=1):
+                left = started + CALL_SECONDS - time.monotonic()
+                if left <= 0:
+                    break
+                request = ToolCallRequested(
+                    call_id=asked.call_id,
+                    tool=asked.tool,
+                    arguments=asked.arguments,
+                    principal=self._principals.sign(caller, None, asked.language),
+                    company_id=caller.company,
+                    reply_to=pending.reply_to,
+                    deadline=datetime.now(UTC) + timedelta(seconds=left),
+                    attempt=attempt,
+                    language=asked.language,
+                )
+                try:
+                    result = await self._once(request, category, pending, min(patience, left))
+                except PublishFailed as error:
+                    log.warning("tool.not_asked", call_id=asked.call_id, error=str(error))
+                    return _failed(ToolCode.UNAVAILABLE, "The call could not be made now. Try again.", started)
+                if result is not None:
+                    return result
+        return _failed(ToolCode.TIMEOUT, f"{asked.tool} gave no result within {CALL_SECONDS:g} s.", started)
+
+    async def _once(
+        self, request: ToolCallRequested, category: str, pending: Pending, seconds: float
+    ) -> ToolResult | None:
+        event = _RequestedEvent(
+            source=SOURCE, type="tools.call.requested.v1", subject=f"{request.company_id}/-", data=request
+        )
+        # Every request has an answer of its own to get: none must be swallowed as a copy of another's.
+        msg_id = f"{request.call_id}.{request.attempt}.{uuid7()}"
+        await self._publisher.append(tool_request(category), event, stream="TOOLS", msg_id=msg_id, deadline=seconds)
+        try:
+            messages = await pending.wait(seconds)
+            return _CompletedEvent.model_validate_json(messages[0].data).data.result
+        except TimeoutError:
+            return None
+        except ValidationError as error:
+            log.warning("tool.unreadable_answer", call_id=request.call_id, problems=error.error_count())
+            pending.reset()
+            return None
+
+    async def _category(self, caller: Caller, name: str) -> str:
+        """The last token of the subject. Which tools there are, and for whom, the executor decides."""
+        known = self._categories.get(name)
+        if known is not None:
+            return known
+        everything = CatalogueRequest(company_id=caller.company, role="user", plan="premium", name=name)
+        found = (await self._rpc.call(CATALOGUE, everything, deadline=_CATALOGUE_SECONDS)).tools
+        if not found:
+            return "unknown"
+        self._categories[name] = found[0].category
+        if len(self._categories) > _MOST_NAMES:
+            self._categories.popitem(last=False)
+        return found[0].category
+
+
+def _request(caller: Caller, language: str) -> CatalogueRequest:
+    return CatalogueRequest(
+        company_id=caller.company,
+        role=caller.role,
+        plan=caller.plan,
+        language=language,
+        user_id=caller.subject if is_id(caller.subject) else None,
+    )
+
+
+def _failed(code: ToolCode, message: str, started: float) -> ToolResult:
+    spent = round((time.monotonic() - started) * 1000, 3)
+    error = ToolError(code=code, message=message)
+    return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=spent))

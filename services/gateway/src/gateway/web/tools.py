@@ -1,0 +1,118 @@
+"""/v2/tools: the catalogue of the caller's plan with what is left of its limits, and one call."""
+
+import math
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Path, Response
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.errors import ErrorCode, ToolCode
+from contracts.events.tool import ToolError, ToolMetadata, ToolResult
+from contracts.ids import derive_id, is_id, uuid7
+from contracts.rpc import CatalogueReply, CatalogueTool
+from gateway.errors import Refused
+from gateway.ports import Caller, ToolCall
+from gateway.web.deps import ApiDep, CallerDep
+from gateway.web.problems import described
+
+router = APIRouter(prefix="/v2/tools", tags=["tools"])
+
+STATUS: dict[str, int] = {
+    ToolCode.TOOL_NOT_FOUND: 404,
+    ToolCode.PLAN_REQUIRED: 403,
+    ToolCode.RATE_LIMIT: 429,
+    ToolCode.VALIDATION_ERROR: 422,
+    ToolCode.CONFLICT: 409,
+    ToolCode.EXECUTION_ERROR: 502,
+    ToolCode.INVALID_OUTPUT: 502,
+    ToolCode.UNKNOWN_OUTCOME: 502,
+    ToolCode.UNAVAILABLE: 503,
+    ToolCode.TIMEOUT: 504,
+    ToolCode.UNAUTHORIZED: 401,
+}
+_TRY_AGAIN = 2
+"""Seconds of Retry-After when something is away."""
+
+
+class CallBody(Wire):
+    """The arguments of one call, snake_case."""
+
+    arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+
+async def get_customer(caller: CallerDep) -> Caller:
+    """A customer or a service; raises FORBIDDEN (403) for anybody else."""
+    if caller.role not in {"user", "service"}:
+        raise Refused(ErrorCode.FORBIDDEN, "tools are called by customers and services (roles user and service)")
+    return caller
+
+
+CustomerDep = Annotated[Caller, Depends(get_customer)]
+Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=255,
+        description="the same key again gives the recorded result; with other arguments it is a CONFLICT",
+    ),
+]
+_RESULTS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ToolResult, "description": "The result, or a problem document when no call was made"}
+    for status in sorted(set(STATUS.values()))
+}
+
+
+@router.get("", response_model_exclude_none=True, responses=described())
+async def list_tools(api: ApiDep, caller: CustomerDep, accept_language: Language = None) -> CatalogueReply:
+    """The tools of my plan, each with what is left of its limits and when its oldest call leaves the window."""
+    return CatalogueReply(tools=await api.tools.catalogue(caller, language_of(accept_language)))
+
+
+@router.post("/{name}", response_model=ToolResult, responses=_RESULTS)
+async def call_tool(
+    api: ApiDep,
+    caller: CustomerDep,
+    name: Annotated[str, Path(description="the tool's name, as GET /v2/tools lists it")],
+    body: CallBody,
+    idempotency_key: Key = None,
+    accept_language: Language = None,
+) -> Response:
+    """One call. The body is the result, whatever came of it."""
+    if not is_id(name):
+        error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message="There is no tool of that name.")
+        return _response(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)), None, 0)
+    # The key may be any text; a call id becomes part of subjects and names. It belongs to the caller anyway.
+    call_id = uuid7() if idempotency_key is None else derive_id("idempotency-key", idempotency_key)
+    asked = ToolCall(call_id, name, body.arguments, language_of(accept_language))
+    result = await api.tools.call(caller, asked)
+    return _response(result, await api.tools.quota(caller, name), api.clock.now().timestamp())
+
+
+def language_of(header: str | None) -> str:
+    """The language that the caller names first; Spanish without one."""
+    tag = (header or "").partition(",")[0].partition(";")[0].strip().lower()
+    return "en" if tag.startswith("en") else "es"
+
+
+def _response(result: ToolResult, tool: CatalogueTool | None, now: float) -> Response:
+    error = result.error
+    status = 200 if error is None else STATUS.get(str(error.code), 502)
+    headers: dict[str, str] = {}
+    if status == 503:
+        headers["Retry-After"] = str(_TRY_AGAIN)
+    elif status == 429 and error is not None and error.reset_at is not None:
+        headers["Retry-After"] = str(_seconds(error.reset_at, now))
+    if tool is not None and tool.quota:
+        # The window that is nearest to its end.
+        nearest = min(tool.quota.values(), key=lambda quota: quota.remaining)
+        headers["RateLimit-Limit"] = str(nearest.limit)
+        headers["RateLimit-Remaining"] = str(nearest.remaining)
+        headers["RateLimit-Reset"] = str(_seconds(nearest.reset_at, now))
+    return Response(result.to_json(), status, headers, media_type="application/json")
+
+
+def _seconds(reset_at: int, now: float) -> int:
+    return max(math.ceil(reset_at / 1000 - now), 1)

@@ -1,0 +1,244 @@
+"""/v2/tools: who may call, what goes onto the bus, and what comes back, with a stand-in for the executor."""
+
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+import pytest
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from contracts.envelope import CloudEvent
+from contracts.errors import ToolCode
+from contracts.events.tool import (
+    FieldError,
+    ToolCallCompleted,
+    ToolCallRequested,
+    ToolError,
+    ToolMetadata,
+    ToolResult,
+)
+from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool, QuotaView
+from gateway.testing import GatewayUnderTest, TokenMaker
+from runtime.rpc import RpcServer
+
+RequestedEvent = CloudEvent[ToolCallRequested]
+CompletedEvent = CloudEvent[ToolCallCompleted]
+
+
+@dataclass
+class ExecutorStandIn:
+    """Answers what the test says, and keeps what it was asked."""
+
+    client: Client
+    result: ToolResult = field(
+        default_factory=lambda: ToolResult(success=True, data={"n": 1}, metadata=ToolMetadata(execution_time=1.0))
+    )
+    calls: list[ToolCallRequested] = field(default_factory=list[ToolCallRequested])
+    subjects: list[str] = field(default_factory=list[str])
+    listed: list[CatalogueRequest] = field(default_factory=list[CatalogueRequest])
+    silent: int = 0
+    """So many requests get no answer."""
+
+    def __post_init__(self) -> None:
+        self._server = RpcServer(self.client)
+
+    async def start(self) -> None:
+        await self._server.serve(CATALOGUE, self._catalogue)
+        await self.client.subscribe("tools.call.requested.v1.*", cb=self._call)  # pyright: ignore[reportUnknownMemberType]
+        await self.client.flush()
+
+    async def _catalogue(self, request: CatalogueRequest) -> CatalogueReply:
+        self.listed.append(request)
+        minute = QuotaView(limit=60, remaining=59, reset_at=int((time.time() + 30) * 1000))
+        tool = CatalogueTool(
+            id="market.get_price",
+            name="get_price",
+            description="Price" if request.language == "en" else "Precio",
+            category="market",
+            required_plan="free",
+            parameters={"type": "object"},
+            quota={"minute": minute} if request.with_quota else None,
+        )
+        return CatalogueReply(tools=[tool] if request.name in {None, "get_price"} else [])
+
+    async def _call(self, message: Msg) -> None:
+        request = RequestedEvent.model_validate_json(message.data).data
+        self.calls.append(request)
+        self.subjects.append(message.subject)
+        if len(self.calls) <= self.silent:
+            return
+        assert request.reply_to is not None
+        completed = ToolCallCompleted(call_id=request.call_id, tool=request.tool, arguments={}, result=self.result)
+        event = CompletedEvent(source="/executor", type="tools.call.completed.v1", data=completed)
+        await self.client.publish(request.reply_to, event.to_json())
+
+    def fails(self, code: str, **more: Any) -> None:
+        """From now on every call ends so."""
+        error = ToolError(code=code, message="no", **more)
+        self.result = ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=1.0))
+
+
+@pytest.fixture
+async def executor(nats_client: Client) -> ExecutorStandIn:
+    return ExecutorStandIn(nats_client)
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=20)) as session:
+        yield session
+
+
+@dataclass
+class Caller:
+    """Calls as one user."""
+
+    gateway: GatewayUnderTest
+    session: aiohttp.ClientSession
+    token: str
+
+    async def __call__(
+        self, method: str, path: str, headers: dict[str, str] | None = None, **options: Any
+    ) -> tuple[int, Any, Mapping[str, str]]:
+        sent = {"Authorization": f"Bearer {self.token}", **(headers or {})}
+        async with self.session.request(method, self.gateway.url + path, headers=sent, **options) as answer:
+            return answer.status, await answer.json(content_type=None), answer.headers
+
+
+@pytest.fixture
+def ana(gateway: GatewayUnderTest, session: aiohttp.ClientSession, tokens: TokenMaker) -> Caller:
+    return Caller(gateway, session, tokens.user("ana", "user", plan="pro"))
+
+
+async def test_the_catalogue_is_my_plans_with_what_is_left_of_each_limit(ana: Caller, executor: ExecutorStandIn):
+    await executor.start()
+    status, body, _ = await ana("GET", "/v2/tools", {"Accept-Language": "en-GB,en;q=0.9"})
+    assert status == 200
+    (tool,) = body["tools"]
+    assert {"id", "name", "description", "category", "requiredPlan", "parameters", "quota"} <= tool.keys()
+    assert tool["description"] == "Price"
+    assert tool["quota"]["minute"]["remaining"] == 59
+    asked = executor.listed[0]
+    assert (asked.company_id, asked.user_id, asked.role, asked.plan) == ("acme", "ana", "user", "pro")
+
+
+async def test_a_call_goes_through_the_bus_under_a_signed_principal(ana: Caller, executor: ExecutorStandIn):
+    await executor.start()
+    status, body, headers = await ana("POST", "/v2/tools/get_price", json={"arguments": {"symbol": "IBM"}})
+    assert (status, body["success"], body["data"]) == (200, True, {"n": 1})
+    assert (headers["RateLimit-Limit"], headers["RateLimit-Remaining"]) == ("60", "59")
+    assert 0 < int(headers["RateLimit-Reset"]) <= 30
+    call = executor.calls[0]
+    assert executor.subjects == ["tools.call.requested.v1.market"]
+    assert call.arguments == {"symbol": "IBM"}
+    assert call.principal is not None
+    assert call.principal.count(".") == 2
+    assert call.deadline is not None
+
+
+async def test_the_same_idempotency_key_is_the_same_call(ana: Caller, executor: ExecutorStandIn):
+    await executor.start()
+    for key in ("order no. 1 / ñ", "order no. 1 / ñ", "order no. 2", None):
+        headers = {"Idempotency-Key": key} if key else {}
+        assert (await ana("POST", "/v2/tools/get_price", headers, json={}))[0] == 200
+    ids = [call.call_id for call in executor.calls]
+    assert ids[0] == ids[1]
+    assert len(set(ids)) == 3
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        (ToolCode.TOOL_NOT_FOUND, 404),
+        (ToolCode.PLAN_REQUIRED, 403),
+        (ToolCode.VALIDATION_ERROR, 422),
+        (ToolCode.CONFLICT, 409),
+        (ToolCode.EXECUTION_ERROR, 502),
+        (ToolCode.INVALID_OUTPUT, 502),
+        (ToolCode.UNKNOWN_OUTCOME, 502),
+        (ToolCode.UNAVAILABLE, 503),
+        (ToolCode.TIMEOUT, 504),
+        (ToolCode.UNAUTHORIZED, 401),
+        ("SOMETHING_NEW", 502),
+    ],
+)
+async def test_every_outcome_has_its_status_and_the_body_is_the_result(
+    ana: Caller, executor: ExecutorStandIn, code: str, status: int
+):
+    await executor.start()
+    executor.fails(code, required_plan="pro", fields=[FieldError(field="symbol", message="is missing")])
+    answered, body, headers = await ana("POST", "/v2/tools/get_price", json={})
+    assert answered == status
+    assert body["success"] is False
+    assert (body["error"]["code"], body["error"]["requiredPlan"]) == (code, "pro")
+    assert body["error"]["fields"] == [{"field": "symbol", "message": "is missing"}]
+    assert ("Retry-After" in headers) == (status == 503)
+
+
+async def test_over_the_limit_it_says_when_to_come_back(ana: Caller, executor: ExecutorStandIn):
+    await executor.start()
+    executor.fails(ToolCode.RATE_LIMIT, reset_at=int((time.time() + 12) * 1000))
+    status, body, headers = await ana("POST", "/v2/tools/get_price", json={})
+    assert (status, body["error"]["code"]) == (429, "RATE_LIMIT")
+    assert 10 <= int(headers["Retry-After"]) <= 13
+
+
+async def test_a_name_that_no_tool_can_have_is_not_found_without_asking(ana: Caller, executor: ExecutorStandIn):
+    await executor.start()
+    status, body, _ = await ana("POST", "/v2/tools/get%20price", json={})
+    assert (status, body["error"]["code"]) == (404, "TOOL_NOT_FOUND")
+    assert executor.calls == []
+
+
+async def test_a_name_that_is_not_in_the_catalogue_is_for_the_executor_to_refuse(
+    ana: Caller, executor: ExecutorStandIn
+):
+    await executor.start()
+    executor.fails(ToolCode.TOOL_NOT_FOUND)
+    assert (await ana("POST", "/v2/tools/nonsense", json={}))[0] == 404
+    assert executor.subjects == ["tools.call.requested.v1.unknown"]
+
+
+@pytest.mark.parametrize("role", ["commercial", "admin"])
+async def test_human_agents_call_no_tools(
+    gateway: GatewayUnderTest, session: aiohttp.ClientSession, tokens: TokenMaker, role: str
+):
+    person = Caller(gateway, session, tokens.user("eva", role))
+    assert (await person("GET", "/v2/tools"))[0] == 403
+    assert (await person("POST", "/v2/tools/get_price", json={}))[0] == 403
+
+
+async def test_visitors_and_strangers_call_no_tools(
+    gateway: GatewayUnderTest, session: aiohttp.ClientSession, tokens: TokenMaker
+):
+    assert (await Caller(gateway, session, tokens.visitor("v1"))("GET", "/v2/tools"))[0] == 403
+    assert (await Caller(gateway, session, "nonsense")("POST", "/v2/tools/get_price", json={}))[0] == 401
+
+
+@pytest.mark.parametrize("body", ["[]", '{"arguments": []}', "{", ""])
+async def test_a_body_that_is_none_is_a_problem_document(ana: Caller, body: str):
+    status, document, _ = await ana(
+        "POST", "/v2/tools/get_price", {"Content-Type": "application/json"}, data=body.encode()
+    )
+    assert (status, document["code"]) == (422, "BAD_FIELD")
+
+
+async def test_with_no_executor_there_a_call_is_unavailable(ana: Caller):
+    status, body, headers = await ana("POST", "/v2/tools/get_price", json={})
+    assert (status, body["error"]["code"]) == (503, "UNAVAILABLE")
+    assert headers["Retry-After"] == "2"
+    assert (await ana("GET", "/v2/tools"))[0] == 503
+
+
+async def test_a_call_that_gets_no_answer_is_asked_for_again_under_the_same_id(
+    ana: Caller, executor: ExecutorStandIn, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("gateway.adapters.tools.PATIENCE", (0.2, 5.0))
+    executor.silent = 1
+    await executor.start()
+    assert (await ana("POST", "/v2/tools/get_price", json={}))[0] == 200
+    assert [call.attempt for call in executor.calls] == [1, 2]
+    assert executor.calls[0].call_id == executor.calls[1].call_id
