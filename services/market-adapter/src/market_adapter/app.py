@@ -12,20 +12,25 @@ from contracts import market_rpc
 from market_adapter.actions import Actions
 from market_adapter.adapters.exchange_calendar import ExchangeCalendar
 from market_adapter.adapters.mongo_accounts import MongoAccounts
+from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_session import MongoSessionStore
+from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.adapters.nats_facts import NatsFacts
 from market_adapter.adapters.nats_nudge import NatsNudge
 from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
+from market_adapter.alarms import Alarms
 from market_adapter.attending import Attendant
+from market_adapter.belongings import Belongings
 from market_adapter.books import Books
 from market_adapter.context import MarketContext
 from market_adapter.domain.sample_clock import SampleClock
-from market_adapter.handlers import market_tools, user_tools
+from market_adapter.handlers import list_tools, market_tools, user_tools
 from market_adapter.ports import MarketProvider
 from market_adapter.replay import Replay
 from market_adapter.settings import MarketSettings
+from market_adapter.tools.portfolio import PortfolioTools
 from runtime import service as runtime_service
 from runtime.clock import SystemClock
 from runtime.errors import NotReady
@@ -71,13 +76,21 @@ def serve_the_market(service: Service, provider: MarketProvider) -> None:
 def serve_users(service: Service, provider: MarketProvider, database: Database) -> Attendant:
     """What is a user's own, and who looks after it."""
     wall = SystemClock()
-    books = Books(MongoAccounts(database), provider, NatsFacts(service.publisher), wall, provider.source)
-    for method, handler in user_tools(provider, books, wall):
+    accounts, alerts, watchlists = MongoAccounts(database), MongoAlerts(database), MongoWatchlists(database)
+    facts = NatsFacts(service.publisher)
+    books = Books(accounts, provider, facts, wall, provider.source)
+    for method, handler in (*user_tools(provider, books, wall), *list_tools(provider, alerts, watchlists, wall)):
         service.serve(method, handler)
     actions = Actions(provider, books, wall)
     service.serve(market_rpc.ACTION_DECIDE, actions.decide)
     service.serve(market_rpc.ACTIONS_PENDING, actions.pending)
-    return Attendant([books.attend], wall, every=SECONDS_BETWEEN_ROUNDS)
+    alarms = Alarms(alerts, provider, facts)
+    service.serve(market_rpc.ALERTS_UNTOLD, alarms.untold)
+    service.serve(market_rpc.ALERTS_TOLD, alarms.told)
+    belongings = Belongings(PortfolioTools(provider, books), accounts, alerts, watchlists)
+    service.serve(market_rpc.HOLDINGS, belongings.holdings)
+    service.serve(market_rpc.USER_FORGET, belongings.forget)
+    return Attendant([books.attend, alarms.attend], wall, every=SECONDS_BETWEEN_ROUNDS)
 
 
 def connect(service: Service, mongo: MongoSettings) -> Database:

@@ -15,7 +15,8 @@ from contracts.market_rpc import QUEUE
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
 from market_adapter.books import Books
 from market_adapter.errors import MarketError, StoreDownError
-from market_adapter.ports import MarketProvider
+from market_adapter.ports import AlertStore, MarketProvider, WatchlistStore
+from market_adapter.tools.alerts import AlertArguments, AlertRef, AlertTools, ListArguments
 from market_adapter.tools.caller import CallBy, call_by
 from market_adapter.tools.indicators import IndicatorArguments, IndicatorTools
 from market_adapter.tools.news import NewsArguments, NewsTools
@@ -25,6 +26,7 @@ from market_adapter.tools.research import ResearchTools
 from market_adapter.tools.shapes import SymbolArguments, TickersArguments
 from market_adapter.tools.signals import FeatureArguments, SignalTools
 from market_adapter.tools.trading import NoArguments, OrderArguments, OrderRef, TradingTools
+from market_adapter.tools.watchlists import WatchlistTools
 from runtime.clock import Clock
 from runtime.errors import RpcError
 
@@ -53,7 +55,7 @@ def market_tools(provider: MarketProvider) -> Sequence[Tool]:
 
 
 def user_tools(provider: MarketProvider, books: Books, wall: Clock) -> Sequence[Tool]:
-    """The tools on a user's own things."""
+    """The tools of paper trading."""
     trading, portfolio = TradingTools(provider, books, wall), PortfolioTools(provider, books)
     return [
         own_tool("get_portfolio", NoArguments, portfolio.get_portfolio),
@@ -61,6 +63,19 @@ def user_tools(provider: MarketProvider, books: Books, wall: Clock) -> Sequence[
         own_tool("create_paper_order", OrderArguments, trading.create_paper_order),
         own_tool("cancel_paper_order", OrderRef, trading.cancel_paper_order),
         own_tool("get_pending_orders", NoArguments, trading.get_pending_orders),
+    ]
+
+
+def list_tools(provider: MarketProvider, alerts: AlertStore, watchlists: WatchlistStore, wall: Clock) -> Sequence[Tool]:
+    """The tools on what a user watches."""
+    alarm, watch = AlertTools(provider, alerts, wall), WatchlistTools(provider, watchlists)
+    return [
+        own_tool("create_alert", AlertArguments, alarm.create_alert),
+        own_tool("list_alerts", ListArguments, alarm.list_alerts),
+        own_tool("delete_alert", AlertRef, alarm.delete_alert),
+        own_tool("get_watchlist", NoArguments, watch.get_watchlist),
+        own_tool("add_to_watchlist", SymbolArguments, watch.add_to_watchlist),
+        own_tool("remove_from_watchlist", SymbolArguments, watch.remove_from_watchlist),
     ]
 
 

@@ -5,6 +5,7 @@ from datetime import date, datetime
 from typing import Protocol
 
 from contracts.symbols import Symbol
+from market_adapter.domain.alerts import Alert
 from market_adapter.domain.bars import History
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.paper.account import Account, Fact, Owner
@@ -124,4 +125,64 @@ class FactSink(Protocol):
 
     async def tell(self, owner: Owner, fact: Fact) -> None:
         """Stores the fact on the bus; the same one again is the same event. Raises PublishFailed."""
+        ...
+
+
+class AlertStore(Protocol):
+    """Where alerts are kept: one document each, whose state changes once."""
+
+    async def add(self, alert: Alert) -> Alert:
+        """Stores it; the one that is there when its id has been used before."""
+        ...
+
+    async def active(self, owner: Owner | None = None, symbol: str | None = None) -> Sequence[Alert]:
+        """Active ones, oldest first: of one owner, or everybody's."""
+        ...
+
+    async def seen(self, before: Alert, after: Alert) -> bool:
+        """Stores what new bars have done to an active alert; False when somebody else has done so since."""
+        ...
+
+    async def delete(self, owner: Owner, alert_id: str) -> bool:
+        """Makes an active alert inactive (a deleted one stays so); False when there is no such alert."""
+        ...
+
+    async def unannounced(self) -> Sequence[Alert]:
+        """Fired ones that the bus does not have yet."""
+        ...
+
+    async def announced(self, alert_id: str) -> None:
+        """The bus has it."""
+        ...
+
+    async def untold(self, owner: Owner) -> Sequence[Alert]:
+        """Fired ones that the user was not told of, oldest first."""
+        ...
+
+    async def told(self, owner: Owner, alert_ids: Sequence[str]) -> int:
+        """The user has been told; how many of these were untold."""
+        ...
+
+    async def forget(self, owner: Owner) -> int:
+        """Deletes all of theirs."""
+        ...
+
+
+class WatchlistStore(Protocol):
+    """Each user's list of symbols."""
+
+    async def symbols(self, owner: Owner) -> Sequence[str]:
+        """In the order in which they were added; none when there is no list yet."""
+        ...
+
+    async def add(self, owner: Owner, symbol: str, most: int) -> Sequence[str] | None:
+        """The list with the symbol in it, once; None when it would be longer than `most`."""
+        ...
+
+    async def remove(self, owner: Owner, symbol: str) -> Sequence[str]:
+        """The list without the symbol."""
+        ...
+
+    async def forget(self, owner: Owner) -> int:
+        """Deletes the list."""
         ...

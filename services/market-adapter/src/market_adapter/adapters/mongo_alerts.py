@@ -1,0 +1,114 @@
+"""Alerts in MongoDB: one document each, by an id that comes from the call that made it.
+
+    market_alerts  {_id, company, user, symbol, state, seen_until, announced, told, created_at, alert: {…}}
+
+An alert fires by one update that asks for its state and what it had seen: of several replicas one wins.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import TypeAdapter
+from pymongo.asynchronous.collection import AsyncCollection
+from pymongo.asynchronous.database import AsyncDatabase
+from pymongo.errors import DuplicateKeyError
+
+from market_adapter.domain.alerts import Alert, AlertState
+from market_adapter.domain.paper.account import Owner
+
+Document = dict[str, Any]
+COLLECTION = "market_alerts"
+_ALERT = TypeAdapter(Alert)
+
+
+class MongoAlerts:
+    """Implements AlertStore. Every method raises PyMongoError when the server is away."""
+
+    def __init__(self, database: AsyncDatabase[Document]) -> None:
+        self._alerts: AsyncCollection[Document] = database[COLLECTION]
+
+    async def add(self, alert: Alert) -> Alert:
+        """Inserts it, or gives back what is there under its id."""
+        try:
+            await self._alerts.insert_one(_document(alert))
+        except DuplicateKeyError:
+            found = await self._alerts.find_one({"_id": alert.id})
+            return alert if found is None else _alert(found)
+        return alert
+
+    async def active(self, owner: Owner | None = None, symbol: str | None = None) -> Sequence[Alert]:
+        """Oldest first."""
+        wanted: Document = {"state": AlertState.ACTIVE.value}
+        if owner is not None:
+            wanted |= _of(owner)
+        if symbol is not None:
+            wanted["symbol"] = symbol
+        return await self._found(wanted)
+
+    async def seen(self, before: Alert, after: Alert) -> bool:
+        """Compare-and-set on state and on what it had seen."""
+        key = {"_id": before.id, "state": AlertState.ACTIVE.value, "seen_until": before.seen_until.isoformat()}
+        return (await self._alerts.replace_one(key, _document(after))).matched_count == 1
+
+    async def delete(self, owner: Owner, alert_id: str) -> bool:
+        """Active → deleted."""
+        key = {"_id": alert_id, **_of(owner)}
+        await self._alerts.update_one(
+            {**key, "state": AlertState.ACTIVE.value}, {"$set": {"state": AlertState.DELETED.value}}
+        )
+        return await self._alerts.find_one({**key, "state": AlertState.DELETED.value}, {"_id": 1}) is not None
+
+    async def unannounced(self) -> Sequence[Alert]:
+        """Oldest first."""
+        return await self._found({"state": AlertState.TRIGGERED.value, "announced": False})
+
+    async def announced(self, alert_id: str) -> None:
+        """Marks it."""
+        await self._alerts.update_one({"_id": alert_id}, {"$set": {"announced": True}})
+
+    async def untold(self, owner: Owner) -> Sequence[Alert]:
+        """Oldest first."""
+        return await self._found({**_of(owner), "state": AlertState.TRIGGERED.value, "told": False})
+
+    async def told(self, owner: Owner, alert_ids: Sequence[str]) -> int:
+        """Marks them."""
+        wanted: Document = {**_of(owner), "_id": {"$in": list(alert_ids)}, "told": False}
+        wanted["state"] = AlertState.TRIGGERED.value
+        return (await self._alerts.update_many(wanted, {"$set": {"told": True}})).modified_count
+
+    async def forget(self, owner: Owner) -> int:
+        """All of them."""
+        return (await self._alerts.delete_many(_of(owner))).deleted_count
+
+    async def _found(self, wanted: Document) -> list[Alert]:
+        found = self._alerts.find(wanted).sort("created_at", 1)
+        return [_alert(document) async for document in found]
+
+
+def _of(owner: Owner) -> Document:
+    return {"company": owner.company, "user": owner.user}
+
+
+def _document(alert: Alert) -> Document:
+    return {
+        "_id": alert.id,
+        **_of(alert.owner),
+        "symbol": alert.symbol,
+        "state": alert.state.value,
+        "seen_until": alert.seen_until.isoformat(),
+        "announced": alert.announced,
+        "told": alert.told,
+        "created_at": alert.created_at.isoformat(),
+        "alert": _ALERT.dump_python(alert, mode="json"),
+    }
+
+
+def _alert(document: Document) -> Alert:
+    """What stands outside is what counts: single updates change it there."""
+    return replace(
+        _ALERT.validate_python(document["alert"]),
+        state=AlertState(document["state"]),
+        announced=document["announced"],
+        told=document["told"],
+    )

@@ -1,0 +1,48 @@
+"""Everything that is one user's: for a prompt's context, and to be forgotten. Answers to rpc.market.… calls."""
+
+from contracts.ids import uuid7
+from contracts.market_rpc import ActiveAlert, ForgottenReply, Holdings, UserRef
+from market_adapter.domain.paper.account import Owner
+from market_adapter.ports import AccountStore, AlertStore, WatchlistStore
+from market_adapter.tools.caller import CallBy
+from market_adapter.tools.portfolio import PortfolioTools
+from market_adapter.tools.trading import NoArguments
+
+
+class Belongings:
+    """One method a call."""
+
+    def __init__(
+        self, portfolio: PortfolioTools, accounts: AccountStore, alerts: AlertStore, watchlists: WatchlistStore
+    ) -> None:
+        self._portfolio = portfolio
+        self._accounts = accounts
+        self._alerts = alerts
+        self._watchlists = watchlists
+
+    async def holdings(self, asked: UserRef) -> Holdings:
+        """What a user holds and watches."""
+        owner = Owner(asked.company_id, asked.user_id)
+        portfolio = await self._portfolio.get_portfolio(NoArguments(), CallBy(owner, uuid7(), None))
+        return Holdings(
+            portfolio=portfolio.model_dump(mode="json"),
+            alerts=[
+                ActiveAlert(
+                    id=one.id,
+                    symbol=one.symbol,
+                    condition=one.condition.value,
+                    price=float(one.price),
+                    message=one.message,
+                )
+                for one in await self._alerts.active(owner)
+            ],
+            watchlist=list(await self._watchlists.symbols(owner)),
+        )
+
+    async def forget(self, asked: UserRef) -> ForgottenReply:
+        """Deletes all of it, orders and alerts that wait included."""
+        owner = Owner(asked.company_id, asked.user_id)
+        deleted = await self._accounts.forget(owner)
+        deleted += await self._alerts.forget(owner)
+        deleted += await self._watchlists.forget(owner)
+        return ForgottenReply(deleted=deleted)

@@ -1,0 +1,136 @@
+"""create_alert, list_alerts, delete_alert. The call's id is the alert's: the same call again makes no second one."""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from contracts.envelope import Snake
+from contracts.ids import derive_id
+from market_adapter.domain.alerts import Alert, AlertState, Condition
+from market_adapter.domain.asked import asked_symbol
+from market_adapter.errors import NotFoundError, RefusedError
+from market_adapter.ports import AlertStore, MarketProvider
+from market_adapter.tools.caller import CallBy
+from market_adapter.tools.shapes import Sourced, SymbolArguments, SymbolText
+from market_adapter.tools.trading import Amount
+from runtime.clock import Clock
+
+MOST = 100
+"""Active alerts of one user."""
+
+
+class AlertArguments(SymbolArguments):
+    """Input of create_alert."""
+
+    condition: Condition
+    price: Amount
+    message: str | None = Field(default=None, max_length=500)
+
+
+class ListArguments(Snake):
+    """Input of list_alerts."""
+
+    symbol: SymbolText | None = None
+
+
+class AlertRef(Snake):
+    """Input of delete_alert."""
+
+    alert_id: str = Field(min_length=1, max_length=64)
+
+
+class AlertData(Snake):
+    """One alert."""
+
+    alert_id: str
+    symbol: str
+    condition: Condition
+    price: float
+    message: str | None
+    status: AlertState
+    created_at: datetime
+
+    @classmethod
+    def of(cls, alert: Alert) -> "AlertData":
+        """The alert as it goes out."""
+        return cls(
+            alert_id=alert.id,
+            symbol=alert.symbol,
+            condition=alert.condition,
+            price=float(alert.price),
+            message=alert.message,
+            status=alert.state,
+            created_at=alert.created_at,
+        )
+
+
+class CreatedAlertData(AlertData, Sourced):
+    """Output of create_alert, with the price at which it begins to watch."""
+
+    current_price: float
+
+
+class AlertsData(Sourced):
+    """Output of list_alerts: the active ones, oldest first."""
+
+    alerts: list[AlertData]
+
+
+class DeletedAlertData(Snake):
+    """Output of delete_alert."""
+
+    alert_id: str
+    status: AlertState = AlertState.DELETED
+
+
+class AlertTools:
+    """A user's alerts."""
+
+    def __init__(self, provider: MarketProvider, store: AlertStore, wall: Clock) -> None:
+        self._provider = provider
+        self._store = store
+        self._wall = wall
+
+    async def create_alert(self, asked: AlertArguments, by: CallBy) -> CreatedAlertData:
+        """Watches a price from now on: what has been traded before does not count."""
+        symbol = asked_symbol(asked.symbol)
+        quote = await self._provider.quote(symbol)
+        now = self._provider.now()
+        alert = Alert(
+            id=derive_id(str(by.owner), "alert", by.call_id).replace("-", ""),
+            owner=by.owner,
+            symbol=symbol.name,
+            condition=asked.condition,
+            price=asked.price,
+            created_at=self._wall.now(),
+            seen_until=now,
+            session=now.date(),
+            last=quote.price,
+            message=asked.message,
+            conversation=by.conversation,
+        )
+        mine = await self._store.active(by.owner)
+        if len(mine) >= MOST and all(one.id != alert.id for one in mine):
+            raise RefusedError(symbol.name, f"{MOST} alerts are active already: delete some first", "too_many_alerts")
+        stored = await self._store.add(alert)
+        return CreatedAlertData(
+            **AlertData.of(stored).model_dump(),
+            current_price=float(quote.price),
+            source=quote.source,
+            as_of=quote.as_of,
+        )
+
+    async def list_alerts(self, asked: ListArguments, by: CallBy) -> AlertsData:
+        """The active ones."""
+        symbol = None if asked.symbol is None else asked_symbol(asked.symbol).name
+        found = await self._store.active(by.owner, symbol)
+        return AlertsData(
+            alerts=[AlertData.of(one) for one in found], source=self._provider.source, as_of=self._provider.now()
+        )
+
+    async def delete_alert(self, asked: AlertRef, by: CallBy) -> DeletedAlertData:
+        """Makes it inactive; one that is deleted already stays so."""
+        if not await self._store.delete(by.owner, asked.alert_id):
+            text = f"you have no active alert {asked.alert_id!r}: list_alerts shows yours"
+            raise NotFoundError(asked.alert_id, text)
+        return DeletedAlertData(alert_id=asked.alert_id)
