@@ -203,12 +203,14 @@ async def test_nobody_deletes_somebody_elses_alert(desk: Watch) -> None:
 ])  # fmt: skip
 async def test_an_alert_that_cannot_be_is_refused(desk: Watch, arguments: dict[str, Any], code: str) -> None:
     with pytest.raises(RpcError) as raised:
-        await desk.call("create_alert", **{"symbol": "IBM", "condition": ">=", "price": 105.0, **arguments})
+        asked: dict[str, Any] = {"symbol": "IBM", "condition": ">=", "price": 105.0, **arguments}
+        await desk.call("create_alert", **asked)
     assert raised.value.code == code
 
 
 async def test_a_watchlist_is_each_users_own_and_in_its_order(desk: Watch) -> None:
-    desk.provider.all_bars = dict.fromkeys(("IBM", "AAPL", "BRK.B"), desk.provider.all_bars["IBM"])
+    for name in ("AAPL", "BRK.B"):
+        desk.provider.all_bars[name] = desk.provider.all_bars["IBM"]
     assert await desk.call("get_watchlist") == {"symbols": []}
     for text in ("ibm", "brk-b", "$AAPL", "IBM"):
         found = await desk.call("add_to_watchlist", symbol=text)

@@ -48,7 +48,7 @@ class ScriptedProvider:
     def __init__(
         self, bars: dict[str, Sequence[Bar]], splits: dict[str, tuple[Split, ...]] | None = None, today: int = 1
     ) -> None:
-        self.all_bars = bars
+        self.all_bars = dict(bars)
         self.splits = splits or {}
         self.today = today
 
