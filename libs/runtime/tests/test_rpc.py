@@ -9,6 +9,7 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.envelope import Wire
+from contracts.errors import FieldFault
 from contracts.rpc import Rpc
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient, RpcServer
@@ -58,6 +59,18 @@ async def test_the_caller_gets_the_error_that_was_answered(nats_client: Client) 
     with pytest.raises(RpcError) as raised:
         await RpcClient(nats_client).call(DOUBLE, Ask(how_many=-1))
     assert (raised.value.code, raised.value.reason, raised.value.retryable) == ("NOT_FOUND", "negative", False)
+
+
+async def test_an_error_says_which_fields_are_wrong(nats_client: Client) -> None:
+    faults = [FieldFault(field="toolConfig.maxIterations", message="at most 10")]
+
+    async def refuse(_: Ask) -> Answer:
+        raise RpcError("BAD_FIELD", "no", fields=faults)
+
+    await RpcServer(nats_client).serve(DOUBLE, refuse)
+    with pytest.raises(RpcError) as raised:
+        await RpcClient(nats_client).call(DOUBLE, Ask(how_many=1))
+    assert raised.value.fields == tuple(faults)
 
 
 async def test_a_method_that_nobody_serves_is_unavailable(nats_client: Client) -> None:

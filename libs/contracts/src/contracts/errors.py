@@ -26,6 +26,7 @@ class ErrorCode(StrEnum):
     UNAVAILABLE = "UNAVAILABLE"
     CONFLICT = "CONFLICT"
     PRECONDITION_FAILED = "PRECONDITION_FAILED"
+    PRECONDITION_REQUIRED = "PRECONDITION_REQUIRED"
     TIMEOUT = "TIMEOUT"
     INTERNAL = "INTERNAL"
 
@@ -56,13 +57,21 @@ class ToolCode(StrEnum):
     UNKNOWN_OUTCOME = "UNKNOWN_OUTCOME"
 
 
+class FieldFault(Wire):
+    """What is wrong with one field; `field` in the wire's names, with dots."""
+
+    field: str
+    message: str
+
+
 class CallError(Wire):
-    """The error half of an RPC reply."""
+    """The error half of an RPC reply; `fields`, with BAD_FIELD, says which."""
 
     code: str
     message: str
     retryable: bool = False
     reason: str | None = None
+    fields: list[FieldFault] | None = None
 
 
 class NexusError(Exception):

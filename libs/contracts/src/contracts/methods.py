@@ -1,7 +1,12 @@
-"""Every method that can be called on the bus."""
+"""Every method that can be called on the bus, by whoever serves it."""
 
 from typing import Any
 
-from contracts import market_rpc, rpc
+from contracts import agent_rpc, market_rpc, memory_rpc, rpc
 
-METHODS: tuple[rpc.Rpc[Any, Any], ...] = (*rpc.METHODS, *market_rpc.METHODS)
+METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
+    *rpc.METHODS,
+    *agent_rpc.METHODS,
+    *memory_rpc.METHODS,
+    *market_rpc.METHODS,
+)

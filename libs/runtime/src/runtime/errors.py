@@ -20,7 +20,9 @@
 
 from __future__ import annotations
 
-from contracts.errors import ErrorCode, NexusError
+from collections.abc import Sequence
+
+from contracts.errors import ErrorCode, FieldFault, NexusError
 
 
 class RuntimeFault(NexusError):  # noqa: N818 - the tree above reads as a list of events
@@ -79,17 +81,24 @@ class RpcError(RuntimeFault):
 
     Codes made by this library: TIMEOUT (no reply in time), UNAVAILABLE (nobody serves the method, or too much is
     waiting), BAD_FIELD (the request does not fit the contract), INTERNAL. A handler raises RpcError to answer with one.
-    `reason` is a finer word where a contract has one.
+    `reason` is a finer word where a contract has one; `fields` say what is wrong with which (BAD_FIELD).
     """
 
     def __init__(
-        self, code: ErrorCode | str, message: str, *, retryable: bool = False, reason: str | None = None
+        self,
+        code: ErrorCode | str,
+        message: str,
+        *,
+        retryable: bool = False,
+        reason: str | None = None,
+        fields: Sequence[FieldFault] = (),
     ) -> None:
         super().__init__(f"{code}: {message}")
         self.code = str(code)
         self.message = message
         self.retryable = retryable
         self.reason = reason
+        self.fields = tuple(fields)
 
 
 class NobodyServes(RpcError):  # noqa: N818 - as above

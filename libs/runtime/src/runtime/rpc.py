@@ -17,9 +17,9 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from contracts.errors import ErrorCode
+from contracts.errors import ErrorCode, FieldFault
 from contracts.rpc import Rpc
 from runtime.connection import subscribe
 from runtime.errors import NobodyServes, RpcError
@@ -38,6 +38,7 @@ SLICE = 0.2
 """Seconds between two looks at whether the connection is still the one that the request went out on."""
 IN_FLIGHT = 512
 SERVE_DEADLINE = 30.0
+_FAULTS = TypeAdapter(list[FieldFault])
 
 
 class RpcClient:
@@ -146,7 +147,15 @@ def _read_reply(method: Rpc[Any, ReplyT], data: bytes) -> ReplyT:
         str(error.get("message", "")),
         retryable=bool(error.get("retryable", False)),
         reason=error.get("reason"),
+        fields=_faults(error.get("fields")),
     )
+
+
+def _faults(fields: object) -> list[FieldFault]:
+    try:
+        return _FAULTS.validate_python(fields or [])
+    except ValidationError:
+        return []
 
 
 class RpcServer:
@@ -255,6 +264,8 @@ def _error(error: RpcError) -> bytes:
     body: dict[str, Any] = {"code": error.code, "message": error.message, "retryable": error.retryable}
     if error.reason is not None:
         body["reason"] = error.reason
+    if error.fields:
+        body["fields"] = [fault.to_wire() for fault in error.fields]
     return orjson.dumps({"error": body})
 
 

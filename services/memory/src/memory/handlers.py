@@ -7,7 +7,7 @@ from typing import TypeVar
 import orjson
 
 from contracts.envelope import CloudEvent
-from contracts.errors import ErrorCode
+from contracts.errors import ErrorCode, FieldFault
 from contracts.events.tool import ToolCallCompleted
 from contracts.ids import NOBODY, InvalidIdError, check_company
 from contracts.rpc import (
@@ -136,7 +136,9 @@ def answering(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[Requ
             return await method(request)
         except tuple(kind for kind, _ in CODES) as error:
             code = next(code for kind, code in CODES if isinstance(error, kind))
-            raise RpcError(code, str(error), retryable=bool(getattr(error, "retryable", False))) from error
+            faults = [FieldFault(field=bad.field, message=bad.message) for bad in getattr(error, "fields", ())]
+            retryable = bool(getattr(error, "retryable", False))
+            raise RpcError(code, str(error), retryable=retryable, fields=faults) from error
 
     return answer
 

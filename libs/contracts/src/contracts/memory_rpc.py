@@ -1,0 +1,156 @@
+"""What memory answers beside conversations and settings: what is remembered of a user, and what a company used."""
+
+from datetime import date as Date  # noqa: N812 - the field is called date
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.ids import CompanyId, Id
+from contracts.rpc import ConversationView, MessageView, Rpc
+
+QUEUE = "memory"
+
+# ---------------------------------------------------------------- usage
+
+
+class UsageRequest(Wire):
+    """The days `since` to `until` (UTC), both counted."""
+
+    company_id: CompanyId
+    since: Date
+    until: Date
+
+
+class UsageDay(Wire):
+    """One day (UTC). `cost` in `currency`, by the prices of that day; models without a price are free."""
+
+    date: Date
+    turns: int = Field(ge=0)
+    prompt_tokens: int = Field(ge=0)
+    completion_tokens: int = Field(ge=0)
+    cost: float = Field(ge=0)
+    currency: str = "USD"
+
+
+class UsageBudget(Wire):
+    """Today's share of the budget, in tokens. `daily_tokens` None: there is no limit."""
+
+    daily_tokens: int | None = None
+    used_today: int = Field(ge=0)
+
+
+class UsageReply(Wire):
+    """Oldest day first; days on which nothing was used are left out."""
+
+    days: list[UsageDay]
+    budget: UsageBudget
+
+
+# ---------------------------------------------------------------- what is remembered of a user
+
+TradingStyle = Literal["swing", "day_trading", "scalping", "long_term"]
+
+
+class Strategy(Wire):
+    """A strategy that a turn discussed."""
+
+    name: str = Field(min_length=1, max_length=200)
+    symbol: str | None = Field(default=None, max_length=32)
+    description: str = Field(max_length=1000)
+    date: Date
+
+
+class Superseded(Wire):
+    """What was remembered until something newer took its place: `field` in the wire's names."""
+
+    field: str
+    value: str
+    since: datetime | None = None
+    until: datetime
+
+
+class LongTermMemory(Wire):
+    """What is remembered of one user of one company; empty when nothing is yet."""
+
+    favorite_symbols: list[str] = Field(default_factory=list[str], description="newest first, at most 20")
+    trading_style: TradingStyle | None = None
+    frequent_questions: list[str] = Field(default_factory=list[str], description="templates, at most 20")
+    recent_strategies: list[Strategy] = Field(default_factory=list[Strategy], description="newest first, at most 10")
+    user_notes: list[str] = Field(default_factory=list[str], description="at most 50")
+    preferences: list[str] = Field(default_factory=list[str], description="in the user's own words")
+    superseded: list[Superseded] = Field(default_factory=list[Superseded], description="newest first")
+    updated_at: datetime | None = None
+
+
+class UserRef(Wire):
+    """One user of one company."""
+
+    company_id: CompanyId
+    user_id: Id
+
+
+class MemoryPatchRequest(Wire):
+    """A JSON merge patch (RFC 7396) by the user: lists are replaced whole, null forgets. BAD_FIELD names what is wrong.
+
+    `superseded` and `updatedAt` are memory's own: a patch that names them is refused.
+    """
+
+    company_id: CompanyId
+    user_id: Id
+    patch: dict[str, Any]
+
+
+class MemoryReply(Wire):
+    """As it is now."""
+
+    memory: LongTermMemory
+
+
+class MemoryDeleteReply(Wire):
+    """Nothing is remembered any more; conversations stay (see user.forget). True when there was something."""
+
+    deleted: bool
+
+
+class MemoryExportRequest(Wire):
+    """A page of everything that is kept of the user."""
+
+    company_id: CompanyId
+    user_id: Id
+    cursor: str | None = Field(default=None, max_length=512)
+
+
+class ExportedConversation(Wire):
+    """A conversation, or a further part of one: messages oldest first."""
+
+    conversation: ConversationView
+    messages: list[MessageView]
+
+
+class MemoryExportReply(Wire):
+    """`memory` on the first page; `next` is None on the last one. At most 512 KiB a page; a long conversation comes in
+    parts, one after the other.
+    """
+
+    memory: LongTermMemory | None = None
+    conversations: list[ExportedConversation]
+    next: str | None = None
+
+
+class UserForgotten(Wire):
+    """How many conversations were deleted, with all that was in them, in every store and stream."""
+
+    conversations: int = Field(ge=0)
+
+
+USAGE = Rpc("rpc.memory.usage.v1", UsageRequest, UsageReply, queue=QUEUE)
+MEMORY_GET = Rpc("rpc.memory.long_term.get.v1", UserRef, MemoryReply, queue=QUEUE)
+MEMORY_PATCH = Rpc("rpc.memory.long_term.patch.v1", MemoryPatchRequest, MemoryReply, queue=QUEUE)
+MEMORY_DELETE = Rpc("rpc.memory.long_term.delete.v1", UserRef, MemoryDeleteReply, queue=QUEUE)
+MEMORY_EXPORT = Rpc("rpc.memory.export.v1", MemoryExportRequest, MemoryExportReply, queue=QUEUE)
+# Deleting again what is gone is fine: a caller that got no answer calls again.
+USER_FORGET = Rpc("rpc.memory.user.forget.v1", UserRef, UserForgotten, queue=QUEUE)
+
+METHODS: tuple[Rpc[Any, Any], ...] = (USAGE, MEMORY_GET, MEMORY_PATCH, MEMORY_DELETE, MEMORY_EXPORT, USER_FORGET)
