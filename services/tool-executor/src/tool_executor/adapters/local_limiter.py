@@ -2,6 +2,7 @@
 
 import time
 from collections import OrderedDict, deque
+from collections.abc import Callable
 
 from tool_executor.domain.limits import Admission, Limits, Quota
 from tool_executor.domain.plans import Caller
@@ -10,9 +11,11 @@ _MOST_KEYS = 20_000
 
 
 class LocalRateLimiter:
-    """See ports.RateLimiter: the same sliding log, in memory, for the users seen most recently."""
+    """See ports.RateLimiter: the same sliding log, in memory, for the users seen most recently. `clock`: seconds
+    since the epoch."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
         self._calls: OrderedDict[tuple[str, str, str], deque[tuple[float, str]]] = OrderedDict()
 
     async def admit(self, caller: Caller, tool: str, limits: Limits, call_id: str) -> Admission:
@@ -21,7 +24,7 @@ class LocalRateLimiter:
         self._calls.move_to_end(key)
         if len(self._calls) > _MOST_KEYS:
             self._calls.popitem(last=False)
-        now = time.time()
+        now = self._clock()
         while calls and calls[0][0] <= now - max(window.seconds for window in limits):
             calls.popleft()
         admission = self._look(calls, limits, now, call_id)
@@ -31,7 +34,7 @@ class LocalRateLimiter:
         return self._look(calls, limits, now, call_id)
 
     async def remaining(self, caller: Caller, tool: str, limits: Limits) -> Admission:
-        return self._look(self._calls.get((caller.company, caller.user, tool), deque()), limits, time.time(), "")
+        return self._look(self._calls.get((caller.company, caller.user, tool), deque()), limits, self._clock(), "")
 
     @staticmethod
     def _look(calls: deque[tuple[float, str]], limits: Limits, now: float, call_id: str) -> Admission:
