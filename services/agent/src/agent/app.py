@@ -20,8 +20,11 @@ from agent.adapters.histories import Histories
 from agent.adapters.journal_store import JournalStore
 from agent.adapters.live import LiveEvents
 from agent.adapters.models import configured
+from agent.adapters.newest import NewestFacts
 from agent.adapters.tool_calls import ToolRequests
+from agent.assisting.needs import HelpPorts
 from agent.handlers import LiveFacts, TurnHandler, TurnStates
+from agent.help_methods import HelpMethods
 from agent.ports import Key
 from agent.settings import AgentSettings, ModelSettings
 from agent.turns.engine import TurnEngine
@@ -110,6 +113,9 @@ class Agent:
             ack_wait=settings.ack_wait_seconds,
         )
         self._server = RpcServer(nats)
+        self._help = HelpMethods(
+            HelpPorts(self.companies, ports.histories, NewestFacts(chat), self.models), self.models.listed
+        )
         self._chat = chat
         self._sweep = Sweep(
             self.engine.handle,
@@ -123,6 +129,7 @@ class Agent:
         await subscribe(self._nats, CHANGES, self._config_changed)
         await subscribe(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches, self._sweep).take)
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
+        await self._help.serve(self._server)
         await self._clock.look()
         await self._nats.flush(timeout=10)
         await self.worker.start()

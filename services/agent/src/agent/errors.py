@@ -2,6 +2,8 @@
 
     NexusError
     ├── UnreachableError         a service or server that the turn needs does not answer; later it may
+    ├── BudgetSpentError         what the company or the visitor may use is used: no model is called
+    ├── HelpRefusedError         a human agent asked for something that cannot be had; `code` says why
     └── ModelError               a provider gave no usable reply
         ├── ModelBusyError       429: asked too often; `retry_after` seconds, where it says so
         ├── ModelDownError       5xx, no connection, a stream cut off
@@ -19,6 +21,18 @@ class UnreachableError(NexusError):
     """Something that the turn needs does not answer within its deadline."""
 
     retryable = True
+
+
+class BudgetSpentError(NexusError):
+    """No tokens are left, of the company's for today or the visitor's for this hour."""
+
+
+class HelpRefusedError(NexusError):
+    """Help that cannot be given: `code` is NOT_FOUND, FORBIDDEN or BAD_FIELD."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class ModelError(NexusError):

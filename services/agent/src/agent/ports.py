@@ -83,6 +83,9 @@ class Prompt:
     time_limit: float
     language: Literal["es", "en"] = "es"
     page_url: str | None = None
+    task: Literal["answer", "suggest", "improve"] = "answer"
+    about: str = ""
+    """Of help for a human agent: the visitor's newest message, or the draft. What has no model goes by it."""
 
 
 class TextSink(Protocol):
@@ -222,6 +225,14 @@ class ModelChoice:
     """Which providers to try, in order, each with its model."""
 
     candidates: tuple[tuple[Model, str], ...] = field(default=())
+
+
+class Newest(Protocol):
+    """How far conversations are."""
+
+    async def seq(self, key: Key) -> int:
+        """The sequence of the conversation's newest fact, 0: the log holds none; raises UnreachableError."""
+        ...
 
 
 class Models(Protocol):

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import aiohttp
 
-from agent.adapters.offline import MODEL as OFFLINE_MODEL
 from agent.adapters.offline import Offline
 from agent.adapters.openai_compatible import Endpoint, OpenAICompatible
+from agent.domain.providers import NAMED, OFFLINE, OFFLINE_MODEL, ModelInfo, ProviderInfo, default_model, model_at
 from agent.ports import Model, ModelChoice
 from agent.settings import ModelSettings
 
@@ -14,15 +14,6 @@ BASE_URLS = {
     "groq": "https://api.groq.com/openai/v1",
     "openai": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com/v1",
-}
-DEFAULT_MODELS = {
-    "groq": "llama-3.3-70b-versatile",
-    "openai": "gpt-4.1-mini",
-    "anthropic": "claude-haiku-4-5",
-}
-GROQ_ALIASES = {
-    "meta-llama/llama-4-scout-17b": "meta-llama/llama-4-scout-17b-16e-instruct",
-    "meta-llama/llama-4-maverick-17b": "meta-llama/llama-4-maverick-17b-128e-instruct",
 }
 
 
@@ -42,6 +33,14 @@ class ConfiguredModels:
             return [self._forced[0].provider]
         return [*self._order] or ["offline"]
 
+    def listed(self) -> list[tuple[ProviderInfo, bool]]:
+        """Every provider and whether it is configured."""
+        named = [(provider, provider.name in self._providers) for provider in NAMED]
+        own: tuple[ModelInfo, ...] = ()
+        if self._forced is not None:
+            own = (ModelInfo(self._forced[1], None, "the installation's own server", None),)
+        return [*named, (ProviderInfo("compatible", own), self._forced is not None), (OFFLINE, True)]
+
     def chosen(self, provider: str, model: str) -> ModelChoice:
         """What is tried for a company: the forced server, or its preferred provider and then the chain, or offline."""
         if self._forced is not None:
@@ -51,9 +50,8 @@ class ConfiguredModels:
             return ModelChoice((offline,))
         candidates: list[tuple[Model, str]] = []
         if provider in self._providers:
-            name = GROQ_ALIASES.get(model, model) if provider == "groq" else model
-            candidates.append((self._providers[provider], name))
-        candidates.extend((self._providers[name], DEFAULT_MODELS[name]) for name in self._order if name != provider)
+            candidates.append((self._providers[provider], model_at(provider, model)))
+        candidates.extend((self._providers[name], default_model(name)) for name in self._order if name != provider)
         return ModelChoice(tuple(candidates) or (offline,))
 
 

@@ -3,10 +3,10 @@
 import json
 
 from agent.domain.offline.assistant import Say, respond
+from agent.domain.offline.helping import improved, suggested
+from agent.domain.providers import OFFLINE_MODEL
 from agent.domain.turn.journal import Reply, RequestedCall
 from agent.ports import Prompt, TextSink
-
-MODEL = "offline-rules"
 
 
 class Offline:
@@ -19,10 +19,13 @@ class Offline:
 
     async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
         """Tool calls or an answer, by rules."""
+        if prompt.task != "answer":
+            text = suggested(prompt.about, prompt.language) if prompt.task == "suggest" else improved(prompt.about)
+            return Reply(text=text, model=OFFLINE_MODEL, provider=self.provider)
         offered = [tool.name for tool in prompt.tools] if prompt.tool_choice == "auto" else []
         response = respond(prompt.messages, offered, prompt.language, prompt.page_url)
         if isinstance(response, Say):
             sink.text(response.text)
-            return Reply(text=response.text, model=MODEL, provider=self.provider)
+            return Reply(text=response.text, model=OFFLINE_MODEL, provider=self.provider)
         calls = tuple(RequestedCall(tool, json.dumps(arguments)) for tool, arguments in response.calls)
-        return Reply(calls=calls, model=MODEL, provider=self.provider)
+        return Reply(calls=calls, model=OFFLINE_MODEL, provider=self.provider)

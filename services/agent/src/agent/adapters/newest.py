@@ -1,0 +1,24 @@
+"""How far a conversation is, by the log."""
+
+from agent.errors import UnreachableError
+from agent.ports import Key
+from runtime.conversation_log import ConversationLog
+from runtime.errors import ReadFailed
+
+
+class NewestFacts:
+    """Newest."""
+
+    def __init__(self, chat: ConversationLog) -> None:
+        self._chat = chat
+
+    async def seq(self, key: Key) -> int:
+        """The sequence of the conversation's newest fact.
+
+        Of a conversation that the log no longer holds it is the log's first sequence: memory has what was before.
+        """
+        try:
+            snapshot = await self._chat.snapshot(*key)
+            return snapshot.n or (await self._chat.bounds()).first_seq
+        except ReadFailed as error:
+            raise UnreachableError(str(error)) from error

@@ -1,0 +1,1 @@
+"""Help for human agents: suggested replies and better wording, by the company's own model."""

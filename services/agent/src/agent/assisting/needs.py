@@ -1,0 +1,56 @@
+"""What help for human agents needs, and one call of the company's model for it."""
+
+from dataclasses import dataclass
+
+from agent.domain.turn.journal import Reply
+from agent.errors import HelpRefusedError
+from agent.ports import Companies, Histories, History, Key, Models, Newest, Prompt
+from agent.turns.asking import ask
+from contracts.company import CompanyConfig
+
+SECONDS = 25.0
+"""For all model calls of one request: less than its caller waits."""
+
+
+@dataclass(frozen=True)
+class HelpPorts:
+    """Everything that help needs from outside."""
+
+    companies: Companies
+    histories: Histories
+    newest: Newest
+    models: Models
+
+
+class Unheard:
+    """A sink for replies that nobody reads while they come."""
+
+    def text(self, piece: str) -> None:
+        """Nothing."""
+
+    def restart(self) -> None:
+        """Nothing."""
+
+
+async def config_of(ports: HelpPorts, company: str) -> CompanyConfig:
+    """The company's settings; raises HelpRefusedError NOT_FOUND when it has none."""
+    settings = await ports.companies.get(company)
+    if settings is None:
+        raise HelpRefusedError("NOT_FOUND", f"no company {company}")
+    return settings.config
+
+
+async def said_in(ports: HelpPorts, key: Key) -> History:
+    """What was said; raises HelpRefusedError NOT_FOUND when there is no such conversation in this company."""
+    seq = await ports.newest.seq(key)
+    history = await ports.histories.up_to(key, seq) if seq else History(())
+    if not history.messages:
+        raise HelpRefusedError("NOT_FOUND", f"no conversation {key.conversation} with messages")
+    return history
+
+
+async def ask_company(ports: HelpPorts, key: Key, config: CompanyConfig, prompt: Prompt) -> Reply:
+    """One reply of the model that the company prefers, or of the next in the chain; raises ModelError."""
+    del key
+    choice = ports.models.chosen(config.preferred_provider, config.preferred_model)
+    return await ask(choice, prompt, Unheard())
