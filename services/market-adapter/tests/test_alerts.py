@@ -202,8 +202,8 @@ async def test_nobody_deletes_somebody_elses_alert(desk: Watch) -> None:
     ({"symbol": "TSLA"}, "EXECUTION_ERROR"),
 ])  # fmt: skip
 async def test_an_alert_that_cannot_be_is_refused(desk: Watch, arguments: dict[str, Any], code: str) -> None:
+    asked: dict[str, Any] = {"symbol": "IBM", "condition": ">=", "price": 105.0, **arguments}
     with pytest.raises(RpcError) as raised:
-        asked: dict[str, Any] = {"symbol": "IBM", "condition": ">=", "price": 105.0, **arguments}
         await desk.call("create_alert", **asked)
     assert raised.value.code == code
 

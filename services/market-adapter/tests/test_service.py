@@ -84,3 +84,15 @@ async def test_without_its_database_it_does_not_start_and_says_what_to_do(stack:
         (line,) = service.logged("service.not_ready")
         assert "NEXUS_MONGODB_URL" in line["error"]
         assert "hidden" not in service.log.read_text()
+
+
+async def test_with_the_live_provider_it_starts_without_asking_anybody(stack: Stack) -> None:
+    async with stack.service(NEXUS_MARKET_PROVIDER="live") as service:
+        await service.ready()
+        assert await service.end(signal.SIGTERM) == 0
+
+
+async def test_an_exchange_that_is_no_name_is_refused_at_the_start(stack: Stack) -> None:
+    async with stack.service(NEXUS_MARKET_PROVIDER="live", NEXUS_CRYPTO_EXCHANGE="no/such") as service:
+        assert await asyncio.wait_for(service.process.wait(), 30) != 0
+        assert "NEXUS_CRYPTO_EXCHANGE" in service.log.read_text()

@@ -10,7 +10,9 @@ from pymongo.errors import PyMongoError
 
 from contracts import market_rpc
 from market_adapter.actions import Actions
+from market_adapter.adapters.crypto_exchange import CryptoExchange
 from market_adapter.adapters.exchange_calendar import ExchangeCalendar
+from market_adapter.adapters.live_provider import LiveProvider
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_session import MongoSessionStore
@@ -20,6 +22,7 @@ from market_adapter.adapters.nats_nudge import NatsNudge
 from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
+from market_adapter.adapters.yahoo import Yahoo
 from market_adapter.alarms import Alarms
 from market_adapter.attending import Attendant
 from market_adapter.belongings import Belongings
@@ -38,7 +41,8 @@ from runtime.logging import masked_text
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings
 
-SECONDS_BETWEEN_ROUNDS = 1.0
+SECONDS_BETWEEN_ROUNDS, SECONDS_BETWEEN_LIVE_ROUNDS = 1.0, 15.0
+"""A look at the sample costs nothing; a look at a provider counts against its limit."""
 Database = AsyncDatabase[dict[str, Any]]
 
 
@@ -46,15 +50,21 @@ def build() -> Service:
     """The service with everything in it, not yet started. Reads the environment."""
     settings = MarketSettings()
     service = Service("market-adapter", nats=NatsSettings(), port=settings.port, host=DevSettings().bind_host)
-    sample = load_sample()
-    clock = SampleClock(sample.sessions, sample.closes, at_end=settings.frozen)
-    provider = SampleProvider(sample, load_facts(), clock)
+    if settings.provider == "live":
+        exchange = CryptoExchange(settings.crypto_exchange)
+        service.on_stop(exchange.close)
+        provider: MarketProvider = LiveProvider(Yahoo(), exchange, SystemClock())
+        clock, every = None, SECONDS_BETWEEN_LIVE_ROUNDS
+    else:
+        sample = load_sample()
+        clock, every = SampleClock(sample.sessions, sample.closes, at_end=settings.frozen), SECONDS_BETWEEN_ROUNDS
+        provider = SampleProvider(sample, load_facts(), clock)
     serve_the_market(service, provider)
 
     async def prepare() -> None:
         database = connect(service, MongoSettings())
-        attendant = serve_users(service, provider, database)
-        if not settings.frozen:
+        attendant = serve_users(service, provider, database, every)
+        if clock is not None and not settings.frozen:
             await start_replay(service, clock, database, settings.seconds_per_bar, attendant.look)
         # Only now: before, this replica's clock may be behind the market that the accounts have seen.
         live_with(service, attendant.run(), attendant.stop)
@@ -73,7 +83,7 @@ def serve_the_market(service: Service, provider: MarketProvider) -> None:
     service.serve(market_rpc.MARKET_QUOTES, context.quotes)
 
 
-def serve_users(service: Service, provider: MarketProvider, database: Database) -> Attendant:
+def serve_users(service: Service, provider: MarketProvider, database: Database, every: float) -> Attendant:
     """What is a user's own, and who looks after it."""
     wall = SystemClock()
     accounts, alerts, watchlists = MongoAccounts(database), MongoAlerts(database), MongoWatchlists(database)
@@ -90,7 +100,7 @@ def serve_users(service: Service, provider: MarketProvider, database: Database) 
     belongings = Belongings(PortfolioTools(provider, books), accounts, alerts, watchlists)
     service.serve(market_rpc.HOLDINGS, belongings.holdings)
     service.serve(market_rpc.USER_FORGET, belongings.forget)
-    return Attendant([books.attend, alarms.attend], wall, every=SECONDS_BETWEEN_ROUNDS)
+    return Attendant([books.attend, alarms.attend], wall, every=every)
 
 
 def connect(service: Service, mongo: MongoSettings) -> Database:

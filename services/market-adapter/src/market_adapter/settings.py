@@ -13,8 +13,14 @@ class MarketSettings(EnvSettings):
     port: int = Field(
         default=0, alias="NEXUS_MARKET_ADAPTER_PORT", ge=0, le=65535, description="health port; 0: a free one"
     )
-    provider: Literal["sample"] = Field(
+    provider: Literal["sample", "live"] = Field(
         default="sample", alias="NEXUS_MARKET_PROVIDER", description="where data come from"
+    )
+    crypto_exchange: str = Field(
+        default="kraken",
+        alias="NEXUS_CRYPTO_EXCHANGE",
+        pattern=r"^[a-z0-9]{2,30}$",
+        description="with the live provider: the exchange of crypto pairs, by its name in ccxt",
     )
     seconds_per_bar: float = Field(
         default=60.0,

@@ -1,7 +1,7 @@
 """A price, and how much it has moved: against what, says `change_basis`."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
@@ -17,6 +17,8 @@ class ChangeBasis(StrEnum):
 
     PREVIOUS_CLOSE = "previous_close"
     """The close of the session before, in today's shares when there was a split in between."""
+    DAY_BEFORE = "24h"
+    """The close of the last bar that is at least 24 hours old: markets that never close have no previous session."""
     NONE = "none"
     """There is no earlier session (first day of trading): the change is unknown, not zero."""
 
@@ -64,4 +66,21 @@ def quote_from_daily(history: History) -> Quote:
         source=history.source,
         change_basis=basis,
         basis_price=basis_price,
+    )
+
+
+def quote_from_hourly(history: History, now: datetime) -> Quote:
+    """The last bar's close, with its change against the last close that is at least 24 hours older than `now`."""
+    last = history.last
+    day_ago = now - timedelta(hours=24)
+    before = [bar for bar in history.bars if bar.end <= day_ago]
+    return Quote(
+        symbol=history.symbol,
+        price=last.close,
+        currency=history.currency,
+        volume=sum(bar.volume for bar in history.bars if bar.end > day_ago),
+        as_of=min(last.end, now),
+        source=history.source,
+        change_basis=ChangeBasis.DAY_BEFORE if before else ChangeBasis.NONE,
+        basis_price=before[-1].close if before else None,
     )

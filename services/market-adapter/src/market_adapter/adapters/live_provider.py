@@ -1,0 +1,136 @@
+"""The provider `live`: stocks, funds and indexes from Yahoo, crypto pairs from one exchange, each behind its guard.
+
+What one of them does not have, the other does not make up: the error of the one that was asked is the answer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+from contracts.symbols import Symbol, SymbolKind
+from market_adapter.adapters.crypto_exchange import CryptoExchange
+from market_adapter.adapters.guard import Guard
+from market_adapter.adapters.yahoo import OPENS, Chart, Yahoo, history_of
+from market_adapter.domain.bars import History
+from market_adapter.domain.facts import Event, Fundamentals, Headline
+from market_adapter.domain.quotes import Quote, quote_from_daily, quote_from_hourly
+from market_adapter.domain.timeframes import Timeframe, four_hourly, weekly
+from market_adapter.errors import NoDataError, StaleDataError
+from runtime.clock import Clock
+
+PRICES, FIGURES = 15.0, 3600.0
+"""Seconds for which an answer is good: bars and quotes; reports, calendars and news."""
+FIVE_YEARS = 1200
+"""Bars that five years of sessions hold for sure; who wants more gets all there are."""
+OLDEST_QUOTE = timedelta(days=7)
+DAYS_A_WEEK = 5
+YAHOO_PER_MINUTE, EXCHANGE_PER_MINUTE = 60, 120
+
+
+class LiveProvider:
+    """Implements MarketProvider."""
+
+    source = "live"
+
+    def __init__(self, yahoo: Yahoo, exchange: CryptoExchange, clock: Clock) -> None:
+        self._yahoo = yahoo
+        self._exchange = exchange
+        self._clock = clock
+        self._stocks = Guard("Yahoo", clock, per_minute=YAHOO_PER_MINUTE)
+        self._pairs = Guard(exchange.name, clock, per_minute=EXCHANGE_PER_MINUTE)
+
+    def now(self) -> datetime:
+        """The present."""
+        return self._clock.now()
+
+    async def quote(self, symbol: Symbol) -> Quote:
+        """The newest price. Raises StaleDataError when it is older than a week."""
+        if symbol.kind is SymbolKind.PAIR:
+            return quote_from_hourly(await self.bars(symbol, Timeframe.H1, 50), self.now())
+        history = await self.daily_history(symbol, 2)
+        if history.last.end < self.now() - OLDEST_QUOTE:
+            raise StaleDataError(symbol.name, f"the newest price of {symbol} is of {history.last.session}: too old")
+        quote = quote_from_daily(history)
+        return replace(quote, as_of=min(quote.as_of, self.now()))
+
+    async def daily_history(self, symbol: Symbol, limit: int) -> History:
+        """The last daily bars, the running session's included."""
+        if symbol.kind is SymbolKind.PAIR:
+            return await self.bars(symbol, Timeframe.D1, limit)
+        return history_of(symbol, await self._daily(symbol, limit), limit)
+
+    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
+        """Any of the seven timeframes, as far back as the source goes."""
+        if symbol.kind is SymbolKind.PAIR:
+            return await self._pair(symbol, timeframe, limit)
+        if timeframe is Timeframe.D1:
+            return await self.daily_history(symbol, limit)
+        if timeframe is Timeframe.W1:
+            weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_A_WEEK))
+            return replace(weeks, bars=weeks.bars[-limit:])
+        if timeframe is Timeframe.H4:
+            chart = await self._intraday(symbol, Timeframe.H1)
+            hours = history_of(symbol, chart, len(chart.bars))
+            blocks = four_hourly(hours, lambda day: datetime.combine(day, OPENS, chart.zone).astimezone(UTC))
+            return replace(blocks, bars=blocks.bars[-limit:])
+        return history_of(symbol, await self._intraday(symbol, timeframe), limit)
+
+    async def bars_since(self, symbol: Symbol, moment: datetime) -> History | None:
+        """Minute bars while they reach back that far, else hours, else days; closed ones alone."""
+        for timeframe in (Timeframe.M1, Timeframe.H1, Timeframe.D1):
+            history = await self.bars(symbol, timeframe, 5000)
+            if history.bars[0].time <= moment or timeframe is Timeframe.D1:
+                new = [bar for bar in history.bars if bar.time >= moment and bar.end <= self.now()]
+                return replace(history, bars=new) if new else None
+        return None
+
+    async def fundamentals(self, symbol: Symbol) -> Fundamentals:
+        """Trailing figures."""
+        self._needs_a_company(symbol)
+        return await self._stocks.ask(
+            f"figures {symbol}", symbol.name, FIGURES, lambda: self._yahoo.fundamentals(symbol, self.now())
+        )
+
+    async def events(self, symbol: Symbol, until: date) -> Sequence[Event]:
+        """The next results and dividend."""
+        if symbol.kind is not SymbolKind.EQUITY:
+            return ()
+        today = self.now().date()
+        found = await self._stocks.ask(
+            f"events {symbol}", symbol.name, FIGURES, lambda: self._yahoo.events(symbol, today)
+        )
+        return sorted((one for one in found if today < one.on <= until), key=lambda one: one.on)
+
+    async def economic_events(self, until: date) -> Sequence[Event]:
+        """Neither source has a calendar of the economy: none."""
+        return ()
+
+    async def headlines(self, symbol: Symbol, limit: int) -> Sequence[Headline]:
+        """The newest ones."""
+        self._needs_a_company(symbol)
+        found = await self._stocks.ask(
+            f"news {symbol}", symbol.name, FIGURES / 12, lambda: self._yahoo.headlines(symbol)
+        )
+        if not found:
+            raise NoDataError(symbol.name, f"Yahoo lists no headlines of {symbol}")
+        return found[:limit]
+
+    async def _daily(self, symbol: Symbol, limit: int) -> Chart:
+        period = "5y" if limit <= FIVE_YEARS else "max"
+        return await self._stocks.ask(
+            f"{period} {symbol}", symbol.name, PRICES, lambda: self._yahoo.daily(symbol, period)
+        )
+
+    async def _intraday(self, symbol: Symbol, timeframe: Timeframe) -> Chart:
+        return await self._stocks.ask(
+            f"{timeframe} {symbol}", symbol.name, PRICES, lambda: self._yahoo.intraday(symbol, timeframe)
+        )
+
+    async def _pair(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
+        return await self._pairs.ask(
+            f"{timeframe} {limit} {symbol}", symbol.name, PRICES, lambda: self._exchange.bars(symbol, timeframe, limit)
+        )
+
+    def _needs_a_company(self, symbol: Symbol) -> None:
+        if symbol.kind is not SymbolKind.EQUITY:
+            raise NoDataError(symbol.name, f"{symbol} is no company or fund: there are no such figures of it")

@@ -1,0 +1,209 @@
+"""Stocks, funds and indexes from Yahoo by yfinance: a library that fails in many ways, each of which gets a word here.
+
+Yahoo's bars are split-adjusted to today: they are turned back into what was traded. Its daily bars carry dates only;
+a session is taken to be 9:30 to 16:00 in the exchange's time zone.
+"""
+
+import asyncio
+import math
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from importlib import import_module
+from typing import Any, TypeVar
+from zoneinfo import ZoneInfo
+
+from contracts.symbols import Symbol, SymbolKind
+from market_adapter.domain.bars import Bar, Dividend, History, Split
+from market_adapter.domain.facts import Event, EventKind, Fundamentals, Headline
+from market_adapter.domain.splits import adjustment, scale_volume
+from market_adapter.domain.timeframes import Timeframe
+from market_adapter.errors import MarketError, NoDataError, ProviderDownError, RateLimitedError
+
+SOURCE = "yahoo"
+CALENDAR = "Yahoo Finance calendar"
+INTERVALS = {
+    Timeframe.M1: ("1m", "5d"),
+    Timeframe.M5: ("5m", "1mo"),
+    Timeframe.M15: ("15m", "1mo"),
+    Timeframe.H1: ("60m", "1y"),
+}
+"""The interval's name there, and how far back it is asked for: their limits are 7, 60 and 730 days."""
+OPENS, CLOSES = time(9, 30), time(16, 0)
+DECIMALS = 6
+AnswerT = TypeVar("AnswerT")
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """What Yahoo's chart of a symbol holds: raw bars, actions, currency."""
+
+    bars: tuple[Bar, ...]
+    splits: tuple[Split, ...]
+    dividends: tuple[Dividend, ...]
+    currency: str
+    zone: ZoneInfo
+
+
+class Yahoo:
+    """Questions to Yahoo, each in a thread: the library blocks. Failures are MarketErrors."""
+
+    def __init__(self, session: Any = None) -> None:
+        """`session`: of curl_cffi, instead of the library's own."""
+        self._session = session
+        self._library: Any = None
+
+    async def daily(self, symbol: Symbol, period: str) -> Chart:
+        """Daily bars of a period such as 5y or max."""
+        return await self._ask(symbol, lambda ticker: self._chart(symbol, ticker, "1d", period, None))
+
+    async def intraday(self, symbol: Symbol, timeframe: Timeframe) -> Chart:
+        """Bars of 1m, 5m, 15m or 1h, as far back as is sensible."""
+        interval, period = INTERVALS[timeframe]
+        return await self._ask(symbol, lambda ticker: self._chart(symbol, ticker, interval, period, timeframe.length))
+
+    async def fundamentals(self, symbol: Symbol, now: datetime) -> Fundamentals:
+        """Trailing figures; None where Yahoo has none."""
+        info: Mapping[str, Any] = await self._ask(symbol, lambda ticker: ticker.info)
+        if not info.get("quoteType"):
+            raise NoDataError(symbol.name, f"Yahoo knows nothing under {symbol}")
+        return Fundamentals(
+            period="trailing 12 months",
+            pe=_decimal(info.get("trailingPE")),
+            eps=_decimal(info.get("trailingEps")),
+            revenue=_decimal(info.get("totalRevenue")),
+            market_cap=_decimal(info.get("marketCap")),
+            gross_margin=_decimal(info.get("grossMargins")),
+            net_margin=_decimal(info.get("profitMargins")),
+            dividend_yield=_decimal(info.get("trailingAnnualDividendYield")),
+            beta=_decimal(info.get("beta")),
+            currency=str(info.get("financialCurrency") or info.get("currency") or "USD"),
+            source=SOURCE,
+            report_source="Yahoo Finance, key statistics",
+            as_of=now,
+        )
+
+    async def events(self, symbol: Symbol, today: date) -> list[Event]:
+        """The next results and the next ex-dividend date, as Yahoo's calendar expects them."""
+        calendar: dict[str, Any] = await self._ask(symbol, lambda ticker: ticker.calendar or {})
+        results: list[date] = calendar.get("Earnings Date") or []
+        found = [
+            Event(
+                on, f"{symbol} results", EventKind.EARNINGS, "high", today, False, "Yahoo Finance calendar", symbol.name
+            )
+            for on in results
+        ]
+        if ex_date := calendar.get("Ex-Dividend Date"):
+            name = f"{symbol} ex-dividend"
+            found.append(Event(ex_date, name, EventKind.DIVIDEND, "low", today, True, CALENDAR, symbol.name))
+        return found
+
+    async def headlines(self, symbol: Symbol) -> list[Headline]:
+        """What Yahoo lists under the symbol."""
+        items: list[dict[str, Any]] = await self._ask(symbol, lambda ticker: ticker.news or [])
+        found: list[Headline] = []
+        for item in items:
+            content: dict[str, Any] = item.get("content") or {}
+            provider: dict[str, Any] = content.get("provider") or {}
+            link: dict[str, Any] = content.get("canonicalUrl") or {}
+            title, published = content.get("title"), content.get("pubDate")
+            if title and published:
+                publisher, url = provider.get("displayName") or "Yahoo Finance", link.get("url")
+                found.append(Headline(title, datetime.fromisoformat(published).astimezone(UTC), publisher, url))
+        return sorted(found, key=lambda one: one.published, reverse=True)
+
+    async def _ask(self, symbol: Symbol, question: Callable[[Any], AnswerT]) -> AnswerT:
+        def ask() -> AnswerT:
+            return question(self._loaded().Ticker(_their_name(symbol), session=self._session))
+
+        try:
+            return await asyncio.to_thread(ask)
+        except MarketError:
+            raise
+        except Exception as error:
+            # The library raises its own classes, curl_cffi's, KeyErrors and more: all of it means no answer.
+            raise _as_market_error(symbol, error) from error
+
+    def _loaded(self) -> Any:
+        if self._library is None:
+            library: Any = import_module("yfinance")
+            # It keeps time zones and cookies in files; ours shall leave nothing in a home directory.
+            library.set_tz_cache_location(tempfile.mkdtemp(prefix="nexus-yahoo-"))
+            library.config.debug.hide_exceptions = False
+            self._library = library
+        return self._library
+
+    def _chart(self, symbol: Symbol, ticker: Any, interval: str, period: str, length: timedelta | None) -> Chart:
+        frame = ticker.history(period=period, interval=interval, auto_adjust=False, actions=True)
+        zone = ZoneInfo(str(ticker.history_metadata.get("exchangeTimezoneName") or "America/New_York"))
+        splits: list[Split] = []
+        dividends: list[Dividend] = []
+        adjusted: list[Bar] = []
+        for at, row in frame.iterrows():
+            start = at.to_pydatetime()
+            session = start.astimezone(zone).date()
+            if row.get("Stock Splits"):
+                splits.append(Split(session, Fraction(str(row["Stock Splits"])).limit_denominator(1000)))
+            if row.get("Dividends"):
+                dividends.append(Dividend(session, Decimal(str(round(float(row["Dividends"]), DECIMALS)))))
+            figures = [float(row[name]) for name in ("Open", "High", "Low", "Close", "Volume")]
+            # Yahoo leaves holes in what it has no trades for.
+            if all(math.isfinite(figure) for figure in figures) and min(figures[:4]) > 0:
+                adjusted.append(_bar(session, start, length, zone, figures))
+        if not adjusted:
+            raise NoDataError(symbol.name, f"Yahoo has no bars of {symbol} in {interval}")
+        bars = tuple(_as_traded(bar, tuple(splits)) for bar in adjusted)
+        currency = str(ticker.history_metadata.get("currency") or "USD")
+        return Chart(bars, tuple(splits), tuple(dividends), currency, zone)
+
+
+def history_of(symbol: Symbol, chart: Chart, limit: int) -> History:
+    """The last bars of a chart."""
+    return History(symbol, chart.currency, SOURCE, chart.bars[-limit:], chart.splits, chart.dividends)
+
+
+def _bar(session: date, start: datetime, length: timedelta | None, zone: ZoneInfo, figures: list[float]) -> Bar:
+    if length is None:
+        opens, closes = (datetime.combine(session, at, zone).astimezone(UTC) for at in (OPENS, CLOSES))
+    else:
+        opens = start.astimezone(UTC)
+        closes = min(opens + length, datetime.combine(session, CLOSES, zone).astimezone(UTC))
+        closes = closes if closes > opens else opens + length
+    prices = [Decimal(str(round(figure, DECIMALS))) for figure in figures[:4]]
+    return Bar(session, opens, closes, *prices, volume=int(figures[4]))
+
+
+def _as_traded(bar: Bar, splits: tuple[Split, ...]) -> Bar:
+    factor = adjustment(splits, bar.session, date.max)
+    if factor == 1:
+        return bar
+    prices = [
+        (price * factor.numerator / factor.denominator).quantize(Decimal("0.000001"))
+        for price in (bar.open, bar.high, bar.low, bar.close)
+    ]
+    return Bar(bar.session, bar.time, bar.end, *prices, volume=scale_volume(bar.volume, 1 / factor))
+
+
+def _their_name(symbol: Symbol) -> str:
+    """BRK.B is BRK-B there; a foreign listing (VOD.L) keeps its dot."""
+    head, dot, tail = symbol.name.partition(".")
+    share_class = symbol.kind is SymbolKind.EQUITY and dot and tail in ("A", "B", "C")
+    return f"{head}-{tail}" if share_class else symbol.name
+
+
+def _decimal(value: Any) -> Decimal | None:
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return Decimal(str(value))
+
+
+def _as_market_error(symbol: Symbol, error: Exception) -> MarketError:
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if "YFRateLimitError" in kinds or "429" in str(error):
+        return RateLimitedError(symbol.name, "Yahoo wants us to wait: try again in a minute")
+    if "YFTickerMissingError" in kinds or "YFInvalidPeriodError" in kinds or "404" in str(error):
+        return NoDataError(symbol.name, f"Yahoo knows nothing under {symbol}")
+    return ProviderDownError(symbol.name, f"Yahoo gave no answer for {symbol} ({type(error).__name__})")

@@ -1,0 +1,115 @@
+"""What stands before a provider: cache, single flight, limiter, retries, breaker."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from market_adapter.adapters.guard import ATTEMPTS, FAILURES, REST, Guard
+from market_adapter.errors import MarketError, NoDataError, ProviderDownError, RateLimitedError
+from runtime.clock import FakeClock
+
+
+class Provider:
+    """Answers with a number that counts its questions, or fails as told."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.fails: list[MarketError] = []
+        self.gate: asyncio.Event | None = None
+
+    async def answer(self) -> int:
+        self.asked += 1
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.fails:
+            raise self.fails.pop(0)
+        return self.asked
+
+
+DOWN = ProviderDownError("IBM", "no answer")
+
+
+async def driven(clock: FakeClock, question: Callable[[], Awaitable[int]]) -> int:
+    """The answer, with the clock moved on whenever somebody sleeps."""
+    task = asyncio.ensure_future(question())
+    for _ in range(200):
+        await asyncio.sleep(0)
+        if task.done():
+            break
+        if clock.sleeping:
+            await clock.advance(0.25)
+    return await task
+
+
+async def test_an_answer_is_kept_for_as_long_as_was_said() -> None:
+    clock, provider = FakeClock(), Provider()
+    guard = Guard("them", clock, per_minute=60)
+    for _ in range(3):
+        assert await guard.ask("k", "IBM", 10, provider.answer) == 1
+    await clock.advance(10)
+    assert await guard.ask("k", "IBM", 10, provider.answer) == 2
+
+
+async def test_many_who_ask_the_same_at_once_share_one_question() -> None:
+    provider = Provider()
+    provider.gate = asyncio.Event()
+    guard = Guard("them", FakeClock(), per_minute=60)
+    asking = [asyncio.create_task(guard.ask("k", "IBM", 10, provider.answer)) for _ in range(20)]
+    await asyncio.sleep(0)
+    asking[0].cancel()  # who gives up takes nothing from the others
+    provider.gate.set()
+    assert await asyncio.gather(*asking[1:]) == [1] * 19
+
+
+async def test_a_provider_that_is_down_is_tried_again_a_few_times() -> None:
+    clock, provider = FakeClock(), Provider()
+    guard = Guard("them", clock, per_minute=60)
+    provider.fails = [DOWN] * (ATTEMPTS - 1)
+    assert await driven(clock, lambda: guard.ask("k", "IBM", 10, provider.answer)) == ATTEMPTS
+
+
+@pytest.mark.parametrize("error", [RateLimitedError("IBM", "wait"), NoDataError("IBM", "nothing")])
+async def test_an_answer_that_says_no_is_not_asked_for_again(error: MarketError) -> None:
+    provider = Provider()
+    provider.fails = [error]
+    with pytest.raises(type(error)):
+        await Guard("them", FakeClock(), per_minute=60).ask("k", "IBM", 10, provider.answer)
+    assert provider.asked == 1
+
+
+async def test_after_failures_in_a_row_it_is_left_alone_and_then_tried_once() -> None:
+    clock, provider = FakeClock(), Provider()
+    guard = Guard("them", clock, per_minute=600)
+    provider.fails = [DOWN] * 100
+    for number in range(3):
+        with pytest.raises(ProviderDownError):
+            await driven(clock, lambda number=number: guard.ask(f"k{number}", "IBM", 10, provider.answer))
+    assert provider.asked == FAILURES
+    with pytest.raises(ProviderDownError, match="left alone"):
+        await guard.ask("k", "IBM", 10, provider.answer)
+    await clock.advance(REST)
+    with pytest.raises(ProviderDownError):
+        await driven(clock, lambda: guard.ask("k", "IBM", 10, provider.answer))
+    assert provider.asked == FAILURES + 1
+    await clock.advance(REST)
+    provider.fails = []
+    assert await guard.ask("k", "IBM", 10, provider.answer) == FAILURES + 2
+
+
+async def test_more_than_the_limit_is_refused_with_a_time() -> None:
+    clock, provider = FakeClock(), Provider()
+    guard = Guard("them", clock, per_minute=60)
+
+    async def ask(number: int) -> int:
+        return await guard.ask(f"k{number}", "IBM", 10, provider.answer)
+
+    for number in range(11):
+        await ask(number)
+    waiting = [asyncio.create_task(ask(number)) for number in range(11, 20)]
+    for _ in range(5):
+        await asyncio.sleep(0)
+    refused = [task for task in waiting if task.done() and isinstance(task.exception(), RateLimitedError)]
+    assert len(refused) == 7
+    await clock.advance(3)
+    assert sum(not task.cancelled() and task.exception() is None for task in waiting if task.done()) == 2
