@@ -38,6 +38,7 @@ calculate.risk_reward calculate_risk_reward calculate free 100 entry_price stop_
 watchlist.get get_watchlist market free 60
 watchlist.add add_to_watchlist market free 30 symbol
 watchlist.remove remove_from_watchlist market free 30 symbol
+education.explain_concept explain_concept education free 60 concept [level]
 site.fetch_page fetch_page site free 30 path
 """  # noqa: E501 - a row a tool
 ROWS = [line.split() for line in TABLE.strip().splitlines()]
@@ -106,6 +107,7 @@ async def test_what_is_a_users_own_is_never_shared(registry: Registry):
             {"symbol": "ibm", "indicators": ["MACD", "RSI", "MACD"]},
             {"symbol": "IBM", "indicators": ["RSI", "MACD"], "timeframe": "1d"},
         ),
+        ("explain_concept", {"concept": " Stop  LOSS"}, {"concept": "stop loss", "level": "beginner"}),
     ],
 )
 async def test_spellings_of_the_same_arguments_become_one(
@@ -154,6 +156,8 @@ def test_an_order_has_exactly_the_prices_that_its_type_needs(given: dict[str, ob
         ("create_paper_order", {"symbol": "IBM", "side": "buy", "quantity": -1, "order_type": "market"}, "quantity"),
         ("cancel_paper_order", {"order_id": "a.b"}, "order_id"),
         ("get_portfolio", {"user_id": "ana"}, "user_id"),
+        ("explain_concept", {"concept": ""}, "concept"),
+        ("explain_concept", {"concept": "RSI", "level": "expert"}, "level"),
     ],
 )
 async def test_wrong_arguments_are_named(registry: Registry, name: str, given: dict[str, object], field: str):

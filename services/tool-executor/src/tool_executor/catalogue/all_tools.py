@@ -1,6 +1,6 @@
 """Every tool of every category, in a fixed order: what models and clients are shown does not jump around."""
 
-from tool_executor.catalogue import alerts, calculate, market, ml, news, portfolio, site, trading, watchlist
+from tool_executor.catalogue import alerts, calculate, education, market, ml, news, portfolio, site, trading, watchlist
 from tool_executor.domain.declaration import Tool
 from tool_executor.ports import Outside
 
@@ -16,5 +16,6 @@ def all_tools(outside: Outside) -> list[Tool]:
         *alerts.tools(),
         *calculate.tools(),
         *watchlist.tools(),
+        *education.tools(),
         *site.tools(outside.pages),
     ]

@@ -6,10 +6,13 @@ from typing import Any
 
 from tool_executor.domain.plans import Arguments
 
+# Made once: json.dumps makes a new one for each call that is not plain.
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
 
 def canonical(arguments: Arguments) -> str:
     """JSON with sorted names and no spaces; 1.0 and 1 are the same number."""
-    return json.dumps(_plain(dict(arguments)), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _ENCODER.encode(_plain(dict(arguments)))
 
 
 def fingerprint(tool: str, arguments: Arguments) -> str:

@@ -20,7 +20,8 @@ class Cache:
 
     def __init__(self, cache: ResultCache) -> None:
         self._cache = cache
-        self._flying: dict[str, asyncio.Future[Outcome]] = {}
+        self._flying: dict[str, asyncio.Future[Outcome | None]] = {}
+        """By key: what the leader of this process will get; None when it got nothing to share."""
 
     async def __call__(self, call: Progress, rest: Rest) -> Outcome:
         if call.found.category is Category.TRADING and call.found.tool.side_effects:
@@ -36,7 +37,7 @@ class Cache:
                 return await rest()
         if (leader := self._flying.get(key)) is not None:
             return await self._as_follower(call, leader, rest)
-        flight: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        flight: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
         self._flying[key] = flight
         try:
             outcome = await self._as_leader(call, key, seconds, rest)
@@ -45,7 +46,8 @@ class Cache:
         finally:
             del self._flying[key]
             # Cancelled or failed: whoever waits runs the call itself.
-            flight.cancel()
+            if not flight.done():
+                flight.set_result(None)
 
     async def _changing(self, call: Progress, rest: Rest) -> Outcome:
         """A call about orders, whatever comes of it, ends what is kept of the user's own data."""
@@ -55,11 +57,14 @@ class Cache:
             with contextlib.suppress(StoreAway):
                 await self._cache.forget(owner_of(call))
 
-    async def _as_follower(self, call: Progress, leader: asyncio.Future[Outcome], rest: Rest) -> Outcome:
-        await asyncio.wait([leader], timeout=max(call.seconds_left, 0.0))
-        if not leader.done() or leader.cancelled():
+    async def _as_follower(self, call: Progress, leader: asyncio.Future[Outcome | None], rest: Rest) -> Outcome:
+        try:
+            async with asyncio.timeout(max(call.seconds_left, 0.0)):
+                outcome = await asyncio.shield(leader)
+        except TimeoutError:
+            outcome = None
+        if outcome is None:
             return await rest()
-        outcome = leader.result()
         if not isinstance(outcome, ToolResult):
             return outcome
         if outcome.data is not None:

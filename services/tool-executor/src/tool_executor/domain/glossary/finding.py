@@ -3,8 +3,9 @@
 A wrong explanation is worse than none, so each step takes only what is beyond doubt:
 
 1. The text, or what is left of it without "what is a …?", is a name or synonym.
-2. Names inside the text: of one concept alone, and more than half of what the text is about.
-3. A misspelling of one concept, nearer than of any other.
+2. All of that is a misspelling of one concept, nearer than of any other.
+3. Names inside the text: of one concept alone, and more than half of what the text is about.
+4. Without "my portfolio", "of the market" and the like, it is a misspelling.
 """
 
 from collections.abc import Iterable
@@ -49,11 +50,16 @@ class Finder:
         for asked in peelings(words_of(text[:_LONGEST_TEXT])):
             if concept := self._exactly(asked):
                 return concept
+        # A misspelling accounts for all that was asked, so it goes before a name that accounts for a part: in
+        # "exponental moving average" the moving average is not meant.
+        misspelled = self._misspelled(asked)
+        if len(misspelled) == 1:
+            return misspelled[0]
         mentioned, covered = self._mentions(asked)
         if len(mentioned) == 1 and 2 * covered > sum(map(is_subject, asked)):
             return mentioned[0]
-        misspelled = self._misspelled(asked)
-        if len(misspelled) == 1:
+        misspelled += self._misspelled(tuple(filter(is_subject, asked)))
+        if len(misspelled) == 1 and not mentioned:
             return misspelled[0]
         near = {concept.id: concept for concept in [*mentioned, *misspelled] or self._near(asked)}
         return NotFound(tuple(near.values())[:MOST_SUGGESTIONS])
@@ -81,12 +87,9 @@ class Finder:
         return list(found.values()), covered
 
     def _misspelled(self, words: tuple[str, ...]) -> list[Concept]:
-        for attempt in (words, tuple(filter(is_subject, words))):
-            if not attempt or key_of(attempt) in self._lookalikes:
-                return []
-            if nearest := self._misspellings.nearest(attempt):
-                return nearest
-        return []
+        if not words or key_of(words) in self._lookalikes:
+            return []
+        return self._misspellings.nearest(words)
 
     def _near(self, words: tuple[str, ...]) -> list[Concept]:
         """Concepts with a name that shares words or most letters with the text, the nearest first."""

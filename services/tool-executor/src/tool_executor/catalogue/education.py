@@ -1,0 +1,56 @@
+"""explain_concept: a trading concept in plain words, from the glossary that comes with this service."""
+
+from functools import cache
+
+from tool_executor.catalogue.shapes import TEXT, gives, list_of, one_of, takes
+from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, Text, Tool, ToolFailed
+from tool_executor.domain.glossary import LEVELS, Glossary, UnknownConcept
+from tool_executor.domain.plans import Arguments
+
+
+@cache
+def glossary() -> Glossary:
+    """The glossary of the process: immutable, and read from its files once."""
+    return Glossary.load()
+
+
+async def explain_concept(arguments: Arguments, context: CallContext) -> Data:
+    """What a concept means, in the caller's language."""
+    try:
+        return {**glossary().explain(arguments["concept"], arguments["level"], context.caller.language)}
+    except UnknownConcept as unknown:
+        raise ToolFailed("unknown_concept", unknown.message) from unknown
+
+
+def with_plain_spacing(arguments: Arguments) -> Arguments:
+    """The concept in one spelling; what else it may be called is the glossary's affair."""
+    return {**arguments, "concept": " ".join(arguments["concept"].casefold().split())}
+
+
+def tools() -> list[Tool]:
+    """The category's tools. Reads the glossary, so that a mistake in it stops the service instead of a call."""
+    glossary()
+    return [
+        Tool(
+            id="education.explain_concept",
+            name="explain_concept",
+            description=Text(
+                es="Explica un concepto de bolsa o trading (por nombre o sinónimo), al nivel que se pida.",
+                en="Explains a trading or investing concept (by name or synonym), at the level asked for.",
+            ),
+            label=Text(es="Buscando la explicación…", en="Looking up the explanation…"),
+            category=Category.EDUCATION,
+            per_minute=60,
+            time_limit=2.0,
+            cache=CacheScope.PUBLIC,
+            texts_differ=True,
+            input_schema=takes(
+                {"concept": {**TEXT, "maxLength": 200, "description": "The concept, e.g. stop loss"}},
+                {"level": one_of(LEVELS, "For whom", default="beginner")},
+            ),
+            output_schema=gives({"concept": TEXT, "explanation": TEXT, "related": list_of(TEXT)}),
+            handler=explain_concept,
+            normaliser=with_plain_spacing,
+            examples=({"concept": "RSI"}, {"concept": "short selling", "level": "advanced"}),
+        )
+    ]
