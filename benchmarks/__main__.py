@@ -4,10 +4,10 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks import first_token, indicators
+from benchmarks import first_token, indicators, tool_calls
 from benchmarks.report import Figure, show, write
 
-QUESTIONS = {"first_token": first_token.run, "indicators": indicators.run}
+QUESTIONS = {"first_token": first_token.run, "indicators": indicators.run, "tool_calls": tool_calls.run}
 
 
 async def _run(names: list[str]) -> list[Figure]:
