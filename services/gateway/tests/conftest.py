@@ -2,12 +2,15 @@
 
 from collections.abc import AsyncIterator
 
+import aiohttp
 import pytest
 from nats.aio.client import Client
 from pydantic import SecretStr
 
 from gateway.adapters.identity import Identity, build_identity
 from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
+from gateway.testing_http import Http
+from gateway.testing_services import RecordsStandIn, SettingsStandIn, WritersStandIn
 from runtime.clock import SystemClock
 from runtime.settings import TokenSettings
 from runtime.testing import NatsServer
@@ -51,3 +54,34 @@ async def memory(nats_client: Client) -> AsyncIterator[MemoryStandIn]:
     await stand_in.start()
     yield stand_in
     await stand_in.stop()
+
+
+@pytest.fixture
+async def http(gateway: GatewayUnderTest) -> AsyncIterator[Http]:
+    """Calls of the gateway under test."""
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=15)) as session:
+        yield Http(gateway.url, session)
+
+
+@pytest.fixture
+async def settings(nats_client: Client, memory: MemoryStandIn) -> SettingsStandIn:
+    """Memory's side of companies' settings, over the companies that its stand-in knows."""
+    stand_in = SettingsStandIn(nats_client, memory.companies)
+    await stand_in.start()
+    return stand_in
+
+
+@pytest.fixture
+async def writers(nats_client: Client) -> WritersStandIn:
+    """The agents' help for human agents."""
+    stand_in = WritersStandIn(nats_client)
+    await stand_in.start()
+    return stand_in
+
+
+@pytest.fixture
+async def records(nats_client: Client) -> RecordsStandIn:
+    """What is kept of users."""
+    stand_in = RecordsStandIn(nats_client)
+    await stand_in.start()
+    return stand_in

@@ -12,13 +12,16 @@ from starlette.types import ASGIApp
 
 from contracts.channels import LIVE_CHAT_ALL
 from gateway.adapters import companies as companies_adapter
+from gateway.adapters.actions import BusActions
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.bus import NatsBus, NatsLive
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import Identity, build_identity
 from gateway.adapters.log import NatsLog
 from gateway.adapters.memory import BusMemory
+from gateway.adapters.records import BusRecords
 from gateway.adapters.tools import BusTools
+from gateway.adapters.writers import BusWriters
 from gateway.chat.access import Access
 from gateway.chat.commands import Commands
 from gateway.chat.hub import Hub
@@ -118,7 +121,22 @@ def compose(
     )
     endpoint = ChatEndpoint(chat, settings.blocked_networks)
     tools = BusTools(publisher, rpc, ReplyInbox.of(client), identity.principals)
-    api = Api(identity.tokens, companies, access, commands, memory, door, tools, clock, dev)
+    api = Api(
+        tokens=identity.tokens,
+        companies=companies,
+        access=access,
+        commands=commands,
+        memory=memory,
+        door=door,
+        tools=tools,
+        actions=BusActions(rpc),
+        settings=companies,
+        writers=BusWriters(rpc),
+        records=BusRecords(rpc),
+        principals=identity.principals,
+        clock=clock,
+        dev=dev,
+    )
     application = Front(endpoint, build_http(api, health))
     return Gateway(application, chat, endpoint, client, live, log, companies)
 

@@ -10,7 +10,9 @@ NexusError                      contracts/errors.py
     └── TokenExpired            was one
 """
 
-from contracts.errors import ErrorCode, NexusError
+from collections.abc import Sequence
+
+from contracts.errors import ErrorCode, FieldFault, NexusError
 
 
 class GatewayError(NexusError):
@@ -24,11 +26,12 @@ class GatewayError(NexusError):
 
 
 class Refused(GatewayError):  # noqa: N818 - reads as an event, as all of these do
-    """Not found, not allowed, or not as it must be: the code tells."""
+    """Not found, not allowed, or not as it must be: the code tells; `fields` say what is wrong with which."""
 
-    def __init__(self, code: ErrorCode, message: str) -> None:
+    def __init__(self, code: ErrorCode, message: str, fields: Sequence[FieldFault] = ()) -> None:
         super().__init__(message)
         self.code = code
+        self.fields = tuple(fields)
 
 
 class Limited(GatewayError):  # noqa: N818 - reads as an event, as all of these do

@@ -2,12 +2,17 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from datetime import date
+from typing import Any, Literal, Protocol
 
+from contracts.agent_rpc import ImproveReply, ImproveRequest, ProvidersReply, SuggestReply
 from contracts.channels import ChatKind, PresenceKind
 from contracts.company import CompanySettings
 from contracts.envelope import Wire
+from contracts.events.chat import Action
 from contracts.events.tool import ToolResult
+from contracts.market_rpc import Holdings
+from contracts.memory_rpc import LongTermMemory, MemoryExportReply, UsageReply
 from contracts.rpc import (
     CatalogueTool,
     ConversationsReply,
@@ -66,6 +71,14 @@ class VisitorToken:
     expires: float
 
 
+@dataclass(frozen=True, slots=True)
+class SignedPrincipal:
+    """A principal to be handed out. `expires`: seconds since the epoch."""
+
+    principal: str
+    expires: float
+
+
 class Socket(Protocol):
     """One client's websocket. Sending never waits: a client that reads too slowly is closed (4008)."""
 
@@ -103,6 +116,10 @@ class Principals(Protocol):
 
     def sign(self, caller: Caller, conversation: str | None, language: str | None) -> str:
         """A compact JWS for data.principal, of one conversation or of none; the same one while it is fresh."""
+        ...
+
+    def vouch(self, caller: Caller, conversation: str | None) -> SignedPrincipal:
+        """A principal of its own, with its expiry, for somebody else to use."""
         ...
 
     def subject(self, principal: str, company: str) -> str | None:
@@ -192,6 +209,78 @@ class Companies(Protocol):
 
     async def get(self, company: str) -> CompanySettings | None:
         """The settings; None when there is no such company. Raises Unavailable."""
+        ...
+
+
+class Settings(Protocol):
+    """Companies' settings as memory keeps them. Every method raises Unavailable when it does not answer in time."""
+
+    async def newest(self, company: str) -> CompanySettings | None:
+        """The settings as they are now, not from a cache; None when there are none."""
+        ...
+
+    async def create(self, config: dict[str, Any]) -> CompanySettings:
+        """A company's first settings (camelCase); raises Refused: BAD_FIELD with fields, CONFLICT."""
+        ...
+
+    async def patch(self, company: str, version: int, patch: dict[str, Any]) -> CompanySettings:
+        """After a merge patch on `version`; raises Refused: BAD_FIELD with fields, NOT_FOUND, PRECONDITION_FAILED."""
+        ...
+
+
+class Writers(Protocol):
+    """The agents' help for human agents. Each method raises Refused, Limited (budget spent) or Unavailable."""
+
+    async def providers(self, company: str) -> ProvidersReply:
+        """Which providers and models can be chosen."""
+        ...
+
+    async def suggest(self, company: str, conversation: str) -> SuggestReply:
+        """Three replies to choose from."""
+        ...
+
+    async def improve(self, request: ImproveRequest) -> ImproveReply:
+        """A draft, written better."""
+        ...
+
+
+class Records(Protocol):
+    """What is kept of one user, and what a company used. Every method raises Unavailable without an answer in time."""
+
+    async def usage(self, company: str, since: date, until: date) -> UsageReply:
+        """Day by day, both ends counted."""
+        ...
+
+    async def remembered(self, company: str, user: str) -> LongTermMemory:
+        """What is remembered of the user."""
+        ...
+
+    async def correct(self, company: str, user: str, patch: dict[str, Any]) -> LongTermMemory:
+        """After a merge patch; raises Refused: BAD_FIELD with fields."""
+        ...
+
+    async def forget_memory(self, company: str, user: str) -> None:
+        """Deletes what is remembered; conversations stay."""
+        ...
+
+    async def export(self, company: str, user: str, cursor: str | None) -> MemoryExportReply:
+        """A page of everything that memory keeps of the user."""
+        ...
+
+    async def holdings(self, company: str, user: str) -> Holdings:
+        """The user's side of the market."""
+        ...
+
+    async def forget_user(self, company: str, user: str) -> None:
+        """Deletes the user everywhere; after an error call again: what is gone already is no error."""
+        ...
+
+
+class Actions(Protocol):
+    """What waits for a person's yes."""
+
+    async def decide(self, company: str, user: str, action: str, decision: Literal["confirm", "reject"]) -> Action:
+        """The action as it is now: a first decision stands. Raises Refused (NOT_FOUND), Unavailable."""
         ...
 
 

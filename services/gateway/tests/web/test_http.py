@@ -23,45 +23,10 @@ from gateway.testing import (
     conversation_view,
     run_gateway,
 )
+from gateway.testing_http import Http, assert_problem
 from runtime.testing import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory")
-
-Answer = tuple[int, Any, dict[str, str]]
-
-
-class Http:
-    """Calls the gateway; an answer is status, body (parsed when it is JSON) and headers."""
-
-    def __init__(self, url: str, session: aiohttp.ClientSession) -> None:
-        self._url = url
-        self._session = session
-
-    async def __call__(
-        self, method: str, path: str, *, token: str | None = None, headers: dict[str, str] | None = None, **options: Any
-    ) -> Answer:
-        sent = dict(headers or {})
-        if token is not None:
-            sent["Authorization"] = f"Bearer {token}"
-        async with self._session.request(method, self._url + path, headers=sent, **options) as answer:
-            is_json = "json" in answer.content_type
-            body: Any = await answer.json(content_type=None) if is_json else await answer.text()
-            return answer.status, body, {name.lower(): value for name, value in answer.headers.items()}
-
-
-@pytest.fixture
-async def http(gateway: GatewayUnderTest) -> AsyncIterator[Http]:
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=15)) as session:
-        yield Http(gateway.url, session)
-
-
-def assert_problem(answer: Answer, status: int, code: str) -> None:
-    """A problem document (RFC 9457) with this status and code."""
-    assert answer[0] == status, answer[1]
-    assert answer[2]["content-type"] == "application/problem+json"
-    assert answer[1]["status"] == status
-    assert answer[1]["code"] == code
-    assert {"type", "title", "detail"} <= answer[1].keys()
 
 
 # ---------------------------------------------------------------- visitors
@@ -279,14 +244,6 @@ async def test_owner_is_taken_and_released_over_http(
     assert_problem(await http("POST", path, token=ana, json={"owner": "me"}), 422, "BAD_FIELD")
 
 
-async def test_an_unknown_action_is_not_found(
-    http: Http, gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
-) -> None:
-    path = f"/v2/conversations/{await talk(gateway, tokens, memory, 'hello')}/actions/a1"
-    answer = await http("POST", path, token=tokens.visitor("v1"), json={"decision": "confirm"})
-    assert_problem(answer, 404, "NOT_FOUND")
-
-
 @pytest.mark.parametrize("wanted", ["a.b", "a%20b", "%2A", "%3E", "x" * 65])
 async def test_an_id_that_cannot_be_one_is_a_bad_field(http: Http, tokens: TokenMaker, wanted: str) -> None:
     for tail in READS:
@@ -312,6 +269,18 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v2/conversations/{conversationId}/transcript",
         "/v2/conversations/{conversationId}/owner",
         "/v2/conversations/{conversationId}/actions/{actionId}",
+        "/v2/llm/suggestions",
+        "/v2/llm/improve",
+        "/v2/llm/config",
+        "/v2/llm/config/{companyId}",
+        "/v2/llm/config/providers",
+        "/v2/usage",
+        "/v2/tools",
+        "/v2/tools/{name}",
+        "/v2/memory",
+        "/v2/memory/export",
+        "/v2/users/me",
+        "/v2/principals",
     }
     made = document["paths"]["/v2/visitors"]["post"]["responses"]
     assert set(made) == {"201", "401", "403", "404", "413", "422", "429", "503"}

@@ -1,7 +1,7 @@
 """Companies' settings: asked of memory once, kept true by company.config.changed (ports.Companies)."""
 
 from collections import OrderedDict
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import orjson
 import structlog
@@ -9,8 +9,15 @@ from nats.aio.msg import Msg
 from pydantic import ValidationError
 
 from contracts.company import CompanySettings
-from contracts.rpc import COMPANY_GET, CompanyRequest
-from gateway.adapters.memory import ask
+from contracts.rpc import (
+    COMPANY_CREATE,
+    COMPANY_GET,
+    COMPANY_PATCH,
+    CompanyCreateRequest,
+    CompanyPatchRequest,
+    CompanyRequest,
+)
+from gateway.adapters.asking import ask
 from runtime.clock import Clock
 from runtime.rpc import RpcClient
 
@@ -20,6 +27,8 @@ ValueT = TypeVar("ValueT")
 
 CHANGES = "company.config.changed.v1.>"
 MAX_COMPANIES = 10_000
+SAVE_SECONDS = 10.0
+"""For a change: memory stores it and tells it before it answers."""
 UNKNOWN_SECONDS = 2.0
 """How long a company is held not to exist: guesses must not become questions to memory one by one."""
 
@@ -40,12 +49,27 @@ class BusCompanies:
         until = self._unknown.get(company, 0.0)
         if until > self._clock.monotonic():
             return None
-        settings = (await ask(self._client, COMPANY_GET, CompanyRequest(company_id=company))).settings
+        settings = await self.newest(company)
         if settings is None:
             _keep(self._unknown, company, self._clock.monotonic() + UNKNOWN_SECONDS)
-            return None
-        self._learn(company, settings)
         return settings
+
+    async def newest(self, company: str) -> CompanySettings | None:
+        settings = (await ask(self._client, COMPANY_GET, CompanyRequest(company_id=company))).settings
+        if settings is not None:
+            self._learn(settings)
+        return settings
+
+    async def create(self, config: dict[str, Any]) -> CompanySettings:
+        saved = await ask(self._client, COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=SAVE_SECONDS)
+        self._learn(saved.settings)
+        return saved.settings
+
+    async def patch(self, company: str, version: int, patch: dict[str, Any]) -> CompanySettings:
+        request = CompanyPatchRequest(company_id=company, version=version, patch=patch)
+        saved = await ask(self._client, COMPANY_PATCH, request, deadline=SAVE_SECONDS)
+        self._learn(saved.settings)
+        return saved.settings
 
     def forget(self) -> None:
         """Changes may have been missed."""
@@ -59,10 +83,11 @@ class BusCompanies:
         except (ValidationError, KeyError, TypeError, orjson.JSONDecodeError):
             log.warning("companies.malformed_change", subject=message.subject)
             return
-        self._unknown.pop(settings.config.company_id, None)
-        self._learn(settings.config.company_id, settings)
+        self._learn(settings)
 
-    def _learn(self, company: str, settings: CompanySettings) -> None:
+    def _learn(self, settings: CompanySettings) -> None:
+        company = settings.config.company_id
+        self._unknown.pop(company, None)
         known = self._known.get(company)
         if known is None or known.version <= settings.version:
             _keep(self._known, company, settings)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens, derive_key
 from gateway.errors import TokenExpired, TokenInvalid, Unavailable
-from gateway.ports import Caller, Principals, Tokens, VisitorToken
+from gateway.ports import Caller, Principals, SignedPrincipal, Tokens, VisitorToken
 from runtime.clock import Clock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady
-from runtime.principals import PrincipalSigner, PrincipalVerifier
+from runtime.principals import Principal, PrincipalSigner, PrincipalVerifier
 from runtime.settings import TokenSettings
 from runtime.tokens import KeysUnavailable, TokenClaims, TokenVerifier
 
@@ -98,6 +98,11 @@ class SignedPrincipals:
         if len(self._signed) > MAX_PRINCIPALS:
             self._signed.popitem(last=False)
         return principal
+
+    def vouch(self, caller: Caller, conversation: str | None) -> SignedPrincipal:
+        expires = int(self._clock.now().timestamp()) + self._ttl
+        principal = Principal(caller.subject, caller.role, caller.company, caller.plan, expires, conversation)
+        return SignedPrincipal(self._signer.sign(principal), float(expires))
 
     def subject(self, principal: str, company: str) -> str | None:
         try:

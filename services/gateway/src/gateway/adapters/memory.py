@@ -1,37 +1,8 @@
-"""What memory keeps, asked over the bus (ports.Memory)."""
-
-from typing import TypeVar
-
-from pydantic import BaseModel
+"""What memory keeps of conversations, asked over the bus (ports.Memory)."""
 
 from contracts import rpc
-from contracts.errors import ErrorCode
-from contracts.rpc import Rpc
-from gateway.errors import Refused, Unavailable
-from runtime.errors import RpcError
+from gateway.adapters.asking import ask
 from runtime.rpc import RpcClient
-
-RequestT = TypeVar("RequestT", bound=BaseModel)
-ReplyT = TypeVar("ReplyT", bound=BaseModel)
-
-DEADLINE = 3.0
-_PASSED_ON = {
-    ErrorCode.NOT_FOUND,
-    ErrorCode.BAD_FIELD,
-    ErrorCode.CONFLICT,
-    ErrorCode.PRECONDITION_FAILED,
-    ErrorCode.FORBIDDEN,
-}
-
-
-async def ask(client: RpcClient, method: Rpc[RequestT, ReplyT], request: RequestT) -> ReplyT:
-    """The reply; raises Unavailable when there is none in time, Refused with the service's own code."""
-    try:
-        return await client.call(method, request, deadline=DEADLINE)
-    except RpcError as error:
-        if error.code in _PASSED_ON:
-            raise Refused(ErrorCode(error.code), error.message) from error
-        raise Unavailable("what is kept of conversations cannot be read now: try again") from error
 
 
 class BusMemory:

@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
-from gateway.web import conversations, problems, tools, visitors
+from gateway.web import company_settings, conversations, personal, principals, problems, tools, usage, visitors, writing
 from gateway.web.body_limit import BodyLimit
 from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.deps import Api
@@ -37,7 +37,7 @@ def build_http(api: Api, health: list[BaseRoute]) -> FastAPI:
     application = FastAPI(
         title="Nexus",
         version=VERSION,
-        description="Chat, conversations, tools and tokens. Errors are problem documents (RFC 9457).",
+        description="Chat, conversations, settings, tools, memory and tokens. Errors are problem documents (RFC 9457).",
         docs_url=None,
         redoc_url=None,
     )
@@ -45,7 +45,12 @@ def build_http(api: Api, health: list[BaseRoute]) -> FastAPI:
     problems.install(application)
     application.include_router(visitors.router)
     application.include_router(conversations.router)
+    application.include_router(writing.router)
+    application.include_router(company_settings.router)
+    application.include_router(usage.router)
     application.include_router(tools.router)
+    application.include_router(personal.router)
+    application.include_router(principals.router)
     application.router.routes.extend(health)
     application.router.routes.extend(page_routes())
     application.add_middleware(BodyLimit)

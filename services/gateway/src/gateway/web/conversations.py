@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
@@ -10,7 +10,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
-from contracts.events.chat import MAX_TEXT, Owner, OwnerKind, Role
+from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind, Role
 from contracts.ids import ID_PATTERN
 from contracts.rpc import ConversationsReply, ConversationState, ConversationView, MessagesReply, MessageView
 from gateway.chat.commands import Draft, Place, message_id
@@ -147,17 +147,17 @@ async def change_owner(
     return OwnerReply(owner=Owner(kind=OwnerKind.AI))
 
 
-@router.post("/{conversationId}/actions/{actionId}", responses=described(404))
+@router.post("/{conversationId}/actions/{actionId}", response_model_exclude_none=True, responses=described(404, 409))
 async def decide_action(
     api: ApiDep,
     caller: PersonDep,
     conversation: ConversationPath,
     action: Annotated[str, Path(pattern=ID_PATTERN, alias="actionId")],
     body: DecisionRequest,
-) -> dict[str, Any]:
-    """Confirms or rejects what waits for a person's yes."""
+) -> Action:
+    """Confirms or rejects what waits for the caller's own yes. Deciding again changes nothing: the first one stands."""
     await api.access.readable(caller, conversation)
-    raise not_found("action waiting for a decision")
+    return await api.actions.decide(caller.company, caller.subject, action, body.decision)
 
 
 async def _view(api: Api, caller: Caller, conversation: str) -> ConversationView:

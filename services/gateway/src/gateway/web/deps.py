@@ -11,7 +11,18 @@ from gateway.chat.access import Access
 from gateway.chat.commands import Commands
 from gateway.chat.limits import Door
 from gateway.errors import Refused, TokenInvalid
-from gateway.ports import Caller, Companies, Memory, Tokens, Tools
+from gateway.ports import (
+    Actions,
+    Caller,
+    Companies,
+    Memory,
+    Principals,
+    Records,
+    Settings,
+    Tokens,
+    Tools,
+    Writers,
+)
 from runtime.clock import Clock
 
 
@@ -26,6 +37,11 @@ class Api:
     memory: Memory
     door: Door
     tools: Tools
+    actions: Actions
+    settings: Settings
+    writers: Writers
+    records: Records
+    principals: Principals
     clock: Clock
     dev: bool = False
 
@@ -74,3 +90,33 @@ async def get_person(caller: CallerDep) -> Caller:
 
 
 PersonDep = Annotated[Caller, Depends(get_person)]
+
+
+async def get_admin(caller: CallerDep) -> Caller:
+    """An admin, who acts on their own company alone; raises FORBIDDEN (403) for anybody else."""
+    if caller.role != "admin":
+        raise Refused(ErrorCode.FORBIDDEN, "this is for admins (role admin)")
+    return caller
+
+
+AdminDep = Annotated[Caller, Depends(get_admin)]
+
+
+async def get_service(caller: CallerDep) -> Caller:
+    """Another service of the company; raises FORBIDDEN (403) for anybody else."""
+    if caller.role != "service":
+        raise Refused(ErrorCode.FORBIDDEN, "this is for services (role service)")
+    return caller
+
+
+ServiceDep = Annotated[Caller, Depends(get_service)]
+
+
+async def get_customer(caller: CallerDep) -> Caller:
+    """A customer or a service; raises FORBIDDEN (403) for anybody else."""
+    if caller.role not in {"user", "service"}:
+        raise Refused(ErrorCode.FORBIDDEN, "this is for customers and services (roles user and service)")
+    return caller
+
+
+CustomerDep = Annotated[Caller, Depends(get_customer)]

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from contracts.errors import ErrorCode
-from gateway.errors import GatewayError, Limited, TokenInvalid
+from gateway.errors import GatewayError, Limited, Refused, TokenInvalid
 
 log = structlog.get_logger(__name__)
 
@@ -31,6 +31,7 @@ STATUS: dict[ErrorCode, int] = {
     ErrorCode.TIMEOUT: 504,
     ErrorCode.CONFLICT: 409,
     ErrorCode.PRECONDITION_FAILED: 412,
+    ErrorCode.PRECONDITION_REQUIRED: 428,
     ErrorCode.INTERNAL: 500,
 }
 _CODES = {401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED", 413: "TOO_LARGE"}
@@ -111,7 +112,9 @@ async def _gateway_error(_: Request, error: Exception) -> JSONResponse:
         headers["WWW-Authenticate"] = "Bearer"
     elif error.retryable:
         headers["Retry-After"] = "2"
-    return problem(STATUS[error.code], str(error.code), error.message, headers=headers)
+    fields = error.fields if isinstance(error, Refused) else ()
+    wrong = [FieldProblem(field=fault.field, message=fault.message) for fault in fields]
+    return problem(STATUS[error.code], str(error.code), error.message, errors=wrong, headers=headers)
 
 
 async def _bad_request(_: Request, error: Exception) -> JSONResponse:

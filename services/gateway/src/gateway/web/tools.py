@@ -3,17 +3,16 @@
 import math
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Path, Response
+from fastapi import APIRouter, Header, Path, Response
 from pydantic import Field
 
 from contracts.envelope import Wire
-from contracts.errors import ErrorCode, ToolCode
+from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import derive_id, is_id, uuid7
 from contracts.rpc import CatalogueReply, CatalogueTool
-from gateway.errors import Refused
-from gateway.ports import Caller, ToolCall
-from gateway.web.deps import ApiDep, CallerDep
+from gateway.ports import ToolCall
+from gateway.web.deps import ApiDep, CustomerDep
 from gateway.web.problems import described
 
 router = APIRouter(prefix="/v2/tools", tags=["tools"])
@@ -41,14 +40,6 @@ class CallBody(Wire):
     arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
 
 
-async def get_customer(caller: CallerDep) -> Caller:
-    """A customer or a service; raises FORBIDDEN (403) for anybody else."""
-    if caller.role not in {"user", "service"}:
-        raise Refused(ErrorCode.FORBIDDEN, "tools are called by customers and services (roles user and service)")
-    return caller
-
-
-CustomerDep = Annotated[Caller, Depends(get_customer)]
 Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
 Key = Annotated[
     str | None,

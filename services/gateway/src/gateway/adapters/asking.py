@@ -1,0 +1,50 @@
+"""Questions to other services: their own word where it is one for the caller, UNAVAILABLE for everything else."""
+
+from typing import TypeVar
+
+import structlog
+from pydantic import BaseModel
+
+from contracts.errors import ErrorCode
+from contracts.rpc import Rpc
+from gateway.errors import Limited, Refused, Unavailable
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+
+log = structlog.get_logger(__name__)
+
+RequestT = TypeVar("RequestT", bound=BaseModel)
+ReplyT = TypeVar("ReplyT", bound=BaseModel)
+
+DEADLINE = 3.0
+RETRY_AFTER = 60.0
+"""Seconds after which to ask again for what a limit behind the door refused; services do not say when it has room."""
+_PASSED_ON = {
+    ErrorCode.NOT_FOUND,
+    ErrorCode.BAD_FIELD,
+    ErrorCode.CONFLICT,
+    ErrorCode.PRECONDITION_FAILED,
+    ErrorCode.FORBIDDEN,
+}
+_AWAY = {
+    "agent": "no model can answer now: try again",
+    "market-adapter": "what is kept of the market cannot be read now: try again",
+}
+
+
+async def ask(
+    client: RpcClient, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = DEADLINE
+) -> ReplyT:
+    """The reply; raises Unavailable when there is none in time, Refused or Limited with the service's own code."""
+    try:
+        return await client.call(method, request, deadline=deadline)
+    except RpcError as error:
+        if error.code in _PASSED_ON:
+            raise Refused(ErrorCode(error.code), error.message, error.fields) from error
+        if error.code == ErrorCode.RATE_LIMITED:
+            raise Limited(error.message, RETRY_AFTER) from error
+        log.warning("ask.failed", method=method.subject, code=error.code, error=error.message)
+        away = _AWAY.get(
+            method.queue or "", "what is kept of conversations and companies cannot be read now: try again"
+        )
+        raise Unavailable(away) from error

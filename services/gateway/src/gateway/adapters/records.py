@@ -1,0 +1,55 @@
+"""What memory and the market keep of a user, and what a company used (ports.Records)."""
+
+import asyncio
+from datetime import date
+from typing import Any
+
+from contracts import market_rpc, memory_rpc
+from gateway.adapters.asking import ask
+from runtime.rpc import RpcClient
+
+FORGET_SECONDS = 25.0
+
+
+class BusRecords:
+    """Memory and the market-adapter behind their RPC methods."""
+
+    def __init__(self, client: RpcClient) -> None:
+        self._client = client
+
+    async def usage(self, company: str, since: date, until: date) -> memory_rpc.UsageReply:
+        request = memory_rpc.UsageRequest(company_id=company, since=since, until=until)
+        return await ask(self._client, memory_rpc.USAGE, request)
+
+    async def remembered(self, company: str, user: str) -> memory_rpc.LongTermMemory:
+        return (await ask(self._client, memory_rpc.MEMORY_GET, _user(company, user))).memory
+
+    async def correct(self, company: str, user: str, patch: dict[str, Any]) -> memory_rpc.LongTermMemory:
+        request = memory_rpc.MemoryPatchRequest(company_id=company, user_id=user, patch=patch)
+        return (await ask(self._client, memory_rpc.MEMORY_PATCH, request)).memory
+
+    async def forget_memory(self, company: str, user: str) -> None:
+        await ask(self._client, memory_rpc.MEMORY_DELETE, _user(company, user))
+
+    async def export(self, company: str, user: str, cursor: str | None) -> memory_rpc.MemoryExportReply:
+        request = memory_rpc.MemoryExportRequest(company_id=company, user_id=user, cursor=cursor)
+        return await ask(self._client, memory_rpc.MEMORY_EXPORT, request)
+
+    async def holdings(self, company: str, user: str) -> market_rpc.Holdings:
+        return await ask(self._client, market_rpc.HOLDINGS, market_rpc.UserRef(company_id=company, user_id=user))
+
+    async def forget_user(self, company: str, user: str) -> None:
+        market = market_rpc.UserRef(company_id=company, user_id=user)
+        # Both are tried, whatever comes of the other: what can be deleted now is.
+        outcomes = await asyncio.gather(
+            ask(self._client, memory_rpc.USER_FORGET, _user(company, user), deadline=FORGET_SECONDS),
+            ask(self._client, market_rpc.USER_FORGET, market, deadline=FORGET_SECONDS),
+            return_exceptions=True,
+        )
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+
+def _user(company: str, user: str) -> memory_rpc.UserRef:
+    return memory_rpc.UserRef(company_id=company, user_id=user)

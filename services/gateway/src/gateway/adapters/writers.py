@@ -1,0 +1,24 @@
+"""Models that can be chosen, suggestions and better wording, asked of the agents (ports.Writers)."""
+
+from contracts import agent_rpc
+from gateway.adapters.asking import ask
+from runtime.rpc import RpcClient
+
+WRITING_SECONDS = agent_rpc.DEADLINE + 1.0
+
+
+class BusWriters:
+    """Any one of the agents."""
+
+    def __init__(self, client: RpcClient) -> None:
+        self._client = client
+
+    async def providers(self, company: str) -> agent_rpc.ProvidersReply:
+        return await ask(self._client, agent_rpc.PROVIDERS, agent_rpc.ProvidersRequest(company_id=company))
+
+    async def suggest(self, company: str, conversation: str) -> agent_rpc.SuggestReply:
+        request = agent_rpc.SuggestRequest(company_id=company, conversation_id=conversation)
+        return await ask(self._client, agent_rpc.SUGGEST, request, deadline=WRITING_SECONDS)
+
+    async def improve(self, request: agent_rpc.ImproveRequest) -> agent_rpc.ImproveReply:
+        return await ask(self._client, agent_rpc.IMPROVE, request, deadline=WRITING_SECONDS)

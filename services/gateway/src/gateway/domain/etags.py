@@ -1,0 +1,21 @@
+"""Versions as entity tags, and what If-Match asks for (RFC 9110, sections 8.8.3 and 13.1.1)."""
+
+import re
+
+_TAG = re.compile(r'^(W/)?"([^"]*)"$')
+
+
+def etag(version: int) -> str:
+    """The strong entity tag of a version: 3 becomes "3", with its quotes."""
+    return f'"{version}"'
+
+
+def matches(if_match: str, version: int) -> bool:
+    """Whether the header If-Match names this version. Weak tags never match, as the comparison is a strong one."""
+    if if_match.strip() == "*":
+        return True
+    for part in if_match.split(","):
+        found = _TAG.match(part.strip())
+        if found and not found[1] and found[2] == str(version):
+            return True
+    return False

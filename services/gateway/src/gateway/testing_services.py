@@ -1,0 +1,202 @@
+"""For tests: stand-ins for what the services behind the door answer to admins, human agents and customers."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+from nats.aio.client import Client
+from pydantic import ValidationError
+
+from contracts import agent_rpc, market_rpc, memory_rpc, rpc
+from contracts.channels import fact
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.errors import ErrorCode, FieldFault
+from contracts.events.chat import Action, ActionState
+from gateway.testing import conversation_view
+from runtime.errors import RpcError
+from runtime.rpc import RpcServer
+
+
+@dataclass
+class SettingsStandIn:
+    """Keeps settings as memory does: made once, changed on their newest version, told on the bus."""
+
+    client: Client
+    companies: dict[str, CompanySettings]
+
+    async def start(self) -> None:
+        """Answers from now on."""
+        server = RpcServer(self.client)
+        await server.serve(rpc.COMPANY_CREATE, self._create)
+        await server.serve(rpc.COMPANY_PATCH, self._patch)
+        await self.client.flush()
+
+    async def _create(self, request: rpc.CompanyCreateRequest) -> rpc.CompanySaved:
+        config = CompanyConfig.model_validate(request.config)
+        if config.company_id in self.companies:
+            raise RpcError(ErrorCode.CONFLICT, "there are settings already")
+        return await self._save(config, 1)
+
+    async def _patch(self, request: rpc.CompanyPatchRequest) -> rpc.CompanySaved:
+        old = self.companies[request.company_id]
+        if old.version != request.version:
+            raise RpcError(ErrorCode.PRECONDITION_FAILED, "the settings have moved on")
+        merged = _merge(old.config.model_dump(mode="json", by_alias=True), request.patch)
+        try:
+            config = CompanyConfig.model_validate(merged)
+        except ValidationError as error:
+            faults = [
+                FieldFault(field=".".join(str(part) for part in one["loc"]), message=one["msg"])
+                for one in error.errors()
+            ]
+            raise RpcError(ErrorCode.BAD_FIELD, "some settings are wrong", fields=faults) from error
+        return await self._save(config, old.version + 1)
+
+    async def _save(self, config: CompanyConfig, version: int) -> rpc.CompanySaved:
+        settings = CompanySettings(config=config, version=version)
+        self.companies[config.company_id] = settings
+        subject = fact("company.config.changed.v1", config.company_id, None)
+        await self.client.publish(subject, orjson.dumps({"data": settings.to_wire()}))
+        return rpc.CompanySaved(settings=settings)
+
+
+def _merge(target: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    for name, value in patch.items():
+        if value is None:
+            target.pop(name, None)
+        else:
+            target[name] = _merge(target.get(name) or {}, value) if isinstance(value, dict) else value  # pyright: ignore[reportUnknownArgumentType]
+    return target
+
+
+@dataclass
+class WritersStandIn:
+    """The agents' help; `error` is answered when there is one."""
+
+    client: Client
+    error: RpcError | None = None
+    suggested: list[agent_rpc.SuggestRequest] = field(default_factory=list[agent_rpc.SuggestRequest])
+    improved: list[agent_rpc.ImproveRequest] = field(default_factory=list[agent_rpc.ImproveRequest])
+
+    async def start(self) -> None:
+        """Answers from now on."""
+        server = RpcServer(self.client)
+        await server.serve(agent_rpc.PROVIDERS, self._providers)
+        await server.serve(agent_rpc.SUGGEST, self._suggest)
+        await server.serve(agent_rpc.IMPROVE, self._improve)
+        await self.client.flush()
+
+    async def _providers(self, _: agent_rpc.ProvidersRequest) -> agent_rpc.ProvidersReply:
+        model = agent_rpc.ModelView(id="llama-3.3-70b-versatile", default=True, params="70B", context_window=131_072)
+        return agent_rpc.ProvidersReply(providers=[agent_rpc.ProviderView(id="groq", configured=False, models=[model])])
+
+    async def _suggest(self, request: agent_rpc.SuggestRequest) -> agent_rpc.SuggestReply:
+        self.suggested.append(request)
+        if self.error is not None:
+            raise self.error
+        return agent_rpc.SuggestReply(suggestions=["one", "two", "three"], model="scripted")
+
+    async def _improve(self, request: agent_rpc.ImproveRequest) -> agent_rpc.ImproveReply:
+        self.improved.append(request)
+        if self.error is not None:
+            raise self.error
+        return agent_rpc.ImproveReply(text=request.text.upper(), model="scripted")
+
+
+User = tuple[str, str]
+
+
+@dataclass
+class RecordsStandIn:
+    """What memory and the market keep of users, by company and user; usage is the same for every day."""
+
+    client: Client
+    remembered: dict[User, memory_rpc.LongTermMemory] = field(default_factory=dict[User, memory_rpc.LongTermMemory])
+    forgotten: list[User] = field(default_factory=list[User])
+    forgotten_by_market: list[User] = field(default_factory=list[User])
+    asked_usage: list[memory_rpc.UsageRequest] = field(default_factory=list[memory_rpc.UsageRequest])
+    actions: dict[str, tuple[User, Action]] = field(default_factory=dict[str, tuple[User, Action]])
+
+    def __post_init__(self) -> None:
+        self.market = RpcServer(self.client)
+
+    async def start(self) -> None:
+        """Answers from now on."""
+        memory = RpcServer(self.client)
+        await memory.serve(memory_rpc.USAGE, self._usage)
+        await memory.serve(memory_rpc.MEMORY_GET, self._get)
+        await memory.serve(memory_rpc.MEMORY_PATCH, self._patch)
+        await memory.serve(memory_rpc.MEMORY_DELETE, self._delete)
+        await memory.serve(memory_rpc.MEMORY_EXPORT, self._export)
+        await memory.serve(memory_rpc.USER_FORGET, self._forget)
+        await self.market.serve(market_rpc.HOLDINGS, self._holdings)
+        await self.market.serve(market_rpc.USER_FORGET, self._forget_market)
+        await self.market.serve(market_rpc.ACTION_DECIDE, self._decide)
+        await self.client.flush()
+
+    async def _usage(self, request: memory_rpc.UsageRequest) -> memory_rpc.UsageReply:
+        self.asked_usage.append(request)
+        day = memory_rpc.UsageDay(date=request.until, turns=2, prompt_tokens=90, completion_tokens=10, cost=0.01)
+        return memory_rpc.UsageReply(days=[day], budget=memory_rpc.UsageBudget(used_today=100))
+
+    async def _get(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
+        known = self.remembered.get((request.company_id, request.user_id), memory_rpc.LongTermMemory())
+        return memory_rpc.MemoryReply(memory=known)
+
+    async def _patch(self, request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
+        who = (request.company_id, request.user_id)
+        old = self.remembered.get(who, memory_rpc.LongTermMemory())
+        try:
+            new = memory_rpc.LongTermMemory.model_validate(_merge(old.to_wire(), request.patch))
+        except ValidationError as error:
+            faults = [FieldFault(field=str(one["loc"][0]), message=one["msg"]) for one in error.errors()]
+            raise RpcError(ErrorCode.BAD_FIELD, "wrong", fields=faults) from error
+        self.remembered[who] = new
+        return memory_rpc.MemoryReply(memory=new)
+
+    async def _delete(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryDeleteReply:
+        gone = self.remembered.pop((request.company_id, request.user_id), None)
+        return memory_rpc.MemoryDeleteReply(deleted=gone is not None)
+
+    async def _export(self, request: memory_rpc.MemoryExportRequest) -> memory_rpc.MemoryExportReply:
+        page = int(request.cursor or 0)
+        view = conversation_view(f"c{page}", request.company_id, request.user_id)
+        message = rpc.MessageView.model_validate(
+            {"id": f"m{page}", "seq": 1, "role": "user", "text": "hi", "createdAt": datetime(2026, 1, 1, tzinfo=UTC)}
+        )
+        known = self.remembered.get((request.company_id, request.user_id), memory_rpc.LongTermMemory())
+        return memory_rpc.MemoryExportReply(
+            memory=known if page == 0 else None,
+            conversations=[memory_rpc.ExportedConversation(conversation=view, messages=[message])],
+            next=str(page + 1) if page < 2 else None,
+        )
+
+    async def _forget(self, request: memory_rpc.UserRef) -> memory_rpc.UserForgotten:
+        self.forgotten.append((request.company_id, request.user_id))
+        return memory_rpc.UserForgotten(conversations=1)
+
+    async def _holdings(self, request: market_rpc.UserRef) -> market_rpc.Holdings:
+        return market_rpc.Holdings(portfolio={"cash": 1}, alerts=[], watchlist=[request.user_id])
+
+    async def _forget_market(self, request: market_rpc.UserRef) -> market_rpc.ForgottenReply:
+        self.forgotten_by_market.append((request.company_id, request.user_id))
+        return market_rpc.ForgottenReply(deleted=1)
+
+    def add_action(self, company: str, user: str, action: str) -> None:
+        """An action that waits for this user's yes."""
+        expires = datetime.now(UTC) + timedelta(minutes=5)
+        waiting = Action(
+            id=action, kind="paper_order", state=ActionState.PENDING, summary="Buy 1 AAPL", expires_at=expires
+        )
+        self.actions[action] = ((company, user), waiting)
+
+    async def _decide(self, request: market_rpc.ActionDecideRequest) -> market_rpc.ActionReply:
+        owner, action = self.actions.get(request.action_id, (None, None))
+        if action is None or owner is None or owner != (request.company_id, request.user_id):
+            raise RpcError(ErrorCode.NOT_FOUND, "there is no such action of yours")
+        if action.state is ActionState.PENDING:
+            state = ActionState.CONFIRMED if request.decision == "confirm" else ActionState.REJECTED
+            action = action.model_copy(update={"state": state})
+            self.actions[request.action_id] = (owner, action)
+        return market_rpc.ActionReply(action=action)

@@ -1,0 +1,114 @@
+"""/v2/llm/config: a company's settings, by its admins; and the providers that they may choose from."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Header, Path, Response
+
+from contracts.agent_rpc import ProvidersReply
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.errors import ErrorCode
+from contracts.ids import COMPANY_PATTERN
+from gateway.domain.etags import etag, matches
+from gateway.errors import Refused, not_found
+from gateway.ports import Caller
+from gateway.web.deps import AdminDep, Api, ApiDep
+from gateway.web.problems import described
+from gateway.web.request_size import check_size
+
+router = APIRouter(prefix="/v2/llm/config", tags=["llm"])
+
+RACES = 3
+"""How often a change with `If-Match: *` is tried anew when somebody else's comes in between."""
+_ETAG = {"ETag": {"description": "the version: send it back as If-Match", "schema": {"type": "string"}}}
+
+CompanyPath = Annotated[str, Path(pattern=COMPANY_PATTERN, alias="companyId", description="the admin's own company")]
+IfMatch = Annotated[
+    str | None, Header(alias="If-Match", max_length=1000, description="the ETag that was read; required")
+]
+
+
+@router.get("/providers", response_model_exclude_none=True, responses=described())
+async def list_providers(api: ApiDep, caller: AdminDep) -> ProvidersReply:
+    """The providers, whether each is configured here, and their models."""
+    return await api.writers.providers(caller.company)
+
+
+@router.post("", status_code=201, responses=described(404, 409) | {201: {"headers": _ETAG}})
+async def create_settings(api: ApiDep, caller: AdminDep, body: CompanyConfig, response: Response) -> CompanyConfig:
+    """A company's first settings; what is left out has its default. 409 when there are some already."""
+    _own(caller, body.company_id)
+    config = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    check_size(config)
+    saved = await api.settings.create(config)
+    response.headers["Location"] = f"/v2/llm/config/{body.company_id}"
+    return _shown(saved, response)
+
+
+@router.get("/{companyId}", responses=described(404) | {200: {"headers": _ETAG}})
+async def get_settings(api: ApiDep, caller: AdminDep, company: CompanyPath, response: Response) -> CompanyConfig:
+    """The settings, every default filled in; secrets of webhooks hidden."""
+    _own(caller, company)
+    return _shown(await _newest(api, company), response)
+
+
+_PATCH_BODY = {
+    "required": True,
+    "content": {
+        media_type: {
+            "schema": {
+                "type": "object",
+                "description": "a merge patch (RFC 7396) of the settings: null sets a field back to its default",
+            }
+        }
+        for media_type in ("application/merge-patch+json", "application/json")
+    },
+}
+
+
+@router.patch(
+    "/{companyId}",
+    responses=described(404, 412, 428) | {200: {"headers": _ETAG}},
+    openapi_extra={"requestBody": _PATCH_BODY},
+)
+async def patch_settings(
+    api: ApiDep,
+    caller: AdminDep,
+    company: CompanyPath,
+    body: Annotated[dict[str, Any], Body()],
+    response: Response,
+    if_match: IfMatch = None,
+) -> CompanyConfig:
+    """A merge patch, in effect from the next turn on. 428 without If-Match, 412 when that is not the newest."""
+    _own(caller, company)
+    if if_match is None:
+        raise Refused(ErrorCode.PRECONDITION_REQUIRED, "send If-Match with the ETag that GET gave you")
+    check_size(body)
+    for left in range(RACES - 1, -1, -1):
+        version = (await _newest(api, company)).version
+        if not matches(if_match, version):
+            raise Refused(
+                ErrorCode.PRECONDITION_FAILED, f"the settings are at version {version} by now: read them again"
+            )
+        try:
+            return _shown(await api.settings.patch(company, version, body), response)
+        except Refused as error:
+            if error.code is not ErrorCode.PRECONDITION_FAILED or if_match.strip() != "*" or left == 0:
+                raise
+    raise AssertionError("the last race returns or raises")
+
+
+def _own(caller: Caller, company: str) -> None:
+    if company != caller.company:
+        raise not_found("company")
+
+
+async def _newest(api: Api, company: str) -> CompanySettings:
+    settings = await api.settings.newest(company)
+    if settings is None:
+        raise Refused(ErrorCode.NOT_FOUND, "the company has no settings yet: create them with POST /v2/llm/config")
+    return settings
+
+
+def _shown(settings: CompanySettings, response: Response) -> CompanyConfig:
+    response.headers["ETag"] = etag(settings.version)
+    return settings.config

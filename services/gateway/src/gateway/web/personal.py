@@ -1,0 +1,114 @@
+"""/v2/memory and /v2/users/me: what is remembered of the caller, to read, correct, take along and delete."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Response
+from fastapi.responses import StreamingResponse
+
+from contracts.envelope import Wire
+from contracts.market_rpc import Holdings
+from contracts.memory_rpc import ExportedConversation, LongTermMemory, MemoryExportReply
+from gateway.errors import GatewayError
+from gateway.ports import Caller
+from gateway.web.deps import Api, ApiDep, CustomerDep
+from gateway.web.problems import described
+from gateway.web.request_size import check_size
+
+router = APIRouter(tags=["memory"])
+
+MOST_PAGES = 10_000
+"""Of one export: nobody has so much; a cursor that never ends must end somewhere."""
+_MERGE_PATCH = {
+    "required": True,
+    "content": {
+        media_type: {
+            "schema": {
+                "type": "object",
+                "description": "a merge patch (RFC 7396) of the memory: lists are replaced whole, null forgets",
+            }
+        }
+        for media_type in ("application/merge-patch+json", "application/json")
+    },
+}
+
+
+class Export(Wire):
+    """Everything that is kept of a user. `missing`: parts that could not be had now (holdings); ask again for them.
+
+    A long conversation comes in several parts, one after the other.
+    """
+
+    memory: LongTermMemory
+    holdings: Holdings | None = None
+    missing: list[str]
+    conversations: list[ExportedConversation]
+
+
+@router.get("/v2/memory", response_model_exclude_none=True, responses=described())
+async def get_memory(api: ApiDep, caller: CustomerDep) -> LongTermMemory:
+    """What is remembered of me from earlier conversations."""
+    return await api.records.remembered(caller.company, caller.subject)
+
+
+@router.patch(
+    "/v2/memory",
+    response_model_exclude_none=True,
+    responses=described(),
+    openapi_extra={"requestBody": _MERGE_PATCH},
+)
+async def patch_memory(api: ApiDep, caller: CustomerDep, body: Annotated[dict[str, Any], Body()]) -> LongTermMemory:
+    """Corrects it."""
+    check_size(body)
+    return await api.records.correct(caller.company, caller.subject, body)
+
+
+@router.delete("/v2/memory", status_code=204, response_class=Response, responses=described())
+async def delete_memory(api: ApiDep, caller: CustomerDep) -> None:
+    """Forgets it. Conversations stay; DELETE /v2/users/me deletes those too."""
+    await api.records.forget_memory(caller.company, caller.subject)
+
+
+@router.get("/v2/memory/export", response_model=Export, responses=described())
+async def export_memory(api: ApiDep, caller: CustomerDep) -> Response:
+    """Everything that is kept of me, as one JSON document."""
+    first, holdings = await asyncio.gather(
+        api.records.export(caller.company, caller.subject, None), _holdings(api, caller)
+    )
+    headers = {"Content-Disposition": 'attachment; filename="nexus-export.json"', "Cache-Control": "no-store"}
+    return StreamingResponse(_document(api, caller, first, holdings), headers=headers, media_type="application/json")
+
+
+@router.delete("/v2/users/me", status_code=204, response_class=Response, responses=described())
+async def delete_user(api: ApiDep, caller: CustomerDep) -> None:
+    """Deletes me: memory, conversations, portfolio, alerts, in every store and stream. After a 503 ask again."""
+    await api.records.forget_user(caller.company, caller.subject)
+
+
+async def _holdings(api: Api, caller: Caller) -> Holdings | None:
+    try:
+        return await api.records.holdings(caller.company, caller.subject)
+    except GatewayError:
+        return None
+
+
+async def _document(
+    api: Api, caller: Caller, page: MemoryExportReply, holdings: Holdings | None
+) -> AsyncIterator[bytes]:
+    """The document page by page: it may be larger than what one wants in memory. An error on the way cuts it off."""
+    yield b'{"memory":' + (page.memory or LongTermMemory()).to_json()
+    if holdings is None:
+        yield b',"missing":["holdings"]'
+    else:
+        yield b',"missing":[],"holdings":' + holdings.to_json()
+    yield b',"conversations":['
+    separator = b""
+    for _ in range(MOST_PAGES):
+        for part in page.conversations:
+            yield separator + part.to_json()
+            separator = b","
+        if page.next is None:
+            break
+        page = await api.records.export(caller.company, caller.subject, page.next)
+    yield b"]}"

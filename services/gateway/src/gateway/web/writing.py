@@ -1,0 +1,59 @@
+"""POST /v2/llm/suggestions and /v2/llm/improve: help for human agents while they write."""
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from contracts.agent_rpc import ImproveReply, ImproveRequest, SuggestReply
+from contracts.envelope import Wire
+from contracts.errors import ErrorCode
+from contracts.events.chat import MAX_TEXT
+from contracts.ids import Id
+from gateway.errors import Refused, not_found
+from gateway.web.deps import ApiDep, OperatorDep
+from gateway.web.problems import described
+
+router = APIRouter(prefix="/v2/llm", tags=["llm"])
+
+
+class SuggestionsRequest(Wire):
+    """The conversation in which a reply is due."""
+
+    conversation_id: Id
+
+
+class DraftRequest(Wire):
+    """A draft. `tone` in words (friendly, formal …); `locale`, e.g. es: to write in that language, not the draft's."""
+
+    text: str = Field(min_length=1, max_length=MAX_TEXT)
+    tone: str | None = Field(default=None, min_length=1, max_length=100)
+    locale: str | None = Field(default=None, min_length=1, max_length=35)
+    conversation_id: Id | None = None
+
+
+@router.post("/suggestions", responses=described(404, 429))
+async def suggest(api: ApiDep, caller: OperatorDep, body: SuggestionsRequest) -> SuggestReply:
+    """Three brief replies, from the company's own prompt and model. 403 when the company has suggestions off."""
+    settings = await api.companies.get(caller.company)
+    if settings is None:
+        raise not_found("company")
+    if not settings.config.ai_suggestions_enabled:
+        raise Refused(ErrorCode.FORBIDDEN, "suggestions are off: an admin turns them on with aiSuggestionsEnabled")
+    await api.access.watchable(caller, body.conversation_id)
+    return await api.writers.suggest(caller.company, body.conversation_id)
+
+
+@router.post("/improve", responses=described(404, 429))
+async def improve(api: ApiDep, caller: OperatorDep, body: DraftRequest) -> ImproveReply:
+    """Rewrites a draft; with a conversation, to fit it."""
+    if not body.text.strip():
+        raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
+    if body.conversation_id is not None:
+        await api.access.watchable(caller, body.conversation_id)
+    request = ImproveRequest(
+        company_id=caller.company,
+        text=body.text,
+        tone=body.tone,
+        locale=body.locale,
+        conversation_id=body.conversation_id,
+    )
+    return await api.writers.improve(request)
