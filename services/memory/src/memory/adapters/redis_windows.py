@@ -23,6 +23,8 @@ TTL_SECONDS = 3600
 WAITING = 2_000
 """Windows waiting to be written, at most."""
 BATCH = 64
+LATER = 0.1
+"""Seconds that a window waits to be written: its reply goes out first, and the next message's window replaces it."""
 AWAY = 2.0
 """Seconds for which Redis is left alone after it failed: asking it must not cost more than it spares."""
 
@@ -98,6 +100,7 @@ class RedisWindows:
     async def _write(self) -> None:
         while True:
             await self._wake.wait()
+            await asyncio.sleep(LATER)
             self._wake.clear()
             while self._waiting and not self._away:
                 keys = list(self._waiting)[:BATCH]
