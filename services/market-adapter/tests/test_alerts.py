@@ -97,6 +97,9 @@ class Watch:
         asked: dict[str, Any] = {"symbol": "ibm", "condition": ">=", "price": price, **more}
         return (await self.call("create_alert", call_id, **asked))["alert_id"]
 
+    async def symbols(self, tool: str, **arguments: Any) -> list[str]:
+        return (await self.call(tool, **arguments))["symbols"]
+
     async def bars(self) -> None:
         self.provider.today += 1
         await self.alarms.attend()
@@ -211,13 +214,13 @@ async def test_an_alert_that_cannot_be_is_refused(desk: Watch, arguments: dict[s
 async def test_a_watchlist_is_each_users_own_and_in_its_order(desk: Watch) -> None:
     for name in ("AAPL", "BRK.B"):
         desk.provider.all_bars[name] = desk.provider.all_bars["IBM"]
-    assert await desk.call("get_watchlist") == {"symbols": []}
+    assert await desk.symbols("get_watchlist") == []
     for text in ("ibm", "brk-b", "$AAPL", "IBM"):
-        found = await desk.call("add_to_watchlist", symbol=text)
-    assert found == {"symbols": ["IBM", "BRK.B", "AAPL"]}
-    assert await desk.call("remove_from_watchlist", symbol="brk/b") == {"symbols": ["IBM", "AAPL"]}
-    assert await desk.call("remove_from_watchlist", symbol="brk/b") == {"symbols": ["IBM", "AAPL"]}
-    assert await desk.call("get_watchlist", user="bob") == {"symbols": []}
+        found = await desk.symbols("add_to_watchlist", symbol=text)
+    assert found == ["IBM", "BRK.B", "AAPL"]
+    assert await desk.symbols("remove_from_watchlist", symbol="brk/b") == ["IBM", "AAPL"]
+    assert await desk.symbols("remove_from_watchlist", symbol="brk/b") == ["IBM", "AAPL"]
+    assert await desk.symbols("get_watchlist", user="bob") == []
     with pytest.raises(RpcError) as raised:
         await desk.call("add_to_watchlist", symbol="TSLA")
     assert raised.value.reason == "no_data"

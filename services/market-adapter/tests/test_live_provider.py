@@ -44,8 +44,7 @@ class Rerouted(requests.Session[Any]):
 
     def request(self, method: Any, url: str, *args: Any, **kwargs: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         path = url.split("://", 1)[1].partition("/")[2]
-        ask: Any = super().request  # pyright: ignore[reportUnknownMemberType]
-        return ask(method, f"{self._base}/{path}", *args, **kwargs)
+        return super().request(method, f"{self._base}/{path}", *args, **kwargs)  # pyright: ignore[reportUnknownMemberType]
 
 
 NOT_FOUND: dict[str, Any] = {

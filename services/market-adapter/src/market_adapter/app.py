@@ -29,8 +29,9 @@ from market_adapter.belongings import Belongings
 from market_adapter.books import Books
 from market_adapter.context import MarketContext
 from market_adapter.domain.sample_clock import SampleClock
+from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.handlers import list_tools, market_tools, user_tools
-from market_adapter.ports import MarketProvider
+from market_adapter.ports import Calendar, MarketProvider
 from market_adapter.replay import Replay
 from market_adapter.settings import MarketSettings
 from market_adapter.tools.portfolio import PortfolioTools
@@ -59,7 +60,8 @@ def build() -> Service:
         sample = load_sample()
         clock, every = SampleClock(sample.sessions, sample.closes, at_end=settings.frozen), SECONDS_BETWEEN_ROUNDS
         provider = SampleProvider(sample, load_facts(), clock)
-    serve_the_market(service, provider)
+    calendar = ExchangeCalendar()
+    serve_the_market(service, provider, calendar)
 
     async def prepare() -> None:
         database = connect(service, MongoSettings())
@@ -68,16 +70,23 @@ def build() -> Service:
             await start_replay(service, clock, database, settings.seconds_per_bar, attendant.look)
         # Only now: before, this replica's clock may be behind the market that the accounts have seen.
         live_with(service, attendant.run(), attendant.stop)
+        live_with(service, warm_up(provider, calendar), lambda: None)
 
     service.on_start(prepare)
     return service
 
 
-def serve_the_market(service: Service, provider: MarketProvider) -> None:
+async def warm_up(provider: MarketProvider, calendar: Calendar) -> None:
+    """Loads what takes seconds to import, beside the service's start: the first who ask need not wait for it."""
+    await load_ta_lib()
+    await calendar.state(provider.now())
+
+
+def serve_the_market(service: Service, provider: MarketProvider, calendar: Calendar) -> None:
     """What is the same for everybody."""
     for method, handler in market_tools(provider):
         service.serve(method, handler)
-    context = MarketContext(provider, ExchangeCalendar())
+    context = MarketContext(provider, calendar)
     service.serve(market_rpc.MARKET_STATUS, context.status)
     service.serve(market_rpc.MARKET_EVENTS, context.events)
     service.serve(market_rpc.MARKET_QUOTES, context.quotes)

@@ -1,5 +1,6 @@
 """TA-Lib, loaded when first used: its package imports pandas, a second that no start-up need wait for."""
 
+import asyncio
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -9,3 +10,9 @@ from typing import Any
 def ta_lib() -> Any:
     """The module: functions of float arrays, NaN where there are too few bars. https://ta-lib.org/functions/"""
     return import_module("talib")
+
+
+async def load_ta_lib() -> None:
+    """Loads it in a thread when it is not loaded yet: nobody else has to wait meanwhile."""
+    if ta_lib.cache_info().currsize == 0:
+        await asyncio.to_thread(ta_lib)

@@ -7,6 +7,7 @@ from pydantic import Field
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.indicators import BARS, WARM_UP, Indicator, Values, indicator
 from market_adapter.domain.series import series_of
+from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.domain.timeframes import Timeframe
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.shapes import Sourced, SymbolArguments
@@ -42,6 +43,7 @@ class IndicatorTools:
         timeframe = Timeframe(asked.timeframe)
         history = await self._provider.bars(asked_symbol(asked.symbol), timeframe, BARS)
         series = series_of(history)
+        await load_ta_lib()
         return IndicatorsData(
             symbol=history.symbol.name,
             timeframe=timeframe,

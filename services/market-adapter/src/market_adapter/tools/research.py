@@ -9,6 +9,7 @@ from market_adapter.domain.facts import EventKind, Fundamentals
 from market_adapter.domain.performance import BARS, Performance, performance
 from market_adapter.domain.series import series_of
 from market_adapter.domain.splits import split_adjusted
+from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.prices import BarData
 from market_adapter.tools.shapes import FailureData, Sourced, SymbolArguments, TickersArguments, number, per_ticker
@@ -90,7 +91,7 @@ class SnapshotData(Sourced):
     volume_zscore: float | None
 
 
-class SnapshotsData(Snake):
+class SnapshotsData(Sourced):
     """Output of market_snapshot."""
 
     tickers: dict[str, SnapshotData]
@@ -106,7 +107,7 @@ class EventsData(FundamentalsData):
     next_dividend_date: date | None
 
 
-class FundamentalsEventsData(Snake):
+class FundamentalsEventsData(Sourced):
     """Output of fundamentals_events."""
 
     tickers: dict[str, EventsData]
@@ -127,16 +128,19 @@ class ResearchTools:
     async def market_snapshot(self, asked: TickersArguments) -> SnapshotsData:
         """How each ticker's price has moved."""
         tickers, errors = await per_ticker(asked.tickers, self._snapshot)
-        return SnapshotsData(tickers=tickers, errors=errors)
+        return SnapshotsData(tickers=tickers, errors=errors, source=self._provider.source, as_of=self._provider.now())
 
     async def fundamentals_events(self, asked: TickersArguments) -> FundamentalsEventsData:
         """Each ticker's figures and next dates."""
         tickers, errors = await per_ticker(asked.tickers, self._events)
-        return FundamentalsEventsData(tickers=tickers, errors=errors)
+        return FundamentalsEventsData(
+            tickers=tickers, errors=errors, source=self._provider.source, as_of=self._provider.now()
+        )
 
     async def _snapshot(self, symbol: Symbol) -> SnapshotData:
         history = await self._provider.daily_history(symbol, BARS)
         series = series_of(history)
+        await load_ta_lib()
         figures: Performance = performance(series)
         window = series.tail(253)
         tail = split_adjusted(history.bars, history.splits)[-TAIL:]

@@ -1,18 +1,20 @@
 """get_watchlist, add_to_watchlist, remove_from_watchlist."""
 
-from contracts.envelope import Snake
+from collections.abc import Sequence
+
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.errors import RefusedError
 from market_adapter.ports import MarketProvider, WatchlistStore
 from market_adapter.tools.caller import CallBy
-from market_adapter.tools.shapes import SymbolArguments
+from market_adapter.tools.shapes import Sourced, SymbolArguments
 from market_adapter.tools.trading import NoArguments
 
 MOST = 100
 
 
-class WatchlistData(Snake):
-    """Output of all three: the list as it is now, in the order in which it was made."""
+class WatchlistData(Sourced):
+    """Output of all three: the list as it is, in the order in which it was made. `source` is the provider that knows
+    its symbols, `as_of` the market's present."""
 
     symbols: list[str]
 
@@ -26,7 +28,7 @@ class WatchlistTools:
 
     async def get_watchlist(self, _asked: NoArguments, by: CallBy) -> WatchlistData:
         """The list."""
-        return WatchlistData(symbols=list(await self._store.symbols(by.owner)))
+        return self._data(await self._store.symbols(by.owner))
 
     async def add_to_watchlist(self, asked: SymbolArguments, by: CallBy) -> WatchlistData:
         """Adds a symbol that the provider knows; one that is in the list stays where it is."""
@@ -36,9 +38,12 @@ class WatchlistTools:
         if symbols is None:
             text = f"a watchlist holds {MOST} symbols at most: remove some first"
             raise RefusedError(symbol.name, text, "too_many_symbols")
-        return WatchlistData(symbols=list(symbols))
+        return self._data(symbols)
 
     async def remove_from_watchlist(self, asked: SymbolArguments, by: CallBy) -> WatchlistData:
         """Takes a symbol out; one that is not in the list changes nothing."""
         symbol = asked_symbol(asked.symbol)
-        return WatchlistData(symbols=list(await self._store.remove(by.owner, symbol.name)))
+        return self._data(await self._store.remove(by.owner, symbol.name))
+
+    def _data(self, symbols: Sequence[str]) -> WatchlistData:
+        return WatchlistData(symbols=list(symbols), source=self._provider.source, as_of=self._provider.now())
