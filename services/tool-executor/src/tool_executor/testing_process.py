@@ -1,0 +1,30 @@
+"""``python -m tool_executor.testing_process NATS REDIS READY``: an executor process for tests of several at once.
+
+It serves one tool more than the catalogue, `counted`: 20 calls in any *second*, so that a window slides many times
+within a test; and a million in a day, so that Redis keeps the time of every call that was let through. It makes the
+file READY when it can be called.
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import nats
+
+from tool_executor.domain import limits
+from tool_executor.testing import Counting, running_executor, tool_named
+
+PER_SECOND = 20
+
+
+async def _serve(nats_url: str, redis_url: str, ready: Path) -> None:
+    limits.WINDOW_SECONDS["minute"] = 1
+    counted = tool_named("counted", Counting(), per_minute=PER_SECOND, per_day=1_000_000)
+    client = await nats.connect(nats_url)  # pyright: ignore[reportUnknownMemberType] - untyped options
+    async with running_executor(client, redis_url, tools=(counted,)):
+        await asyncio.to_thread(ready.touch)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(sys.argv[1], sys.argv[2], Path(sys.argv[3])))

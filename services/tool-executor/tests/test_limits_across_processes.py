@@ -1,0 +1,74 @@
+"""Three executor processes and one limit: 64 tasks never get more through than it allows, by Redis's own clock."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from nats.aio.client import Client
+from redis import Redis
+
+from contracts.errors import ToolCode
+from runtime.testing import NatsServer, ValkeyServer, eventually
+from tool_executor.testing import Asker, Someone
+from tool_executor.testing_process import PER_SECOND
+
+SECONDS = float(os.environ.get("NEXUS_LIMITER_TEST_SECONDS", "10"))
+TASKS, PROCESSES = 64, 3
+MICRO = 1_000_000
+
+
+async def test_three_processes_never_let_more_through_than_the_limit(
+    nats_server: NatsServer, nats_client: Client, valkey_server: ValkeyServer, tmp_path: Path
+):
+    ready = [tmp_path / str(number) for number in range(PROCESSES)]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tool_executor.testing_process", nats_server.url, valkey_server.url, str(file)]
+        )
+        for file in ready
+    ]
+    try:
+        await eventually(lambda: all(file.exists() for file in ready), 40)
+        outcomes, admitted = await _hammer(Asker(nats_client))
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait(timeout=10)
+    assert set(outcomes) == {"ok", ToolCode.RATE_LIMIT}, outcomes
+    redis: Any = Redis.from_url(valkey_server.url)  # pyright: ignore[reportUnknownMemberType]
+    kept = redis.zrange("tool:limit:demo:user-1:counted", 0, -1, withscores=True)
+    redis.close()
+    # Redis holds the calls that were let through, and no others: who was refused consumed nothing.
+    assert {member.decode() for member, _ in kept} == admitted
+    times = [score for _, score in kept]
+    for first, at in enumerate(times):
+        last = first + PER_SECOND
+        assert last >= len(times) or times[last] - at >= MICRO, "more than the limit within a second"
+    # And the limit is not below what it says: asked for all the time, each second lets its calls through.
+    assert len(kept) >= PER_SECOND * (SECONDS - 2)
+
+
+async def _hammer(asker: Asker) -> tuple[Counter[str], set[str]]:
+    """Asks as fast as 64 tasks can; what came of it, and the calls that were let through."""
+    outcomes: Counter[str] = Counter()
+    admitted: set[str] = set()
+    loop = asyncio.get_running_loop()
+    end = loop.time() + SECONDS
+
+    async def task(number: int) -> None:
+        calls = 0
+        while loop.time() < end:
+            call_id = f"{number}-{calls}"
+            calls += 1
+            error = (await asker.call("counted", {}, Someone(), call_id=call_id)).result.error
+            outcomes["ok" if error is None else str(error.code)] += 1
+            if error is None:
+                admitted.add(call_id)
+
+    async with asyncio.timeout(SECONDS + 40):
+        await asyncio.gather(*(task(number) for number in range(TASKS)))
+    return outcomes, admitted
