@@ -1,6 +1,6 @@
 """The agent's own settings."""
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from runtime.settings import EnvSettings
@@ -38,6 +38,12 @@ class ModelSettings(EnvSettings):
     api_key: SecretStr | None = None
     model: str | None = Field(default=None, description="the model's name at base_url")
     chain: str = Field(default="groq,openai,anthropic", description="providers in the order of fail-over")
+    time_limits: str = Field(
+        default="", description="seconds without a word after which the next one is asked, e.g. groq=5,openai=20"
+    )
+    groq_base_url: str | None = Field(default=None, description="instead of the provider's own address, e.g. a proxy")
+    openai_base_url: str | None = None
+    anthropic_base_url: str | None = None
     groq_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("groq_api_key", "GROQ_API_KEY"))
     openai_api_key: SecretStr | None = Field(
         default=None, validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY")
@@ -46,7 +52,31 @@ class ModelSettings(EnvSettings):
         default=None, validation_alias=AliasChoices("anthropic_api_key", "ANTHROPIC_API_KEY")
     )
 
+    @field_validator("time_limits")
+    @classmethod
+    def _readable(cls, text: str) -> str:
+        _limits(text)
+        return text
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """Seconds by provider; those that are not named have the service's own limit."""
+        return _limits(self.time_limits)
+
     @property
     def order(self) -> list[str]:
         """The chain, provider by provider."""
         return [name.strip() for name in self.chain.split(",") if name.strip()]
+
+
+def _limits(text: str) -> dict[str, float]:
+    limits: dict[str, float] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, seconds = part.partition("=")
+        try:
+            limits[name.strip()] = float(seconds)
+        except ValueError as error:
+            raise ValueError(f"{part!r}: write provider=seconds, e.g. groq=5,openai=20") from error
+        if limits[name.strip()] <= 0:
+            raise ValueError(f"{part!r}: the seconds must be more than 0")
+    return limits

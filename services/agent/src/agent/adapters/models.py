@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import aiohttp
 
+from agent.adapters.anthropic import Anthropic
+from agent.adapters.guarded import Guarded
 from agent.adapters.offline import Offline
 from agent.adapters.openai_compatible import Endpoint, OpenAICompatible
 from agent.domain.providers import NAMED, OFFLINE, OFFLINE_MODEL, ModelInfo, ProviderInfo, default_model, model_at
@@ -20,7 +22,7 @@ BASE_URLS = {
 class ConfiguredModels:
     """`forced`: a server named in the environment, which serves every company. Offline answers when nothing else is."""
 
-    def __init__(self, providers: dict[str, Model], order: Sequence[str], forced: tuple[Model, str] | None) -> None:
+    def __init__(self, providers: dict[str, Guarded], order: Sequence[str], forced: tuple[Model, str] | None) -> None:
         self._providers = providers
         self._order = [name for name in order if name in providers]
         self._forced = forced
@@ -48,11 +50,16 @@ class ConfiguredModels:
         offline = (self._offline, OFFLINE_MODEL)
         if provider == "offline":
             return ModelChoice((offline,))
-        candidates: list[tuple[Model, str]] = []
+        candidates: list[tuple[Guarded, str]] = []
         if provider in self._providers:
             candidates.append((self._providers[provider], model_at(provider, model)))
         candidates.extend((self._providers[name], default_model(name)) for name in self._order if name != provider)
-        return ModelChoice(tuple(candidates) or (offline,))
+        if not candidates:
+            return ModelChoice((offline,))
+        if len(candidates) > 1:
+            # Whoever rests comes last: it is asked when nobody else answers.
+            candidates.sort(key=lambda candidate: not candidate[0].available())
+        return ModelChoice(tuple(candidates))
 
 
 def configured(settings: ModelSettings, session: aiohttp.ClientSession, silence: float) -> ConfiguredModels:
@@ -62,14 +69,21 @@ def configured(settings: ModelSettings, session: aiohttp.ClientSession, silence:
         "openai": settings.openai_api_key,
         "anthropic": settings.anthropic_api_key,
     }
-    providers: dict[str, Model] = {
-        name: OpenAICompatible(Endpoint(name, BASE_URLS[name], key.get_secret_value(), silence), session)
-        for name, key in keys.items()
-        if key is not None
+    bases = {
+        "groq": settings.groq_base_url,
+        "openai": settings.openai_base_url,
+        "anthropic": settings.anthropic_base_url,
     }
+    providers: dict[str, Guarded] = {}
+    for name, key in keys.items():
+        if key is not None:
+            limit = settings.limits.get(name, silence)
+            endpoint = Endpoint(name, bases[name] or BASE_URLS[name], key.get_secret_value(), limit)
+            speaks = Anthropic if name == "anthropic" else OpenAICompatible
+            providers[name] = Guarded(speaks(endpoint, session))
     forced: tuple[Model, str] | None = None
     if settings.base_url:
         key = settings.api_key.get_secret_value() if settings.api_key else None
-        endpoint = Endpoint("compatible", settings.base_url, key, silence)
-        forced = (OpenAICompatible(endpoint, session), settings.model or "default")
+        endpoint = Endpoint("compatible", settings.base_url, key, settings.limits.get("compatible", silence))
+        forced = (Guarded(OpenAICompatible(endpoint, session)), settings.model or "default")
     return ConfiguredModels(providers, settings.order, forced)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -10,9 +10,12 @@ import orjson
 from aiohttp import web
 from pydantic import TypeAdapter, ValidationError
 
+from agent.scripted_model import anthropic
 from agent.scripted_model.script import Reply, Rule, Script
 
 _RULES = TypeAdapter(list[Rule])
+Refuse = Callable[[Reply], web.Response]
+Speak = Callable[[web.Request, Reply, dict[str, Any]], Awaitable[web.StreamResponse]]
 MAX_KEPT = 10_000
 """Requests that are remembered."""
 
@@ -38,6 +41,7 @@ class ScriptedModel:
         app.add_routes(
             [
                 web.post("/v1/chat/completions", self._complete),
+                web.post("/v1/messages", self._messages),
                 web.get("/v1/models", self._models),
                 web.put("/script", self._put_script),
                 web.get("/requests", self._get_requests),
@@ -57,6 +61,12 @@ class ScriptedModel:
             await self._runner.cleanup()
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
+        return await self._respond(request, _error, _stream)
+
+    async def _messages(self, request: web.Request) -> web.StreamResponse:
+        return await self._respond(request, anthropic.error, anthropic.stream)
+
+    async def _respond(self, request: web.Request, error: Refuse, stream: Speak) -> web.StreamResponse:
         body: dict[str, Any] = orjson.loads(await request.read())
         seen = {**body, "at": time.monotonic(), "cancelled": False}
         self.asked.append(seen)
@@ -65,8 +75,8 @@ class ScriptedModel:
         reply = self.script.next_reply(_question(body))
         try:
             if reply.status != 200:
-                return _error(reply)
-            return await _stream(request, reply, seen)
+                return error(reply)
+            return await stream(request, reply, seen)
         except asyncio.CancelledError:
             self._gone(seen)
             raise
@@ -117,7 +127,9 @@ async def scripted_model(*rules: Rule, default: Reply | None = None) -> AsyncGen
 
 def _question(body: dict[str, Any]) -> str:
     users = [message for message in body.get("messages", []) if message.get("role") == "user"]
-    return str(users[-1].get("content", "")) if users else ""
+    # Anthropic's come as blocks, tool results among them: a result is no question.
+    texts = [text for message in users if (text := anthropic.text_of(message.get("content", "")))]
+    return texts[-1] if texts else ""
 
 
 def _error(reply: Reply) -> web.Response:
@@ -140,7 +152,7 @@ async def _stream(request: web.Request, reply: Reply, seen: dict[str, Any]) -> w
     for index, piece in enumerate(pieces):
         if reply.cut_after is not None and index >= reply.cut_after:
             await response.write(bytes(whole))
-            _break_off(request)
+            anthropic.break_off(request)
             return response
         whole += _chunk(model, {"content": piece})
         if reply.token_ms:
@@ -149,7 +161,7 @@ async def _stream(request: web.Request, reply: Reply, seen: dict[str, Any]) -> w
             await asyncio.sleep(reply.token_ms / 1000)
     if reply.cut_after is not None and reply.cut_after >= len(pieces):
         await response.write(bytes(whole))
-        _break_off(request)
+        anthropic.break_off(request)
         return response
     for index, call in enumerate(reply.tool_calls):
         arguments = call.arguments if isinstance(call.arguments, str) else orjson.dumps(call.arguments).decode()
@@ -171,8 +183,3 @@ def _chunk(model: str, delta: dict[str, Any], finish: str | None = None) -> byte
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     body = {"id": "scripted", "object": "chat.completion.chunk", "model": model, "choices": [choice]}
     return b"data: " + orjson.dumps(body) + b"\n\n"
-
-
-def _break_off(request: web.Request) -> None:
-    if request.transport is not None:
-        request.transport.abort()

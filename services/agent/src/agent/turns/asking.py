@@ -28,6 +28,8 @@ log = structlog.get_logger(__name__)
 
 LONGEST_PAUSE = 2.0
 """Seconds that a busy provider may make us wait before the next one is asked."""
+LONGEST_PAUSE_ALONE = 20.0
+"""The same where there is no next one: late is better than not at all."""
 
 
 async def ask(choice: ModelChoice, prompt: Prompt, sink: TextSink) -> Reply:
@@ -39,6 +41,9 @@ async def ask(choice: ModelChoice, prompt: Prompt, sink: TextSink) -> Reply:
     end = time.monotonic() + prompt.time_limit
     last: ModelError = ModelDownError("no provider is configured")
     for position, (model, name) in enumerate(choice.candidates, start=1):
+        if position > 1:
+            # What the one before had begun to say is no part of this one's answer.
+            sink.restart()
         try:
             alone = position == len(choice.candidates)
             return await _ask_one(model, replace(prompt, model=name), sink, end, alone=alone)
@@ -61,9 +66,10 @@ async def _ask_one(model: Model, prompt: Prompt, sink: TextSink, end: float, *, 
         try:
             reply = await _measured(model, replace(prompt, time_limit=left), sink)
         except ModelBusyError as error:
-            if attempt or (error.retry_after or 0) > LONGEST_PAUSE:
+            pause = error.retry_after or 0.25
+            if attempt or pause > min(LONGEST_PAUSE_ALONE if alone else LONGEST_PAUSE, left):
                 raise
-            await asyncio.sleep(min(error.retry_after or 0.25, LONGEST_PAUSE, left))
+            await asyncio.sleep(pause)
         except ModelDownError as error:
             if attempt or (isinstance(error, ModelSilentError) and not alone):
                 raise

@@ -1,0 +1,86 @@
+"""A prompt in the shapes of the OpenAI chat API as a request of Anthropic's messages API.
+
+What differs: the system prompt stands outside the messages; tool calls and results are content blocks; results are the
+user's; user and assistant strictly alternate and the user begins; a temperature is at most 1.
+Source: https://docs.anthropic.com/en/api/messages
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from agent.ports import Prompt
+
+BEGINNING = "…"
+"""Stands for what came before a history that begins with the company's side."""
+
+
+def request_body(prompt: Prompt) -> dict[str, Any]:
+    """The JSON body of POST /messages."""
+    system, messages = _converted(prompt.messages)
+    body: dict[str, Any] = {
+        "model": prompt.model,
+        "max_tokens": prompt.max_tokens,
+        "temperature": min(prompt.temperature, 1.0),
+        "messages": messages,
+        "stream": True,
+    }
+    if system:
+        body["system"] = system
+    if prompt.tools:
+        body["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+            for tool in prompt.tools
+        ]
+        body["tool_choice"] = {"type": prompt.tool_choice}
+    elif any(block["type"] == "tool_use" for message in messages for block in message["content"]):
+        # Calls in the history are refused when no tool is listed; what they were stays readable as text.
+        body["messages"] = [{**message, "content": _as_text(message["content"])} for message in messages]
+    return body
+
+
+def _converted(messages: Sequence[Mapping[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
+    """The system prompt, and the messages as lists of content blocks."""
+    system: list[str] = []
+    turned: list[dict[str, Any]] = []
+    for message in messages:
+        if message["role"] == "system" and not turned:
+            system.append(str(message["content"]))
+            continue
+        role = "assistant" if message["role"] == "assistant" else "user"
+        blocks = _blocks(message)
+        if not turned and role == "assistant":
+            turned.append({"role": "user", "content": [{"type": "text", "text": BEGINNING}]})
+        if turned and turned[-1]["role"] == role:
+            turned[-1]["content"].extend(blocks)
+        else:
+            turned.append({"role": role, "content": blocks})
+    return "\n\n".join(system), turned
+
+
+def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if message["role"] == "tool":
+        return [{"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": str(message["content"])}]
+    blocks: list[dict[str, Any]] = []
+    if message.get("content"):
+        blocks.append({"type": "text", "text": str(message["content"])})
+    for call in message.get("tool_calls") or ():
+        function = call["function"]
+        arguments = orjson.loads(function["arguments"] or "{}")
+        blocks.append({"type": "tool_use", "id": call["id"], "name": function["name"], "input": arguments})
+    return blocks
+
+
+def _as_text(blocks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": _text_of(block)} for block in blocks]
+
+
+def _text_of(block: Mapping[str, Any]) -> str:
+    match block["type"]:
+        case "tool_use":
+            return f"[{block['name']} {orjson.dumps(block['input']).decode()}]"
+        case "tool_result":
+            return f"[result] {block['content']}"
+        case _:
+            return str(block["text"])

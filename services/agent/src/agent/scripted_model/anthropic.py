@@ -1,0 +1,94 @@
+"""The same script in the words of Anthropic's messages API, streamed.
+
+https://docs.anthropic.com/en/api/messages-streaming
+"""
+
+import asyncio
+import time
+from typing import Any, cast
+
+import orjson
+from aiohttp import web
+
+from agent.scripted_model.script import Reply
+
+_TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}
+
+
+def error(reply: Reply) -> web.Response:
+    """The error object of a status other than 200."""
+    kind = reply.error_code or _TYPES.get(reply.status, "api_error" if reply.status >= 500 else "invalid_request_error")
+    headers = {} if reply.retry_after is None else {"Retry-After": f"{reply.retry_after:g}"}
+    body = {"type": "error", "error": {"type": kind, "message": "scripted failure"}}
+    return web.json_response(body, status=reply.status, headers=headers)
+
+
+async def stream(request: web.Request, reply: Reply, seen: dict[str, Any]) -> web.StreamResponse:
+    """The reply's events; see script.Reply for what may go wrong."""
+    seen["apiKey"], seen["version"] = request.headers.get("x-api-key"), request.headers.get("anthropic-version")
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
+    await response.prepare(request)
+    model = str(seen.get("model", "scripted"))
+    usage = {"input_tokens": reply.prompt_tokens, "output_tokens": 1}
+    message: dict[str, Any] = {
+        "id": "scripted",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [],
+        "usage": usage,
+    }
+    await response.write(_event("message_start", message=message) + _event("ping"))
+    if reply.hang:
+        await asyncio.Event().wait()
+    if reply.first_token_ms:
+        await asyncio.sleep(reply.first_token_ms / 1000)
+    seen["firstAt"] = time.monotonic()
+    pieces = reply.pieces()
+    if pieces:
+        await response.write(_event("content_block_start", index=0, content_block={"type": "text", "text": ""}))
+    for index, piece in enumerate(pieces):
+        if reply.cut_after is not None and index >= reply.cut_after:
+            break_off(request)
+            return response
+        delta = {"type": "text_delta", "text": piece}
+        await response.write(_event("content_block_delta", index=0, delta=delta))
+        if reply.token_ms:
+            await asyncio.sleep(reply.token_ms / 1000)
+    if reply.cut_after is not None:
+        break_off(request)
+        return response
+    if pieces:
+        await response.write(_event("content_block_stop", index=0))
+    for index, call in enumerate(reply.tool_calls, start=1 if pieces else 0):
+        arguments = call.arguments if isinstance(call.arguments, str) else orjson.dumps(call.arguments).decode()
+        block: dict[str, Any] = {"type": "tool_use", "id": f"toolu_{index}", "name": call.name, "input": {}}
+        await response.write(_event("content_block_start", index=index, content_block=block))
+        # In two parts, as the real server does.
+        for part in (arguments[: len(arguments) // 2], arguments[len(arguments) // 2 :]):
+            delta = {"type": "input_json_delta", "partial_json": part}
+            await response.write(_event("content_block_delta", index=index, delta=delta))
+        await response.write(_event("content_block_stop", index=index))
+    end = {"stop_reason": "tool_use" if reply.tool_calls else "end_turn"}
+    ends = _event("message_delta", delta=end, usage={"output_tokens": len(pieces)}) + _event("message_stop")
+    await response.write(ends)
+    await response.write_eof()
+    return response
+
+
+def break_off(request: web.Request) -> None:
+    """Ends the connection in the middle."""
+    if request.transport is not None:
+        request.transport.abort()
+
+
+def text_of(content: Any) -> str:
+    """The text of a message's content: a text, or blocks."""
+    if isinstance(content, str):
+        return content
+    blocks = cast("list[dict[str, Any]]", content) if isinstance(content, list) else []
+    return "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
+
+
+def _event(kind: str, **data: Any) -> bytes:
+    return f"event: {kind}\n".encode() + b"data: " + orjson.dumps({"type": kind, **data}) + b"\n\n"

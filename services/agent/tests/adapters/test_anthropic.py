@@ -1,0 +1,139 @@
+"""Anthropic's messages API over real HTTP: what is asked, what is read, and every way to fail."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import pytest
+
+from agent.adapters.anthropic import VERSION, Anthropic
+from agent.adapters.anthropic_request import request_body
+from agent.adapters.openai_compatible import Endpoint
+from agent.domain.turn.journal import RequestedCall, Tokens
+from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
+from agent.ports import Prompt, Tool
+from agent.scripted_model.script import Reply, ScriptedCall
+from agent.scripted_model.server import ScriptedModel, scripted_model
+
+LOOK = Tool("look", "Looks.", "market", {"type": "object"}, "Looking")
+PROMPT = Prompt(
+    messages=[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}],
+    tools=[LOOK],
+    tool_choice="auto",
+    model="claude-haiku-4-5",
+    temperature=1.7,
+    max_tokens=50,
+    time_limit=5.0,
+)
+
+
+class Heard:
+    """A sink that keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+
+    def text(self, piece: str) -> None:
+        self.pieces.append(piece)
+
+    def restart(self) -> None:
+        self.pieces.clear()
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as session:
+        yield session
+
+
+def provider(server: ScriptedModel, session: aiohttp.ClientSession, **changes: Any) -> Anthropic:
+    return Anthropic(replace(Endpoint("anthropic", server.base_url, "key-for-tests"), **changes), session)
+
+
+async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> None:
+    heard = Heard()
+    async with scripted_model(default=Reply(text="one two three", prompt_tokens=7)) as server:
+        reply = await provider(server, session).reply(PROMPT, heard)
+        assert (server.asked[0]["apiKey"], server.asked[0]["version"]) == ("key-for-tests", VERSION)
+    assert reply.text == "one two three" == "".join(heard.pieces)
+    assert reply.usage == Tokens(7, 3)
+    assert (reply.model, reply.provider) == ("claude-haiku-4-5", "anthropic")
+
+
+async def test_tool_calls_are_put_together_from_their_pieces(session: aiohttp.ClientSession) -> None:
+    calls = [ScriptedCall(name="look", arguments={"symbol": "AAPL"}), ScriptedCall(name="look")]
+    async with scripted_model(default=Reply(text="Let me look.", tool_calls=calls)) as server:
+        reply = await provider(server, session).reply(PROMPT, Heard())
+    assert reply.text == "Let me look."
+    assert reply.calls == (
+        RequestedCall("look", '{"symbol":"AAPL"}', "toolu_1"),
+        RequestedCall("look", "{}", "toolu_2"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (Reply(status=429, retry_after=3), ModelBusyError),
+        (Reply(status=529), ModelDownError),
+        (Reply(status=500), ModelDownError),
+        (Reply(status=401), ModelRefusedError),
+        (Reply(status=404), ModelRefusedError),
+        (Reply(status=400), ModelRefusedError),
+        (Reply(text="one two three", cut_after=1), ModelDownError),
+        (Reply(text="one two", cut_after=9), ModelDownError),
+        (Reply(text=""), ModelDownError),
+        (Reply(tool_calls=[ScriptedCall(name="look", arguments='{"symbol": ')]), BadToolCallError),
+        (Reply(tool_calls=[ScriptedCall(name="look", arguments="[1]")]), BadToolCallError),
+        (Reply(tool_calls=[ScriptedCall(name="look")] * 17), BadToolCallError),
+    ],
+    ids=["429", "529", "500", "401", "404", "400", "cut", "no end", "empty", "malformed", "no object", "too many"],
+)
+async def test_each_failure_has_its_error(
+    session: aiohttp.ClientSession, reply: Reply, error: type[ModelError]
+) -> None:
+    async with scripted_model(default=reply) as server:
+        with pytest.raises(error) as caught:
+            await provider(server, session).reply(PROMPT, Heard())
+    assert "key-for-tests" not in str(caught.value)
+    assert not isinstance(caught.value, ModelBusyError) or caught.value.retry_after == 3
+
+
+async def test_a_hanging_server_and_nobody_at_the_address_are_failures(session: aiohttp.ClientSession) -> None:
+    async with scripted_model(default=Reply(hang=True)) as server:
+        with pytest.raises(ModelDownError):
+            await provider(server, session, silence=0.1).reply(PROMPT, Heard())
+        with pytest.raises(ModelDownError):
+            await provider(server, session).reply(replace(PROMPT, time_limit=0.1), Heard())
+        gone = server.base_url
+    with pytest.raises(ModelDownError, match="cannot be reached"):
+        await Anthropic(Endpoint("anthropic", gone, None), session).reply(PROMPT, Heard())
+
+
+def test_the_request_speaks_anthropics_language() -> None:
+    call = {"id": "call_0", "type": "function", "function": {"name": "look", "arguments": '{"n":1}'}}
+    prompt = replace(
+        PROMPT,
+        tool_choice="none",
+        messages=[
+            {"role": "system", "content": "Be brief."},
+            {"role": "assistant", "content": "Hello."},
+            {"role": "user", "content": "look twice"},
+            {"role": "assistant", "content": None, "tool_calls": [call, {**call, "id": "call_1"}]},
+            {"role": "tool", "tool_call_id": "call_0", "content": "one"},
+            {"role": "tool", "tool_call_id": "call_1", "content": "two"},
+            {"role": "system", "content": "Answer now."},
+        ],
+    )
+    body = request_body(prompt)
+    assert body["system"] == "Be brief."
+    assert (body["temperature"], body["tool_choice"]) == (1.0, {"type": "none"})
+    assert body["tools"] == [{"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}]
+    assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user", "assistant", "user"]
+    assert [block["type"] for block in body["messages"][3]["content"]] == ["tool_use", "tool_use"]
+    assert body["messages"][3]["content"][0] == {"type": "tool_use", "id": "call_0", "name": "look", "input": {"n": 1}}
+    assert [block["type"] for block in body["messages"][4]["content"]] == ["tool_result", "tool_result", "text"]
+    without = request_body(replace(prompt, tools=()))
+    assert "tools" not in without
+    assert all(block["type"] == "text" for message in without["messages"] for block in message["content"])

@@ -1,0 +1,193 @@
+"""The chain of providers over real HTTP: who is asked in which order, who is left alone, and for how long."""
+
+import time
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import aiohttp
+import pytest
+from pydantic import ValidationError
+
+from agent.adapters.guarded import FAILURES, REST, TRIAL, Guarded
+from agent.adapters.models import ConfiguredModels, configured
+from agent.domain.turn.journal import Reply as ModelReply
+from agent.errors import ModelBusyError, ModelDownError, ModelError
+from agent.ports import Prompt, TextSink, Tool
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import ScriptedModel, scripted_model
+from agent.settings import ModelSettings
+from agent.turns.asking import ask
+
+LOOK = Tool("look", "Looks.", "market", {"type": "object"}, "Looking")
+PROMPT = Prompt(
+    messages=[{"role": "user", "content": "hi"}],
+    tools=[LOOK],
+    tool_choice="auto",
+    model="",
+    temperature=0.7,
+    max_tokens=50,
+    time_limit=5.0,
+)
+GOOD = Reply(text="a whole answer")
+
+
+class Heard:
+    """A sink that keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.said = ""
+
+    def text(self, piece: str) -> None:
+        self.said += piece
+
+    def restart(self) -> None:
+        self.said = ""
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as session:
+        yield session
+
+
+def chain(session: aiohttp.ClientSession, servers: Mapping[str, ScriptedModel], **more: Any) -> ConfiguredModels:
+    """Providers by name, in this order, each at its own scripted server."""
+    fields: dict[str, Any] = {
+        "base_url": None,
+        "groq_api_key": None,
+        "openai_api_key": None,
+        "anthropic_api_key": None,
+        "chain": ",".join(servers),
+        "time_limits": "",
+        **more,
+    }
+    for name, server in servers.items():
+        fields |= {f"{name}_api_key": "key-for-tests", f"{name}_base_url": server.base_url}
+    return configured(ModelSettings.model_validate(fields), session, 5.0)
+
+
+FAULTS: list[tuple[str, Reply]] = [
+    ("429", Reply(status=429)),
+    ("429 for long", Reply(status=429, retry_after=30)),
+    ("500", Reply(status=500)),
+    ("503", Reply(status=503)),
+    ("401", Reply(status=401)),
+    ("404", Reply(status=404)),
+    ("silent", Reply(hang=True)),
+    ("first token late", Reply(text="late", first_token_ms=2000)),
+    ("cut at once", Reply(text="one two", cut_after=0)),
+    ("cut", Reply(text="one two", cut_after=1)),
+    ("empty", Reply(text="")),
+    ("tool_use_failed", Reply(status=400, error_code="tool_use_failed")),
+    ("malformed", Reply(tool_calls=[ScriptedCall(name="look", arguments="{")])),
+]
+
+
+@pytest.mark.parametrize("first", ["groq", "openai", "anthropic"])
+@pytest.mark.parametrize("fault", [fault for _, fault in FAULTS], ids=[name for name, _ in FAULTS])
+async def test_whatever_happens_to_one_provider_the_next_one_answers_and_once(
+    session: aiohttp.ClientSession, first: str, fault: Reply
+) -> None:
+    second = "openai" if first != "openai" else "anthropic"
+    async with scripted_model(default=fault) as bad, scripted_model(default=GOOD) as good:
+        models = chain(session, {first: bad, second: good}, time_limits=f"{first}=0.15")
+        heard = Heard()
+        reply = await ask(models.chosen(first, "some-model"), PROMPT, heard)
+        assert reply.text == heard.said == "a whole answer"
+        assert reply.provider == second
+        assert len(good.asked) == 1
+        assert 1 <= len(bad.asked) <= 3
+
+
+async def test_when_nobody_answers_there_is_one_clear_error(session: aiohttp.ClientSession) -> None:
+    async with scripted_model(default=Reply(status=500)) as one, scripted_model(default=Reply(status=401)) as two:
+        models = chain(session, {"groq": one, "anthropic": two})
+        with pytest.raises(ModelError, match="anthropic refused the request"):
+            await ask(models.chosen("groq", "llama-3.1-8b-instant"), PROMPT, Heard())
+        assert one.asked[0]["model"] == "llama-3.1-8b-instant"
+        assert two.asked[0]["model"] == "claude-haiku-4-5"
+
+
+async def test_a_pause_that_a_provider_names_is_kept_by_every_later_call(session: aiohttp.ClientSession) -> None:
+    rule = Rule(replies=[Reply(status=429, retry_after=30)], again=True)
+    async with scripted_model(rule) as busy, scripted_model(default=GOOD) as good:
+        models = chain(session, {"groq": busy, "openai": good})
+        for _ in range(5):
+            assert (await ask(models.chosen("groq", "m"), PROMPT, Heard())).provider == "openai"
+        assert len(busy.asked) == 1
+
+
+async def test_alone_a_busy_provider_is_waited_for(session: aiohttp.ClientSession) -> None:
+    async with scripted_model(Rule(replies=[Reply(status=429, retry_after=2.2)]), default=GOOD) as busy:
+        models = chain(session, {"groq": busy})
+        started = time.monotonic()
+        assert (await ask(models.chosen("groq", "m"), PROMPT, Heard())).text == "a whole answer"
+        assert 2.2 <= time.monotonic() - started < 4
+        busy.say(Rule(replies=[Reply(status=429, retry_after=60)]), default=GOOD)
+        with pytest.raises(ModelBusyError):
+            await ask(models.chosen("groq", "m"), PROMPT, Heard())
+        with pytest.raises(ModelBusyError):
+            await ask(models.chosen("groq", "m"), PROMPT, Heard())
+        assert len(busy.asked) == 3
+
+
+async def test_a_provider_that_keeps_failing_is_asked_last(session: aiohttp.ClientSession) -> None:
+    async with scripted_model(default=Reply(status=500)) as broken, scripted_model(default=GOOD) as good:
+        models = chain(session, {"groq": broken, "openai": good})
+        for _ in range(20):
+            assert (await ask(models.chosen("groq", "m"), PROMPT, Heard())).provider == "openai"
+        assert len(broken.asked) <= FAILURES + 1
+        assert [model.provider for model, _ in models.chosen("groq", "m").candidates] == ["openai", "groq"]
+
+
+class Switched:
+    """A provider that works or does not, as it is told."""
+
+    provider = "groq"
+
+    def __init__(self) -> None:
+        self.works = False
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelReply:
+        if not self.works:
+            raise ModelDownError("no")
+        return ModelReply(text="yes")
+
+
+async def test_after_its_rest_one_call_tries_it_and_its_success_brings_it_back() -> None:
+    now, switched = [0.0], Switched()
+    guarded = Guarded(switched, lambda: now[0])
+    for _ in range(FAILURES):
+        assert guarded.available()
+        with pytest.raises(ModelDownError):
+            await guarded.reply(PROMPT, Heard())
+    assert not guarded.available()
+    now[0] += REST
+    assert [guarded.available() for _ in range(3)] == [True, False, False]
+    with pytest.raises(ModelDownError):
+        await guarded.reply(PROMPT, Heard())
+    now[0] += REST + TRIAL - 1
+    assert not guarded.available(), "each further failure doubles the rest"
+    now[0] += 2 * REST
+    assert guarded.available()
+    switched.works = True
+    await guarded.reply(PROMPT, Heard())
+    assert [guarded.available() for _ in range(3)] == [True, True, True]
+
+
+async def test_another_providers_model_is_left_for_ones_own_default(session: aiohttp.ClientSession) -> None:
+    async with scripted_model() as server:
+        models = chain(session, {"anthropic": server, "openai": server})
+        for provider, model, asked in (
+            ("anthropic", "llama-3.3-70b-versatile", "claude-haiku-4-5"),
+            ("anthropic", "claude-sonnet-4-5", "claude-sonnet-4-5"),
+            ("anthropic", "claude-of-tomorrow", "claude-of-tomorrow"),
+            ("openai", "claude-haiku-4-5", "gpt-4.1-mini"),
+        ):
+            assert models.chosen(provider, model).candidates[0][1] == asked
+
+
+@pytest.mark.parametrize("limits", ["groq", "groq=x", "groq=0", "groq=-1", "groq=5;openai=3"])
+def test_time_limits_that_cannot_be_read_are_refused_at_the_start(limits: str) -> None:
+    with pytest.raises(ValidationError, match=r"groq=5,openai=20|more than 0"):
+        ModelSettings.model_validate({"time_limits": limits})
