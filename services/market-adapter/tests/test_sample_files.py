@@ -9,9 +9,14 @@ from itertools import pairwise
 
 import pytest
 
+from contracts.symbols import parse_symbol
+from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import SampleData, load_sample
+from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.domain.bars import Split
+from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.domain.splits import split_adjusted
+from market_adapter.errors import NotInSampleError
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +102,9 @@ def test_every_file_is_named_with_its_source(sample: SampleData) -> None:
     source = (files("market_adapter") / "data" / "SOURCE.md").read_text(encoding="utf-8")
     for name in (*(f"| {ticker} |" for ticker in sample.series), "actions.csv", "early_closes.csv", "public domain"):
         assert name in source
+
+
+async def test_with_no_headline_yet_it_says_so(sample: SampleData) -> None:
+    clock = SampleClock(sample.sessions[:100], sample.closes[:100])
+    with pytest.raises(NotInSampleError, match="no headlines of IBM"):
+        await SampleProvider(sample, load_facts(), clock).headlines(parse_symbol("IBM"), 5)
