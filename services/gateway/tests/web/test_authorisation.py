@@ -1,0 +1,167 @@
+"""Who may do what: every operation of the OpenAPI document, by every role, in their own and in a foreign company."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from nats.aio.client import Client
+
+from contracts.memory_rpc import LongTermMemory
+from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest
+from gateway.openapi import document
+from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
+from gateway.testing_http import Http
+from gateway.testing_services import RecordsStandIn
+from runtime.rpc import RpcServer
+
+SECRET = "known-to-acme-alone"
+OPERATORS = frozenset({"commercial", "admin"})
+CUSTOMERS = frozenset({"user", "service"})
+PEOPLE = frozenset({"visitor", "user", "commercial", "admin"})
+ROLES = ("visitor", "user", "commercial", "admin", "service")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Who may, and what comes of it: `own` in their company; `foreign`: with what belongs to another one."""
+
+    roles: frozenset[str]
+    own: int = 200
+    foreign: int | None = None
+    """None: the operation names nothing that could be another company's."""
+    body: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+CONVERSATION = "/v2/conversations/{conversationId}"
+RULES: dict[tuple[str, str], Rule] = {
+    ("GET", "/v2/conversations"): Rule(PEOPLE),
+    ("GET", CONVERSATION): Rule(PEOPLE, foreign=404),
+    ("GET", f"{CONVERSATION}/messages"): Rule(PEOPLE, foreign=404),
+    ("GET", f"{CONVERSATION}/transcript"): Rule(PEOPLE, foreign=404),
+    ("POST", f"{CONVERSATION}/messages"): Rule(
+        OPERATORS, own=201, foreign=404, body={"text": "hi", "clientMessageId": str(uuid.uuid4())}
+    ),
+    ("POST", f"{CONVERSATION}/owner"): Rule(OPERATORS, foreign=404, body={"owner": "human"}),
+    # Nobody but its own user decides an action: here it is nobody's.
+    ("POST", f"{CONVERSATION}/actions/{{actionId}}"): Rule(PEOPLE, own=404, foreign=404, body={"decision": "confirm"}),
+    ("POST", "/v2/llm/suggestions"): Rule(OPERATORS, foreign=404, body={"conversationId": "{conversationId}"}),
+    ("POST", "/v2/llm/improve"): Rule(
+        OPERATORS, foreign=404, body={"text": "hi", "conversationId": "{conversationId}"}
+    ),
+    ("POST", "/v2/llm/config"): Rule(frozenset({"admin"}), own=409, foreign=404, body={"companyId": "acme"}),
+    ("GET", "/v2/llm/config/providers"): Rule(frozenset({"admin"})),
+    ("GET", "/v2/llm/config/{companyId}"): Rule(frozenset({"admin"}), foreign=404),
+    ("PATCH", "/v2/llm/config/{companyId}"): Rule(
+        frozenset({"admin"}), foreign=404, body={"temperature": 1}, headers={"If-Match": "*"}
+    ),
+    ("GET", "/v2/usage"): Rule(frozenset({"admin"})),
+    ("GET", "/v2/tools"): Rule(CUSTOMERS),
+    ("POST", "/v2/tools/{name}"): Rule(CUSTOMERS, own=404, body={"arguments": {}}),
+    ("GET", "/v2/memory"): Rule(CUSTOMERS),
+    ("PATCH", "/v2/memory"): Rule(CUSTOMERS, body={}),
+    ("DELETE", "/v2/memory"): Rule(CUSTOMERS, own=204),
+    ("GET", "/v2/memory/export"): Rule(CUSTOMERS),
+    ("DELETE", "/v2/users/me"): Rule(CUSTOMERS, own=204),
+    ("POST", "/v2/principals"): Rule(frozenset({"service"}), own=201, body={"userId": "u1"}),
+}
+PUBLIC = {("POST", "/v2/visitors")}
+
+
+def operations() -> set[tuple[str, str]]:
+    return {(method.upper(), path) for path, methods in document()["paths"].items() for method in methods}
+
+
+def test_every_operation_has_its_rule() -> None:
+    assert operations() == RULES.keys() | PUBLIC
+
+
+@pytest.fixture
+async def conversations(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, nats_client: Client
+) -> dict[str, str]:
+    """acme's conversations by the role that may see them; what acme holds says SECRET."""
+    made: dict[str, str] = {}
+    for role, subject, token in (
+        ("visitor", "me", tokens.visitor("me")),
+        ("user", "me", tokens.user("me", "user")),
+    ):
+        async with ChatClient(gateway.url) as client:
+            made[role] = (await client.hello(token))["conversationId"]
+            await client.say(SECRET)
+        memory.known_conversations[made[role]] = conversation_view(made[role], "acme", subject)
+
+    async def no_tools(_: CatalogueRequest) -> CatalogueReply:
+        return CatalogueReply(tools=[])
+
+    await RpcServer(nats_client).serve(CATALOGUE, no_tools)
+    await nats_client.flush()
+    memory.add_company("acme", customSystemPrompt=SECRET)
+    memory.add_company("other")
+    return made
+
+
+async def attempt(http: Http, method: str, path: str, conversation: str, token: str | None) -> tuple[int, str]:
+    rule = RULES[method, path]
+    where = {"conversationId": conversation, "actionId": "a1", "companyId": "acme", "name": "no.such.tool"}
+    body = rule.body
+    if body is not None:
+        body = {name: conversation if value == "{conversationId}" else value for name, value in body.items()}
+    status, answer, _ = await http(method, path.format(**where), token=token, json=body, headers=dict(rule.headers))
+    return status, str(answer)
+
+
+@pytest.mark.usefixtures("settings", "writers")
+@pytest.mark.parametrize("role", ROLES)
+async def test_a_role_gets_what_is_its_own_and_nothing_of_another_company(
+    http: Http, tokens: TokenMaker, records: RecordsStandIn, conversations: dict[str, str], role: str
+) -> None:
+    records.remembered["acme", "me"] = LongTermMemory(user_notes=[SECRET])
+    mine, foreign = (
+        tokens.visitor("me", company) if role == "visitor" else tokens.user("me", role, company)
+        for company in ("acme", "other")
+    )
+    conversation = conversations.get(role, conversations["visitor"])
+    wrong: list[str] = []
+    # Another company's people first: whatever they do, it is still there afterwards.
+    for (method, path), rule in RULES.items():
+        expected = 403 if role not in rule.roles else rule.foreign or rule.own
+        status, answer = await attempt(http, method, path, conversation, foreign)
+        if status != expected or SECRET in answer:
+            wrong.append(f"foreign {role}: {method} {path}: {status}, not {expected}: {answer[:200]}")
+    assert all(company != "acme" for company, _ in records.forgotten + records.forgotten_by_market)
+    for (method, path), rule in RULES.items():
+        expected = rule.own if role in rule.roles else 403
+        status, answer = await attempt(http, method, path, conversation, mine)
+        if status != expected:
+            wrong.append(f"own {role}: {method} {path}: {status}, not {expected}: {answer[:200]}")
+    assert wrong == []
+
+
+@pytest.mark.usefixtures("settings", "writers", "records")
+async def test_without_a_valid_token_there_is_nothing(
+    http: Http, tokens: TokenMaker, conversations: dict[str, str]
+) -> None:
+    good = tokens.user("me", "admin")
+    forged = good.rsplit(".", 1)[0] + ".c2lnbmVk"
+    expired = tokens.visitor("me", lifetime=-60)
+    for method, path in RULES:
+        for token in (None, "nonsense", forged, expired):
+            status, answer = await attempt(http, method, path, conversations["visitor"], token)
+            assert (status, SECRET in answer) == (401, False), f"{method} {path} with {token}"
+
+
+@pytest.mark.usefixtures("settings", "writers", "records")
+@pytest.mark.parametrize("role", ["visitor", "user"])
+async def test_nobody_reaches_anothers_conversation_in_their_own_company(
+    http: Http, tokens: TokenMaker, conversations: dict[str, str], role: str
+) -> None:
+    stranger = tokens.visitor("stranger") if role == "visitor" else tokens.user("stranger", "user")
+    for (method, path), rule in RULES.items():
+        if "{conversationId}" not in path or role not in rule.roles:
+            continue
+        for conversation in conversations.values():
+            status, answer = await attempt(http, method, path, conversation, stranger)
+            assert (status, SECRET in answer) == (404, False), f"{method} {path}"
