@@ -91,7 +91,7 @@ class Executor:
     async def reconnected(self) -> None:
         """The bus was away: what was said meanwhile is asked for anew."""
         await self.companies.forget()
-        await self.announcements.catch_up()
+        self.announcements.catch_up_soon()
 
     def _on_gone(self, subject: str) -> None:
         for service in self.offers.lost(subject):
@@ -121,6 +121,7 @@ class Executor:
 
     async def close(self) -> None:
         """Closes what was opened; when no call runs any more."""
+        await self.announcements.close()
         await self._fetcher.close()
         await self._renewals.close()
         await self.store.close()

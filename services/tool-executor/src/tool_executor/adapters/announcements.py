@@ -46,6 +46,7 @@ class Announcements:
         self._heard: set[tuple[str, str]] = set()
         """Who was heard live while the stream is read: what they said before does not count any more."""
         self._reading = asyncio.Lock()
+        self._later: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Listens from now on, and learns what was announced before; what cannot be read now is heard again soon."""
@@ -54,8 +55,20 @@ class Announcements:
         await self._client.flush()
         await self.catch_up()
 
+    def catch_up_soon(self) -> None:
+        """Reads what may have been missed, without keeping the caller."""
+        task = asyncio.create_task(self.catch_up())
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+
+    async def close(self) -> None:
+        """Reads no more."""
+        for task in self._later:
+            task.cancel()
+        await asyncio.gather(*self._later, return_exceptions=True)
+
     async def catch_up(self) -> None:
-        """Reads what may have been missed."""
+        """Reads what was said before; owners who are not heard for want of an answer announce again anyway."""
         async with self._reading:
             self._heard.clear()
             try:

@@ -19,7 +19,7 @@ from tool_executor.domain.glossary.spelling import key_of, stems_of, unordered_k
 
 MOST_SUGGESTIONS = 3
 _LONGEST_TEXT = 300
-_NEAR_ENOUGH_TO_SUGGEST = 70
+_NEAR_ENOUGH_TO_SUGGEST = 75
 
 
 class Finder:
@@ -46,15 +46,19 @@ class Finder:
 
     def find(self, text: str) -> Concept | NotFound:
         """The concept that the text names beyond doubt, or what comes near. Reads the first 300 characters."""
-        asked: tuple[str, ...] = ()
-        for asked in peelings(words_of(text[:_LONGEST_TEXT])):
+        # A misspelling accounts for all that was asked, so it goes before a name that accounts for a part: in
+        # "exponental moving average" the moving average is not meant, nor the revenue in "revene trading".
+        peeled = list(peelings(words_of(text[:_LONGEST_TEXT])))
+        for asked in peeled:
             if concept := self._exactly(asked):
                 return concept
-        # A misspelling accounts for all that was asked, so it goes before a name that accounts for a part: in
-        # "exponental moving average" the moving average is not meant.
-        misspelled = self._misspelled(asked)
+        misspelled: list[Concept] = []
+        for asked in peeled:
+            if misspelled := self._misspelled(asked):
+                break
         if len(misspelled) == 1:
             return misspelled[0]
+        asked = peeled[-1]
         mentioned, covered = self._mentions(asked)
         if len(mentioned) == 1 and 2 * covered > sum(map(is_subject, asked)):
             return mentioned[0]
@@ -92,7 +96,7 @@ class Finder:
         return self._misspellings.nearest(words)
 
     def _near(self, words: tuple[str, ...]) -> list[Concept]:
-        """Concepts with a name that shares words or most letters with the text, the nearest first."""
+        """Concepts with a name that shares words or most letters with the text: the nearest, and shortest, first."""
         near = process.extract(
             " ".join(stems_of(words)),
             self._phrases,
@@ -100,4 +104,5 @@ class Finder:
             score_cutoff=_NEAR_ENOUGH_TO_SUGGEST,
             limit=None,
         )
+        near.sort(key=lambda match: (-match[1], len(match[0])))
         return [self._concept_of_phrase[position] for _, _, position in near]

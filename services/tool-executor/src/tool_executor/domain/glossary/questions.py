@@ -6,10 +6,10 @@ _ENGLISH = """
     a about an and are as basics beginner between by calculate calculated can compare compute computed concept could
     define defined definition describe detail did difference do does doing example examples explain explained
     explanation five for formula from give hello help hey hi how i idea if im in indicator interpret is it its know
-    learn like main me mean meaning means measure measured mind my of on one or please pls purpose read s say simple
-    simply so some tell term terms than thanks that the their them there these they this to trading understand us
-    use used useful using versus vs waht was wat we were what whats when which why will with word words work working
-    works would yes you your
+    learn like main me mean meaning means measure measured mind my of on one or please pls purpose read s say simply
+    so some tell term terms than thanks that the their them there these they this to trading understand us use used
+    useful using versus vs waht was wat we were what whats when which why will with word words work working works
+    would yes you your
 """
 _SPANISH = """
     al algo ayuda ayudame buenas calcula calculan calcular como con concepto cual cuales cuando dame de decir define
@@ -23,8 +23,8 @@ _SPANISH = """
 _SURROUNDINGS = """
     account analysis asset bolsa cartera chart charts cuenta estrategia finance finances financial financiero
     finanzas grafico graficos inversion invertir investing investment level levels market markets mercado mercados
-    nivel niveles orden ordenes order orders portfolio posicion position precio precios price prices ratio strategy
-    valor value
+    nivel niveles orden ordenes order orders portfolio posicion position precio precios price prices ratio simple
+    simples strategy valor value
 """
 # A whole phrase is looked up before anything is taken from it, so a name may contain any of these.
 _FILLERS = frozenset((_ENGLISH + _SPANISH).split())

@@ -10,10 +10,8 @@ import unicodedata
 
 _WORD = re.compile(r"[^\W_]+")
 _APOSTROPHES = re.compile(r"['’‘`´]")
-_LINKING = frozenset(
-    ["a", "an", "and", "con", "de", "del", "el", "en", "la", "las", "los", "of", "or", "the", "un", "una", "y"]
-)
-"""Words inside a name that may be left out: "ratio Sharpe", "buy hold", "precio valor en libros"."""
+_LINKING = frozenset(["a", "an", "and", "con", "de", "del", "el", "en", "la", "of", "or", "the", "un", "una", "y"])
+"""Words inside a name that may be left out: "ratio Sharpe", "buy hold". Not "los": "stop los" is short of an s."""
 _PLURAL_FROM = 4
 _SPANISH_PLURAL_FROM = 6
 
