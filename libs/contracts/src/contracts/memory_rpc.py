@@ -145,6 +145,62 @@ class UserForgotten(Wire):
     conversations: int = Field(ge=0)
 
 
+# ---------------------------------------------------------------- budgets
+
+Tier = Literal["main", "cheaper"]
+"""Which purse a call is paid from: the company's own model, or the cheaper one after it. Each has its own limits."""
+
+
+class BudgetReserveRequest(Wire):
+    """Before a model call: may it use so many tokens?
+
+    It may while less than the limit is used and reserved, so that a limit is passed by one call's reservation at most.
+    None is no limit. `payer` is the visitor or user (or the conversation of a nameless one); None: the company alone.
+    After `seconds` a reservation that was not settled counts no more: its caller is gone.
+    """
+
+    company_id: CompanyId
+    reservation_id: Id
+    tokens: int = Field(ge=0, le=10_000_000)
+    seconds: float = Field(gt=0, le=600)
+    payer: str | None = Field(default=None, min_length=1, max_length=200)
+    daily_tokens: int | None = Field(default=None, ge=0)
+    hourly_tokens: int | None = Field(default=None, ge=0)
+    tier: Tier = "main"
+
+
+class BudgetReserveReply(Wire):
+    """`spent` names whose limit is reached: the company's for today, or the visitor's for this hour (UTC).
+
+    `reserved_at`, seconds since the epoch, is handed back when the call is settled.
+    """
+
+    granted: bool
+    spent: Literal["company", "visitor"] | None = None
+    reserved_at: int = Field(ge=0)
+
+
+class BudgetSettleRequest(Wire):
+    """After the call: what it really used takes the place of what was reserved (`reserved`). Counts once."""
+
+    company_id: CompanyId
+    reservation_id: Id
+    reserved: int = Field(ge=0)
+    used: int = Field(ge=0)
+    reserved_at: int = Field(ge=0)
+    payer: str | None = Field(default=None, min_length=1, max_length=200)
+    tier: Tier = "main"
+
+
+class BudgetSettled(Wire):
+    """False: it was settled before."""
+
+    settled: bool
+
+
+# Under the same reservationId either may be called again: nothing is reserved or counted twice.
+BUDGET_RESERVE = Rpc("rpc.memory.budget.reserve.v1", BudgetReserveRequest, BudgetReserveReply, queue=QUEUE)
+BUDGET_SETTLE = Rpc("rpc.memory.budget.settle.v1", BudgetSettleRequest, BudgetSettled, queue=QUEUE)
 USAGE = Rpc("rpc.memory.usage.v1", UsageRequest, UsageReply, queue=QUEUE)
 MEMORY_GET = Rpc("rpc.memory.long_term.get.v1", UserRef, MemoryReply, queue=QUEUE)
 MEMORY_PATCH = Rpc("rpc.memory.long_term.patch.v1", MemoryPatchRequest, MemoryReply, queue=QUEUE)
@@ -153,4 +209,13 @@ MEMORY_EXPORT = Rpc("rpc.memory.export.v1", MemoryExportRequest, MemoryExportRep
 # Deleting again what is gone is fine: a caller that got no answer calls again.
 USER_FORGET = Rpc("rpc.memory.user.forget.v1", UserRef, UserForgotten, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (USAGE, MEMORY_GET, MEMORY_PATCH, MEMORY_DELETE, MEMORY_EXPORT, USER_FORGET)
+METHODS: tuple[Rpc[Any, Any], ...] = (
+    BUDGET_RESERVE,
+    BUDGET_SETTLE,
+    USAGE,
+    MEMORY_GET,
+    MEMORY_PATCH,
+    MEMORY_DELETE,
+    MEMORY_EXPORT,
+    USER_FORGET,
+)

@@ -1,5 +1,6 @@
 """Facts outside the conversation's log (stream FACTS): subjects end in ``.<company>.<user or ->``."""
 
+from datetime import date as Date  # noqa: N812 - as in memory_rpc
 from typing import Literal
 
 from pydantic import Field
@@ -26,7 +27,11 @@ class FeedbackGiven(Wire):
 
 
 class UsageRecorded(Wire):
-    """Tokens that one turn used."""
+    """Tokens that one model call used.
+
+    `cost` in `currency` by the price list of the day `priced_on`; None: the list has no price for the model.
+    `estimated`: the call broke off before the provider had counted.
+    """
 
     company_id: CompanyId
     conversation_id: Id | None = None
@@ -35,3 +40,8 @@ class UsageRecorded(Wire):
     provider: str
     model: str
     usage: Usage
+    purpose: Literal["turn", "suggest", "improve"] | None = None
+    cost: float | None = Field(default=None, ge=0)
+    currency: str | None = None
+    priced_on: Date | None = None
+    estimated: bool | None = None
