@@ -1,5 +1,6 @@
 """The composition root: the only place that builds things and reads settings."""
 
+import time
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 from uuid import uuid4
@@ -9,7 +10,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from contracts.streams import CHAT
-from memory import handlers
+from memory import budget_methods, handlers
 from memory.adapters import mongo
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.chat_consumer import DURABLE, ChatConsumer
@@ -20,8 +21,10 @@ from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.near_windows import NearWindows
 from memory.adapters.projection_floor import ProjectionFloor
+from memory.adapters.redis_budgets import RedisBudgets
 from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import SignedPrincipals
+from memory.application.budgets import Budgets
 from memory.application.companies import Companies
 from memory.application.handoffs import Handoffs
 from memory.application.history import Histories
@@ -116,6 +119,7 @@ class Memory:
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
         handlers.serve(service, histories, inbox, companies)
+        budget_methods.serve(service, Budgets(RedisBudgets(self._redis), time.time))
         service.on_reconnect(_nothing_of(log.refresh))
         await self._keep_on(
             floor,

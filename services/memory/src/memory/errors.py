@@ -5,6 +5,7 @@ NexusError (contracts)
     ├── StoreUnavailable     MongoDB did not answer in time
     ├── ProjectionBehind     the projection did not reach a sequence in time
     ├── UnknownSequence      a reader named a sequence that the log has not reached
+    ├── BudgetsUnavailable   Redis, where the budgets are, did not answer in time
     ├── CompanyExists        settings are there already
     ├── NoSuchCompany        no settings to change
     └── SettingsMoved        the settings have another version by now
@@ -31,6 +32,12 @@ class ProjectionBehind(MemoryFault):
 
 class UnknownSequence(MemoryFault):
     """The log has not reached the sequence that the reader named."""
+
+    retryable = True
+
+
+class BudgetsUnavailable(MemoryFault):
+    """Redis did not answer in time; nothing is known of what it did."""
 
     retryable = True
 

@@ -1,0 +1,88 @@
+"""Budgets in Redis. Each account is a hash {used, held} and a set of what is held, ordered by when it expires.
+
+One script a step, so that calls of many agents are decided one after the other. What has expired is let go by the next
+reservation on the same account; an account that nobody asks expires as a whole.
+"""
+
+from collections.abc import Awaitable
+from typing import Any, cast
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from memory.application.budgets import Payer, Purse
+from memory.errors import BudgetsUnavailable
+
+SETTLED_SECONDS = 3_600
+"""For which a settled call is remembered: longer than any repeat of it takes to come."""
+_RESERVE = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local member = ARGV[1] .. ':' .. ARGV[2]
+if redis.call('ZSCORE', KEYS[2], member) then return 0 end
+for i = 1, #KEYS, 2 do
+  local freed = 0
+  for _, gone in ipairs(redis.call('ZRANGEBYSCORE', KEYS[i + 1], '-inf', now)) do
+    freed = freed + tonumber(string.match(gone, ':(%d+)$'))
+  end
+  if freed > 0 then
+    redis.call('HINCRBY', KEYS[i], 'held', -freed)
+    redis.call('ZREMRANGEBYSCORE', KEYS[i + 1], '-inf', now)
+  end
+  local limit = tonumber(ARGV[2 + i + 1])
+  if limit >= 0 then
+    local account = redis.call('HMGET', KEYS[i], 'used', 'held')
+    if (tonumber(account[1]) or 0) + (tonumber(account[2]) or 0) >= limit then return (i + 1) / 2 end
+  end
+end
+for i = 1, #KEYS, 2 do
+  redis.call('HINCRBY', KEYS[i], 'held', ARGV[2])
+  redis.call('ZADD', KEYS[i + 1], now + ARGV[3], member)
+  redis.call('EXPIRE', KEYS[i], ARGV[2 + i + 2])
+  redis.call('EXPIRE', KEYS[i + 1], ARGV[2 + i + 2])
+end
+return 0
+"""
+_SETTLE = """
+if not redis.call('SET', KEYS[1], 1, 'NX', 'EX', ARGV[4]) then return 0 end
+local member = ARGV[1] .. ':' .. ARGV[2]
+for i = 2, #KEYS, 2 do
+  if redis.call('ZREM', KEYS[i + 1], member) == 1 then redis.call('HINCRBY', KEYS[i], 'held', -ARGV[2]) end
+  redis.call('HINCRBY', KEYS[i], 'used', ARGV[3])
+  redis.call('EXPIRE', KEYS[i], ARGV[4 + i / 2])
+end
+return 1
+"""
+
+
+class RedisBudgets:
+    """Ledger."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._reserve = redis.register_script(_RESERVE)
+        self._settle = redis.register_script(_SETTLE)
+
+    async def reserve(self, call: str, tokens: int, seconds: float, purses: list[Purse]) -> Payer | None:
+        """Whose limit is reached; None: it is reserved. Raises BudgetsUnavailable."""
+        arguments: list[Any] = [call, tokens, int(seconds * 1000)]
+        for purse in purses:
+            arguments += [-1 if purse.limit is None else purse.limit, purse.keep]
+        answer = await _answered(self._reserve(keys=_keys(purses), args=arguments))
+        return None if answer == 0 else purses[answer - 1].payer
+
+    async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[Purse]) -> bool:
+        """Whether it was settled now. Raises BudgetsUnavailable."""
+        keys = [f"nexus:budget:{{{company}}}:settled:{call}", *_keys(purses)]
+        arguments: list[Any] = [call, reserved, used, SETTLED_SECONDS, *(purse.keep for purse in purses)]
+        return await _answered(self._settle(keys=keys, args=arguments)) == 1
+
+
+def _keys(purses: list[Purse]) -> list[str]:
+    return [key for purse in purses for key in (purse.name, f"{purse.name}:held")]
+
+
+async def _answered(script: Awaitable[Any]) -> int:
+    try:
+        return int(cast("int", await script))
+    except (RedisError, OSError, TimeoutError) as error:
+        raise BudgetsUnavailable(f"the budgets in Redis cannot be had: {str(error)[:200]}") from error

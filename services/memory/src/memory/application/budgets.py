@@ -1,0 +1,79 @@
+"""What companies and visitors may spend: reserved before a model call, settled from what it used."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from contracts.memory_rpc import BudgetReserveRequest, BudgetSettleRequest
+
+DAY = 86_400
+HOUR = 3_600
+Payer = Literal["company", "visitor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """One limit's account. `name` is its own; `limit` in tokens, None: there is none, it only counts.
+
+    `keep`: seconds after its last use that it must be there, so that late settlements find it.
+    """
+
+    payer: Payer
+    name: str
+    limit: int | None
+    keep: int
+
+
+class Ledger(Protocol):
+    """Where the accounts are. Each method is one atomic step."""
+
+    async def reserve(self, call: str, tokens: int, seconds: float, purses: list[Purse]) -> Payer | None:
+        """Reserves in all the purses or in none; returns whose limit is reached (None: it is reserved).
+
+        The same call reserved again changes nothing.
+        """
+        ...
+
+    async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[Purse]) -> bool:
+        """Puts what was used in the place of what was reserved; False: it was settled before."""
+        ...
+
+
+class Clock(Protocol):
+    """Seconds since the epoch."""
+
+    def __call__(self) -> float: ...
+
+
+class Budgets:
+    """Days and hours are those of UTC, and those in which a call was reserved."""
+
+    def __init__(self, ledger: Ledger, clock: Clock) -> None:
+        self._ledger = ledger
+        self._clock = clock
+
+    async def reserve(self, request: BudgetReserveRequest) -> tuple[Payer | None, int]:
+        """Whose limit is reached (None: reserved), and when that was decided, in seconds since the epoch."""
+        now = int(self._clock())
+        purses = purses_of(
+            request.company_id, request.tier, request.payer, now, request.daily_tokens, request.hourly_tokens
+        )
+        spent = await self._ledger.reserve(request.reservation_id, request.tokens, request.seconds, purses)
+        return spent, now
+
+    async def settle(self, request: BudgetSettleRequest) -> bool:
+        """Whether it was settled now."""
+        purses = purses_of(request.company_id, request.tier, request.payer, request.reserved_at, None, None)
+        return await self._ledger.settle(
+            request.company_id, request.reservation_id, request.reserved, request.used, purses
+        )
+
+
+def purses_of(
+    company: str, tier: str, payer: str | None, at: int, daily: int | None, hourly: int | None
+) -> list[Purse]:
+    """The accounts that a call at this time is paid from. The braces keep a company's together in a Redis cluster."""
+    prefix = f"nexus:budget:{{{company}}}:{tier}"
+    purses = [Purse("company", f"{prefix}:day:{at // DAY}", daily, 2 * DAY)]
+    if payer is not None:
+        purses.append(Purse("visitor", f"{prefix}:hour:{at // HOUR}:{payer}", hourly, 2 * HOUR))
+    return purses

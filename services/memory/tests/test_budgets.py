@@ -1,0 +1,188 @@
+"""Budgets on a real Valkey: never over by more than one reservation, nothing held for ever, nothing counted twice."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from redis.asyncio import Redis
+
+from contracts.memory_rpc import (
+    BUDGET_RESERVE,
+    BUDGET_SETTLE,
+    BudgetReserveRequest,
+    BudgetSettleRequest,
+)
+from memory.adapters.redis_budgets import RedisBudgets
+from memory.application.budgets import DAY, HOUR, Budgets
+from memory.testing import Servers, replica
+from runtime.errors import RpcError
+from runtime.testing import ValkeyServer, eventually
+
+NOON = 20_000 * DAY + DAY // 2
+
+
+class Ledgers:
+    """Budgets of several replicas on one server, with a clock that is set by hand."""
+
+    def __init__(self, url: str, count: int = 4) -> None:
+        self.now = float(NOON)
+        self.clients: list[Redis] = [
+            Redis.from_url(url)  # pyright: ignore[reportUnknownMemberType]
+            for _ in range(count)
+        ]
+        self.all = [Budgets(RedisBudgets(client), lambda: self.now) for client in self.clients]
+        self.one = self.all[0]
+
+    async def account(self, name: str) -> tuple[int, int]:
+        """(used, held) of company acme's account, e.g. main:day:20000."""
+        used, held = await self.clients[0].hmget(f"nexus:budget:{{acme}}:{name}", ["used", "held"])  # pyright: ignore[reportGeneralTypeIssues, reportUnknownMemberType, reportUnknownVariableType]
+        return int(used or 0), int(held or 0)  # pyright: ignore[reportUnknownArgumentType]
+
+
+@pytest.fixture
+async def ledgers(valkey_server: ValkeyServer) -> AsyncIterator[Ledgers]:
+    ledgers = Ledgers(valkey_server.url)
+    yield ledgers
+    for client in ledgers.clients:
+        await client.aclose()
+
+
+def ask(
+    call: str,
+    tokens: int = 100,
+    *,
+    payer: str | None = "v1",
+    daily: int | None = None,
+    hourly: int | None = None,
+    seconds: float = 60,
+) -> BudgetReserveRequest:
+    return BudgetReserveRequest(
+        company_id="acme",
+        reservation_id=call,
+        tokens=tokens,
+        seconds=seconds,
+        payer=payer,
+        daily_tokens=daily,
+        hourly_tokens=hourly,
+    )
+
+
+def used(
+    call: str, tokens: int, reserved: int = 100, *, payer: str | None = "v1", at: int = NOON
+) -> BudgetSettleRequest:
+    return BudgetSettleRequest(
+        company_id="acme", reservation_id=call, reserved=reserved, used=tokens, reserved_at=at, payer=payer
+    )
+
+
+async def test_of_64_calls_at_once_the_last_one_granted_passes_the_limit_by_less_than_itself(ledgers: Ledgers) -> None:
+    for daily, hourly, payer in ((1000, None, "company"), (None, 1050, "visitor")):
+        requests = [ask(f"{payer}-{n}", daily=daily, hourly=hourly) for n in range(64)]
+        granted = await asyncio.gather(*(ledgers.all[n % 4].reserve(request) for n, request in enumerate(requests)))
+        assert sum(spent is None for spent, _ in granted) == (10 if daily else 11)
+        assert {spent for spent, _ in granted} == {None, payer}
+        await asyncio.gather(*(ledgers.one.settle(used(request.reservation_id, 0)) for request in requests))
+
+
+async def test_64_parallel_turns_of_many_calls_end_within_one_reservation_of_the_limit(ledgers: Ledgers) -> None:
+    total = 0
+
+    async def turn(number: int) -> None:
+        nonlocal total
+        for step in range(20):
+            call = f"t{number}-{step}"
+            budgets = ledgers.all[(number + step) % 4]
+            spent, at = await budgets.reserve(ask(call, 100, payer=f"v{number % 8}", daily=20_000))
+            if spent:
+                return
+            tokens = 37 + (number * 7 + step * 13) % 64
+            await budgets.settle(used(call, tokens, payer=f"v{number % 8}", at=at))
+            total += tokens
+
+    await asyncio.gather(*(turn(number) for number in range(64)))
+    assert 20_000 <= total < 20_100
+    assert await ledgers.account("main:day:20000") == (total, 0)
+
+
+async def test_what_was_not_used_is_free_again(ledgers: Ledgers) -> None:
+    assert (await ledgers.one.reserve(ask("a", daily=100)))[0] is None
+    assert (await ledgers.one.reserve(ask("b", daily=100)))[0] == "company"
+    assert await ledgers.one.settle(used("a", 40))
+    assert (await ledgers.one.reserve(ask("b", daily=100)))[0] is None
+    assert await ledgers.account("main:day:20000") == (40, 100)
+
+
+async def test_a_repeat_reserves_and_counts_nothing_twice(ledgers: Ledgers) -> None:
+    for _ in range(3):
+        assert (await ledgers.one.reserve(ask("a", daily=100)))[0] is None
+    assert await ledgers.account("main:day:20000") == (0, 100)
+    assert [await ledgers.one.settle(used("a", 40)) for _ in range(3)] == [True, False, False]
+    assert await ledgers.account("main:day:20000") == (40, 0)
+
+
+async def test_a_refused_call_holds_nothing_of_either_purse(ledgers: Ledgers) -> None:
+    assert (await ledgers.one.reserve(ask("a", daily=1000, hourly=0)))[0] == "visitor"
+    assert await ledgers.account("main:day:20000") == (0, 0)
+
+
+async def test_a_reservation_whose_caller_was_killed_is_let_go(ledgers: Ledgers) -> None:
+    assert (await ledgers.one.reserve(ask("killed", 500, daily=500, seconds=0.05)))[0] is None
+
+    async def free() -> bool:
+        return (await ledgers.one.reserve(ask("next", 10, daily=500)))[0] is None
+
+    await eventually(free, 5)
+    assert await ledgers.account("main:day:20000") == (0, 10)
+    # Its bill comes late, and counts all the same.
+    assert await ledgers.one.settle(used("killed", 300, reserved=500))
+    assert await ledgers.account("main:day:20000") == (300, 10)
+
+
+async def test_days_hours_visitors_and_tiers_have_limits_of_their_own(ledgers: Ledgers) -> None:
+    one = ledgers.one
+    assert (await one.reserve(ask("a", hourly=100)))[0] is None
+    assert (await one.reserve(ask("b", hourly=100)))[0] == "visitor"
+    assert (await one.reserve(ask("b", hourly=100, payer="v2")))[0] is None
+    assert (await one.reserve(ask("c", hourly=100).model_copy(update={"tier": "cheaper"})))[0] is None
+    ledgers.now += HOUR
+    assert (await one.reserve(ask("d", hourly=100)))[0] is None
+    assert (await one.reserve(ask("e", payer=None, daily=100)))[0] == "company"
+    ledgers.now += DAY
+    assert (await one.reserve(ask("f", payer=None, daily=100)))[0] is None
+
+
+async def test_a_bill_counts_for_the_day_on_which_it_was_reserved(ledgers: Ledgers) -> None:
+    spent, at = await ledgers.one.reserve(ask("a", daily=100))
+    ledgers.now += DAY
+    assert spent is None
+    assert await ledgers.one.settle(used("a", 70, at=at))
+    assert await ledgers.account("main:day:20000") == (70, 0)
+    assert await ledgers.account("main:day:20001") == (0, 0)
+
+
+async def test_accounts_do_not_stay_for_ever(ledgers: Ledgers) -> None:
+    _, at = await ledgers.one.reserve(ask("a", daily=100))
+    await ledgers.one.reserve(ask("b", daily=1000))
+    await ledgers.one.settle(used("a", 70, at=at))
+    client = ledgers.clients[0]
+    keys = await client.keys("nexus:budget:*")  # pyright: ignore[reportUnknownMemberType]
+    assert keys
+    assert all([0 < await client.ttl(key) <= 2 * DAY for key in keys])
+
+
+async def test_budgets_are_served_on_the_bus(servers: Servers) -> None:
+    async with replica(servers) as one, replica(servers):
+        reply = await one.rpc.call(BUDGET_RESERVE, ask("a", daily=50))
+        assert (reply.granted, reply.spent) == (True, None)
+        refused = await one.rpc.call(BUDGET_RESERVE, ask("b", daily=50))
+        assert (refused.granted, refused.spent) == (False, "company")
+        assert (await one.rpc.call(BUDGET_SETTLE, used("a", 10, at=reply.reserved_at))).settled
+        assert (await one.rpc.call(BUDGET_RESERVE, ask("b", daily=50))).granted
+
+
+async def test_without_redis_nobody_is_told_that_there_is_budget(servers: Servers, valkey_server: ValkeyServer) -> None:
+    async with replica(servers) as one:
+        valkey_server.kill()
+        with pytest.raises(RpcError) as caught:
+            await one.rpc.call(BUDGET_RESERVE, ask("a", daily=50))
+        assert (caught.value.code, caught.value.retryable) == ("UNAVAILABLE", True)
