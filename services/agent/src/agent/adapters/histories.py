@@ -1,42 +1,43 @@
-"""What was said: from memory, and when memory does not answer from the log itself."""
+"""What was said: the window that this agent has, with what the log holds since; else from memory; else from the log."""
 
-from collections.abc import Mapping
-from typing import Any, cast
-
-import orjson
 import structlog
 
+from agent.adapters.windows import MESSAGES, Window, Windows, answered
 from agent.errors import UnreachableError
-from agent.ports import History, Key, Spoken
-from contracts.channels import ChatKind, parse_chat
-from contracts.events.chat import Role
+from agent.ports import History, Key
 from contracts.rpc import HISTORY, HistoryRequest
 from runtime.conversation_log import ConversationLog
-from runtime.direct import StoredFact
 from runtime.errors import ReadFailed, RpcError
 from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 
-MESSAGES = 20
-"""How many messages the prompt's fifth layer holds."""
 DEADLINE = 2.0
 """Seconds for memory's answer; then the log is read."""
 TAIL = 20_000
 """How far behind the stream's end the log may be read; farther it scans and hurts everybody."""
-_MINE = {Role.ASSISTANT: True, Role.OPERATOR: True, Role.VISITOR: False, Role.USER: False}
-_SPOKEN = {ChatKind.VISITOR: False, ChatKind.ASSISTANT: True, ChatKind.OPERATOR: True}
+GAP_DEADLINE = 1.0
+"""Seconds to read what has come since a window; then memory is asked."""
 
 
 class Histories:
     """The last messages up to a sequence, none missing."""
 
-    def __init__(self, rpc: RpcClient, chat: ConversationLog) -> None:
+    def __init__(self, rpc: RpcClient, chat: ConversationLog, windows: Windows | None = None) -> None:
         self._rpc = rpc
         self._chat = chat
+        self._windows = windows or Windows()
 
     async def up_to(self, key: Key, seq: int) -> History:
-        """The newest messages with sequence ≤ seq; raises UnreachableError when neither memory nor the log answers."""
+        """The newest messages with sequence ≤ seq, which must be one of the conversation's facts.
+
+        Raises:
+            UnreachableError: neither memory nor the log answers.
+        """
+        window = await self._extended(key, seq)
+        if window is not None:
+            self._windows.keep(key, window)
+            return window.history
         request = HistoryRequest(
             company_id=key.company, conversation_id=key.conversation, up_to_seq=seq, limit=MESSAGES
         )
@@ -45,35 +46,27 @@ class Histories:
         except RpcError as error:
             log.warning("history.from_log", conversation=key.conversation, reason=error.code)
             return await self._from_log(key, seq)
-        visitor = reply.visitor
-        return History(
-            messages=tuple(
-                Spoken(_MINE[message.role], message.text, message.seq)
-                for message in reply.messages
-                if message.role in _MINE
-            ),
-            visits=visitor.visits,
-            page_url=visitor.page.url if visitor.page else None,
-            page_title=visitor.page.title if visitor.page else None,
-            funnel_stage=visitor.funnel_stage,
-        )
+        window = answered(reply, seq)
+        self._windows.keep(key, window)
+        return window.history
+
+    async def _extended(self, key: Key, seq: int) -> Window | None:
+        """The window up to `seq`; None without one, or when what has come since cannot be read whole."""
+        held = self._windows.get(key)
+        if held is None or not held.up_to <= seq <= held.up_to + TAIL:
+            return None
+        if held.up_to == seq:
+            return held
+        try:
+            facts = await self._chat.read(*key, held.up_to, seq, deadline=GAP_DEADLINE)
+        except ReadFailed:
+            return None
+        # A replica that lags does not say so: only the fact that was named shows that none is missing.
+        return held.extended(facts, seq) if facts and facts[-1].seq == seq else None
 
     async def _from_log(self, key: Key, seq: int) -> History:
         try:
             facts = await self._chat.read(*key, max(seq - TAIL, 0), seq)
         except ReadFailed as error:
             raise UnreachableError(f"neither memory nor the log tells what was said: {error}") from error
-        spoken = [said for fact in facts if (said := _spoken(fact)) is not None]
-        return History(messages=tuple(spoken[-MESSAGES:]))
-
-
-def _spoken(fact: StoredFact) -> Spoken | None:
-    address = parse_chat(fact.subject)
-    mine = None if address is None else _SPOKEN.get(address.kind)
-    if mine is None:
-        return None
-    try:
-        data = cast("Mapping[str, Any]", orjson.loads(fact.event)["data"])
-        return Spoken(mine, str(data["text"]), fact.seq)
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        return None
+        return Window(0, History(())).extended(facts, seq).history

@@ -1,0 +1,82 @@
+"""What was said, read with as few questions as possible: always the same as memory would have said."""
+
+from agent.adapters.histories import Histories
+from agent.adapters.windows import KEPT_CHARACTERS, KEPT_SECONDS, KEPT_WINDOWS, MESSAGES, Window, Windows
+from agent.ports import History, Key, Spoken
+from agent.testing.stage import COMPANY, stage
+from runtime.clock import FakeClock
+from runtime.conversation_log import ConversationLog
+from runtime.direct import StoredFact
+from runtime.rpc import RpcClient
+from runtime.testing import NatsServer
+
+KEY = Key(COMPANY, "c1")
+
+
+async def test_after_the_first_time_memory_is_not_asked_and_the_history_is_the_same(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene:
+        kept = Histories(RpcClient(scene.nats), scene.log)
+        await kept.up_to(KEY, await scene.visitor("c1", "the first"))
+        for number in range(2 * MESSAGES):
+            await scene.visitor("another", "not of this conversation")
+            if number % 3 == 2:
+                await scene.take("c1")
+            write = scene.visitor if number % 2 else scene.operator
+            seq = await write("c1", f"message {number}")
+            # Nothing kept: this one asks memory.
+            asked = await Histories(RpcClient(scene.nats), scene.log).up_to(KEY, seq)
+            scene.memory_fails = True
+            assert await kept.up_to(KEY, seq) == asked
+            assert await kept.up_to(KEY, seq) == asked
+            scene.memory_fails = False
+
+
+async def test_a_log_that_does_not_show_the_named_message_is_not_believed(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene:
+        first = await scene.visitor("c1", "one")
+        second = await scene.visitor("c1", "two")
+        behind = _Behind(scene.nats)
+        histories = Histories(RpcClient(scene.nats), behind)
+        await histories.up_to(KEY, first)
+        said = await histories.up_to(KEY, second)
+        assert [message.text for message in said.messages] == ["one", "two"]
+
+
+async def test_an_earlier_sequence_is_asked_for_anew(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene:
+        first, second = await scene.visitor("c1", "one"), await scene.visitor("c1", "two")
+        histories = Histories(RpcClient(scene.nats), scene.log)
+        assert len((await histories.up_to(KEY, second)).messages) == 2
+        assert len((await histories.up_to(KEY, first)).messages) == 1
+
+
+async def test_windows_are_bounded_in_time_number_and_size() -> None:
+    clock = FakeClock()
+    windows = Windows(clock.monotonic)
+    windows.keep(KEY, _window("hello"))
+    await clock.advance(KEPT_SECONDS)
+    assert windows.get(KEY) is not None
+    await clock.advance(0.001)
+    assert windows.get(KEY) is None
+
+    keys = [Key(COMPANY, f"c{number}") for number in range(KEPT_WINDOWS + 1)]
+    for key in keys:
+        windows.keep(key, _window("hello"))
+    assert [windows.get(key) is not None for key in keys[:2]] == [False, True]
+
+    windows.keep(KEY, _window("x" * (KEPT_CHARACTERS - 5)))
+    assert [windows.get(key) is not None for key in keys[-2:]] == [False, True]
+    assert windows.get(KEY) is not None
+
+
+class _Behind(ConversationLog):
+    """A replica that has not got the newest message yet."""
+
+    async def read(
+        self, company: str, conversation: str, after: int, up_to: int, *, deadline: float = 10.0
+    ) -> list[StoredFact]:
+        return (await super().read(company, conversation, after, up_to, deadline=deadline))[:-1]
+
+
+def _window(text: str) -> Window:
+    return Window(1, History((Spoken(mine=False, text=text, seq=1),)))
