@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nats.aio.client import Client
 
-from runtime.connection import BusClient, ConnectionHooks, connect
+from runtime.bus_client import BusClient
+from runtime.connection import ConnectionHooks, connect
 from runtime.errors import NotReady
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually

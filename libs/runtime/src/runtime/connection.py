@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import structlog
 from nats.aio.client import Client
@@ -17,6 +16,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 
+from runtime.bus_client import BusClient, Take
 from runtime.errors import NotReady
 from runtime.logging import masked_text
 from runtime.settings import NatsSettings
@@ -26,40 +26,8 @@ log = structlog.get_logger(__name__)
 Hook = Callable[[], Awaitable[None]]
 ErrorHook = Callable[[Exception], Awaitable[None]]
 
-_MOST_NAMES = 256
 RECONNECT_WAIT = 0.25
 """Seconds between two attempts at one server."""
-
-
-class BusClient(Client):
-    """nats-py's client with a quicker way through headers.
-
-    Its own parser looks at every character of every name, and a snapshot of a conversation has forty headers: half of
-    what reading one costs. Names that have been seen take the short way here; all else goes nats-py's.
-    """
-
-    _known_names: ClassVar[set[str]] = set()
-
-    @staticmethod
-    def _parse_header_lines(raw: bytes) -> dict[str, str]:
-        known = BusClient._known_names
-        try:
-            lines = raw.decode("ascii").split("\r\n")
-        except UnicodeDecodeError:
-            return Client._parse_header_lines(raw)
-        headers: dict[str, str] = {}
-        for line in lines:
-            if line:
-                name, _, value = line.partition(":")
-                if name not in known:
-                    break
-                headers[name] = value.strip()
-        else:
-            return headers
-        headers = Client._parse_header_lines(raw)
-        if len(known) < _MOST_NAMES:
-            known.update(headers)
-        return headers
 
 
 @dataclass
@@ -170,6 +138,19 @@ async def subscribe(
     return await client.subscribe(  # pyright: ignore[reportUnknownMemberType] - a bare Future in its signature
         subject, queue=queue, cb=handle, pending_msgs_limit=pending_messages, pending_bytes_limit=pending_bytes
     )
+
+
+async def listen(client: Client, subject: str, take: Take) -> Subscription:
+    """A core subscription whose messages are taken as they are read, with no queue and no task between: for functions
+    that do next to nothing."""
+
+    async def handle(message: Msg) -> None:
+        take(message)
+
+    subscription = await subscribe(client, subject, handle, pending_messages=1024 * 1024, pending_bytes=1 << 28)
+    if isinstance(client, BusClient):
+        client.listen(subscription._id, take)  # pyright: ignore[reportPrivateUsage]
+    return subscription
 
 
 def client_of(source: JetStreamContext | Client) -> Client:

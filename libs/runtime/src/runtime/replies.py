@@ -18,11 +18,9 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import NoRespondersError
 
-from runtime.connection import subscribe
+from runtime.connection import listen
 
 NO_RESPONDERS = "503"
-_PENDING_MESSAGES = 1024 * 1024
-_PENDING_BYTES = 256 * 1024 * 1024
 
 
 class Pending:
@@ -110,15 +108,7 @@ class ReplyInbox:
     async def expect(self, done: Callable[[Msg], bool] | None = None) -> Pending:
         """A name to reply to. `done` says which reply is the last; without it the first is."""
         if self._starting is None or (self._starting.done() and self._starting.exception() is not None):
-            self._starting = asyncio.create_task(
-                subscribe(
-                    self._client,
-                    self._prefix + "*",
-                    self._on_message,
-                    pending_messages=_PENDING_MESSAGES,
-                    pending_bytes=_PENDING_BYTES,
-                )
-            )
+            self._starting = asyncio.create_task(listen(self._client, self._prefix + "*", self._on_message))
         if not self._starting.done() or self._starting.exception() is not None:
             await asyncio.shield(self._starting)
         self._count += 1
@@ -159,7 +149,7 @@ class ReplyInbox:
             await self._client.publish(subject, payload, reply=pending.reply_to)
             return await pending.wait(deadline)
 
-    async def _on_message(self, message: Msg) -> None:
+    def _on_message(self, message: Msg) -> None:
         pending = self._pending.get(message.subject[self._skip :])
         if pending is not None:
             pending.accept(message)
