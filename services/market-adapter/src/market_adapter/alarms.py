@@ -24,7 +24,7 @@ class Alarms:
 
     async def attend(self) -> None:
         """New bars against every active alert; then whatever is not announced yet."""
-        for alert in await self._store.active():
+        for alert in await self._store.behind(self._provider.now()):
             try:
                 await self._look(alert)
             except MarketError as error:

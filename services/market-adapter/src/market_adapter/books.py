@@ -67,8 +67,8 @@ class Books:
         raise BusyError(str(owner.user), "this account is being changed from many sides: try again")
 
     async def attend(self) -> None:
-        """Every account in which something waits, brought up to date, and what is untold told."""
-        for owner in await self._store.attention():
+        """Every account in which something is due, brought up to date, and what is untold told."""
+        for owner in await self._store.attention(self._wall.now(), self._provider.now()):
             await self.current(owner)
             await self._tell(owner, (await self._store.load(owner)).outbox)
 

@@ -99,8 +99,9 @@ class AccountStore(Protocol):
         """Stores it as the next version; False when somebody else has stored one since it was loaded."""
         ...
 
-    async def attention(self) -> Sequence[Owner]:
-        """Whose account has something that waits: for the market, for an answer, or to be told."""
+    async def attention(self, wall: datetime, market: datetime) -> Sequence[Owner]:
+        """Whose account has something to be done now: a live order that has not seen the market up to `market`, a
+        question whose time has run out by `wall`, or a fact that is to be told."""
         ...
 
     async def archive(self, owner: Owner, orders: Sequence[Order]) -> None:
@@ -135,8 +136,12 @@ class AlertStore(Protocol):
         """Stores it; the one that is there when its id has been used before."""
         ...
 
-    async def active(self, owner: Owner | None = None, symbol: str | None = None) -> Sequence[Alert]:
-        """Active ones, oldest first: of one owner, or everybody's."""
+    async def active(self, owner: Owner, symbol: str | None = None) -> Sequence[Alert]:
+        """One owner's active ones, oldest first."""
+        ...
+
+    async def behind(self, market: datetime) -> Sequence[Alert]:
+        """Everybody's active ones that have not seen the market up to this moment."""
         ...
 
     async def seen(self, before: Alert, after: Alert) -> bool:

@@ -1,6 +1,7 @@
 """A whole desk of paper trading for tests: a market that the test moves, a store in memory, a bus that hears."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from contracts.market_rpc import ActionDecideRequest
@@ -62,7 +63,7 @@ class MemoryAccounts:
             raise Crash
         return True
 
-    async def attention(self) -> list[Owner]:
+    async def attention(self, wall: datetime, market: datetime) -> list[Owner]:
         return [account.owner for account in self.accounts.values()]
 
     async def archive(self, owner: Owner, orders: Any) -> None:

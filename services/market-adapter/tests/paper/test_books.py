@@ -15,7 +15,7 @@ from contracts.market_rpc import ActionDecideRequest, UserRef
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.books import KEPT
 from market_adapter.domain.bars import Split
-from market_adapter.domain.paper.account import OPENING_CASH
+from market_adapter.domain.paper.account import OPENING_CASH, Owner
 from market_adapter.domain.paper.orders import FINAL, OrderState
 from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
 from market_adapter.testing_desk import ANN, Desk, market
@@ -313,3 +313,29 @@ async def test_a_caller_without_a_user_has_no_account() -> None:
     with pytest.raises(RpcError) as raised:
         await Desk(market("100")).call("get_portfolio", user=None)
     assert raised.value.reason == "no_user"
+
+
+async def test_only_accounts_in_which_something_is_due_are_looked_at(store: MongoAccounts) -> None:
+    desk = Desk(market("100", "100", "100"), store)
+
+    async def due() -> list[Owner]:
+        return list(await store.attention(desk.clock.now(), desk.provider.now()))
+
+    order = await desk.order(order_type="limit", limit_price=50)
+    assert await due() == []
+    await desk.clock.advance(3600)
+    assert await due() == [ANN]  # the hour is over
+    await desk.books.attend()
+    assert (await due(), await desk.state(order)) == ([], OrderState.EXPIRED)
+    await desk.decide(await desk.order(call_id="c2", order_type="limit", limit_price=50))
+    assert await due() == []
+    desk.provider.today += 1
+    assert await due() == [ANN]  # the market has moved
+    await desk.books.attend()
+    assert await due() == []
+    desk.heard.away = True
+    await desk.decide(await desk.order(call_id="c3"), "reject")
+    assert await due() == [ANN]  # a fact is untold
+    desk.heard.away = False
+    await desk.books.attend()
+    assert await due() == []

@@ -1,12 +1,13 @@
 """Paper accounts in MongoDB: one document an account, and one for each final order that an account has shed.
 
-    market_accounts  {_id: "company/user", company, user, version, attention, account: {…}}
+    market_accounts  {_id: "company/user", company, user, version, untold, seen_until?, confirm_by?, account: {…}}
     market_orders    {_id: "company/user/order", company, user, symbol, ended_at, filled, order: {…}}
 
 Decimals and times are strings: exact, and the same in every server that speaks MongoDB's protocol.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -40,15 +41,19 @@ class MongoAccounts:
         version = account.version + 1
         body = _ACCOUNT.dump_python(account, mode="json")
         body["version"] = version
-        waits = any(order.live or order.state is OrderState.PENDING for order in account.orders)
         document: Document = {
             "_id": str(account.owner),
             "company": account.owner.company,
             "user": account.owner.user,
             "version": version,
-            "attention": waits or bool(account.outbox),
+            "untold": bool(account.outbox),
             "account": body,
         }
+        # ISO 8601 in UTC: as strings they are in order.
+        if seen := [order.seen_until for order in account.orders if order.live and order.seen_until is not None]:
+            document["seen_until"] = min(seen).isoformat()
+        if asked := [order.confirm_by for order in account.orders if order.state is OrderState.PENDING]:
+            document["confirm_by"] = min(asked).isoformat()
         if account.version == 0:
             try:
                 await self._accounts.insert_one(document)
@@ -58,9 +63,14 @@ class MongoAccounts:
         key = {"_id": document["_id"], "version": account.version}
         return (await self._accounts.replace_one(key, document)).matched_count == 1
 
-    async def attention(self) -> Sequence[Owner]:
-        """Owners of accounts in which something waits."""
-        found = self._accounts.find({"attention": True}, {"company": 1, "user": 1})
+    async def attention(self, wall: datetime, market: datetime) -> Sequence[Owner]:
+        """Owners of accounts in which something is due."""
+        due: list[Document] = [
+            {"untold": True},
+            {"seen_until": {"$lt": market.isoformat()}},
+            {"confirm_by": {"$lte": wall.isoformat()}},
+        ]
+        found = self._accounts.find({"$or": due}, {"company": 1, "user": 1})
         return [Owner(document["company"], document["user"]) async for document in found]
 
     async def archive(self, owner: Owner, orders: Sequence[Order]) -> None:

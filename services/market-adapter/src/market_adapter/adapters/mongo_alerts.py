@@ -7,6 +7,7 @@ An alert fires by one update that asks for its state and what it had seen: of se
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -37,14 +38,16 @@ class MongoAlerts:
             return alert if found is None else _alert(found)
         return alert
 
-    async def active(self, owner: Owner | None = None, symbol: str | None = None) -> Sequence[Alert]:
+    async def active(self, owner: Owner, symbol: str | None = None) -> Sequence[Alert]:
         """Oldest first."""
-        wanted: Document = {"state": AlertState.ACTIVE.value}
-        if owner is not None:
-            wanted |= _of(owner)
+        wanted: Document = {"state": AlertState.ACTIVE.value, **_of(owner)}
         if symbol is not None:
             wanted["symbol"] = symbol
         return await self._found(wanted)
+
+    async def behind(self, market: datetime) -> Sequence[Alert]:
+        """Oldest first. Times are ISO 8601 in UTC: as strings they are in order."""
+        return await self._found({"state": AlertState.ACTIVE.value, "seen_until": {"$lt": market.isoformat()}})
 
     async def seen(self, before: Alert, after: Alert) -> bool:
         """Compare-and-set on state and on what it had seen."""
