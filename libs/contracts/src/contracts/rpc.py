@@ -12,6 +12,7 @@ from contracts.company import CompanySettings
 from contracts.envelope import Wire
 from contracts.errors import CallError
 from contracts.events.chat import Action, Chart, Citation, Owner, Page, Role
+from contracts.events.tool import QuotaView
 from contracts.ids import CompanyId, Id
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
@@ -356,14 +357,6 @@ class CatalogueRequest(Wire):
     user_id: Id | None = None
     name: str | None = Field(default=None, max_length=128)
     with_quota: bool = False
-
-
-class QuotaView(Wire):
-    """What is left of a limit in one window that slides; nothing is consumed by asking."""
-
-    limit: int
-    remaining: int
-    reset_at: int = Field(description="ms since the epoch: when the oldest call leaves the window")
 
 
 class CatalogueTool(Wire):

@@ -14,13 +14,14 @@ from contracts.envelope import CloudEvent
 from contracts.errors import ToolCode
 from contracts.events.tool import (
     FieldError,
+    QuotaView,
     ToolCallCompleted,
     ToolCallRequested,
     ToolError,
     ToolMetadata,
     ToolResult,
 )
-from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool, QuotaView
+from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
 from gateway.testing import GatewayUnderTest, TokenMaker
 from runtime.rpc import RpcServer
 

@@ -45,6 +45,14 @@ class ToolResult(Wire):
     metadata: ToolMetadata
 
 
+class QuotaView(Wire):
+    """What is left of a limit in one window that slides; nothing is consumed by asking."""
+
+    limit: int
+    remaining: int
+    reset_at: int = Field(description="ms since the epoch: when the oldest call leaves the window")
+
+
 class ToolCallRequested(Wire):
     """Somebody asks for a tool call. A call without a valid principal is refused (UNAUTHORIZED)."""
 

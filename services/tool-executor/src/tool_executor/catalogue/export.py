@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, cast
 
-from contracts.rpc import CatalogueTool, QuotaView
+from contracts.events.tool import QuotaView
+from contracts.rpc import CatalogueTool
 from tool_executor.catalogue.registry import Entry
 
 

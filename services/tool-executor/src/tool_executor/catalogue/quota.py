@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from contracts.rpc import QuotaView
+from contracts.events.tool import QuotaView
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain.plans import Caller
 from tool_executor.ports import RateLimiter, StoreAway
