@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 import urllib.request
 from dataclasses import dataclass
 from typing import Any
@@ -61,7 +60,7 @@ class TokenVerifier:
         self._issuer = settings.jwt_issuer
         self._secret = settings.jwt_secret.get_secret_value() if settings.jwt_secret else None
         self._public_key = settings.jwt_public_key.replace("\\n", "\n") if settings.jwt_public_key else None
-        self._keys = KeySet(settings.jwt_jwks_url) if settings.jwt_jwks_url else None
+        self._keys = KeySet(settings.jwt_jwks_url, self._clock) if settings.jwt_jwks_url else None
         if not (self._secret or self._public_key or self._keys):
             raise NotReady("no key for tokens: set NEXUS_JWT_SECRET, NEXUS_JWT_PUBLIC_KEY or NEXUS_JWT_JWKS_URL")
 
@@ -147,8 +146,9 @@ class TokenMinter:
 class KeySet:
     """The RSA keys at a JWKS address, kept for five minutes; asked for again for an unknown key, at most every 10 s."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, clock: Clock) -> None:
         self._url = url
+        self._clock = clock
         self._keys: dict[str | None, PyJWK] = {}
         self._fetched = float("-inf")
         self._lock = asyncio.Lock()
@@ -160,9 +160,9 @@ class KeySet:
             InvalidToken: there is no such key.
             KeysUnavailable: no keys are known and none can be fetched.
         """
-        if kid not in self._keys or time.monotonic() - self._fetched > _KEYS_FRESH:
+        if kid not in self._keys or self._clock.monotonic() - self._fetched > _KEYS_FRESH:
             async with self._lock:
-                if time.monotonic() - self._fetched > _KEYS_AGAIN:
+                if self._clock.monotonic() - self._fetched > _KEYS_AGAIN:
                     await self._refresh()
         key = self._keys.get(kid)
         if key is None:
@@ -180,7 +180,7 @@ class KeySet:
                 raise KeysUnavailable("the key set for tokens cannot be fetched") from error
             return
         finally:
-            self._fetched = time.monotonic()
+            self._fetched = self._clock.monotonic()
         usable = [key for key in keys if key.key_type == "RSA" and key.public_key_use in (None, "sig")]
         self._keys = {key.key_id: key for key in usable}
         if len(usable) == 1:

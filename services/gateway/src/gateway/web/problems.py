@@ -128,6 +128,10 @@ async def _bad_request(_: Request, error: Exception) -> JSONResponse:
 
 async def _http_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
+    if error.status_code == HTTPStatus.BAD_REQUEST:
+        # The framework's word for a body that is not text; one that is not JSON is a 422 of its own.
+        fields = [FieldProblem(field="body", message="must be JSON in UTF-8")]
+        return problem(422, ErrorCode.BAD_FIELD, "the body cannot be read", errors=fields)
     code = _CODES.get(error.status_code, "BAD_REQUEST")
     headers = dict(error.headers) if error.headers else None
     return problem(error.status_code, code, str(error.detail), headers=headers)
