@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+
 from tool_executor.domain.glossary import LANGUAGES, LEVELS, Concept, Glossary, NotFound
 
 GLOSSARY = Glossary.load()
