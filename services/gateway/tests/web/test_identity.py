@@ -1,7 +1,7 @@
 """Whose tokens the gateway believes: RS256 by a public key, and by a key set whose keys come and go."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -39,7 +39,7 @@ def token(key: RSAPrivateKey, kid: str | None, **claims: Any) -> str:
 @asynccontextmanager
 async def gateway(
     nats_server: NatsServer, settings: TokenSettings, clock: FakeClock
-) -> AsyncIterator[tuple[Http, str]]:
+) -> AsyncGenerator[tuple[Http, str]]:
     async with (
         run_gateway(nats_server.url, build_identity(settings, 3600, clock)) as running,
         aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=15)) as session,
@@ -48,7 +48,7 @@ async def gateway(
 
 
 @asynccontextmanager
-async def key_set(published: dict[str, RSAPrivateKey]) -> AsyncIterator[str]:
+async def key_set(published: dict[str, RSAPrivateKey]) -> AsyncGenerator[str]:
     """A JWKS address; what is in `published` when it is asked is what it tells."""
 
     async def answer(_: web.Request) -> web.Response:
@@ -80,7 +80,7 @@ async def test_rs256_with_the_companys_public_key_and_nothing_else(
         # A public key is known to everybody: it must be no secret to sign with.
         parts = {"sub": "ana", "role": "admin", "company": "acme", "exp": 4_000_000_000}
         by_secret = jwt.encode(parts, SIGNING.get_secret_value(), algorithm="HS256")
-        unsigned = jwt.encode(parts, None, algorithm="none")
+        unsigned = jwt.encode(parts, "", algorithm="none")
         for bad in (
             token(keys["k2"], None),
             by_secret,
