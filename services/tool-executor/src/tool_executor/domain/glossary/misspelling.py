@@ -19,7 +19,8 @@ _ACRONYM = 3
 _SWAP_ONLY_UP_TO = 4
 _NO_OTHER_VOWEL_UP_TO = 5
 _NO_OTHER_LETTER_UP_TO = 7
-_ONE_MISTAKE_UP_TO = 8
+_ANY_INITIAL_FROM = 9
+_TWO_MISTAKES_FROM = 8
 _TWO_MISTAKES_UP_TO = 17
 _ANY_TWO_FROM = 13
 _MOST_MISTAKES = 3
@@ -66,18 +67,23 @@ class Misspellings:
 
 
 def is_misspelling(asked: str, name: str, mistakes: int) -> bool:
-    """Whether `asked`, so many letters (added, missing, changed, swapped) away, may be meant as `name`."""
+    """Whether `asked`, so many letters (added, missing, changed, swapped) away, may be meant as `name`.
+
+    Letters of the name: up to 4, two swapped; 5, one mistake that sounds the same; 6 and 7, one, but no letter changed
+    for one of another sound; 8 to 12, any one, or two that sound the same; 13 to 17, any two; from 18, any three.
+    The initial may only be wrong if it is the one mistake in 9 letters or more, or swapped with the next.
+    """
     length = len(name)
     if length <= _SWAP_ONLY_UP_TO:
         return mistakes == 1 and sorted(asked) == sorted(name)
     if length <= _NO_OTHER_VOWEL_UP_TO:
         return mistakes == 1 and _sound_the_same(asked, name, vowels_matter=True)
     if mistakes > 1 and length < _ANY_TWO_FROM:
-        return length > _ONE_MISTAKE_UP_TO and mistakes == 2 and _sound_the_same(asked, name)
+        return length >= _TWO_MISTAKES_FROM and mistakes == 2 and _sound_the_same(asked, name)
     if mistakes > (2 if length <= _TWO_MISTAKES_UP_TO else _MOST_MISTAKES):
         return False
     if asked[0] != name[0] and asked[:2] != name[1::-1]:
-        return mistakes == 1 and length > _ONE_MISTAKE_UP_TO
+        return mistakes == 1 and length >= _ANY_INITIAL_FROM
     if length <= _NO_OTHER_LETTER_UP_TO and len(asked) == length:
         return _sound_the_same(asked, name)
     return True

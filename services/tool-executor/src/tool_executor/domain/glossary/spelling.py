@@ -7,6 +7,7 @@ to send the forms of a word to the same place, and different words to different 
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 _WORD = re.compile(r"[^\W_]+")
 _APOSTROPHES = re.compile(r"['’‘`´]")
@@ -47,9 +48,15 @@ def stems_of(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def key_of(words: tuple[str, ...]) -> str:
     """The words that count, in their order, run together."""
-    return "".join(stems_of(words))
+    return _run_together(stems_of(words))
 
 
 def unordered_key_of(words: tuple[str, ...]) -> str:
     """The words that count, in alphabetical order, run together."""
-    return "".join(sorted(stems_of(words)))
+    return _run_together(sorted(stems_of(words)))
+
+
+def _run_together(stems: Iterable[str]) -> str:
+    """One word, which ends as it would had it been written as one: "z score" as "zscores"."""
+    key = "".join(stems)
+    return key.removesuffix("e") if len(key) >= _SPANISH_PLURAL_FROM else key
