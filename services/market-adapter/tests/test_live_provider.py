@@ -283,3 +283,12 @@ async def test_one_question_serves_all_who_ask_within_its_time(live: LiveProvide
 async def test_a_share_class_is_spelled_their_way(live: LiveProvider, script: Script) -> None:
     assert (await live.quote(ETF)).symbol.name == "BRK.B"
     assert any(path.endswith("/BRK-B") for path in script.asked)
+
+
+async def test_a_price_that_is_too_old_is_no_price(script: Script) -> None:
+    class Later(SystemClock):
+        def now(self) -> datetime:
+            return NOW + timedelta(days=30)
+
+    late = LiveProvider(Yahoo(Rerouted(script.base)), CryptoExchange("kraken"), Later())
+    assert await reason(late.quote(ACME)) == "stale"

@@ -51,6 +51,7 @@ class ScriptedProvider:
         self.all_bars = dict(bars)
         self.splits = splits or {}
         self.today = today
+        self.currency = "USD"
 
     def now(self) -> datetime:
         """The close of the newest bar that is out."""
@@ -67,7 +68,7 @@ class ScriptedProvider:
         bars = self.all_bars[symbol.name][: self.today]
         last = bars[-1].session
         splits = tuple(split for split in self.splits.get(symbol.name, ()) if split.on <= last)
-        return History(symbol, "USD", self.source, bars[-limit:], splits)
+        return History(symbol, self.currency, self.source, bars[-limit:], splits)
 
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
         """Daily or weekly."""

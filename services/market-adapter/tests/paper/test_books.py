@@ -158,6 +158,16 @@ async def test_what_the_account_or_the_market_cannot_bear_is_refused(arguments: 
     assert (raised.value.code, raised.value.reason) == ("EXECUTION_ERROR", reason)
 
 
+@pytest.mark.parametrize(("symbol", "currency"), [("^GSPC", "USD"), ("BTC/USDT", "USDT"), ("VOD.L", "GBp")])
+async def test_what_cannot_be_bought_for_dollars_is_not_tradable(symbol: str, currency: str) -> None:
+    provider = market("100", "100")
+    provider.all_bars[symbol] = provider.all_bars["IBM"]
+    provider.currency = currency
+    with pytest.raises(RpcError) as raised:
+        await Desk(provider).order(symbol=symbol)
+    assert raised.value.reason == "not_tradable"
+
+
 @pytest.mark.parametrize(("arguments", "field"), [
     ({"quantity": 0}, "quantity"),
     ({"quantity": -1}, "quantity"),

@@ -9,7 +9,7 @@ from contracts.envelope import Snake
 from contracts.symbols import parse_symbol
 from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
-from market_adapter.domain.paper.account import OPENING_CASH, Account, Position
+from market_adapter.domain.paper.account import CURRENCY, OPENING_CASH, Account, Position
 from market_adapter.domain.paper.orders import Order, Side, to_cents
 from market_adapter.errors import MarketError
 from market_adapter.ports import MarketProvider
@@ -40,7 +40,7 @@ class PortfolioData(Sourced):
     buying_power: float
     equity: float
     realized: float
-    currency: str = "USD"
+    currency: str = CURRENCY
     paper: bool = True
 
 

@@ -15,7 +15,7 @@ from contracts.ids import derive_id
 from contracts.symbols import Symbol, SymbolKind
 from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
-from market_adapter.domain.paper.account import NO_CASH, Account, cancel, obstacle
+from market_adapter.domain.paper.account import CURRENCY, NO_CASH, Account, cancel, obstacle
 from market_adapter.domain.paper.orders import (
     CONFIRM_WITHIN,
     Order,
@@ -159,9 +159,11 @@ class TradingTools:
         order_id = derive_id(str(by.owner), "order", by.call_id).replace("-", "")
         quote = await self._provider.quote(symbol)
         if symbol.kind is SymbolKind.INDEX:
-            raise RefusedError(
-                symbol.name, f"{symbol} is an index: nobody can buy it; trade a fund on it", "not_tradable"
-            )
+            text = f"{symbol} is an index, which nobody can buy: trade a fund that follows it"
+            raise RefusedError(symbol.name, text, "not_tradable")
+        if quote.currency != CURRENCY:
+            text = f"{symbol} trades in {quote.currency}, and the paper account is in {CURRENCY}: nothing is converted"
+            raise RefusedError(symbol.name, text, "not_tradable")
         earlier = await self._books.store.archived_order(by.owner, order_id)
         order = earlier or await self._books.change(
             by.owner, lambda account, _news: self._with_order(account, self._order(asked, by, order_id, quote), symbol)

@@ -33,6 +33,7 @@ from market_adapter.domain.paper.orders import (
 from market_adapter.domain.splits import adjustment, scale_price
 
 OPENING_CASH = Decimal("100000.00")
+CURRENCY = "USD"
 NO_CASH = "insufficient_cash"
 NO_POSITION = "insufficient_position"
 CHANGED = "changed"
