@@ -1,10 +1,12 @@
 """HTTP: visitors' tokens, conversations, problem documents, pages."""
 
 import asyncio
+import json
 import re
 import uuid
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -288,6 +290,12 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
     status, page, _ = await http("GET", "/docs")
     assert status == 200
     assert "/v2/conversations/{conversationId}/owner" in page
+
+
+async def test_the_asyncapi_document_is_the_committed_one(http: Http) -> None:
+    status, document, _ = await http("GET", "/asyncapi")
+    committed = Path(__file__).parents[4] / "docs/asyncapi/asyncapi.json"
+    assert (status, document) == (200, json.loads(committed.read_text()))
 
 
 @pytest.mark.parametrize("path", ["/", "/pricing", "/help", "/guide", "/es", "/es/pricing", "/es/help", "/es/guide"])

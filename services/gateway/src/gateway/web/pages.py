@@ -3,14 +3,20 @@
 Pages name everything that they may load in their content security policy: nothing but this server's own files.
 """
 
+import asyncio
 import html
+import json
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from string import Template
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
+
+from contracts.asyncapi import document as asyncapi_document
 
 _SITE = files("gateway") / "site"
 POLICY = (
@@ -63,6 +69,7 @@ def page_routes() -> list[BaseRoute]:
         body = (_SITE / "static" / name).read_bytes()
         routes.append(Route(path, _serve_file(body, media_type), methods=["GET"]))
     routes.append(Route("/docs", _docs, methods=["GET"]))
+    routes.append(Route("/asyncapi", _asyncapi, methods=["GET"]))
     return routes
 
 
@@ -120,7 +127,20 @@ async def _docs(request: Request) -> Response:
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Nexus HTTP interface</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<link rel="stylesheet" href="/static/site.css"></head><body><main><h1>Nexus HTTP interface</h1>'
-        '<p>The whole document: <a href="/openapi.json">/openapi.json</a>.</p>'
+        '<p>The whole document: <a href="/openapi.json">/openapi.json</a>; events and calls on the bus: '
+        '<a href="/asyncapi">/asyncapi</a>.</p>'
         f"<dl>{''.join(rows)}</dl></main></body></html>"
     )
     return HTMLResponse(body, headers=_HEADERS)
+
+
+@cache
+def _asyncapi_text() -> str:
+    # As the repository keeps it, and as slow to make as hundreds of schemas are.
+    return (
+        json.dumps(asyncapi_document(version("nexus-contracts")), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    )
+
+
+async def _asyncapi(_: Request) -> Response:
+    return Response(await asyncio.to_thread(_asyncapi_text), media_type="application/json", headers=_HEADERS)
