@@ -10,18 +10,22 @@ import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.bus_clock import JetStreamClock
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.chat_log import JetStreamChatLog, Verify
 from agent.adapters.companies import CHANGES, CompanyCache
 from agent.adapters.drivers import AgentDrivers
 from agent.adapters.failures import FailedTurns
+from agent.adapters.hand_offs import EndedTurns, HandOffs
 from agent.adapters.histories import Histories
 from agent.adapters.journal_store import JournalStore
 from agent.adapters.live import LiveEvents
 from agent.adapters.models import configured
 from agent.adapters.newest import NewestFacts
+from agent.adapters.price_table import prices
 from agent.adapters.tool_calls import ToolRequests
+from agent.adapters.usage_facts import UsageBook
 from agent.assisting.needs import HelpPorts
 from agent.handlers import LiveFacts, TurnHandler, TurnStates
 from agent.help_methods import HelpMethods
@@ -29,6 +33,7 @@ from agent.ports import Key
 from agent.settings import AgentSettings, ModelSettings
 from agent.turns.engine import TurnEngine
 from agent.turns.needs import Limits, Ports
+from agent.turns.paying import Spending
 from agent.turns.sweeping import Sweep
 from agent.turns.watching import Watches
 from contracts.channels import LIVE_CHAT_ALL, TURN_TRIGGERS, parse_chat
@@ -87,6 +92,9 @@ class Agent:
         self._live = LiveEvents(publisher)
         self._watches = Watches()
         self.models = configured(connections.models, self._session, settings.model_silence_seconds)
+        self._budgets = MemoryBudgets(rpc, nats)
+        self._usage = UsageBook(publisher, prices())
+        spending = Spending(self._budgets, self._usage)
         ports = Ports(
             chat=JetStreamChatLog(chat, self._messages, publisher, connections.verify),
             journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance),
@@ -96,9 +104,10 @@ class Agent:
             tools=ToolRequests(publisher, ReplyInbox.of(nats), instance),
             drivers=AgentDrivers(rpc, self._driven_here),
             live=self._live,
-            failures=FailedTurns(publisher, DeadLetters(nats), chat),
+            failures=EndedTurns(FailedTurns(publisher, DeadLetters(nats), chat), HandOffs(publisher, chat)),
             models=self.models,
             clock=self._clock,
+            spending=spending,
         )
         limits = Limits(settings.turn_deadline_seconds, settings.model_seconds, settings.tool_seconds)
         self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits)
@@ -114,7 +123,7 @@ class Agent:
         )
         self._server = RpcServer(nats)
         self._help = HelpMethods(
-            HelpPorts(self.companies, ports.histories, NewestFacts(chat), self.models), self.models.listed
+            HelpPorts(self.companies, ports.histories, NewestFacts(chat), self.models, spending), self.models.listed
         )
         self._chat = chat
         self._sweep = Sweep(
@@ -146,6 +155,7 @@ class Agent:
         await self._sweep.stop()
         await self.worker.drain(deadline)
         await self._live.flush(1.0)
+        await self._usage.flush(2.0)
         await self._server.drain(1.0)
         await self._session.close()
 

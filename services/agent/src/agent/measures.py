@@ -14,6 +14,8 @@ MODEL_TOKENS = Counter("nexus_model_tokens_total", "Tokens as providers count th
 FIRST_TOKEN_SECONDS = Histogram(
     "nexus_first_token_seconds", "From the stored message to the first text that goes out", buckets=_SECONDS
 )
+USAGE_LOST = Counter("nexus_usage_lost_total", "Model calls whose usage could not be recorded")
+BUDGET_LOCAL = Counter("nexus_budget_local_total", "Model calls granted or refused without the shared budgets")
 
 SPAN_TURN = "invoke_agent"
 SPAN_CHAT = "chat"

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
-from agent.domain.turn.journal import Call, Journal, Reply
+from agent.domain.spending import Account
+from agent.domain.turn.journal import Call, Journal, Reply, Tokens
 from agent.domain.turn.log import LogView
 from contracts.company import CompanySettings
+from contracts.memory_rpc import Tier
 
 
 class Key(NamedTuple):
@@ -227,6 +229,39 @@ class ModelChoice:
     candidates: tuple[tuple[Model, str], ...] = field(default=())
 
 
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Tokens asked for before a model call. `at`: when it was granted, in seconds since the epoch."""
+
+    call: str
+    company: str
+    payer: str | None
+    tokens: int
+    seconds: float
+    tier: Tier
+    at: int
+
+
+class Budgets(Protocol):
+    """What companies and visitors may still spend."""
+
+    async def reserve(self, wanted: Reservation, daily: int | None, hourly: int | None) -> Reservation:
+        """The reservation as granted; raises BudgetSpentError. The limits are in tokens, None: there is none."""
+        ...
+
+    def settle(self, reservation: Reservation, used: int) -> None:
+        """What the call really used, later and without waiting."""
+        ...
+
+
+class UsageFacts(Protocol):
+    """The book of what model calls used."""
+
+    def record(self, account: Account, provider: str, model: str, usage: Tokens, *, estimated: bool) -> None:
+        """One model call, later and without waiting."""
+        ...
+
+
 class Newest(Protocol):
     """How far conversations are."""
 
@@ -240,4 +275,8 @@ class Models(Protocol):
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
         """For a company's preferred provider and model: what is really tried, in order; never empty."""
+        ...
+
+    def cheaper(self, provider: str, model: str) -> ModelChoice:
+        """The same provider's cheaper model, and nobody else's; never empty."""
         ...

@@ -61,6 +61,15 @@ class ConfiguredModels:
             candidates.sort(key=lambda candidate: not candidate[0].available())
         return ModelChoice(tuple(candidates))
 
+    def cheaper(self, provider: str, model: str) -> ModelChoice:
+        """The cheaper model, at the forced server, or at the preferred provider, or at the first of the chain."""
+        if self._forced is not None:
+            return ModelChoice(((self._forced[0], model),))
+        name = provider if provider in self._providers else next(iter(self._order), "offline")
+        if name == "offline" or provider == "offline":
+            return ModelChoice(((self._offline, OFFLINE_MODEL),))
+        return ModelChoice(((self._providers[name], model_at(name, model)),))
+
 
 def configured(settings: ModelSettings, session: aiohttp.ClientSession, silence: float) -> ConfiguredModels:
     """The providers that the environment has keys or a base URL for."""

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from agent.domain.spending import Account
 from agent.domain.turn.journal import Reply
 from agent.errors import HelpRefusedError
 from agent.ports import Companies, Histories, History, Key, Models, Newest, Prompt
-from agent.turns.asking import ask
+from agent.turns.paying import Spending, ask_paid
 from contracts.company import CompanyConfig
 
 SECONDS = 25.0
@@ -20,6 +21,7 @@ class HelpPorts:
     histories: Histories
     newest: Newest
     models: Models
+    spending: Spending
 
 
 class Unheard:
@@ -50,7 +52,11 @@ async def said_in(ports: HelpPorts, key: Key) -> History:
 
 
 async def ask_company(ports: HelpPorts, key: Key, config: CompanyConfig, prompt: Prompt) -> Reply:
-    """One reply of the model that the company prefers, or of the next in the chain; raises ModelError."""
-    del key
-    choice = ports.models.chosen(config.preferred_provider, config.preferred_model)
-    return await ask(choice, prompt, Unheard())
+    """One reply of the model that the company prefers, or of the next in the chain, at the company's expense.
+
+    Raises:
+        BudgetSpentError, ModelError.
+    """
+    purpose = "improve" if prompt.task == "improve" else "suggest"
+    account = Account(key.company, key.conversation or None, purpose=purpose)
+    return await ask_paid(ports.spending, ports.models, account, config, prompt, Unheard())

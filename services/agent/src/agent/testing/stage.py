@@ -13,6 +13,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from agent.app import Agent, Connections
+from agent.domain.local_budgets import LocalBudgets
 from agent.settings import AgentSettings, ModelSettings
 from agent.turns.needs import Ports
 from contracts import channels
@@ -32,6 +33,14 @@ from contracts.events.chat import (
 from contracts.events.fact import CompanyConfigChanged
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolMetadata, ToolResult
 from contracts.ids import uuid7
+from contracts.memory_rpc import (
+    BUDGET_RESERVE,
+    BUDGET_SETTLE,
+    BudgetReserveReply,
+    BudgetReserveRequest,
+    BudgetSettled,
+    BudgetSettleRequest,
+)
 from contracts.rpc import (
     CATALOGUE,
     COMPANY_GET,
@@ -47,7 +56,7 @@ from contracts.rpc import (
 )
 from runtime.connection import connect, subscribe
 from runtime.conversation_log import ConversationLog
-from runtime.direct import StoredFact
+from runtime.direct import DirectReader, StoredFact
 from runtime.errors import FenceRefused, InvalidToken, RpcError
 from runtime.outcomes import Done, Outcome
 from runtime.publishing import Publisher
@@ -123,6 +132,9 @@ class Stage:
         self.log = ConversationLog(client)
         self.live: list[tuple[str, dict[str, Any]]] = []
         self.memory_fails = False
+        self.budgets = LocalBudgets()
+        self.reserved: list[BudgetReserveRequest] = []
+        self.settled: list[BudgetSettleRequest] = []
         self._heard: dict[tuple[str, str], asyncio.Event] = {}
         self._server = RpcServer(client)
         self._worker = PullWorker(client, "TOOLS", "tool-executor", [channels.TOOL_REQUESTS], self._call, slots=32)
@@ -133,6 +145,8 @@ class Stage:
         await self._server.serve(COMPANY_GET, self._company)
         await self._server.serve(HISTORY, self._history)
         await self._server.serve(CATALOGUE, self._catalogue)
+        await self._server.serve(BUDGET_RESERVE, self._reserve)
+        await self._server.serve(BUDGET_SETTLE, self._settle)
         await subscribe(self.nats, "live.turn.>", self._live)
         await self._worker.start()
         await self.nats.flush()
@@ -235,6 +249,16 @@ class Stage:
         """Set by the conversation's first live event of the kind, e.g. message.delta."""
         return self._heard.setdefault((conversation, kind), asyncio.Event())
 
+    async def usage(self, count: int, deadline: float = 5.0) -> list[dict[str, Any]]:
+        """Waits for so many usage.recorded facts; their data."""
+        reader = DirectReader(self.nats, "FACTS")
+
+        async def enough() -> list[dict[str, Any]] | None:
+            facts = (await reader.batch("usage.recorded.v1.>", 1, 1000)).facts
+            return [orjson.loads(fact.event)["data"] for fact in facts] if len(facts) >= count else None
+
+        return cast("list[dict[str, Any]]", await eventually(enough, deadline))
+
     # ------------------------------------------------------------ stand-ins
 
     async def _company(self, request: CompanyRequest) -> CompanyReply:
@@ -253,6 +277,23 @@ class Stage:
             if kind in _ROLES
         ]
         return HistoryReply(messages=messages[-request.limit :], up_to_seq=request.up_to_seq)
+
+    async def _reserve(self, request: BudgetReserveRequest) -> BudgetReserveReply:
+        self.reserved.append(request)
+        spent = self.budgets.reserve(
+            request.company_id,
+            request.payer,
+            request.tier,
+            request.tokens,
+            request.daily_tokens,
+            request.hourly_tokens,
+            0,
+        )
+        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=1)
+
+    async def _settle(self, request: BudgetSettleRequest) -> BudgetSettled:
+        self.settled.append(request)
+        return BudgetSettled(settled=True)
 
     async def _catalogue(self, request: CatalogueRequest) -> CatalogueReply:
         del request
@@ -296,8 +337,13 @@ def _opened(fact: StoredFact) -> tuple[ChatKind, int, dict[str, Any]]:
 
 
 def demo_config(**changes: Any) -> CompanyConfig:
-    """Answers at once, unless told otherwise."""
-    fields: dict[str, Any] = {"company_id": COMPANY, "ai_auto_response_enabled": True, "response_delay_ms": 0}
+    """Answers at once, and the one visitor of a thousand conversations may spend for them, unless told otherwise."""
+    fields: dict[str, Any] = {
+        "company_id": COMPANY,
+        "ai_auto_response_enabled": True,
+        "response_delay_ms": 0,
+        "budget": {"visitorHourlyTokens": 10**9},
+    }
     return CompanyConfig.model_validate({**fields, **changes})
 
 

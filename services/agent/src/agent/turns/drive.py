@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import structlog
 
+from agent.domain.spending import degrading, spent_text
 from agent.domain.texts import failure_text
 from agent.domain.tool_results import citations
 from agent.domain.turn.effects import (
@@ -38,13 +39,13 @@ from agent.domain.turn.effects import (
 from agent.domain.turn.journal import Journal
 from agent.domain.turn.log import Fact, StopReason, stop_reason
 from agent.domain.turn.machine import advance, begin
-from agent.errors import ModelError, UnreachableError
+from agent.errors import BudgetSpentError, ModelError, UnreachableError
 from agent.measures import FIRST_TOKEN_SECONDS
-from agent.ports import Ending, History, Key, Prompt, Seen
-from agent.turns.asking import ask
+from agent.ports import Asker, Ending, History, Key, Prompt, Seen
 from agent.turns.calling import outcomes
 from agent.turns.deltas import Deltas
 from agent.turns.needs import Limits, Ports, policy_of
+from agent.turns.paying import account_of, ask_paid
 from agent.turns.prompting import prompt_for
 from agent.turns.watching import Watch
 from contracts.company import CompanySettings
@@ -166,16 +167,21 @@ class Drive:
         if left <= 0:
             return AskFailed("DEADLINE", "no time is left for the model", final=True)
         prompt = await self._prompt(effect, settings, seen, min(left, self._limits.model))
-        choice = self._ports.models.chosen(settings.config.preferred_provider, settings.config.preferred_model)
+        account = account_of(self._key, seen.asker, journal)
         deltas.restart()
         seen_before = self._first_stop(effect, settings)
         if seen_before is not None:
             return self._told(seen_before)
         try:
             with self._until_stopped(effect, settings):
-                reply = await ask(choice, prompt, deltas)
+                reply = await ask_paid(
+                    self._ports.spending, self._ports.models, account, settings.config, prompt, deltas
+                )
         except asyncio.CancelledError:
             return self._told(self._stop_or_raise())
+        except BudgetSpentError:
+            deltas.stop()
+            return AskFailed("BUDGET_SPENT", degrading(settings.config.budget), final=True)
         except ModelError as error:
             deltas.stop()
             if self._ports.clock.now() >= journal.deadline:
@@ -273,7 +279,7 @@ class Drive:
         code = journal.failure
         ending = Ending(
             journal=journal,
-            text=failure_text(code, seen.asker.language) if code else journal.answer or "",
+            text=_failure(journal, settings, seen.asker) if code else journal.answer or "",
             citations=() if code else citations(journal),
             config_version=settings.version,
             code=code,
@@ -321,6 +327,12 @@ class Drive:
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._history = (seq, task)
         return self._history[1]
+
+
+def _failure(journal: Journal, settings: CompanySettings, asker: Asker) -> str:
+    if journal.failure == "BUDGET_SPENT":
+        return spent_text(journal.detail, settings.config.budget, asker.language)
+    return failure_text(journal.failure or "INTERNAL", asker.language)
 
 
 def _usage(journal: Journal) -> dict[str, int]:

@@ -16,6 +16,7 @@ from agent.ports import (
     Models,
     ToolCalls,
 )
+from agent.turns.paying import Spending
 from contracts.company import CompanySettings
 
 
@@ -34,6 +35,7 @@ class Ports:
     failures: Failures
     models: Models
     clock: BusClock
+    spending: Spending
 
 
 @dataclass(frozen=True)

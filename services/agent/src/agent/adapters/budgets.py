@@ -1,0 +1,100 @@
+"""Budgets, kept by memory for all agents; while memory does not answer, each agent keeps the limits by itself."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import structlog
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+from agent.domain.local_budgets import LocalBudgets
+from agent.errors import BudgetSpentError
+from agent.measures import BUDGET_LOCAL
+from agent.ports import Reservation
+from contracts.memory_rpc import BUDGET_RESERVE, BUDGET_SETTLE, BudgetReserveRequest, BudgetSettleRequest
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+
+log = structlog.get_logger(__name__)
+
+DEADLINE = 1.5
+"""Seconds for memory's answer."""
+AWAY = 5.0
+"""Seconds for which memory is not asked after it did not answer: turns must not wait for it one after the other."""
+
+
+class MemoryBudgets:
+    """Budgets."""
+
+    def __init__(self, rpc: RpcClient, client: Client, clock: Callable[[], float] = time.time) -> None:
+        self._rpc = rpc
+        self._client = client
+        self._clock = clock
+        self._away_until = 0.0
+        self._local = LocalBudgets()
+        self._telling: set[asyncio.Task[None]] = set()
+
+    async def reserve(self, wanted: Reservation, daily: int | None, hourly: int | None) -> Reservation:
+        """The reservation as granted; raises BudgetSpentError."""
+        if self._clock() >= self._away_until:
+            request = BudgetReserveRequest(
+                company_id=wanted.company,
+                reservation_id=wanted.call,
+                tokens=wanted.tokens,
+                seconds=min(wanted.seconds, 600.0),
+                payer=wanted.payer,
+                daily_tokens=daily,
+                hourly_tokens=hourly,
+                tier=wanted.tier,
+            )
+            try:
+                reply = await self._rpc.call(BUDGET_RESERVE, request, deadline=DEADLINE)
+            except RpcError as error:
+                self._away_until = self._clock() + AWAY
+                log.warning("budgets.local", reason=error.code)
+            else:
+                if not reply.granted:
+                    raise _spent(reply.spent)
+                return _granted(wanted, reply.reserved_at)
+        BUDGET_LOCAL.inc()
+        now = int(self._clock())
+        spent = self._local.reserve(wanted.company, wanted.payer, wanted.tier, wanted.tokens, daily, hourly, now)
+        if spent is not None:
+            raise _spent(spent)
+        return _granted(wanted, now)
+
+    def settle(self, reservation: Reservation, used: int) -> None:
+        """Told on core NATS and not waited for: what is lost on a broken connection expires as a reservation."""
+        request = BudgetSettleRequest(
+            company_id=reservation.company,
+            reservation_id=reservation.call,
+            reserved=reservation.tokens,
+            used=used,
+            reserved_at=reservation.at,
+            payer=reservation.payer,
+            tier=reservation.tier,
+        )
+        self._tell(request.to_json())
+
+    def _tell(self, body: bytes) -> None:
+        task = asyncio.create_task(self._publish(body))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _publish(self, body: bytes) -> None:
+        try:
+            await self._client.publish(BUDGET_SETTLE.subject, body)
+        except NatsError as error:
+            log.warning("budgets.unsettled", reason=type(error).__name__)
+
+
+def _granted(wanted: Reservation, at: int) -> Reservation:
+    return replace(wanted, at=at)
+
+
+def _spent(whose: str | None) -> BudgetSpentError:
+    if whose == "visitor":
+        return BudgetSpentError("the visitor's tokens for this hour are used up")
+    return BudgetSpentError("the company's tokens for today are used up: raise budget.dailyTokens")

@@ -1,0 +1,72 @@
+"""usage.recorded.v1 in FACTS, one for each model call, behind the turn's back: nobody waits for it to be written."""
+
+import asyncio
+
+import structlog
+
+from agent.domain.spending import Account, Prices
+from agent.domain.turn.journal import Tokens
+from agent.measures import USAGE_LOST
+from contracts import channels
+from contracts.envelope import CloudEvent
+from contracts.events.chat import Usage
+from contracts.events.fact import UsageRecorded
+from contracts.ids import is_id
+from runtime.errors import PublishFailed
+from runtime.publishing import Publisher
+
+log = structlog.get_logger(__name__)
+
+SOURCE = "/nexus/agent"
+TYPE = "usage.recorded.v1"
+WAITING = 5_000
+"""Facts on their way at once; more are lost, and counted as lost."""
+
+
+class UsageBook:
+    """UsageFacts."""
+
+    def __init__(self, publisher: Publisher, prices: Prices) -> None:
+        self._publisher = publisher
+        self._prices = prices
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def record(self, account: Account, provider: str, model: str, usage: Tokens, *, estimated: bool) -> None:
+        """One model call, by the price list's price where it has one."""
+        if len(self._tasks) >= WAITING:
+            USAGE_LOST.inc()
+            return
+        price = self._prices.get((provider, model))
+        data = UsageRecorded(
+            company_id=account.company,
+            conversation_id=account.conversation,
+            user_id=account.user,
+            turn_id=account.turn_id,
+            provider=provider,
+            model=model,
+            usage=Usage(prompt_tokens=usage.prompt, completion_tokens=usage.completion),
+            purpose=account.purpose,
+            cost=None if price is None else round(price.cost(usage), 9),
+            currency=None if price is None else price.currency,
+            priced_on=None if price is None else price.as_of,
+            estimated=estimated,
+        )
+        task = asyncio.create_task(self._write(CloudEvent(source=SOURCE, type=TYPE, data=data)))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def flush(self, deadline: float) -> None:
+        """Waits for what is on its way, at most so many seconds."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=deadline)
+        for task in list(self._tasks):
+            task.cancel()
+
+    async def _write(self, event: CloudEvent[UsageRecorded]) -> None:
+        user = event.data.user_id
+        subject = channels.fact(TYPE, event.data.company_id, user if user and is_id(user) else None)
+        try:
+            await self._publisher.append(subject, event, stream="FACTS", msg_id=event.id)
+        except PublishFailed as error:
+            USAGE_LOST.inc()
+            log.warning("usage.lost", company=event.data.company_id, reason=str(error))

@@ -1,0 +1,37 @@
+"""Limits kept by one agent alone, for the time in which the shared budgets cannot be asked.
+
+Reservations count as used: who cannot be told what a call really used errs on the side of the limit.
+"""
+
+from collections import OrderedDict
+from typing import Literal
+
+DAY = 86_400
+HOUR = 3_600
+KEPT = 20_000
+"""Accounts that are remembered, the latest."""
+
+
+class LocalBudgets:
+    """Tokens by company and day, and by payer and hour (UTC)."""
+
+    def __init__(self) -> None:
+        self._used: OrderedDict[tuple[str, ...], int] = OrderedDict()
+
+    def reserve(
+        self, company: str, payer: str | None, tier: str, tokens: int, daily: int | None, hourly: int | None, now: int
+    ) -> Literal["company", "visitor"] | None:
+        """Whose limit is reached; None: the tokens count as used from now on. `now`: seconds since the epoch."""
+        day = (company, tier, "day", str(now // DAY))
+        hour = (company, tier, "hour", str(now // HOUR), payer) if payer is not None else None
+        if daily is not None and self._used.get(day, 0) >= daily:
+            return "company"
+        if hour is not None and hourly is not None and self._used.get(hour, 0) >= hourly:
+            return "visitor"
+        for account in (day, hour):
+            if account is not None:
+                self._used[account] = self._used.get(account, 0) + tokens
+                self._used.move_to_end(account)
+        while len(self._used) > KEPT:
+            self._used.popitem(last=False)
+        return None

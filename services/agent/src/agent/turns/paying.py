@@ -1,0 +1,181 @@
+"""Model calls that are paid for: tokens are reserved before each, settled after it, and told as a fact.
+
+Each attempt is a call of its own, whoever is asked; the built-in provider uses no tokens and pays for none.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from uuid import uuid4
+
+import structlog
+
+from agent.domain.spending import Account, estimated_tokens, prompt_bytes
+from agent.domain.turn.journal import Journal, Reply, Tokens
+from agent.errors import BudgetSpentError, ModelError, ModelRefusedError
+from agent.ports import Asker, Budgets, Key, Model, ModelChoice, Models, Prompt, Reservation, TextSink, Tool, UsageFacts
+from agent.turns.asking import ask
+from contracts.company import CompanyConfig
+from contracts.memory_rpc import Tier
+
+log = structlog.get_logger(__name__)
+
+MARGIN = 30.0
+"""Seconds beyond a call's own limit that its reservation lasts."""
+
+
+@dataclass(frozen=True)
+class Spending:
+    """The purse and the book."""
+
+    budgets: Budgets
+    facts: UsageFacts
+
+
+def account_of(key: Key, asker: Asker, journal: Journal) -> Account:
+    """Who pays for a turn: the visitor or user, or where nobody is known the conversation."""
+    return Account(key.company, key.conversation, asker.user or key.conversation, asker.user, journal.turn_id)
+
+
+async def ask_paid(
+    spending: Spending, models: Models, account: Account, config: CompanyConfig, prompt: Prompt, sink: TextSink
+) -> Reply:
+    """One reply of the company's model, or of the cheaper one when its budget is spent and its settings say so.
+
+    Raises:
+        BudgetSpentError: nothing may be called.
+        ModelError: no provider gave a reply.
+    """
+    choice = models.chosen(config.preferred_provider, config.preferred_model)
+    try:
+        return await ask(_paid(spending, choice, account, config, "main"), prompt, sink)
+    except BudgetSpentError as spent:
+        cheaper = config.budget.cheaper_model
+        if config.budget.when_spent != "cheaper_model" or not cheaper:
+            raise
+        choice = models.cheaper(config.preferred_provider, cheaper)
+        sink.restart()
+        try:
+            return await ask(_paid(spending, choice, account, config, "cheaper"), prompt, sink)
+        except ModelRefusedError as error:
+            log.warning("model.cheaper_refused", model=cheaper, error=str(error))
+            raise spent from error
+
+
+def _paid(spending: Spending, choice: ModelChoice, account: Account, config: CompanyConfig, tier: Tier) -> ModelChoice:
+    return ModelChoice(
+        tuple(
+            (model if model.provider == "offline" else _PaidModel(spending, model, account, config, tier), name)
+            for model, name in choice.candidates
+        )
+    )
+
+
+class _PaidModel:
+    """A model whose every call is paid for."""
+
+    def __init__(self, spending: Spending, model: Model, account: Account, config: CompanyConfig, tier: Tier) -> None:
+        self._spending = spending
+        self._model = model
+        self._account = account
+        self._budget = config.budget
+        self._tier: Tier = tier
+
+    @property
+    def provider(self) -> str:
+        """The provider's name in settings and answers."""
+        return self._model.provider
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
+        """The model's reply; raises BudgetSpentError before it is asked, and ModelError."""
+        reservation = await self._reserve(prompt)
+        heard = _Heard(sink)
+        try:
+            reply = await self._model.reply(prompt, heard)
+        except (ModelError, asyncio.CancelledError):
+            self._broken_off(reservation, prompt, heard)
+            raise
+        except BaseException:
+            self._settle(reservation, 0)
+            raise
+        usage = reply.usage
+        if usage == Tokens():
+            # Some servers count nothing; the budget counts all the same.
+            usage = Tokens(_prompt_tokens(prompt), estimated_tokens(len(reply.text.encode())))
+            self._record(prompt.model, usage, estimated=True)
+        else:
+            self._record(prompt.model, usage, estimated=False)
+        self._settle(reservation, usage.prompt + usage.completion)
+        return reply
+
+    async def _reserve(self, prompt: Prompt) -> Reservation | None:
+        daily, hourly = self._budget.daily_tokens, self._budget.visitor_hourly_tokens
+        if daily is None and (hourly is None or self._account.payer is None):
+            return None
+        wanted = Reservation(
+            call=uuid4().hex,
+            company=self._account.company,
+            payer=self._account.payer,
+            tokens=_prompt_tokens(prompt) + prompt.max_tokens,
+            seconds=prompt.time_limit + MARGIN,
+            tier=self._tier,
+            at=int(time.time()),
+        )
+        return await self._spending.budgets.reserve(wanted, daily, hourly)
+
+    def _broken_off(self, reservation: Reservation | None, prompt: Prompt, heard: "_Heard") -> None:
+        """A call without a count: once it had begun to speak it is billed, by estimate; before that it is not."""
+        if not heard.characters:
+            self._settle(reservation, 0)
+            return
+        usage = Tokens(_prompt_tokens(prompt), estimated_tokens(heard.characters, 0))
+        self._record(prompt.model, usage, estimated=True)
+        self._settle(reservation, usage.prompt + usage.completion)
+
+    def _settle(self, reservation: Reservation | None, used: int) -> None:
+        if reservation is not None:
+            self._spending.budgets.settle(reservation, used)
+
+    def _record(self, model: str, usage: Tokens, *, estimated: bool) -> None:
+        self._spending.facts.record(self._account, self.provider, model, usage, estimated=estimated)
+
+
+class _Heard:
+    """Counts what a running reply has said so far."""
+
+    __slots__ = ("_sink", "characters")
+
+    def __init__(self, sink: TextSink) -> None:
+        self._sink = sink
+        self.characters = 0
+
+    def text(self, piece: str) -> None:
+        """More text."""
+        self.characters += len(piece)
+        self._sink.text(piece)
+
+    def restart(self) -> None:
+        """What was said so far does not count."""
+        self._sink.restart()
+
+
+_tool_bytes: dict[tuple[str, str], int] = {}
+MAX_TOOLS = 5_000
+"""Tools whose size is remembered."""
+
+
+def _size(tool: Tool) -> int:
+    """Bytes of what goes with every call for a tool."""
+    key = (tool.name, tool.description)
+    size = _tool_bytes.get(key)
+    if size is None:
+        if len(_tool_bytes) >= MAX_TOOLS:
+            _tool_bytes.clear()
+        size = _tool_bytes[key] = len(tool.name) + len(tool.description) + len(str(tool.parameters))
+    return size
+
+
+def _prompt_tokens(prompt: Prompt) -> int:
+    tools = sum(_size(tool) for tool in prompt.tools)
+    messages = list(prompt.messages)
+    return estimated_tokens(prompt_bytes(messages) + tools, len(messages) + len(prompt.tools))

@@ -1,0 +1,220 @@
+"""What turns may spend, on a real bus with a scripted model: reserved, settled, recorded; what follows when spent."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from agent.adapters.budgets import MemoryBudgets
+from agent.adapters.price_table import prices
+from agent.domain.local_budgets import LocalBudgets
+from agent.domain.providers import NAMED
+from agent.domain.spending import estimated_tokens
+from agent.domain.turn.journal import Tokens
+from agent.errors import BudgetSpentError
+from agent.ports import Reservation
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import scripted_model
+from agent.settings import ModelSettings
+from agent.testing.stage import COMPANY, Stage, agent, demo_config, stage, until
+from contracts.agent_rpc import SUGGEST, SuggestRequest
+from contracts.channels import ChatKind
+from contracts.company import Budget
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+from runtime.testing import NatsServer
+
+
+def spender(**budget: Any) -> Any:
+    return demo_config(budget=Budget(**budget), max_response_tokens=50)
+
+
+async def test_every_model_call_is_reserved_settled_and_recorded(nats_server: NatsServer) -> None:
+    rule = Rule(
+        replies=[
+            Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100),
+            Reply(text="Three words only.", prompt_tokens=200),
+        ]
+    )
+    async with (
+        stage(nats_server.url, spender(daily_tokens=9_000)) as scene,
+        scripted_model(rule) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        scene.executor.offer("fetch_page", {"url": "https://d.test/", "title": "t", "text": "x", "truncated": False})
+        await scene.visitor("c1", "hi")
+        await scene.answered("c1")
+        first, second = await scene.usage(2)
+        assert (first["usage"], second["usage"]) == (
+            {"promptTokens": 100, "completionTokens": 0},
+            {"promptTokens": 200, "completionTokens": 3},
+        )
+        assert {fact["turnId"] for fact in (first, second)} == {(await scene.answers("c1"))[0]["turnId"]}
+        assert (first["userId"], first["conversationId"], first["purpose"]) == ("visitor-1", "c1", "turn")
+        assert "cost" not in first, "a model that the price list does not know has no price"
+        await until(lambda: len(scene.settled) == 2)
+        assert [request.used for request in scene.settled] == [100, 203]
+        assert [r.reservation_id for r in scene.settled] == [r.reservation_id for r in scene.reserved]
+        assert {(r.payer, r.daily_tokens, r.hourly_tokens) for r in scene.reserved} == {("visitor-1", 9_000, 50_000)}
+        assert all(r.tokens >= 50 for r in scene.reserved)
+
+
+async def test_a_known_model_has_its_price_and_the_day_of_it(nats_server: NatsServer) -> None:
+    async with (
+        stage(nats_server.url, spender()) as scene,
+        scripted_model(default=Reply(text="one two", prompt_tokens=1_000)) as model,
+    ):
+        keys = ModelSettings.model_validate(
+            {
+                "base_url": None,
+                "groq_api_key": "g",
+                "groq_base_url": model.base_url,
+                "openai_api_key": None,
+                "anthropic_api_key": None,
+            }
+        )
+        async with agent(nats_server.url, models=keys):
+            await scene.visitor("c1", "hi")
+            (fact,) = await scene.usage(1)
+        price = prices()["groq", "llama-3.3-70b-versatile"]
+        assert fact["cost"] == pytest.approx(price.cost(Tokens(1_000, 2)))
+        assert (fact["currency"], fact["pricedOn"]) == ("USD", price.as_of.isoformat())
+
+
+async def test_a_call_that_broke_off_is_billed_by_estimate_and_one_that_said_nothing_is_not(
+    nats_server: NatsServer,
+) -> None:
+    rule = Rule(replies=[Reply(text="one two three", cut_after=2), Reply(status=500), Reply(text="whole answer")])
+    async with (
+        stage(nats_server.url, spender()) as scene,
+        scripted_model(rule, default=Reply(text="whole answer", prompt_tokens=5)) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        await scene.visitor("c1", "hi")
+        await scene.answered("c1")
+        facts = await scene.usage(2)
+        assert facts[0]["estimated"] is True
+        assert facts[0]["usage"]["completionTokens"] == estimated_tokens(len("one two"), 0)
+        await until(lambda: len(scene.settled) == len(scene.reserved))
+        assert [request.used == 0 for request in scene.settled][:2] == [False, True]
+
+
+async def test_where_no_limit_counts_nobody_is_asked(nats_server: NatsServer) -> None:
+    config = spender().model_copy(update={"ai_auto_response_enabled": False})
+    async with (
+        stage(nats_server.url, config) as scene,
+        scripted_model(default=Reply(text='["a", "b", "c"]', prompt_tokens=9)) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        await scene.visitor("c1", "hi")
+        await RpcClient(scene.nats).call(SUGGEST, SuggestRequest(company_id=COMPANY, conversation_id="c1"))
+        (fact,) = await scene.usage(1)
+        assert (fact["purpose"], fact["conversationId"]) == ("suggest", "c1")
+        assert "userId" not in fact
+        assert len(scene.reserved) + len(scene.settled) == 0
+
+
+async def spent(scene: Stage, text: str = "hi") -> dict[str, Any]:
+    """A visitor writes with no budget left; what the conversation reads."""
+    await scene.visitor("c1", text)
+    (message,) = await scene.answered("c1")
+    await scene.idle()
+    return message
+
+
+async def test_a_spent_budget_says_the_companys_text(nats_server: NatsServer) -> None:
+    config = spender(daily_tokens=0, when_spent="text", fallback_text="Write to us at help@demo.test.")
+    async with (
+        stage(nats_server.url, config) as scene,
+        scripted_model() as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        message = await spent(scene)
+        assert (message["code"], message["text"]) == ("BUDGET_SPENT", "Write to us at help@demo.test.")
+        assert scene.told("run.error")[0]["code"] == "BUDGET_SPENT"
+        assert model.asked == []
+        assert [kind for kind, _, _ in await scene.facts("c1")] == [ChatKind.VISITOR, ChatKind.SYSTEM]
+
+
+async def test_a_spent_budget_asks_for_a_person_once(nats_server: NatsServer) -> None:
+    config = spender(daily_tokens=0, when_spent="handoff")
+    async with (
+        stage(nats_server.url, config) as scene,
+        scripted_model() as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        message = await spent(scene)
+        assert message["code"] == "BUDGET_SPENT"
+        assert "person" in message["text"]
+        *_, (kind, _, data) = await scene.facts("c1")
+        assert (kind, data["owner"]["kind"], data["by"], data["reason"]) == (
+            ChatKind.OWNER,
+            "waiting",
+            "agent",
+            "budget_spent",
+        )
+        # Given back, it is not asked for again: the message is settled.
+        await scene.release("c1")
+        await scene.idle()
+        kinds = [kind for kind, _, _ in await scene.facts("c1")]
+        assert kinds == [ChatKind.VISITOR, ChatKind.SYSTEM, ChatKind.OWNER, ChatKind.OWNER]
+
+
+async def test_a_cheaper_model_goes_on_until_its_own_purse_is_empty(nats_server: NatsServer) -> None:
+    config = spender(
+        daily_tokens=1, visitor_hourly_tokens=None, when_spent="cheaper_model", cheaper_model="small", fallback_text="x"
+    )
+    async with (
+        stage(nats_server.url, config) as scene,
+        scripted_model() as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        for number in range(3):
+            await scene.visitor(f"c{number}", "hi")
+            await scene.answered(f"c{number}")
+        assert [asked["model"] for asked in model.asked] == ["scripted", "small"]
+        assert [(await scene.answers(f"c{n}"))[0].get("code") for n in range(3)] == [None, None, "BUDGET_SPENT"]
+        assert [request.tier for request in scene.reserved] == ["main", "main", "cheaper", "main", "cheaper"]
+
+
+async def test_suggestions_are_refused_when_the_companys_budget_is_spent(nats_server: NatsServer) -> None:
+    config = spender(daily_tokens=0).model_copy(update={"ai_auto_response_enabled": False})
+    async with (
+        stage(nats_server.url, config) as scene,
+        scripted_model() as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        await scene.visitor("c1", "hi")
+        with pytest.raises(RpcError) as caught:
+            await RpcClient(scene.nats).call(SUGGEST, SuggestRequest(company_id=COMPANY, conversation_id="c1"))
+        assert caught.value.code == "RATE_LIMITED"
+        assert "dailyTokens" in caught.value.message
+        assert model.asked == []
+
+
+async def test_while_memory_is_away_each_agent_keeps_the_limits_by_itself(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene:
+        await scene.stop()
+        budgets = MemoryBudgets(RpcClient(scene.nats), scene.nats)
+        wanted = Reservation("r", COMPANY, "v1", 100, 60.0, "main", 0)
+        outcomes = await asyncio.gather(
+            *(budgets.reserve(wanted, 1_000, None) for _ in range(64)), return_exceptions=True
+        )
+        assert sum(isinstance(outcome, Reservation) for outcome in outcomes) == 10
+        assert sum(isinstance(outcome, BudgetSpentError) for outcome in outcomes) == 54
+
+
+def test_limits_kept_alone_go_by_the_day_the_hour_and_the_visitor() -> None:
+    local = LocalBudgets()
+    assert local.reserve("a", "v1", "main", 10, None, 10, 0) is None
+    assert local.reserve("a", "v1", "main", 10, None, 10, 3_599) == "visitor"
+    assert local.reserve("a", "v1", "main", 10, None, 10, 3_600) is None
+    assert local.reserve("a", "v2", "main", 10, 20, 10, 3_600) == "company"
+    assert local.reserve("a", "v2", "cheaper", 10, 20, 10, 3_600) is None
+    assert local.reserve("a", "v2", "main", 10, 20, 10, 86_400) is None
+
+
+def test_every_listed_model_has_a_price_with_its_day() -> None:
+    table = prices()
+    assert {(p.name, m.name) for p in NAMED for m in p.models} <= set(table)
+    assert all(price.prompt > 0 and price.completion > 0 and price.currency == "USD" for price in table.values())
