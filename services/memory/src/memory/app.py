@@ -10,15 +10,20 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from contracts.streams import CHAT
-from memory import budget_methods, handlers
+from memory import budget_methods, handlers, personal_handlers
 from memory.adapters import mongo
 from memory.adapters.announcements import BusAnnouncements
+from memory.adapters.bus_erasure import StreamErasure
+from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_consumer import DURABLE, ChatConsumer
 from memory.adapters.chat_log import ChatLog
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_erasure import MongoErasure
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_facts import MongoFacts
+from memory.adapters.mongo_memories import MongoMemories
+from memory.adapters.mongo_usage import MongoUsage
 from memory.adapters.near_windows import NearWindows
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
@@ -26,15 +31,20 @@ from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import SignedPrincipals
 from memory.application.budgets import Budgets
 from memory.application.companies import Companies
+from memory.application.exporting import Exports
+from memory.application.forgetting import Forgetting
 from memory.application.handoffs import Handoffs
 from memory.application.history import Histories
 from memory.application.inbox import Inbox
+from memory.application.memories import Memories
 from memory.application.projection import Projection
 from memory.application.seeding import seed
 from memory.application.sweeps import Sweep
+from memory.application.usage import Usages
 from memory.errors import StoreUnavailable
 from memory.ports import Principals
 from memory.settings import MemorySettings
+from runtime.clock import Clock, SystemClock
 from runtime.dead_letters import DeadLetters
 from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
@@ -69,6 +79,7 @@ class Memory:
         redis_settings: RedisSettings,
         settings: MemorySettings,
         dev: DevSettings,
+        clock: Clock | None = None,
     ) -> None:
         self._service = service
         self._principals = principals
@@ -77,8 +88,12 @@ class Memory:
         self._mongo = mongo.connect(mongo_settings)
         self._database = self._mongo[mongo_settings.database]
         self._redis = redis_client(redis_settings)
+        self._clock = clock or SystemClock()
         self._executions = MongoExecutions(self._database["executions"])
+        self._companies = MongoCompanies(self._database["companies"])
+        self._usages = Usages(store=MongoUsage(self._database["usage"]), companies=self._companies, clock=self._clock)
         handlers.consume(service, self._executions)
+        personal_handlers.consume(service, self._usages)
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
         service.add_check("mongodb", lambda: mongo.ping(self._mongo))
         service.on_start(self.build)
@@ -95,7 +110,6 @@ class Memory:
         store = await self._prepare_store()
         facts = MongoFacts(self._database["facts"])
         conversations = MongoConversations(self._database["conversations"])
-        company_store = MongoCompanies(self._database["companies"])
 
         log = ChatLog(service.conversation_log, service.publisher, settings.history_deadline)
         floor = ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era)
@@ -105,26 +119,41 @@ class Memory:
         service.add_check("projection", consumer.check)
         await consumer.ensure()
         windows = RedisWindows(self._redis)
+        near = NearWindows(windows)
         histories = Histories(
             facts=facts,
             conversations=conversations,
-            windows=NearWindows(windows),
+            windows=near,
             log=log,
             floor=floor,
             deadline=settings.history_deadline,
         )
         inbox = Inbox(facts=facts, conversations=conversations, log=log, floor=floor)
-        companies = Companies(store=company_store, announcements=BusAnnouncements(service.publisher))
-        handoffs = Handoffs(conversations=conversations, companies=company_store, log=log, clock=floor)
+        companies = Companies(store=self._companies, announcements=BusAnnouncements(service.publisher))
+        handoffs = Handoffs(conversations=conversations, companies=self._companies, log=log, clock=floor)
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
         handlers.serve(service, histories, inbox, companies)
         budget_methods.serve(service, Budgets(RedisBudgets(self._redis), time.time))
+        memories = Memories(store=MongoMemories(self._database["memories"]), clock=self._clock)
+        exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
+        cache = CacheErasure(service.nats, self._redis, (windows.drop, near.drop, projection.drop))
+        forgetting = Forgetting(
+            store=MongoErasure(self._database),
+            bus=StreamErasure(service.nats),
+            cache=cache,
+            log=log,
+            floor=floor,
+            clock=self._clock,
+        )
+        personal_handlers.serve(service, memories, exports, forgetting, self._usages)
         service.on_reconnect(_nothing_of(log.refresh))
         await self._keep_on(
             floor,
             windows,
             consumer,
+            cache,
+            Sweep("deletions to repeat", settings.forgetting_sweep, forgetting.sweep),
             Sweep("bounds of the log", BOUNDS_EVERY, log.refresh),
             Sweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),
             Sweep("untold settings", settings.settings_sweep, companies.sweep),

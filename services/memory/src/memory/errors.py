@@ -3,6 +3,8 @@
 NexusError (contracts)
 └── MemoryFault
     ├── StoreUnavailable     MongoDB did not answer in time
+    ├── CacheUnavailable     Redis did not do what has to be done there
+    ├── BusUnavailable       the streams did not do what has to be done there
     ├── ProjectionBehind     the projection did not reach a sequence in time
     ├── UnknownSequence      a reader named a sequence that the log has not reached
     ├── BudgetsUnavailable   Redis, where the budgets are, did not answer in time
@@ -20,6 +22,18 @@ class MemoryFault(NexusError):  # noqa: N818 - the tree above reads as a list of
 
 class StoreUnavailable(MemoryFault):
     """MongoDB did not answer in time; nothing is known of what it did."""
+
+    retryable = True
+
+
+class CacheUnavailable(MemoryFault):
+    """Redis could not be reached for something that must not be left undone."""
+
+    retryable = True
+
+
+class BusUnavailable(MemoryFault):
+    """The streams could not be reached, or refused something that must not be left undone."""
 
     retryable = True
 

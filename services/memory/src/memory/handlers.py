@@ -53,6 +53,7 @@ from memory.application.inbox import Inbox
 from memory.domain.company import BadSettingsError
 from memory.domain.facts import without_principal
 from memory.domain.keys import BadCursorError
+from memory.domain.remembered import BadMemoryError
 from memory.errors import CompanyExists, MemoryFault, NoSuchCompany, SettingsMoved
 from memory.ports import ExecutionStore, InboxFilter
 from runtime.consuming import current_delivery
@@ -66,6 +67,7 @@ ReplyT = TypeVar("ReplyT")
 
 CODES: tuple[tuple[type[Exception], ErrorCode], ...] = (
     (BadCursorError, ErrorCode.BAD_FIELD),
+    (BadMemoryError, ErrorCode.BAD_FIELD),
     (BadSettingsError, ErrorCode.BAD_FIELD),
     (CompanyExists, ErrorCode.CONFLICT),
     (NoSuchCompany, ErrorCode.NOT_FOUND),

@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Generic, Protocol, TypeVar
 
 from contracts.channels import ChatKind
 from contracts.company import CompanySettings
 from contracts.events.chat import OwnerChanged, SystemMessage
 from contracts.events.tool import ToolCallCompleted
+from contracts.memory_rpc import UsageDay
 from memory.domain.conversation import Conversation, Person
 from memory.domain.facts import Fact
 from memory.domain.keys import Position
 from memory.domain.recent import Window
+from memory.domain.remembered import Remembered
 
 ItemT = TypeVar("ItemT")
 
@@ -213,4 +215,110 @@ class ExecutionStore(Protocol):
 
     async def add(self, company: str, event_id: str, at: datetime, call: ToolCallCompleted) -> None:
         """Stores one outcome, once for each company, user and call."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Versioned:
+    """What is remembered of a user, and the version that a change of it replaces (None: nothing is stored yet)."""
+
+    version: str | None
+    state: Remembered
+
+
+class MemoryStore(Protocol):
+    """What is remembered of users."""
+
+    async def load(self, company: str, user: str) -> Versioned:
+        """As it is now; empty when nothing is remembered."""
+        ...
+
+    async def save(self, company: str, user: str, state: Remembered, over: str | None) -> bool:
+        """Stores it over the version `over`; False: another one is there."""
+        ...
+
+    async def delete(self, company: str, user: str) -> bool:
+        """Deletes it; True when there was something."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one event says was used on a day (UTC); `cost` in US dollars."""
+
+    day: date
+    turn_id: str | None
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float
+
+
+class UsageStore(Protocol):
+    """What companies used."""
+
+    async def add(self, company: str, event_id: str, spent: Spent) -> None:
+        """Counts it, once an event."""
+        ...
+
+    async def days(self, company: str, since: date, until: date) -> list[UsageDay]:
+        """The days on which something was used, both ends counted, oldest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """A user's deletion under way. `up_to`: everything at or before it is to go (era 0: not carried out yet)."""
+
+    company: str
+    user: str
+    conversations: tuple[str, ...]
+    at: datetime
+    up_to: Position
+
+
+class StoreEraser(Protocol):
+    """Takes users out of the database, and keeps the list of deletions under way."""
+
+    async def conversations_of(self, company: str, user: str) -> list[str]:
+        """The ids of the user's conversations."""
+        ...
+
+    async def begun(self, company: str, user: str) -> Erasure | None:
+        """The deletion of this user that is under way."""
+        ...
+
+    async def begin(self, job: Erasure) -> None:
+        """Writes it down, over the one that was there."""
+        ...
+
+    async def due(self, before: datetime, limit: int) -> list[Erasure]:
+        """Deletions begun at or before `before`, oldest first."""
+        ...
+
+    async def done(self, job: Erasure) -> None:
+        """Takes it off the list, unless it has been begun anew."""
+        ...
+
+    async def erase(self, job: Erasure) -> None:
+        """Deletes everything of the user."""
+        ...
+
+    async def erase_late(self, job: Erasure) -> None:
+        """Deletes what was stored while the user was deleted; what is newer than `up_to` stays."""
+        ...
+
+
+class BusEraser(Protocol):
+    """Takes users out of the streams."""
+
+    async def erase(self, company: str, user: str, conversations: Sequence[str]) -> None:
+        """Deletes everything of the user; raises BusUnavailable."""
+        ...
+
+
+class CacheEraser(Protocol):
+    """Takes users out of caches."""
+
+    async def erase(self, company: str, user: str, conversations: Sequence[str]) -> None:
+        """Deletes everything of the user in Redis and in every replica's own memory; raises CacheUnavailable."""
         ...

@@ -14,4 +14,5 @@ class MemorySettings(EnvSettings):
     port: int = Field(default=0, ge=0, le=65_535, description="health and metrics; 0: any free one")
     history_deadline: float = Field(default=3.0, gt=0, description="seconds to wait for a sequence that is named")
     handoff_sweep: float = Field(default=1.0, gt=0, description="seconds between looks at waiting conversations")
+    forgetting_sweep: float = Field(default=2.0, gt=0, description="seconds between looks at deletions to repeat")
     settings_sweep: float = Field(default=5.0, gt=0, description="seconds between looks for untold settings")

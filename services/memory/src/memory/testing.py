@@ -26,6 +26,7 @@ from contracts.streams import CHAT
 from memory.adapters.signed_principals import SignedPrincipals
 from memory.app import Memory
 from memory.settings import MemorySettings
+from runtime.clock import Clock
 from runtime.connection import connect
 from runtime.principals import PrincipalSigner, PrincipalVerifier
 from runtime.publishing import Publisher
@@ -56,7 +57,9 @@ class Replica:
 
 
 @asynccontextmanager
-async def replica(servers: Servers, *, dev: DevSettings | None = None, **settings: Any) -> AsyncGenerator[Replica]:
+async def replica(
+    servers: Servers, *, dev: DevSettings | None = None, clock: Clock | None = None, **settings: Any
+) -> AsyncGenerator[Replica]:
     """One replica of memory for the length of the block; `settings` are MemorySettings by field name."""
     caller = await connect(NatsSettings(url=servers.nats), name="test")
     service = Service("memory", nats=NatsSettings(url=servers.nats), drain=DrainSettings(deadline=5))
@@ -67,6 +70,7 @@ async def replica(servers: Servers, *, dev: DevSettings | None = None, **setting
         redis_settings=RedisSettings(url=servers.redis),
         settings=MemorySettings(**settings),
         dev=dev or DevSettings(dev=False),
+        clock=clock,
     )
     try:
         await service.start()

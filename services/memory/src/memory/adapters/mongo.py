@@ -23,7 +23,8 @@ INDEXES: dict[str, tuple[str, ...]] = {
     "facts": ("key", "messageKey", "messageId"),
     "conversations": ("inboxKey", "stateKey", "operatorKey", "personKey", "waitingSince"),
     "companies": ("unannounced",),
-    "executions": ("key",),
+    "executions": ("key", "conversationId"),
+    "erasures": ("at",),
 }
 
 

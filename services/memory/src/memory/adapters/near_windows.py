@@ -1,6 +1,7 @@
 """The windows used last, in this process: a turn's second read costs no round trip, and no parsing."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 
 from memory.domain.recent import Window
 from memory.metrics import WINDOWS
@@ -38,6 +39,13 @@ class NearWindows:
     def keep(self, era: int, company: str, conversation: str, window: Window) -> None:
         self._hold((era, company, conversation), window)
         self._behind.keep(era, company, conversation, window)
+
+    def drop(self, company: str, conversations: Sequence[str]) -> None:
+        """Holds these conversations no longer."""
+        gone = frozenset(conversations)
+        for key in [key for key in self._windows if key[1] == company and key[2] in gone]:
+            _, size = self._windows.pop(key)
+            self._characters -= size
 
     def _hold(self, key: tuple[int, str, str], window: Window) -> None:
         held = self._windows.get(key)

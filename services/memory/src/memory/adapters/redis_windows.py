@@ -8,6 +8,7 @@ is away, windows are dropped.
 import asyncio
 import contextlib
 import time
+from collections.abc import Sequence
 from datetime import datetime
 
 import structlog
@@ -20,6 +21,7 @@ from contracts.rpc import MessageView, VisitorProfile
 from memory.domain.recent import Seen, Window
 
 TTL_SECONDS = 3600
+PREFIX = "nexus:memory:window:"
 WAITING = 2_000
 """Windows waiting to be written, at most."""
 BATCH = 64
@@ -97,6 +99,12 @@ class RedisWindows:
             self._waiting[key] = window
             self._wake.set()
 
+    def drop(self, company: str, conversations: Sequence[str]) -> None:
+        """Does not write what waits of these conversations."""
+        gone = {f"{company}:{name}" for name in conversations}
+        for key in [key for key in self._waiting if key.removeprefix(PREFIX).split(":", 1)[1] in gone]:
+            del self._waiting[key]
+
     async def _write(self) -> None:
         while True:
             await self._wake.wait()
@@ -115,7 +123,7 @@ class RedisWindows:
 
 
 def _key(era: int, company: str, conversation: str) -> str:
-    return f"nexus:memory:window:{era}:{company}:{conversation}"
+    return f"{PREFIX}{era}:{company}:{conversation}"
 
 
 def _text(window: Window) -> bytes:

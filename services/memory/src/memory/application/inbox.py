@@ -25,24 +25,24 @@ class Inbox:
 
     async def get(self, company: str, conversation: str) -> ConversationView | None:
         """One conversation, as new as the log was when it was asked for."""
-        await self._fresh()
+        await self.fresh()
         state = (await self._conversations.load([(company, conversation)])).get((company, conversation))
         return conversation_view(state) if state else None
 
     async def latest(self, company: str, user_id: str) -> str | None:
         """The person's conversation with the latest activity, as new as the log was when it was asked for."""
-        await self._fresh()
+        await self.fresh()
         return await self._conversations.latest_of(company, user_id)
 
     async def page(self, company: str, by: InboxFilter, limit: int, cursor: str | None) -> Page[ConversationView]:
         """A page of conversations, latest activity first, as new as the log was when it was asked for."""
-        await self._fresh()
+        await self.fresh()
         page = await self._conversations.page(company, by, limit, cursor)
         return Page([conversation_view(state) for state in page.items], page.next)
 
     async def messages(self, company: str, conversation: str, limit: int, cursor: str | None) -> Page[MessageView]:
         """A page of messages, oldest first."""
-        await self._fresh()
+        await self.fresh()
         page = await self._facts.messages(company, conversation, limit, cursor)
         return Page([message for fact in page.items if (message := view(fact)) is not None], page.next)
 
@@ -63,7 +63,7 @@ class Inbox:
         fact = await self._facts.message(company, conversation, message_id)
         return view(fact) if fact else None
 
-    async def _fresh(self) -> None:
+    async def fresh(self) -> None:
         """Waits for the projection to pass the log's present end; when it is not in time, answers are older."""
         await self._floor.reach(await self._log.end(), FRESH)
 

@@ -71,6 +71,11 @@ class Projection:
             self._known.popitem(last=False)
         return refused
 
+    def drop(self, company: str, conversations: Sequence[str]) -> None:
+        """Holds the states of these conversations no longer."""
+        for name in conversations:
+            self._known.pop((company, name), None)
+
     def _verified(self, facts: Sequence[Fact]) -> dict[str, Person]:
         found: dict[str, Person] = {}
         for fact in facts:

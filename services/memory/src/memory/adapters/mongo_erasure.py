@@ -1,0 +1,96 @@
+"""StoreEraser over every collection that names a user or holds what one said.
+
+The collection `erasures`: {_id: company/user, conversations, at (ms), upTo}: deletions that are to be repeated once;
+a row is gone when its deletion is complete.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from pymongo import ASCENDING
+from pymongo.asynchronous.database import AsyncDatabase
+
+from memory.adapters.mongo import Document, speaking
+from memory.domain.keys import END, Position, conversation_key
+from memory.ports import Erasure
+
+
+class MongoErasure:
+    """StoreEraser."""
+
+    def __init__(self, database: AsyncDatabase[Document]) -> None:
+        self._database = database
+        self._jobs = database["erasures"]
+
+    async def conversations_of(self, company: str, user: str) -> list[str]:
+        prefix = f"{company}:{user}"
+        where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
+        async with speaking("read a person's conversations"):
+            rows = await self._database["conversations"].find(where, {"_id": 1}).to_list()
+        return [str(row["_id"]).split("/", 1)[1] for row in rows]
+
+    async def begun(self, company: str, user: str) -> Erasure | None:
+        async with speaking("read a deletion"):
+            row = await self._jobs.find_one({"_id": f"{company}/{user}"})
+        return _job(row) if row else None
+
+    async def begin(self, job: Erasure) -> None:
+        row = {
+            "_id": f"{job.company}/{job.user}",
+            "conversations": list(job.conversations),
+            "at": int(job.at.timestamp() * 1000),
+            "upTo": str(job.up_to),
+        }
+        async with speaking("write a deletion down"):
+            await self._jobs.replace_one({"_id": row["_id"]}, row, upsert=True)
+
+    async def due(self, before: datetime, limit: int) -> list[Erasure]:
+        where = {"at": {"$lte": int(before.timestamp() * 1000)}}
+        async with speaking("read deletions"):
+            return [_job(row) for row in await self._jobs.find(where).sort("at", ASCENDING).limit(limit).to_list()]
+
+    async def done(self, job: Erasure) -> None:
+        where = {"_id": f"{job.company}/{job.user}", "at": int(job.at.timestamp() * 1000)}
+        async with speaking("end a deletion"):
+            await self._jobs.delete_one(where)
+
+    async def erase(self, job: Erasure) -> None:
+        async with speaking("delete a user"):
+            for name in job.conversations:
+                key = conversation_key(job.company, name)
+                await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}})
+                await self._database["conversations"].delete_one({"_id": key})
+            await self._executions(job, {})
+            await self._database["memories"].delete_one({"_id": f"{job.company}/{job.user}"})
+
+    async def erase_late(self, job: Erasure) -> None:
+        """What was under way when `erase` ran; what came after it stays."""
+        async with speaking("delete a user"):
+            for name in job.conversations:
+                key = conversation_key(job.company, name)
+                await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lte": f"{key}/{job.up_to}"}})
+                await self._database["conversations"].delete_one({"_id": key, "latest": {"$lte": str(job.up_to)}})
+            await self._executions(job, {"at": {"$lte": job.at.astimezone(UTC).isoformat()}})
+
+    async def _executions(self, job: Erasure, further: Document) -> None:
+        """The user's calls, and those that nobody's name was on in the user's conversations."""
+        rows = self._database["executions"]
+        mine = {"_id": {"$gt": f"{job.company}/{job.user}/", "$lt": f"{job.company}/{job.user}/{END}"}}
+        await rows.delete_many(mine | further)
+        for names in _slices(job.conversations):
+            theirs = {
+                "conversationId": {"$in": names},
+                "key": {"$gt": f"{job.company}/", "$lt": f"{job.company}/{END}"},
+            }
+            await rows.delete_many(theirs | further)
+
+
+def _slices(names: Sequence[str], size: int = 200) -> list[list[str]]:
+    return [list(names[start : start + size]) for start in range(0, len(names), size)]
+
+
+def _job(row: Document) -> Erasure:
+    company, user = row["_id"].split("/", 1)
+    era, seq = row["upTo"].split("/")
+    at = datetime.fromtimestamp(row["at"] / 1000, UTC)
+    return Erasure(company, user, tuple(row["conversations"]), at, Position(int(era), int(seq)))

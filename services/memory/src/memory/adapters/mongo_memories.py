@@ -1,0 +1,60 @@
+"""The collection `memories`: {_id: company/user, version, state}: what is remembered of one user.
+
+`state` is JSON as text. `version` is a random word, not a number: a memory that was deleted and made anew can never be
+taken for the one that a slow writer has read.
+"""
+
+from datetime import datetime
+from uuid import uuid4
+
+from pydantic import Field
+from pymongo.errors import DuplicateKeyError
+
+from contracts.envelope import Wire
+from contracts.memory_rpc import LongTermMemory
+from memory.adapters.mongo import Collection, Document, speaking
+from memory.domain.remembered import Remembered
+from memory.ports import Versioned
+
+
+class _Record(Wire):
+    """A memory as it is kept."""
+
+    memory: LongTermMemory
+    asked: dict[str, int] = Field(default_factory=dict[str, int])
+    style_since: datetime | None = None
+    learned: list[str] = Field(default_factory=list[str])
+
+
+class MongoMemories:
+    """MemoryStore."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._rows = collection
+
+    async def load(self, company: str, user: str) -> Versioned:
+        async with speaking("read a memory"):
+            row = await self._rows.find_one({"_id": f"{company}/{user}"})
+        if row is None:
+            return Versioned(None, Remembered())
+        kept = _Record.model_validate_json(row["state"])
+        return Versioned(row["version"], Remembered(kept.memory, kept.asked, kept.style_since, tuple(kept.learned)))
+
+    async def save(self, company: str, user: str, state: Remembered, over: str | None) -> bool:
+        kept = _Record(
+            memory=state.memory, asked=dict(state.asked), style_since=state.style_since, learned=list(state.learned)
+        )
+        row: Document = {"_id": f"{company}/{user}", "version": uuid4().hex, "state": kept.to_json().decode()}
+        async with speaking("store a memory"):
+            if over is None:
+                try:
+                    await self._rows.insert_one(row)
+                except DuplicateKeyError:
+                    return False
+                return True
+            result = await self._rows.replace_one({"_id": row["_id"], "version": over}, row)
+        return result.matched_count == 1
+
+    async def delete(self, company: str, user: str) -> bool:
+        async with speaking("delete a memory"):
+            return (await self._rows.delete_one({"_id": f"{company}/{user}"})).deleted_count == 1

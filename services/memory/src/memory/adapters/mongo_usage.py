@@ -1,0 +1,67 @@
+"""The collection `usage`: what a company used, {_id: company/day/bucket, seen, turns, promptTokens, completionTokens,
+cost}.
+
+Each event is counted by one update of one document that also holds its id, so it counts once however often it comes.
+A day is spread over buckets by turn: no document grows large, and a turn's calls meet in the same one. No user is
+named here: what a deleted user's turns cost stays in the company's account.
+"""
+
+import zlib
+from datetime import date
+
+from pymongo.errors import DuplicateKeyError
+
+from contracts.memory_rpc import UsageDay
+from memory.adapters.mongo import Collection, speaking
+from memory.domain.keys import END
+from memory.ports import Spent
+
+BUCKETS = 16
+
+
+class MongoUsage:
+    """UsageStore."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._rows = collection
+
+    async def add(self, company: str, event_id: str, spent: Spent) -> None:
+        bucket = zlib.crc32((spent.turn_id or event_id).encode()) % BUCKETS
+        update = {
+            "$inc": {
+                "promptTokens": spent.prompt_tokens,
+                "completionTokens": spent.completion_tokens,
+                "cost": spent.cost,
+            },
+            "$push": {"seen": event_id},
+        }
+        if spent.turn_id is not None:
+            update["$addToSet"] = {"turns": spent.turn_id}
+        name = f"{company}/{spent.day.isoformat()}/{bucket:02d}"
+        # $nin, not $ne: an update takes $ne for a comparison with the whole array on some servers.
+        where = {"_id": name, "seen": {"$nin": [event_id]}}
+        async with speaking("count usage"):
+            for _ in range(2):
+                try:
+                    await self._rows.update_one(where, update, upsert=True)
+                except DuplicateKeyError:
+                    # The document holds the event, or somebody has made the document in this moment: then once more.
+                    continue
+                return
+
+    async def days(self, company: str, since: date, until: date) -> list[UsageDay]:
+        where = {"_id": {"$gte": f"{company}/{since.isoformat()}/", "$lt": f"{company}/{until.isoformat()}/{END}"}}
+        async with speaking("read usage"):
+            rows = await self._rows.find(where, {"seen": 0}).to_list()
+        days: dict[date, UsageDay] = {}
+        for row in sorted(rows, key=lambda row: str(row["_id"])):
+            day = date.fromisoformat(row["_id"].split("/")[1])
+            known = days.get(day) or UsageDay(date=day, turns=0, prompt_tokens=0, completion_tokens=0, cost=0)
+            days[day] = UsageDay(
+                date=day,
+                turns=known.turns + len(row.get("turns", [])),
+                prompt_tokens=known.prompt_tokens + row["promptTokens"],
+                completion_tokens=known.completion_tokens + row["completionTokens"],
+                cost=known.cost + row["cost"],
+            )
+        return list(days.values())

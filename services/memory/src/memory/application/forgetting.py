@@ -1,0 +1,70 @@
+"""Deleting a user: everything in every store and stream, and again a little later.
+
+What other replicas were storing in the same moment comes to light a little later, so an erasure is a job: written down
+first, carried out at once, swept once more, and only then taken off the list. A process that dies on the way, or a
+store that is away, delays the rest and loses nothing of it.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from memory.domain.keys import Position
+from memory.errors import ProjectionBehind
+from memory.ports import BusEraser, CacheEraser, Erasure, Floor, Log, StoreEraser
+from runtime.clock import Clock
+
+FRESH = 10.0
+"""Seconds to wait until everything that the log holds is in the store: what is not there yet cannot be deleted."""
+AGAIN_AFTER = timedelta(seconds=5)
+SWEPT = 20
+
+
+class Forgetting:
+    """Deletes users."""
+
+    def __init__(
+        self, *, store: StoreEraser, bus: BusEraser, cache: CacheEraser, log: Log, floor: Floor, clock: Clock
+    ) -> None:
+        self._store = store
+        self._bus = bus
+        self._cache = cache
+        self._log = log
+        self._floor = floor
+        self._clock = clock
+
+    async def forget(self, company: str, user: str) -> int:
+        """Deletes the user; returns how many conversations there were. To be called again when it fails.
+
+        Raises:
+            ProjectionBehind, StoreUnavailable, CacheUnavailable, BusUnavailable.
+        """
+        end = await self._log.end()
+        if not await self._floor.reach(end, FRESH):
+            raise ProjectionBehind(f"the projection is at {self._floor.seq} and the log ends at {end}: try again")
+        begun = await self._store.begun(company, user)
+        names = set(begun.conversations if begun else ()) | set(await self._store.conversations_of(company, user))
+        job = Erasure(company, user, tuple(sorted(names)), self._clock.now(), Position(0, 0))
+        await self._store.begin(job)
+        await self._everywhere(job)
+        # From here on the names may be used anew: only what lies before this point is swept again.
+        await self._store.begin(replace(job, up_to=Position(self._log.era, await self._log.end())))
+        return len(names)
+
+    async def sweep(self) -> int:
+        """Carries out again what was begun a while ago, and takes it off the list."""
+        due: Sequence[Erasure] = await self._store.due(self._clock.now() - AGAIN_AFTER, SWEPT)
+        for job in due:
+            if job.up_to.era == 0:
+                await self._everywhere(job)
+            else:
+                await self._cache.erase(job.company, job.user, job.conversations)
+                await self._store.erase_late(job)
+            await self._store.done(job)
+        return len(due)
+
+    async def _everywhere(self, job: Erasure) -> None:
+        # The streams first: what they no longer hold, nobody projects or reads again.
+        await self._bus.erase(job.company, job.user, job.conversations)
+        await asyncio.gather(self._store.erase(job), self._cache.erase(job.company, job.user, job.conversations))

@@ -1,0 +1,62 @@
+"""What is remembered of users: read, corrected, forgotten and learned, with no update lost."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakValueDictionary
+
+from contracts.memory_rpc import LongTermMemory
+from memory.domain.remembered import Remembered, corrected
+from memory.errors import StoreUnavailable
+from memory.ports import MemoryStore
+from runtime.clock import Clock
+
+ATTEMPTS = 60
+LONGEST_PAUSE = 0.05
+
+Change = Callable[[Remembered], Remembered]
+
+
+class Memories:
+    """The long-term memory of every user."""
+
+    def __init__(self, *, store: MemoryStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        # Updates of one user stand in line here; only other replicas' can still come in between.
+        self._lines: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+
+    async def get(self, company: str, user: str) -> LongTermMemory:
+        """What is remembered; raises StoreUnavailable."""
+        return (await self._store.load(company, user)).state.memory
+
+    async def correct(self, company: str, user: str, patch: dict[str, Any]) -> LongTermMemory:
+        """The memory after the user's own merge patch.
+
+        Raises:
+            BadMemoryError, StoreUnavailable.
+        """
+        _, after = await self.change(company, user, lambda state: corrected(state, patch, self._clock.now()))
+        return after.memory
+
+    async def forget(self, company: str, user: str) -> bool:
+        """Forgets everything; True when there was something."""
+        return await self._store.delete(company, user)
+
+    async def change(self, company: str, user: str, change: Change) -> tuple[Remembered, Remembered]:
+        """Before and after; `change` is tried on what is stored until nobody came in between. The same object back
+        means that there is nothing to store.
+
+        Raises:
+            StoreUnavailable: nothing was stored, or it is not known; what `change` raises.
+        """
+        line = self._lines.setdefault((company, user), asyncio.Lock())
+        async with line:
+            for attempt in range(ATTEMPTS):
+                held = await self._store.load(company, user)
+                after = change(held.state)
+                if after is held.state or await self._store.save(company, user, after, held.version):
+                    return held.state, after
+                await asyncio.sleep(random.uniform(0, min(LONGEST_PAUSE, 0.002 * 2**attempt)))
+        raise StoreUnavailable(f"the memory of {company}/{user} kept changing while it was stored: try again")

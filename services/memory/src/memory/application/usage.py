@@ -1,0 +1,30 @@
+"""What a company used: counted from the bus once an event, told by the day."""
+
+from datetime import date
+
+from contracts.memory_rpc import UsageBudget, UsageReply
+from memory.ports import CompanyStore, Spent, UsageStore
+from runtime.clock import Clock
+
+
+class Usages:
+    """Usage of all companies."""
+
+    def __init__(self, *, store: UsageStore, companies: CompanyStore, clock: Clock) -> None:
+        self._store = store
+        self._companies = companies
+        self._clock = clock
+
+    async def count(self, company: str, event_id: str, spent: Spent) -> None:
+        """Counts what one event tells; the same event again changes nothing."""
+        await self._store.add(company, event_id, spent)
+
+    async def report(self, company: str, since: date, until: date) -> UsageReply:
+        """The days that were asked for, and how much of today's budget is used; raises StoreUnavailable."""
+        today = self._clock.now().date()
+        days = await self._store.days(company, since, until)
+        todays = days if since <= today <= until else await self._store.days(company, today, today)
+        used = sum(day.prompt_tokens + day.completion_tokens for day in todays if day.date == today)
+        settings = await self._companies.get(company)
+        limit = settings.config.budget.daily_tokens if settings else None
+        return UsageReply(days=days, budget=UsageBudget(daily_tokens=limit, used_today=used))

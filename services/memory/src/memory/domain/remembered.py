@@ -1,0 +1,133 @@
+"""What is remembered of a user, and what the user may change of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from contracts.memory_rpc import LongTermMemory, Superseded
+from memory.domain.company import BadField
+
+FAVOURITES = 20
+QUESTIONS = 20
+STRATEGIES = 10
+NOTES = 50
+PREFERENCES = 50
+HISTORY = 50
+LONGEST = 500
+"""Characters of one note, preference or question."""
+LEARNED = 500
+"""Turns that are known to have been learned; the bus does not deliver anything again after so many."""
+
+_CAPS = {
+    "favoriteSymbols": FAVOURITES,
+    "frequentQuestions": QUESTIONS,
+    "recentStrategies": STRATEGIES,
+    "userNotes": NOTES,
+    "preferences": PREFERENCES,
+}
+_OWN = ("superseded", "updatedAt")
+_NAMES = frozenset((*_CAPS, "tradingStyle"))
+
+
+class BadMemoryError(ValueError):
+    """A correction that fits no memory."""
+
+    def __init__(self, fields: list[BadField]) -> None:
+        super().__init__("; ".join(f"{bad.field}: {bad.message}" for bad in fields))
+        self.fields = fields
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The memory, and what is needed to go on learning.
+
+    `asked`: in how many turns a symbol was asked about, while it is no favourite. `style_since`: when the present
+    style was learned. `learned`: ids of the turns and calls that are in it, oldest first.
+    """
+
+    memory: LongTermMemory = field(default_factory=LongTermMemory)
+    asked: Mapping[str, int] = field(default_factory=dict[str, int])
+    style_since: datetime | None = None
+    learned: tuple[str, ...] = ()
+
+    def changed(self, now: datetime, **fields: Any) -> "Remembered":
+        """With other fields of the memory."""
+        return replace(self, memory=self.memory.model_copy(update={**fields, "updated_at": now}))
+
+    def marked(self, source: str) -> "Remembered":
+        """Knowing that `source` has been learned."""
+        return replace(self, learned=(*self.learned, source)[-LEARNED:])
+
+
+def superseding(history: list[Superseded], field_name: str, value: str, since: datetime | None, now: datetime) -> Any:
+    """The history with one more value that something newer replaced, newest first."""
+    return [Superseded(field=field_name, value=value, since=since, until=now), *history][:HISTORY]
+
+
+def restyled(state: Remembered, style: str | None, now: datetime) -> Remembered:
+    """With another trading style; the one before becomes history, with its dates."""
+    old = state.memory.trading_style
+    if style == old:
+        return state
+    history = list(state.memory.superseded)
+    if old is not None:
+        history = superseding(history, "tradingStyle", old, state.style_since, now)
+    return replace(state.changed(now, trading_style=style, superseded=history), style_since=now)
+
+
+def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Remembered:
+    """After the user's merge patch (RFC 7396). What is taken out is forgotten, its history and its counts too; a style
+    that is replaced by another becomes history.
+
+    Raises:
+        BadMemoryError: with each field that is wrong.
+    """
+    if wrong := _refused(patch):
+        raise BadMemoryError(wrong)
+    old = state.memory
+    wire = old.to_wire()
+    for name, value in patch.items():
+        if value is None:
+            wire.pop(name, None)
+        else:
+            wire[name] = value
+    try:
+        new = LongTermMemory.model_validate(wire)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        raise BadMemoryError([BadField(".".join(map(str, bad["loc"])), bad["msg"]) for bad in found]) from None
+    if wrong := _too_long(new):
+        raise BadMemoryError(wrong)
+    state = restyled(state, new.trading_style, now)
+    gone = {name for name, value in patch.items() if value is None or value == []}
+    history = [past for past in state.memory.superseded if past.field not in gone]
+    dropped = set(old.favorite_symbols) - set(new.favorite_symbols)
+    asked = {} if "favoriteSymbols" in gone else {name: n for name, n in state.asked.items() if name not in dropped}
+    memory = new.model_copy(update={"superseded": history, "updated_at": now})
+    since = state.style_since if new.trading_style else None
+    return replace(state, memory=memory, asked=asked, style_since=since)
+
+
+def _refused(patch: Mapping[str, Any]) -> list[BadField]:
+    own = [BadField(name, "is kept by the service itself and cannot be set") for name in patch if name in _OWN]
+    unknown = [BadField(name, "is no field of the memory") for name in patch if name not in _NAMES and name not in _OWN]
+    return own + unknown
+
+
+def _too_long(memory: LongTermMemory) -> list[BadField]:
+    lists: dict[str, list[Any]] = {
+        "favoriteSymbols": memory.favorite_symbols,
+        "frequentQuestions": memory.frequent_questions,
+        "recentStrategies": memory.recent_strategies,
+        "userNotes": memory.user_notes,
+        "preferences": memory.preferences,
+    }
+    wrong = [BadField(name, f"at most {_CAPS[name]}") for name, held in lists.items() if len(held) > _CAPS[name]]
+    for name, held in lists.items():
+        for index, one in enumerate(held):
+            if isinstance(one, str) and not 0 < len(one.strip()) <= LONGEST:
+                wrong.append(BadField(f"{name}.{index}", f"1 to {LONGEST} characters"))
+    return wrong

@@ -1,0 +1,96 @@
+"""The methods and facts about users and about what companies use, one thin function each."""
+
+from datetime import UTC
+
+from contracts.envelope import CloudEvent
+from contracts.events.fact import UsageRecorded
+from contracts.memory_rpc import (
+    MEMORY_DELETE,
+    MEMORY_EXPORT,
+    MEMORY_GET,
+    MEMORY_PATCH,
+    USAGE,
+    USER_FORGET,
+    MemoryDeleteReply,
+    MemoryExportReply,
+    MemoryExportRequest,
+    MemoryPatchRequest,
+    MemoryReply,
+    UsageReply,
+    UsageRequest,
+    UserForgotten,
+    UserRef,
+)
+from contracts.streams import FACTS
+from memory.application.exporting import Exports
+from memory.application.forgetting import Forgetting
+from memory.application.memories import Memories
+from memory.application.usage import Usages
+from memory.handlers import answering, fact_owner
+from memory.ports import Spent
+from runtime.consuming import current_delivery
+from runtime.outcomes import Ack, DeadLetter
+from runtime.service import Service
+
+USAGE_RECORDED = "usage.recorded.v1"
+
+
+def serve(service: Service, memories: Memories, exports: Exports, forgetting: Forgetting, usages: Usages) -> None:
+    """The methods that memory serves for users and admins."""
+    personal = PersonalMethods(memories, exports, forgetting, usages)
+    service.serve(USAGE, answering(personal.usage))
+    service.serve(MEMORY_GET, answering(personal.get))
+    service.serve(MEMORY_PATCH, answering(personal.patch))
+    service.serve(MEMORY_DELETE, answering(personal.delete))
+    service.serve(MEMORY_EXPORT, answering(personal.export))
+    service.serve(USER_FORGET, answering(personal.forget))
+
+
+def consume(service: Service, usages: Usages) -> None:
+    """The facts that are counted."""
+
+    @service.subscriber(
+        f"{USAGE_RECORDED}.>", stream=FACTS.name, durable="memory-usage", max_deliver=-1, title=USAGE_RECORDED
+    )
+    async def count(event: CloudEvent[UsageRecorded]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
+        owner = fact_owner(current_delivery().subject, USAGE_RECORDED)
+        if owner is None:
+            return DeadLetter("the subject names no company and user")
+        data = event.data
+        spent = Spent(
+            day=event.time.astimezone(UTC).date(),
+            turn_id=data.turn_id,
+            prompt_tokens=data.usage.prompt_tokens,
+            completion_tokens=data.usage.completion_tokens,
+            cost=data.cost or 0.0,
+        )
+        await usages.count(owner[0], event.id, spent)
+        return Ack()
+
+
+class PersonalMethods:
+    """What is remembered of a user, and what a company used."""
+
+    def __init__(self, memories: Memories, exports: Exports, forgetting: Forgetting, usages: Usages) -> None:
+        self._memories = memories
+        self._exports = exports
+        self._forgetting = forgetting
+        self._usages = usages
+
+    async def usage(self, request: UsageRequest) -> UsageReply:
+        return await self._usages.report(request.company_id, request.since, request.until)
+
+    async def get(self, request: UserRef) -> MemoryReply:
+        return MemoryReply(memory=await self._memories.get(request.company_id, request.user_id))
+
+    async def patch(self, request: MemoryPatchRequest) -> MemoryReply:
+        return MemoryReply(memory=await self._memories.correct(request.company_id, request.user_id, request.patch))
+
+    async def delete(self, request: UserRef) -> MemoryDeleteReply:
+        return MemoryDeleteReply(deleted=await self._memories.forget(request.company_id, request.user_id))
+
+    async def export(self, request: MemoryExportRequest) -> MemoryExportReply:
+        return await self._exports.page(request.company_id, request.user_id, request.cursor)
+
+    async def forget(self, request: UserRef) -> UserForgotten:
+        return UserForgotten(conversations=await self._forgetting.forget(request.company_id, request.user_id))

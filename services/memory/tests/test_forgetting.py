@@ -1,0 +1,155 @@
+"""Deleting a user everywhere, proven by looking into every store and stream."""
+
+import asyncio
+from typing import Any
+
+from nats.aio.client import Client
+from pymongo import AsyncMongoClient
+from redis.asyncio import Redis
+
+from contracts.channels import fact, journal, tool_request
+from contracts.envelope import CloudEvent
+from contracts.events.fact import FeedbackGiven
+from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolMetadata, ToolResult
+from contracts.memory_rpc import MEMORY_PATCH, USER_FORGET, MemoryPatchRequest, UserRef
+from contracts.rpc import (
+    CONVERSATION,
+    CONVERSATIONS,
+    HISTORY,
+    ConversationRef,
+    ConversationsRequest,
+    HistoryRequest,
+)
+from contracts.streams import FACTS, STREAMS, TOOLS, TURNS
+from memory.testing import Servers, Writer, replica
+from runtime.dead_letters import DeadLetters
+from runtime.direct import DirectReader
+from runtime.publishing import Publisher
+from runtime.testing import eventually
+
+ANA = UserRef(company_id="acme", user_id="ana-7")
+SECRET = "xyzzy-secret"
+
+
+async def everything(servers: Servers, client: Client) -> dict[str, str]:
+    """All that every store and stream holds, as text by place."""
+    found: dict[str, str] = {}
+    async with AsyncMongoClient[dict[str, Any]](servers.mongo) as mongo:
+        database = mongo[servers.database]
+        for name in await database.list_collection_names():
+            found[f"mongo {name}"] = str(await database[name].find({}).to_list())
+    async with Redis.from_url(servers.redis) as redis:  # pyright: ignore[reportUnknownMemberType]
+        server: Any = redis
+        for key in await server.keys("*"):
+            text = await server.get(key) if await server.type(key) == b"string" else await server.hgetall(key)
+            found[f"redis {key}"] = f"{key} {text}"
+    for stream in STREAMS:
+        reader = DirectReader(client, stream.name)
+        batch = await reader.batch(stream.subjects[0].split(".")[0] + ".>", 1, 1000)
+        if stream is FACTS:
+            batch = await reader.batch(">", 1, 1000)
+        found[f"stream {stream.name}"] = str([(one.subject, one.event) for one in batch.facts])
+    return found
+
+
+def places_of(found: dict[str, str], *needles: str) -> set[str]:
+    return {place for place, text in found.items() if any(needle in text for needle in needles)}
+
+
+async def fill(servers: Servers, one: Any, writer: Writer) -> int:
+    """Something of the user in every place."""
+    publisher = Publisher(one.client)
+    name = writer.conversation
+    seq = await writer.visitor(f"my {SECRET}", user=ANA.user_id)
+    last = await writer.assistant(f"your {SECRET}", seq)
+    result = ToolResult(success=True, data={"x": SECRET}, metadata=ToolMetadata(execution_time=1))
+    for user in (ANA.user_id, None):
+        call = ToolCallCompleted(call_id="c1", tool="t", arguments={}, result=result, conversation_id=name)
+        subject = fact("tools.call.completed.v1", "acme", user)
+        event = CloudEvent(source="/t", type="tools.call.completed.v1", data=call)
+        await publisher.append(subject, event, stream=FACTS.name, msg_id=f"{name}-{user}")
+    given = FeedbackGiven(
+        company_id="acme", conversation_id=name, message_id="m", user_id="op1", rating="up", reason=SECRET
+    )
+    event = CloudEvent(source="/t", type="feedback.given.v1", data=given)
+    await publisher.append(fact("feedback.given.v1", "acme", "op1"), event, stream=FACTS.name, msg_id=f"{name}-f")
+    await publisher.append(journal("acme", name), f'{{"x":"{SECRET}"}}'.encode(), stream=TURNS.name, msg_id=f"{name}-j")
+    asked = ToolCallRequested(call_id="c2", tool="t", arguments={"q": SECRET}, conversation_id=name, company_id="acme")
+    await publisher.append(
+        tool_request("market"),
+        CloudEvent(source="/t", type="tools.call.requested.v1", data=asked),
+        stream=TOOLS.name,
+        msg_id=f"{name}-t",
+    )
+    await DeadLetters(one.client).put(
+        service="agent", stream="CHAT", subject=f"chat.acme.{name}.x", body=SECRET.encode(), reason="test"
+    )
+    patch = MemoryPatchRequest(company_id="acme", user_id=ANA.user_id, patch={"userNotes": [SECRET]})
+    await one.rpc.call(MEMORY_PATCH, patch)
+    await one.rpc.call(HISTORY, HistoryRequest(company_id="acme", conversation_id=name, up_to_seq=last))
+    return last
+
+
+async def test_a_deleted_user_is_in_no_store_and_no_stream_and_others_stay(servers: Servers) -> None:
+    async with replica(servers, forgetting_sweep=0.1) as one, replica(servers, forgetting_sweep=0.1) as two:
+        hers = [Writer(one.client) for _ in range(2)]
+        other = Writer(one.client)
+        kept = await other.visitor("bob stays", user="bob")
+        ends = [await fill(servers, one, writer) for writer in hers]
+        await two.rpc.call(
+            HISTORY, HistoryRequest(company_id="acme", conversation_id=hers[0].conversation, up_to_seq=ends[0])
+        )
+        needles = (ANA.user_id, SECRET, *(writer.conversation for writer in hers))
+        wanted = {f"mongo {name}" for name in ("facts", "conversations", "executions", "memories")}
+        wanted |= {f"stream {name}" for name in ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ")}
+
+        async def filled() -> bool:
+            places = places_of(await everything(servers, one.client), *needles)
+            return wanted <= places and any(place.startswith("redis") for place in places)
+
+        await eventually(filled)
+        assert (await one.rpc.call(USER_FORGET, ANA, deadline=20)).conversations == 2
+        assert places_of(await everything(servers, one.client), *needles) <= {"mongo erasures"}
+
+        async def nowhere() -> bool:
+            return places_of(await everything(servers, one.client), *needles) == set()
+
+        await eventually(nowhere, deadline=15)
+        for writer in hers:
+            ref = ConversationRef(company_id="acme", conversation_id=writer.conversation)
+            assert (await one.rpc.call(CONVERSATION, ref)).conversation is None
+        listed = await one.rpc.call(CONVERSATIONS, ConversationsRequest(company_id="acme"))
+        assert [view.id for view in listed.items] == [other.conversation]
+        assert (await one.rpc.call(USER_FORGET, ANA, deadline=20)).conversations == 0
+        request = HistoryRequest(company_id="acme", conversation_id=other.conversation, up_to_seq=kept)
+        assert [message.text for message in (await two.rpc.call(HISTORY, request)).messages] == ["bob stays"]
+
+
+async def test_who_comes_back_after_a_deletion_begins_anew_and_keeps_what_is_new(servers: Servers) -> None:
+    async with replica(servers, forgetting_sweep=0.1) as one:
+        writer = Writer(one.client)
+        for _ in range(3):
+            await writer.visitor(f"old {SECRET}", user=ANA.user_id)
+        assert (await one.rpc.call(USER_FORGET, ANA, deadline=20)).conversations == 1
+        seq = await writer.visitor("a new start", user=ANA.user_id)
+
+        async def swept() -> bool:
+            return "mongo erasures" not in places_of(await everything(servers, one.client), ANA.user_id)
+
+        await eventually(swept, deadline=15)
+        ref = ConversationRef(company_id="acme", conversation_id=writer.conversation)
+        view = (await one.rpc.call(CONVERSATION, ref)).conversation
+        assert view is not None
+        assert view.message_count == 1
+        request = HistoryRequest(company_id="acme", conversation_id=writer.conversation, up_to_seq=seq)
+        assert [message.text for message in (await one.rpc.call(HISTORY, request)).messages] == ["a new start"]
+
+
+async def test_deleting_the_same_user_many_times_at_once_does_no_harm(servers: Servers) -> None:
+    async with replica(servers) as one, replica(servers) as two:
+        await Writer(one.client).visitor(SECRET, user=ANA.user_id)
+        replies = await asyncio.gather(
+            *((one, two)[number % 2].rpc.call(USER_FORGET, ANA, deadline=20) for number in range(6))
+        )
+        assert {reply.conversations for reply in replies} <= {0, 1}
+        assert places_of(await everything(servers, one.client), SECRET) == set()

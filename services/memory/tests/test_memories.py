@@ -1,0 +1,146 @@
+"""What is remembered of a user, over the bus: read, corrected, forgotten, taken along."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pymongo import AsyncMongoClient
+
+from contracts.memory_rpc import (
+    MEMORY_DELETE,
+    MEMORY_EXPORT,
+    MEMORY_GET,
+    MEMORY_PATCH,
+    LongTermMemory,
+    MemoryExportRequest,
+    MemoryPatchRequest,
+    UserRef,
+)
+from memory.adapters.mongo_memories import MongoMemories
+from memory.application.memories import Memories
+from memory.domain.remembered import Remembered
+from memory.testing import Replica, Servers, Writer, replica
+from runtime.clock import FakeClock, SystemClock
+from runtime.errors import RpcError
+
+ANA = UserRef(company_id="acme", user_id="ana")
+
+
+async def get(on: Replica) -> LongTermMemory:
+    return (await on.rpc.call(MEMORY_GET, ANA)).memory
+
+
+async def patch(on: Replica, **changes: Any) -> LongTermMemory:
+    request = MemoryPatchRequest(company_id="acme", user_id="ana", patch=changes)
+    return (await on.rpc.call(MEMORY_PATCH, request)).memory
+
+
+async def test_a_memory_is_empty_then_corrected_then_forgotten(servers: Servers) -> None:
+    clock = FakeClock()
+    async with replica(servers, clock=clock) as one:
+        assert await get(one) == LongTermMemory()
+        made = await patch(one, favoriteSymbols=["AAPL"], tradingStyle="swing", userNotes=["I live in Lima"])
+        assert made == await get(one)
+        assert (made.favorite_symbols, made.trading_style, made.updated_at) == (["AAPL"], "swing", clock.now())
+        await clock.advance(3600)
+        changed = await patch(one, tradingStyle="day_trading")
+        (past,) = changed.superseded
+        assert (past.field, past.value) == ("tradingStyle", "swing")
+        assert (past.since, past.until) == (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 1, tzinfo=UTC))
+        assert changed.user_notes == ["I live in Lima"]
+        forgotten = await patch(one, tradingStyle=None)
+        assert (forgotten.trading_style, forgotten.superseded) == (None, [])
+        assert (await one.rpc.call(MEMORY_DELETE, ANA)).deleted
+        assert not (await one.rpc.call(MEMORY_DELETE, ANA)).deleted
+        assert await get(one) == LongTermMemory()
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"tradingStyle": "yolo"}, "tradingStyle"),
+        ({"nonsense": 1}, "nonsense"),
+        ({"superseded": []}, "superseded"),
+        ({"updatedAt": None}, "updatedAt"),
+        ({"userNotes": ["x"] * 51}, "userNotes"),
+        ({"userNotes": [""]}, "userNotes.0"),
+        ({"preferences": ["x" * 501]}, "preferences.0"),
+    ],
+)
+async def test_a_correction_that_fits_no_memory_is_refused_with_the_fields_name(
+    servers: Servers, changes: dict[str, Any], field: str
+) -> None:
+    async with replica(servers) as one:
+        with pytest.raises(RpcError) as refused:
+            await patch(one, **changes)
+        assert refused.value.code == "BAD_FIELD"
+        assert [fault.field for fault in refused.value.fields] == [field]
+        assert await get(one) == LongTermMemory()
+
+
+async def test_two_hundred_parallel_updates_of_one_user_lose_nothing(servers: Servers) -> None:
+    async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
+        rows = client[servers.database]["memories"]
+        replicas = [Memories(store=MongoMemories(rows), clock=SystemClock()) for _ in range(4)]
+
+        async def learn(number: int) -> None:
+            def change(state: Remembered) -> Remembered:
+                return state.marked(f"turn-{number}")
+
+            await replicas[number % 4].change("acme", "ana", change)
+
+        async with asyncio.timeout(60):
+            await asyncio.gather(*(learn(number) for number in range(200)))
+        held = await MongoMemories(rows).load("acme", "ana")
+        assert sorted(held.state.learned) == sorted(f"turn-{number}" for number in range(200))
+
+
+async def test_an_export_holds_every_message_of_the_user_and_nobody_elses_in_pages_of_bounded_size(
+    servers: Servers,
+) -> None:
+    async with replica(servers) as one:
+        await patch(one, tradingStyle="swing")
+        said: dict[str, list[str]] = {}
+        for number in range(3):
+            writer = Writer(one.client)
+            texts = [f"{number}/{index} " + "ñ" * 7000 for index in range(25)]
+            for text in texts:
+                await writer.visitor(text, user="ana")
+            said[writer.conversation] = texts
+        await Writer(one.client).visitor("not hers", user="bob")
+        await Writer(one.client, company="other").visitor("another company's", user="ana")
+
+        exported: dict[str, list[str]] = {}
+        cursor: str | None = None
+        pages = 0
+        while pages < 20:
+            request = MemoryExportRequest(company_id="acme", user_id="ana", cursor=cursor)
+            page = await one.rpc.call(MEMORY_EXPORT, request)
+            assert len(page.to_json()) < 512 * 1024
+            assert (page.memory is not None) == (pages == 0)
+            for part in page.conversations:
+                exported.setdefault(part.conversation.id, []).extend(message.text for message in part.messages)
+            pages += 1
+            cursor = page.next
+            if cursor is None:
+                break
+        assert exported == said
+        assert pages > 1
+
+
+async def test_a_cursor_of_one_user_opens_nothing_of_another(servers: Servers) -> None:
+    async with replica(servers) as one:
+        for _ in range(2):
+            writer = Writer(one.client)
+            for _ in range(40):
+                await writer.visitor("ñ" * 7000, user="ana")
+        mine = await one.rpc.call(MEMORY_EXPORT, MemoryExportRequest(company_id="acme", user_id="ana"))
+        assert mine.next is not None
+        request = MemoryExportRequest(company_id="acme", user_id="bob", cursor=mine.next)
+        found = await one.rpc.call(MEMORY_EXPORT, request)
+        assert (found.conversations, found.next) == ([], None)
+        for cursor in ("nonsense", "!!"):
+            with pytest.raises(RpcError) as refused:
+                await one.rpc.call(MEMORY_EXPORT, request.model_copy(update={"cursor": cursor}))
+            assert refused.value.code == "BAD_FIELD"
