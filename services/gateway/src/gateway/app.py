@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 
 from contracts.channels import LIVE_CHAT_ALL
 from gateway.adapters import companies as companies_adapter
-from gateway.adapters.actions import BusActions
+from gateway.adapters.actions import BusActions, MarketFacts
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.bus import NatsBus, NatsLive
 from gateway.adapters.companies import BusCompanies
@@ -24,6 +24,7 @@ from gateway.adapters.tools import BusTools
 from gateway.adapters.writers import BusWriters
 from gateway.chat.access import Access
 from gateway.chat.commands import Commands
+from gateway.chat.customers import Customers
 from gateway.chat.hub import Hub
 from gateway.chat.limits import Door
 from gateway.chat.recovery import Recovery
@@ -58,6 +59,7 @@ class Gateway:
     _live: NatsLive
     _log: NatsLog
     _companies: BusCompanies
+    _market: MarketFacts
 
     async def start(self, hooks: ConnectionHooks) -> None:
         """Subscribes, and learns what to do when the bus was away; flush before saying that it is ready."""
@@ -65,6 +67,7 @@ class Gateway:
         hooks.on_reconnect.append(self._found)
         hooks.on_error.append(self._dropped)
         await self._live.start()
+        await self._market.start()
         await subscribe(self._client, companies_adapter.CHANGES, self._companies.changed)
 
     async def drain(self) -> None:
@@ -102,6 +105,8 @@ def compose(
     access = Access(log, memory, identity.principals, identity.conversation_key)
     commands = Commands(log, bus, memory, identity.principals)
     door = Door(settings.limits, clock)
+    actions = BusActions(rpc)
+    customers = Customers(actions, actions)
     heartbeat_ms = int(settings.heartbeat_seconds * 1000)
     chat = Chat(
         tokens=identity.tokens,
@@ -113,6 +118,7 @@ def compose(
         commands=commands,
         bus=bus,
         hub=hub,
+        customers=customers,
         door=door,
         clock=clock,
         handlers=HANDLERS,
@@ -129,7 +135,7 @@ def compose(
         memory=memory,
         door=door,
         tools=tools,
-        actions=BusActions(rpc),
+        actions=actions,
         settings=companies,
         writers=BusWriters(rpc),
         records=BusRecords(rpc),
@@ -138,7 +144,7 @@ def compose(
         dev=dev,
     )
     application = Front(endpoint, build_http(api, health))
-    return Gateway(application, chat, endpoint, client, live, log, companies)
+    return Gateway(application, chat, endpoint, client, live, log, companies, MarketFacts(client, customers))
 
 
 async def main() -> None:

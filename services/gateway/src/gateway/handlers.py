@@ -9,6 +9,7 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events import turn
 from gateway.chat.commands import Draft, Place, message_id
+from gateway.chat.customers import has_account
 from gateway.chat.hub import Attachment
 from gateway.chat.session import Handler, Session
 from gateway.domain import client_frames as frames
@@ -92,9 +93,15 @@ async def _cancel(session: Session, caller: Caller, frame: frames.RunCancel) -> 
     await session.chat.commands.cancel(_place(session, caller, frame), frame.turn_id)
 
 
-async def _decide_action(session: Session, _: Caller, frame: frames.ActionConfirm | frames.ActionReject) -> None:
+async def _decide_action(session: Session, caller: Caller, frame: frames.ActionConfirm | frames.ActionReject) -> None:
     session.attachment(frame)
-    raise not_found("action waiting for a decision")
+    if not has_account(caller):
+        raise not_found("action waiting for a decision")
+    decision = "confirm" if isinstance(frame, frames.ActionConfirm) else "reject"
+    actions = session.chat.customers.actions
+    action = await actions.decide(caller.company, caller.subject, frame.action_id, decision)
+    # Whoever asks is answered, also when the action was decided before and no fact comes of it.
+    session.push(server_frames.action_updated(frame.conversation_id or session.home, action.to_wire()))
 
 
 async def _feedback(session: Session, caller: Caller, frame: frames.Feedback) -> None:

@@ -10,6 +10,7 @@ from contracts.channels import ChatKind, PresenceKind
 from contracts.company import CompanySettings
 from contracts.envelope import Wire
 from contracts.events.chat import Action
+from contracts.events.market import TriggeredAlert
 from contracts.events.tool import ToolResult
 from contracts.market_rpc import Holdings
 from contracts.memory_rpc import LongTermMemory, MemoryExportReply, UsageReply
@@ -281,6 +282,22 @@ class Actions(Protocol):
 
     async def decide(self, company: str, user: str, action: str, decision: Literal["confirm", "reject"]) -> Action:
         """The action as it is now: a first decision stands. Raises Refused (NOT_FOUND), Unavailable."""
+        ...
+
+    async def pending(self, company: str, user: str) -> list[Action]:
+        """What waits for this user, oldest first; raises Unavailable soon."""
+        ...
+
+
+class Alerts(Protocol):
+    """Alerts that have fired. Every method raises Unavailable when it gets no answer in time."""
+
+    async def untold(self, company: str, user: str) -> list[TriggeredAlert]:
+        """Those that the user has not been told yet, oldest first."""
+        ...
+
+    async def told(self, company: str, user: str, alerts: list[str]) -> None:
+        """These were told."""
         ...
 
 

@@ -13,6 +13,7 @@ from contracts.channels import fact
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import Action, ActionState
+from contracts.events.market import TriggeredAlert
 from gateway.testing import conversation_view
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
@@ -117,6 +118,8 @@ class RecordsStandIn:
     forgotten_by_market: list[User] = field(default_factory=list[User])
     asked_usage: list[memory_rpc.UsageRequest] = field(default_factory=list[memory_rpc.UsageRequest])
     actions: dict[str, tuple[User, Action]] = field(default_factory=dict[str, tuple[User, Action]])
+    untold: dict[User, list[TriggeredAlert]] = field(default_factory=dict[User, list[TriggeredAlert]])
+    told: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
         self.market = RpcServer(self.client)
@@ -133,6 +136,9 @@ class RecordsStandIn:
         await self.market.serve(market_rpc.HOLDINGS, self._holdings)
         await self.market.serve(market_rpc.USER_FORGET, self._forget_market)
         await self.market.serve(market_rpc.ACTION_DECIDE, self._decide)
+        await self.market.serve(market_rpc.ACTIONS_PENDING, self._pending)
+        await self.market.serve(market_rpc.ALERTS_UNTOLD, self._untold)
+        await self.market.serve(market_rpc.ALERTS_TOLD, self._told)
         await self.client.flush()
 
     async def _usage(self, request: memory_rpc.UsageRequest) -> memory_rpc.UsageReply:
@@ -200,3 +206,15 @@ class RecordsStandIn:
             action = action.model_copy(update={"state": state})
             self.actions[request.action_id] = (owner, action)
         return market_rpc.ActionReply(action=action)
+
+    async def _pending(self, request: market_rpc.UserRef) -> market_rpc.PendingActionsReply:
+        who = (request.company_id, request.user_id)
+        waiting = [action for owner, action in self.actions.values() if owner == who]
+        return market_rpc.PendingActionsReply(actions=[one for one in waiting if one.state is ActionState.PENDING])
+
+    async def _untold(self, request: market_rpc.UserRef) -> market_rpc.UntoldAlertsReply:
+        return market_rpc.UntoldAlertsReply(alerts=self.untold.pop((request.company_id, request.user_id), []))
+
+    async def _told(self, request: market_rpc.AlertsToldRequest) -> market_rpc.AlertsToldReply:
+        self.told.extend(request.alert_ids)
+        return market_rpc.AlertsToldReply(told=len(request.alert_ids))

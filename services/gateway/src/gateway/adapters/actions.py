@@ -1,13 +1,33 @@
-"""Decisions on what waits for a person's yes, handed to the market-adapter (ports.Actions)."""
+"""What waits for a customer's yes and what has fired for them: asked of the market-adapter (ports.Actions, Alerts), and
+told by its facts.
+"""
 
 from typing import Literal
 
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from pydantic import ValidationError
+
+from contracts import market_rpc
+from contracts.envelope import CloudEvent
 from contracts.events.chat import Action
-from contracts.market_rpc import ACTION_DECIDE, ActionDecideRequest
+from contracts.events.market import ActionDecided, AlertTriggered, TriggeredAlert
 from gateway.adapters.asking import ask
+from gateway.chat.customers import Customers
+from runtime.connection import subscribe
 from runtime.rpc import RpcClient
 
+log = structlog.get_logger(__name__)
+
 DECIDE_SECONDS = 10.0
+HELLO_SECONDS = 0.5
+"""For what a welcome holds: a chat begins without it when the market is away."""
+MOST_TOLD = 100
+_DECIDED = "action.decided.v1"
+_FIRED = "alert.triggered.v1"
+_DecidedEvent = CloudEvent[ActionDecided]
+_FiredEvent = CloudEvent[AlertTriggered]
 
 
 class BusActions:
@@ -17,5 +37,58 @@ class BusActions:
         self._client = client
 
     async def decide(self, company: str, user: str, action: str, decision: Literal["confirm", "reject"]) -> Action:
-        request = ActionDecideRequest(company_id=company, user_id=user, action_id=action, decision=decision)
-        return (await ask(self._client, ACTION_DECIDE, request, deadline=DECIDE_SECONDS)).action
+        request = market_rpc.ActionDecideRequest(company_id=company, user_id=user, action_id=action, decision=decision)
+        return (await ask(self._client, market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)).action
+
+    async def pending(self, company: str, user: str) -> list[Action]:
+        who = market_rpc.UserRef(company_id=company, user_id=user)
+        return (await ask(self._client, market_rpc.ACTIONS_PENDING, who, deadline=HELLO_SECONDS)).actions
+
+    async def untold(self, company: str, user: str) -> list[TriggeredAlert]:
+        who = market_rpc.UserRef(company_id=company, user_id=user)
+        return (await ask(self._client, market_rpc.ALERTS_UNTOLD, who)).alerts
+
+    async def told(self, company: str, user: str, alerts: list[str]) -> None:
+        for start in range(0, len(alerts), MOST_TOLD):
+            request = market_rpc.AlertsToldRequest(
+                company_id=company, user_id=user, alert_ids=alerts[start : start + MOST_TOLD]
+            )
+            await ask(self._client, market_rpc.ALERTS_TOLD, request)
+
+
+class MarketFacts:
+    """Hands the facts of customers who are here to them. What is missed while the bus is away, a welcome tells."""
+
+    def __init__(self, client: Client, customers: Customers) -> None:
+        self._client = client
+        self._customers = customers
+
+    async def start(self) -> None:
+        """From now on."""
+        await subscribe(self._client, f"{_DECIDED}.>", self._on_decided)
+        await subscribe(self._client, f"{_FIRED}.>", self._on_fired)
+
+    async def _on_decided(self, message: Msg) -> None:
+        owner = self._owner(message, _DECIDED)
+        if owner is not None:
+            try:
+                action = _DecidedEvent.model_validate_json(message.data).data.action
+            except ValidationError:
+                log.warning("market.malformed_fact", subject=message.subject)
+                return
+            self._customers.decided(*owner, action.to_wire())
+
+    async def _on_fired(self, message: Msg) -> None:
+        owner = self._owner(message, _FIRED)
+        if owner is not None:
+            try:
+                alert = _FiredEvent.model_validate_json(message.data).data.alert
+            except ValidationError:
+                log.warning("market.malformed_fact", subject=message.subject)
+                return
+            await self._customers.fired(*owner, alert)
+
+    def _owner(self, message: Msg, kind: str) -> tuple[str, str] | None:
+        """Company and user of the subject (who may publish it has a permission for it), if they are here."""
+        company, _, user = message.subject.removeprefix(f"{kind}.").partition(".")
+        return (company, user) if self._customers.is_here(company, user) else None

@@ -74,7 +74,9 @@ class Recovery:
         """The log's incarnation."""
         return (await self._log.bounds()).epoch
 
-    async def open(self, attachment: Attachment, since: Cursor | None) -> Snapshot:
+    async def open(
+        self, attachment: Attachment, since: Cursor | None, pending_actions: Sequence[Json] = ()
+    ) -> Snapshot:
         """Sends welcome, then what the client has missed, then what comes; gives the snapshot it began from.
 
         Raises:
@@ -83,12 +85,12 @@ class Recovery:
         async with attachment.recovering:
             try:
                 await self._hub.join(attachment)
-                return await self._open(attachment, since)
+                return await self._open(attachment, since, pending_actions)
             except BaseException:
                 await self._hub.leave(attachment)
                 raise
 
-    async def _open(self, attachment: Attachment, since: Cursor | None) -> Snapshot:
+    async def _open(self, attachment: Attachment, since: Cursor | None, pending_actions: Sequence[Json]) -> Snapshot:
         company, conversation = attachment.company, attachment.conversation
         snapshot, bounds = await asyncio.gather(self._log.snapshot(company, conversation), self._log.bounds())
         plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
@@ -106,6 +108,7 @@ class Recovery:
                 heartbeat_ms=self._heartbeat_ms,
                 owner=snapshot.owner,
                 active_turn=turn.to_wire() if turn else None,
+                pending_actions=pending_actions,
             )
         )
         if missed.messages is None:

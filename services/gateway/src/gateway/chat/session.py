@@ -16,6 +16,7 @@ from contracts.errors import ErrorCode
 from contracts.events.chat import Page
 from gateway.chat.access import Access
 from gateway.chat.commands import Commands
+from gateway.chat.customers import Customers, has_account
 from gateway.chat.hub import Attachment, Hub
 from gateway.chat.limits import Door, FrameRate
 from gateway.chat.recovery import Recovery
@@ -52,6 +53,7 @@ class Chat:
     commands: Commands
     bus: Bus
     hub: Hub
+    customers: Customers
     door: Door
     clock: Clock
     handlers: Mapping[type[frames.ClientFrame], Handler]
@@ -153,6 +155,7 @@ class Session:
             self._expiry.cancel()
         if self.caller is not None:
             self.chat.door.leave_subject(self.caller.company, self.caller.subject)
+            self.chat.customers.leave(self.caller, self)
         for attachment in list(self._attachments.values()):
             await self.chat.hub.leave(attachment)
 
@@ -191,7 +194,8 @@ class Session:
         if len(self._attachments) >= MAX_FOLLOWED:
             raise Refused(ErrorCode.FORBIDDEN, f"a socket follows at most {MAX_FOLLOWED} conversations")
         attachment = Attachment(self._socket, caller.company, conversation)
-        snapshot = await self.chat.recovery.open(attachment, since)
+        pending = await self.chat.customers.pending(caller)
+        snapshot = await self.chat.recovery.open(attachment, since, [action.to_wire() for action in pending])
         if self._closed:
             await self.chat.hub.leave(attachment)
             return
@@ -320,6 +324,9 @@ class Session:
             return
         self.caller = caller
         self._hello_timer.cancel()
+        self.chat.customers.enter(caller, self)
+        if has_account(caller):
+            self.chat.in_background(self.chat.customers.catch_up(caller, self))
         left = caller.expires - self.chat.clock.now().timestamp()
         loop = asyncio.get_running_loop()
         # A timer of weeks would outlive any deployment; and its expiry is looked at again with the next hello.

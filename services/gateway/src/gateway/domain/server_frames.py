@@ -38,6 +38,7 @@ def welcome(
     heartbeat_ms: int,
     owner: Json | None,
     active_turn: Json | None,
+    pending_actions: Sequence[Json] = (),
 ) -> bytes:
     """The answer to hello; `conversation` is None for a human agent that follows none yet."""
     fields: Json = {
@@ -46,7 +47,7 @@ def welcome(
         "recovered": recovered,
         "heartbeatMs": heartbeat_ms,
         "owner": owner,
-        "pendingActions": [],
+        "pendingActions": list(pending_actions),
     }
     if active_turn is not None:
         fields["activeTurn"] = active_turn
@@ -94,6 +95,16 @@ def _error(code: ErrorCode, message: str, retryable: bool, retry_after_ms: int |
     if ref is not None:
         fields["ref"] = ref
     return fields
+
+
+def action_updated(conversation: str | None, action: Json) -> bytes:
+    """An action that needs a person's yes, as it is now."""
+    return _frame("action.updated", conversation, {"action": action})
+
+
+def alert_triggered(conversation: str | None, alert: Json) -> bytes:
+    """An alert of the customer fired."""
+    return _frame("alert.triggered", conversation, {"alert": alert})
 
 
 def owner_changed(conversation: str, owner: Json, seq: int) -> bytes:

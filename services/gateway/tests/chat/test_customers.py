@@ -1,0 +1,91 @@
+"""What the market tells a customer's sockets: actions that wait for a yes, decisions, alerts."""
+
+from datetime import UTC, datetime
+
+import pytest
+from nats.aio.client import Client
+
+from contracts.channels import fact
+from contracts.envelope import CloudEvent, Wire
+from contracts.events.chat import ActionState
+from contracts.events.market import ActionDecided, AlertTriggered, TriggeredAlert
+from gateway.adapters.log import event_json
+from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker
+from gateway.testing_services import RecordsStandIn
+from runtime.testing import eventually
+
+pytestmark = pytest.mark.usefixtures("memory")
+WHEN = datetime(2026, 1, 2, 15, tzinfo=UTC)
+
+
+def alert(number: int) -> TriggeredAlert:
+    return TriggeredAlert(
+        id=f"alert{number}", symbol="AAPL", condition=">=", price=200.0, triggered_price=201.5, triggered_at=WHEN
+    )
+
+
+async def tell(client: Client, kind: str, user: str, data: Wire) -> None:
+    event = CloudEvent[Wire](source="/nexus/market-adapter", type=kind, subject=f"acme/{user}", data=data)
+    await client.publish(fact(kind, "acme", user), event_json(event))
+
+
+async def test_a_welcome_holds_what_waits_for_a_yes_and_a_decision_is_told(
+    gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn
+) -> None:
+    records.add_action("acme", "ana", "a1")
+    records.add_action("acme", "bob", "a2")
+    async with ChatClient(gateway.url) as ana:
+        welcome = await ana.hello(tokens.user("ana", "user"))
+        assert [(one["id"], one["state"]) for one in welcome["pendingActions"]] == [("a1", "pending")]
+        await ana.send("action.confirm", actionId="a1")
+        updated = await ana.until("action.updated")
+        assert updated["conversationId"] == welcome["conversationId"]
+        assert (updated["action"]["id"], updated["action"]["state"]) == ("a1", "confirmed")
+        await ana.send("action.reject", actionId="a1")
+        assert (await ana.until("action.updated"))["action"]["state"] == "confirmed"
+        await ana.send("action.confirm", actionId="a2")
+        assert (await ana.until("error"))["code"] == "NOT_FOUND"
+        assert records.actions["a2"][1].state == "pending"
+
+
+async def test_every_socket_of_the_customer_hears_of_a_decision_and_nobody_elses(
+    gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn, nats_client: Client
+) -> None:
+    records.add_action("acme", "ana", "a1")
+    action = records.actions["a1"][1].model_copy(update={"state": ActionState.EXPIRED})
+    decided = ActionDecided(company_id="acme", user_id="ana", action=action, decided_at=WHEN)
+    async with ChatClient(gateway.url) as one, ChatClient(gateway.url) as two, ChatClient(gateway.url) as bob:
+        for client, user in ((one, "ana"), (two, "ana"), (bob, "bob")):
+            await client.hello(tokens.user(user, "user"))
+            await client.send("ping")
+            await client.until("pong")
+        await tell(nats_client, "action.decided.v1", "ana", decided)
+        for client in (one, two):
+            assert (await client.until("action.updated"))["action"]["state"] == "expired"
+        await tell(nats_client, "action.decided.v1", "bob", decided.model_copy(update={"user_id": "bob"}))
+        await bob.until("action.updated")
+        assert [frame["type"] for frame in bob.seen].count("action.updated") == 1
+
+
+async def test_alerts_are_told_when_they_fire_or_when_their_customer_comes_back(
+    gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn, nats_client: Client
+) -> None:
+    records.untold["acme", "ana"] = [alert(1), alert(2)]
+    async with ChatClient(gateway.url) as ana:
+        await ana.hello(tokens.user("ana", "user"))
+        missed = [await ana.until("alert.triggered") for _ in range(2)]
+        assert [frame["alert"]["id"] for frame in missed] == ["alert1", "alert2"]
+        assert missed[0]["alert"]["triggeredPrice"] == 201.5
+        fired = AlertTriggered(company_id="acme", user_id="ana", alert=alert(3), source="sample")
+        await tell(nats_client, "alert.triggered.v1", "ana", fired)
+        assert (await ana.until("alert.triggered"))["alert"]["id"] == "alert3"
+        await eventually(lambda: records.told == ["alert1", "alert2", "alert3"], 5)
+
+
+async def test_while_the_market_is_away_a_customer_chats_all_the_same(
+    gateway: GatewayUnderTest, tokens: TokenMaker
+) -> None:
+    async with ChatClient(gateway.url) as ana:
+        welcome = await ana.hello(tokens.user("ana", "user"))
+        assert welcome["pendingActions"] == []
+        await ana.say("hello")
