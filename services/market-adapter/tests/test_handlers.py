@@ -4,17 +4,21 @@ from typing import Any
 
 import pytest
 from nats.aio.client import Client
+from pymongo import AsyncMongoClient
 
 from contracts.market_rpc import QUEUE
 from contracts.rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
+from market_adapter.adapters.mongo_alerts import MongoAlerts
+from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.errors import MarketError, NotConfiguredError, RateLimitedError
-from market_adapter.handlers import market_tools
+from market_adapter.handlers import list_tools, market_tools
 from market_adapter.ports import MarketProvider
 from market_adapter.testing import RefusingProvider
+from runtime.clock import SystemClock
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient, RpcServer
 
@@ -88,3 +92,24 @@ async def test_a_providers_trouble_reaches_the_caller_as_it_is(
     with pytest.raises(RpcError, match=str(error)) as raised:
         await get_price(nats_client, symbol="AAPL")
     assert (raised.value.reason, raised.value.retryable) == (error.reason, retryable)
+
+
+async def test_while_the_store_is_away_a_tool_is_unavailable_so_that_the_same_call_may_be_made_again(
+    nats_client: Client,
+) -> None:
+    provider = SampleProvider(SAMPLE, load_facts(), SampleClock(SAMPLE.sessions, SAMPLE.closes, at_end=True))
+    # Nobody listens at port 1.
+    async with AsyncMongoClient[dict[str, Any]]("mongodb://127.0.0.1:1", serverSelectionTimeoutMS=50) as away:
+        server, store = RpcServer(nats_client), away["nexus"]
+        for method, handler in list_tools(provider, MongoAlerts(store), MongoWatchlists(store), SystemClock()):
+            await server.serve(method, handler)
+        await nats_client.flush()
+        request = ToolServiceRequest(
+            call_id="call-1",
+            tool="get_watchlist",
+            arguments={},
+            caller=Caller(company_id="demo", user_id="ann", role="user", plan="pro"),
+        )
+        with pytest.raises(RpcError) as raised:
+            await RpcClient(nats_client).call(tool_service("get_watchlist", QUEUE), request, deadline=5)
+    assert (raised.value.code, raised.value.reason, raised.value.retryable) == ("UNAVAILABLE", "store_down", True)

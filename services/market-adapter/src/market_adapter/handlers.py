@@ -1,7 +1,8 @@
 """What this service listens to: its tools and its calls, one thin function each.
 
 The tool-executor has checked who is calling and whether they may; here a question about the market is answered, or it
-is said why it cannot be: EXECUTION_ERROR with the error's reason.
+is said why it cannot be: EXECUTION_ERROR with the error's reason. While accounts cannot be read or written it is
+UNAVAILABLE, which the executor does not record: the same call, asked again, is then really tried again.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -112,12 +113,12 @@ def arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> Arguments
 
 
 async def answered(answer: Awaitable[BaseModel]) -> ToolServiceData:
-    """The data as JSON; a MarketError as an error reply with its reason."""
+    """The data as JSON; a MarketError, or a store that is away, as an error reply with its reason."""
     try:
         data = await answer
     except PyMongoError as error:
         down = StoreDownError("-", "accounts cannot be read or written now: try again in a moment")
-        raise RpcError(ToolCode.EXECUTION_ERROR, str(down), retryable=True, reason=down.reason) from error
+        raise RpcError(ToolCode.UNAVAILABLE, str(down), retryable=True, reason=down.reason) from error
     except MarketError as error:
         raise RpcError(ToolCode.EXECUTION_ERROR, str(error), retryable=error.retryable, reason=error.reason) from error
     return ToolServiceData(result=data.model_dump(mode="json"))
