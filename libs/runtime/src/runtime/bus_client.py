@@ -163,14 +163,16 @@ class BusClient(Client):
             return
         self.stats["in_msgs"] += 1
         self.stats["in_bytes"] += len(data)
-        if sid not in self._subs:
-            del self._takers[sid]
-            return
         try:
             take(self._build_message(sid, subject, reply, data, await self._process_headers(headers)))
         except Exception as error:
             # As nats-py does with what callbacks raise: the read loop goes on.
             await self._error_cb(error)
+
+    def _remove_sub(self, sid: int, max_msgs: int = 0) -> None:
+        super()._remove_sub(sid, max_msgs)
+        if sid not in self._subs:
+            self._takers.pop(sid, None)
 
     async def _process_headers(self, headers: bytes) -> dict[str, str] | None:
         if headers and headers.startswith(_STATUS_LINE):

@@ -40,7 +40,7 @@ from contracts.channels import LIVE_CHAT_ALL, TURN_TRIGGERS, parse_chat
 from contracts.company import CompanySettings
 from contracts.rpc import TURN_STATE
 from contracts.streams import CHAT, TURNS
-from runtime.connection import subscribe
+from runtime.connection import listen, subscribe
 from runtime.conversation_log import ConversationLog
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
@@ -136,7 +136,7 @@ class Agent:
     async def start(self) -> None:
         """Listens first, then takes turns."""
         await subscribe(self._nats, CHANGES, self._config_changed)
-        await subscribe(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches, self._sweep).take)
+        await listen(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches, self._sweep).take)
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
         await self._help.serve(self._server)
         await self._clock.look()

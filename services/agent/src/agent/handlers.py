@@ -43,7 +43,7 @@ class LiveFacts:
         self._watches = watches
         self._sweep = sweep
 
-    async def take(self, message: Msg) -> None:
+    def take(self, message: Msg) -> None:
         """One fact; those that nobody waits for cost a look at the subject."""
         address = parse_chat(message.subject)
         seq = headers_of(message).get("Nats-Sequence", "")

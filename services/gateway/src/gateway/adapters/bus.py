@@ -21,7 +21,7 @@ from gateway.adapters.log import SOURCE, event_json, parse_fact
 from gateway.chat.hub import Hub
 from gateway.errors import Unavailable
 from gateway.ports import Unsubscribe
-from runtime.connection import subscribe
+from runtime.connection import listen
 from runtime.errors import PublishFailed
 from runtime.publishing import Publisher
 
@@ -30,8 +30,6 @@ log = structlog.get_logger(__name__)
 ORIGIN_HEADER = "Nexus-Origin"
 """Which socket a sign of presence comes from: it is told to the others alone."""
 SEQUENCE_HEADER = "Nats-Sequence"
-_PENDING_FACTS = 256 * 1024
-_PENDING_SIGNS = 4 * 1024
 
 
 class NatsBus:
@@ -71,14 +69,14 @@ class NatsLive:
 
     async def start(self) -> None:
         """Hands every durable fact to the hub from now on."""
-        await subscribe(self._client, LIVE_CHAT_ALL, self._on_fact, pending_messages=_PENDING_FACTS)
+        await listen(self._client, LIVE_CHAT_ALL, self._on_fact)
 
     async def follow(self, company: str, conversation: str) -> Unsubscribe:
         # One subscription for turns and presence: each costs 5 KiB. It sees the facts too, which come on the standing
         # one already, in the order of the log.
         subject = f"live.*.{check_company(company)}.{check_id(conversation, 'conversation')}.>"
         try:
-            subscription = await subscribe(self._client, subject, self._on_sign, pending_messages=_PENDING_SIGNS)
+            subscription = await listen(self._client, subject, self._on_sign)
         except NatsError as error:
             raise Unavailable("the bus is away: try again") from error
 
@@ -90,7 +88,7 @@ class NatsLive:
 
         return unsubscribe
 
-    async def _on_fact(self, message: Msg) -> None:
+    def _on_fact(self, message: Msg) -> None:
         parts = message.subject.split(".", 4)
         if len(parts) != 5 or not self._hub.is_open(parts[2], parts[3]):
             return
@@ -101,7 +99,7 @@ class NatsLive:
             return
         self._hub.fact(parts[2], parts[3], found)
 
-    async def _on_sign(self, message: Msg) -> None:
+    def _on_sign(self, message: Msg) -> None:
         _, family, company, conversation, kind = message.subject.split(".", 4)
         if family not in {"turn", "presence"}:
             return
