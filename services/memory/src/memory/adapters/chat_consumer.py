@@ -32,7 +32,7 @@ BATCH = 256
 ACK_WAIT = 30.0
 MAX_ACK_PENDING = 5_000
 WAIT = 1.0
-LINGER = 0.05
+LINGER = 0.1
 """Seconds that a batch may fill: several facts cost the database little more than one, and the reads that follow a
 message at once have this process to themselves."""
 PAUSE = 0.5
