@@ -56,6 +56,9 @@ def trace_headers() -> dict[str, str]:
 @contextmanager
 def span(name: str, **attributes: AttributeValue) -> Generator[Span]:
     """A span of this service's own work, under the current one; exceptions mark it as failed."""
+    if _provider is None:
+        yield trace.get_current_span()  # not recorded; its context, if the caller gave one, is passed on
+        return
     with _tracer.start_as_current_span(name, attributes=attributes) as current:
         yield current
 
