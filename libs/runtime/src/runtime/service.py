@@ -20,6 +20,7 @@ back → methods → on_stop, last first → connection.
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import os
 import signal
@@ -60,6 +61,9 @@ if TYPE_CHECKING:
     from runtime.consuming import Consuming
 
 log = structlog.get_logger(__name__)
+
+COLLECT_AFTER = 10_000
+"""New objects that may be in circles before the youngest generation is looked through (Python's default: 700)."""
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
@@ -291,6 +295,7 @@ class Service:
             await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
             if starting.done():
                 starting.result()
+                _keep_what_is_there()
                 await stopping
             else:
                 starting.cancel()
@@ -309,6 +314,14 @@ def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
     except NotReady as error:
         structlog.get_logger(__name__).error("service.not_ready", error=str(error))
         sys.exit(1)
+
+
+def _keep_what_is_there() -> None:
+    """Modules, schemas and connections stay for good: the collector need not look through them again and again, which
+    stops everything for tens of milliseconds."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER, 20, 20)
 
 
 async def _count_reconnect() -> None:
