@@ -1,9 +1,11 @@
 """How much does Nexus add around the model to the first token, and what does a turn cost in CPU?
 
 The whole stack, as `nexus up` starts it, answers one conversation over a real websocket; the model is the scripted
-server, whose own time is measured there and taken off. Company settings: no delay before answering.
+server, whose own time is measured there and taken off. Company settings: no delay before answering. Figures of a busy
+machine are compared by the calibration of the same run.
 """
 
+import asyncio
 import tempfile
 import time
 import uuid
@@ -15,6 +17,7 @@ from pathlib import Path
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from benchmarks import cpu
+from benchmarks.calibration import calibrate
 from benchmarks.report import Figure, median, percentile
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
@@ -22,6 +25,8 @@ from tests.support.running_stack import RunningStack
 QUESTION = "overhead around the model"
 COMPANY = "bench"
 TURNS, WARM_UP = 400, 50
+SPACED_TURNS, SPACE = 60, 0.05
+"""People do not write back to back: with pauses the work that nobody waits for is done between two turns."""
 SERVICES = ("gateway", "agent", "tool-executor", "memory", "market-adapter")
 SERVERS = ("nats", "redis", "mongodb")
 BURST = Reply(tokens=20)
@@ -29,45 +34,65 @@ PACED = Reply(tokens=100, token_ms=10)
 CALL = Reply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": "AAPL"})])
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """Seconds that Nexus added to the first token, after the model's own time was taken off."""
+Spent = dict[str, float]
 
-    overhead: float
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Milliseconds that Nexus added to the first token of each turn, after the model's own time was taken off, and
+    the CPU time a turn of each process, in milliseconds."""
+
+    overhead: list[float]
+    cpu: Spent
+
+    def of(self, names: tuple[str, ...]) -> float:
+        """The CPU time a turn of these processes together."""
+        return sum(self.cpu[name] for name in names)
 
 
 async def run() -> list[Figure]:
     """All figures; about half a minute."""
     async with scripted_model(default=BURST) as model, _stack(model) as stack:
-        plain, plain_cpu, server_cpu = await _measure(stack, model, TURNS)
-        _, paced_cpu, _ = await _measure(stack, model, 20, default=PACED)
-        tool, tool_cpu, _ = await _measure(
+        before = await calibrate(stack.facts()["urls"]["nats"])
+        plain = await _measure(stack, model, TURNS)
+        spaced = await _measure(stack, model, SPACED_TURNS, pause=SPACE)
+        paced = await _measure(stack, model, 20, default=PACED)
+        tool = await _measure(
             stack, model, TURNS, Rule(match="price", replies=[CALL, BURST], again=True), default=BURST
         )
-    ms = [turn.overhead * 1000 for turn in plain]
-    with_tool = [turn.overhead * 1000 for turn in tool]
+        after = await calibrate(stack.facts()["urls"]["nats"])
+    wait, unit = (before.wait + after.wait) / 2, (before.cpu + after.cpu) / 2
+    five = "five services"
     return [
-        Figure(QUESTION, "to the first token, p50", median(ms), "ms", 1.5),
-        Figure(QUESTION, "to the first token, p99", percentile(ms, 0.99), "ms", 3),
-        Figure(QUESTION, "with one tool call, p50", median(with_tool), "ms", 2.5),
-        Figure(QUESTION, "with one tool call, p99", percentile(with_tool, 0.99), "ms", 5),
-        Figure(QUESTION, "CPU a turn, 20-token burst", plain_cpu * 1000, "ms", 1.0, note="five services"),
-        Figure(QUESTION, "CPU a turn, 100 tokens at 10 ms", paced_cpu * 1000, "ms", 5, note="five services"),
-        Figure(QUESTION, "CPU a turn with a tool call", tool_cpu * 1000, "ms", note="five services"),
-        Figure(QUESTION, "CPU a turn of the servers, burst", server_cpu * 1000, "ms", note="nats, redis, mongodb"),
+        Figure(QUESTION, "to the first token, p50", median(plain.overhead), "ms", 1.5),
+        Figure(QUESTION, "to the first token, p99", percentile(plain.overhead, 0.99), "ms", 3),
+        Figure(QUESTION, "with one tool call, p50", median(tool.overhead), "ms", 2.5),
+        Figure(QUESTION, "with one tool call, p99", percentile(tool.overhead, 0.99), "ms", 5),
+        Figure(QUESTION, "to the first token, 50 ms between turns, p50", median(spaced.overhead), "ms"),
+        Figure(QUESTION, "CPU a turn, 20-token burst", plain.of(SERVICES), "ms", 1.0, note=five),
+        Figure(QUESTION, "CPU a turn, 100 tokens at 10 ms", paced.of(SERVICES), "ms", 5, note=five),
+        Figure(QUESTION, "CPU a turn with a tool call", tool.of(SERVICES), "ms", note=five),
+        Figure(QUESTION, "CPU a turn of the servers, burst", plain.of(SERVERS), "ms", note="nats, redis, mongodb"),
+        *(Figure(QUESTION, f"CPU a turn, burst: {name}", plain.cpu[name], "ms") for name in SERVICES + SERVERS),
+        Figure(QUESTION, "calibration: publish and acknowledgement, p50", wait, "ms", note="bare nats-py, same run"),
+        Figure(QUESTION, "calibration: CPU of the same", unit, "ms", note="bare nats-py, same run"),
+        Figure(QUESTION, "CPU a turn, burst, in calibrations", plain.of(SERVICES) / unit, "×", note=five),
     ]
 
 
 async def _measure(
-    stack: RunningStack, model: ScriptedModel, turns: int, *rules: Rule, default: Reply = BURST
-) -> tuple[list[Turn], float, float]:
-    """Turns one after the other, each conversation new after 15; CPU seconds a turn of services and of servers."""
+    stack: RunningStack,
+    model: ScriptedModel,
+    turns: int,
+    *rules: Rule,
+    default: Reply = BURST,
+    pause: float = 0.0,
+) -> Run:
+    """Turns one after the other, with `pause` seconds between two; the conversation is a new one after 15."""
     model.say(*rules, default=default)
-    measured: list[Turn] = []
+    measured: list[float] = []
     calls = 2 if rules else 1
-    services = [stack.process(name).pid for name in SERVICES]
-    servers = [stack.process(name).pid for name in SERVERS]
-    before = (0.0, 0.0)
+    before: Spent = {}
     warm_up = min(WARM_UP, turns)
     while len(measured) < turns + warm_up:
         user = f"u{len(measured)}-{time.monotonic_ns()}"
@@ -75,14 +100,21 @@ async def _measure(
             await client.hello(locale="en")
             for _ in range(15):
                 if len(measured) == warm_up:
-                    before = (cpu.seconds(services), cpu.seconds(servers))
+                    before = _spent(stack)
                 measured.append(await _turn(client, model, calls))
+                if pause:
+                    await asyncio.sleep(pause)
+    after = _spent(stack)
     counted = len(measured) - warm_up
-    spent = (cpu.seconds(services) - before[0], cpu.seconds(servers) - before[1])
-    return measured[warm_up:], spent[0] / counted, spent[1] / counted
+    return Run(measured[warm_up:], {name: (after[name] - before[name]) / counted for name in after})
 
 
-async def _turn(client: ChatClient, model: ScriptedModel, calls: int) -> Turn:
+def _spent(stack: RunningStack) -> Spent:
+    return {name: cpu.seconds([stack.process(name).pid]) * 1000 for name in SERVICES + SERVERS}
+
+
+async def _turn(client: ChatClient, model: ScriptedModel, calls: int) -> float:
+    """One turn; the milliseconds that are not the model's."""
     asked = len(model.asked)
     mark = len(client.frames)
     began = time.monotonic()
@@ -91,7 +123,7 @@ async def _turn(client: ChatClient, model: ScriptedModel, calls: int) -> Turn:
     first = time.monotonic()
     await client.wait_for("run.finished", after=mark)
     own = sum(seen["firstAt"] - seen["at"] for seen in model.asked[asked : asked + calls])
-    return Turn(first - began - own)
+    return (first - began - own) * 1000
 
 
 @asynccontextmanager
