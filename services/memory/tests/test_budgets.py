@@ -104,6 +104,12 @@ async def test_64_parallel_turns_of_many_calls_end_within_one_reservation_of_the
     assert await ledgers.account("main:day:20000") == (total, 0)
 
 
+async def test_a_thousand_calls_at_once_on_one_replica_are_all_decided(ledgers: Ledgers) -> None:
+    granted = await asyncio.gather(*(ledgers.one.reserve(ask(f"n{n}", payer=f"v{n}", hourly=1)) for n in range(1000)))
+    assert all(spent is None for spent, _ in granted)
+    assert await ledgers.account("main:day:20000") == (0, 100_000)
+
+
 async def test_what_was_not_used_is_free_again(ledgers: Ledgers) -> None:
     assert (await ledgers.one.reserve(ask("a", daily=100)))[0] is None
     assert (await ledgers.one.reserve(ask("b", daily=100)))[0] == "company"

@@ -88,6 +88,8 @@ class Memory:
         self._mongo = mongo.connect(mongo_settings)
         self._database = self._mongo[mongo_settings.database]
         self._redis = redis_client(redis_settings)
+        # Budgets have connections of their own: a burst of windows must not leave them without any.
+        self._budgets = redis_client(redis_settings)
         self._clock = clock or SystemClock()
         self._executions = MongoExecutions(self._database["executions"])
         self._companies = MongoCompanies(self._database["companies"])
@@ -107,6 +109,7 @@ class Memory:
         service, settings = self._service, self._settings
         service.on_stop(self._mongo.close)
         service.on_stop(self._redis.aclose)
+        service.on_stop(self._budgets.aclose)
         store = await self._prepare_store()
         facts = MongoFacts(self._database["facts"])
         conversations = MongoConversations(self._database["conversations"])
@@ -134,7 +137,7 @@ class Memory:
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
         handlers.serve(service, histories, inbox, companies)
-        budget_methods.serve(service, Budgets(RedisBudgets(self._redis), time.time))
+        budget_methods.serve(service, Budgets(RedisBudgets(self._budgets), time.time))
         memories = Memories(store=MongoMemories(self._database["memories"]), clock=self._clock)
         exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
         cache = CacheErasure(service.nats, self._redis, (windows.drop, near.drop, projection.drop))

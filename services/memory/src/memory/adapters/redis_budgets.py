@@ -4,6 +4,7 @@ One script a step, so that calls of many agents are decided one after the other.
 reservation on the same account; an account that nobody asks expires as a whole.
 """
 
+import asyncio
 from collections.abc import Awaitable
 from typing import Any, cast
 
@@ -15,6 +16,8 @@ from memory.errors import BudgetsUnavailable
 
 SETTLED_SECONDS = 3_600
 """For which a settled call is remembered: longer than any repeat of it takes to come."""
+CONNECTIONS = 16
+"""Scripts under way at once. Redis runs one after the other anyway; hundreds of connections would only be refused."""
 _RESERVE = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -61,28 +64,29 @@ class RedisBudgets:
     def __init__(self, redis: Redis) -> None:
         self._reserve = redis.register_script(_RESERVE)
         self._settle = redis.register_script(_SETTLE)
+        self._free = asyncio.Semaphore(CONNECTIONS)
 
     async def reserve(self, call: str, tokens: int, seconds: float, purses: list[Purse]) -> Payer | None:
         """Whose limit is reached; None: it is reserved. Raises BudgetsUnavailable."""
         arguments: list[Any] = [call, tokens, int(seconds * 1000)]
         for purse in purses:
             arguments += [-1 if purse.limit is None else purse.limit, purse.keep]
-        answer = await _answered(self._reserve(keys=_keys(purses), args=arguments))
+        answer = await self._answered(self._reserve(keys=_keys(purses), args=arguments))
         return None if answer == 0 else purses[answer - 1].payer
 
     async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[Purse]) -> bool:
         """Whether it was settled now. Raises BudgetsUnavailable."""
         keys = [f"nexus:budget:{{{company}}}:settled:{call}", *_keys(purses)]
         arguments: list[Any] = [call, reserved, used, SETTLED_SECONDS, *(purse.keep for purse in purses)]
-        return await _answered(self._settle(keys=keys, args=arguments)) == 1
+        return await self._answered(self._settle(keys=keys, args=arguments)) == 1
+
+    async def _answered(self, script: Awaitable[Any]) -> int:
+        async with self._free:
+            try:
+                return int(cast("int", await script))
+            except (RedisError, OSError, TimeoutError) as error:
+                raise BudgetsUnavailable(f"the budgets in Redis cannot be had: {str(error)[:200]}") from error
 
 
 def _keys(purses: list[Purse]) -> list[str]:
     return [key for purse in purses for key in (purse.name, f"{purse.name}:held")]
-
-
-async def _answered(script: Awaitable[Any]) -> int:
-    try:
-        return int(cast("int", await script))
-    except (RedisError, OSError, TimeoutError) as error:
-        raise BudgetsUnavailable(f"the budgets in Redis cannot be had: {str(error)[:200]}") from error
