@@ -8,6 +8,7 @@ from agent.domain.spending import Account
 from agent.domain.turn.journal import Call, Journal, Reply, Tokens
 from agent.domain.turn.log import LogView
 from contracts.company import CompanySettings
+from contracts.events.chat import Action
 from contracts.memory_rpc import Tier
 
 
@@ -142,6 +143,7 @@ class Ending:
     journal: Journal
     text: str
     citations: tuple[tuple[str, str], ...] = ()
+    actions: tuple[Action, ...] = ()
     config_version: int = 0
     code: str | None = None
 

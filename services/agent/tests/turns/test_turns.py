@@ -46,6 +46,33 @@ async def test_the_model_uses_a_tool_and_the_page_is_cited(nats_server: NatsServ
         assert scene.told("tool.finished")[0]["success"] is True
 
 
+async def test_an_order_that_waits_for_a_yes_comes_with_the_answer_as_the_tool_told_it(nats_server: NatsServer) -> None:
+    rule = Rule(
+        replies=[
+            Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments={"symbol": "IBM", "quantity": 3})]),
+            Reply(text="Shall I buy 5,000 IBM?"),
+        ]
+    )
+    order = {"order_id": "o1", "symbol": "IBM", "side": "buy", "quantity": 3.0, "order_type": "market"}
+    made = {
+        "action_id": "o1",
+        "status": "pending_confirmation",
+        "order": order,
+        "estimate": {"price": 200.0, "amount": 600.0, "cash_after": 99400.0, "currency": "USD"},
+        "content_hash": "ab12",
+        "expires_at": "2026-01-01T13:00:00Z",
+    }
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        scene.executor.offer("create_paper_order", made)
+        await scene.visitor("c1", "compra 3 IBM", locale="es")
+        (answer,) = await scene.answered("c1")
+        (action,) = answer["actions"]
+        assert (action["id"], action["kind"], action["state"]) == ("o1", "paper_order", "pending")
+        assert action["summary"] == "Comprar 3 IBM a mercado (simulado)"
+        assert action["details"]["contentHash"] == "ab12"
+        assert action["expiresAt"] == made["expires_at"]
+
+
 async def test_the_offline_assistant_answers_from_the_site(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene, agent(nats_server.url):
         text = "# Plans and prices\n## Free\nThe Free plan costs 0 USD per month.\n## Pro\nThe Pro plan costs 29 USD."

@@ -187,7 +187,7 @@ def _answer(ending: Ending, message_id: str) -> dict[str, Any]:
         "basis": journal.basis,
         "text": ending.text,
         "citations": [{"url": url, "title": title} for url, title in ending.citations],
-        "actions": [],
+        "actions": [action.to_wire() for action in ending.actions],
         "charts": [],
         "usage": {"promptTokens": journal.usage.prompt, "completionTokens": journal.usage.completion},
         "model": journal.model,

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import structlog
 
+from agent.domain.actions import pending_actions
 from agent.domain.spending import degrading, spent_text
 from agent.domain.texts import failure_text
 from agent.domain.tool_results import citations
@@ -281,6 +282,7 @@ class Drive:
             journal=journal,
             text=_failure(journal, settings, seen.asker) if code else journal.answer or "",
             citations=() if code else citations(journal),
+            actions=() if code else pending_actions(journal, seen.asker.language),
             config_version=settings.version,
             code=code,
         )

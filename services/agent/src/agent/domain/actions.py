@@ -1,0 +1,99 @@
+"""What an answer asks a person to confirm: read off the results of its turn's tool calls, never off a model's words."""
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, cast
+
+from agent.domain.prompt.layers import Language
+from agent.domain.turn.journal import Journal
+from contracts.events.chat import Action, ActionState
+
+ORDER_TOOL = "create_paper_order"
+CANCEL_TOOL = "cancel_paper_order"
+KIND = "paper_order"
+_PENDING = "pending_confirmation"
+_SIDES: dict[str, dict[Language, str]] = {
+    "buy": {"es": "Comprar", "en": "Buy"},
+    "sell": {"es": "Vender", "en": "Sell"},
+}
+_TYPES: dict[str, dict[Language, str]] = {
+    "market": {"es": "a mercado", "en": "at market"},
+    "limit": {"es": "límite {limit}", "en": "limit {limit}"},
+    "stop": {"es": "stop {stop}", "en": "stop {stop}"},
+    "stop_limit": {"es": "stop {stop} límite {limit}", "en": "stop {stop} limit {limit}"},
+}
+_PAPER: dict[Language, str] = {"es": "simulado", "en": "paper"}
+
+Fields = Mapping[str, Any]
+
+
+def pending_actions(journal: Journal, language: Language) -> tuple[Action, ...]:
+    """What the turn has asked for and not taken back, in order, each once; `details` as the market-adapter tells them
+    (decimals in strings), with the estimate beside.
+    """
+    found: dict[str, Action] = {}
+    for call in journal.calls:
+        data = _data(call.result)
+        if call.tool == ORDER_TOOL and data.get("status") == _PENDING:
+            try:
+                action = _order_action(data, language)
+            except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError):
+                # Not what the market-adapter answers: the welcome lists what waits, from its source.
+                continue
+            found.setdefault(action.id, action)
+        elif call.tool == CANCEL_TOOL:
+            found.pop(str(data.get("order_id")), None)
+    return tuple(found.values())
+
+
+def _order_action(data: Fields, language: Language) -> Action:
+    order, estimate = data["order"], data["estimate"]
+    limit, stop = _plain(order.get("limit_price")), _plain(order.get("stop_price"))
+    quantity = _plain(order["quantity"])
+    details: dict[str, Any] = {
+        "symbol": order["symbol"],
+        "side": order["side"],
+        "orderType": order["order_type"],
+        "quantity": quantity,
+        "currency": estimate["currency"],
+        "status": data["status"],
+        "contentHash": data["content_hash"],
+        "paper": True,
+        "estimate": {
+            "price": _plain(estimate["price"]),
+            "amount": _plain(estimate["amount"]),
+            "cashAfter": _plain(estimate["cash_after"]),
+            "currency": estimate["currency"],
+        },
+    }
+    if limit is not None:
+        details["limitPrice"] = limit
+    if stop is not None:
+        details["stopPrice"] = stop
+    terms = _TYPES[order["order_type"]][language].format(limit=limit, stop=stop)
+    summary = f"{_SIDES[order['side']][language]} {quantity} {order['symbol']} {terms} ({_PAPER[language]})"
+    return Action.model_validate(
+        {
+            "id": data["action_id"],
+            "kind": KIND,
+            "state": ActionState.PENDING,
+            "summary": summary,
+            "details": details,
+            "expires_at": data["expires_at"],
+        }
+    )
+
+
+def _data(result: str | None) -> Fields:
+    parsed: dict[str, Any] = json.loads(result) if result is not None else {}
+    data = parsed.get("data") if parsed.get("success") else None
+    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+
+
+def _plain(number: float | None) -> str | None:
+    """A number of JSON as a decimal with no exponent and no needless zeros."""
+    if number is None:
+        return None
+    text = f"{Decimal(str(number)):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
