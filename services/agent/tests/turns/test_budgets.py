@@ -192,6 +192,33 @@ async def test_suggestions_are_refused_when_the_companys_budget_is_spent(nats_se
         assert model.asked == []
 
 
+async def test_a_reservation_that_is_no_longer_wanted_is_given_back(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene:
+        budgets = MemoryBudgets(RpcClient(scene.nats), scene.nats)
+        asking = asyncio.create_task(budgets.reserve(Reservation("r", COMPANY, "v1", 9, 60.0, "main", 0), 10, None))
+        await asyncio.sleep(0)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await until(lambda: [(s.reservation_id, s.reserved, s.used) for s in scene.settled] == [("r", 9, 0)])
+
+
+async def test_a_superseded_call_holds_nothing(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(hang=True), Reply(text="to both", prompt_tokens=10)])
+    async with (
+        stage(nats_server.url, spender()) as scene,
+        scripted_model(rule) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        await scene.visitor("c1", "one")
+        await until(lambda: len(model.asked) == 1)
+        await scene.visitor("c1", "two")
+        await scene.answered("c1")
+        await until(lambda: len(scene.settled) == 2)
+        assert sorted(request.used for request in scene.settled) == [0, 12]
+        assert {r.reservation_id for r in scene.settled} == {r.reservation_id for r in scene.reserved}
+
+
 async def test_while_memory_is_away_each_agent_keeps_the_limits_by_itself(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene:
         await scene.stop()

@@ -51,6 +51,10 @@ class MemoryBudgets:
             )
             try:
                 reply = await self._rpc.call(BUDGET_RESERVE, request, deadline=DEADLINE)
+            except asyncio.CancelledError:
+                # Granted or not, nobody will use it.
+                self.settle(_granted(wanted, int(self._clock())), 0)
+                raise
             except RpcError as error:
                 self._away_until = self._clock() + AWAY
                 log.warning("budgets.local", reason=error.code)
