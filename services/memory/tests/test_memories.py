@@ -17,6 +17,7 @@ from contracts.memory_rpc import (
     MemoryPatchRequest,
     UserRef,
 )
+from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.mongo_memories import MongoMemories
 from memory.application.memories import Memories
 from memory.domain.remembered import Remembered
@@ -80,9 +81,10 @@ async def test_a_correction_that_fits_no_memory_is_refused_with_the_fields_name(
 
 
 async def test_two_hundred_parallel_updates_of_one_user_lose_nothing(servers: Servers) -> None:
-    async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
+    async with replica(servers) as one, AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
         rows = client[servers.database]["memories"]
-        replicas = [Memories(store=MongoMemories(rows), clock=SystemClock()) for _ in range(4)]
+        told = BusAnnouncements(one.service.publisher)
+        replicas = [Memories(store=MongoMemories(rows), announcements=told, clock=SystemClock()) for _ in range(4)]
 
         async def learn(number: int) -> None:
             def change(state: Remembered) -> Remembered:

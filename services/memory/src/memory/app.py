@@ -17,6 +17,7 @@ from memory.adapters.bus_erasure import StreamErasure
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_consumer import DURABLE, ChatConsumer
 from memory.adapters.chat_log import ChatLog
+from memory.adapters.market import Market
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_erasure import MongoErasure
@@ -36,6 +37,7 @@ from memory.application.forgetting import Forgetting
 from memory.application.handoffs import Handoffs
 from memory.application.history import Histories
 from memory.application.inbox import Inbox
+from memory.application.learning import Learner
 from memory.application.memories import Memories
 from memory.application.projection import Projection
 from memory.application.seeding import seed
@@ -96,6 +98,8 @@ class Memory:
         self._usages = Usages(store=MongoUsage(self._database["usage"]), companies=self._companies, clock=self._clock)
         handlers.consume(service, self._executions)
         personal_handlers.consume(service, self._usages)
+        self._learner: Learner | None = None
+        personal_handlers.learn(service, self._learning)
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
         service.add_check("mongodb", lambda: mongo.ping(self._mongo))
         service.on_start(self.build)
@@ -132,13 +136,23 @@ class Memory:
             deadline=settings.history_deadline,
         )
         inbox = Inbox(facts=facts, conversations=conversations, log=log, floor=floor)
-        companies = Companies(store=self._companies, announcements=BusAnnouncements(service.publisher))
+        announcements = BusAnnouncements(service.publisher)
+        companies = Companies(store=self._companies, announcements=announcements)
         handoffs = Handoffs(conversations=conversations, companies=self._companies, log=log, clock=floor)
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
         handlers.serve(service, histories, inbox, companies)
         budget_methods.serve(service, Budgets(RedisBudgets(self._budgets), time.time))
-        memories = Memories(store=MongoMemories(self._database["memories"]), clock=self._clock)
+        memories = Memories(
+            store=MongoMemories(self._database["memories"]), announcements=announcements, clock=self._clock
+        )
+        self._learner = Learner(
+            memories=memories,
+            conversations=conversations,
+            inbox=inbox,
+            histories=histories,
+            market=Market(service.rpc),
+        )
         exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
         cache = CacheErasure(service.nats, self._redis, (windows.drop, near.drop, projection.drop))
         forgetting = Forgetting(
@@ -161,6 +175,11 @@ class Memory:
             Sweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),
             Sweep("untold settings", settings.settings_sweep, companies.sweep),
         )
+
+    def _learning(self) -> Learner:
+        if self._learner is None:
+            raise NotReady("memory is not built yet")
+        return self._learner
 
     async def _prepare_store(self) -> str:
         """The database with its indexes; returns the database's name for itself."""

@@ -5,6 +5,7 @@ NexusError (contracts)
     ├── StoreUnavailable     MongoDB did not answer in time
     ├── CacheUnavailable     Redis did not do what has to be done there
     ├── BusUnavailable       the streams did not do what has to be done there
+    ├── MarketUnavailable    the market-adapter did not answer
     ├── ProjectionBehind     the projection did not reach a sequence in time
     ├── UnknownSequence      a reader named a sequence that the log has not reached
     ├── BudgetsUnavailable   Redis, where the budgets are, did not answer in time
@@ -34,6 +35,12 @@ class CacheUnavailable(MemoryFault):
 
 class BusUnavailable(MemoryFault):
     """The streams could not be reached, or refused something that must not be left undone."""
+
+    retryable = True
+
+
+class MarketUnavailable(MemoryFault):
+    """The market-adapter did not answer."""
 
     retryable = True
 

@@ -1,9 +1,13 @@
 """The methods and facts about users and about what companies use, one thin function each."""
 
+from collections.abc import Callable
 from datetime import UTC
 
+from contracts.channels import ChatKind, parse_chat
 from contracts.envelope import CloudEvent
+from contracts.events.chat import AssistantMessage
 from contracts.events.fact import UsageRecorded
+from contracts.events.tool import ToolCallCompleted
 from contracts.memory_rpc import (
     MEMORY_DELETE,
     MEMORY_EXPORT,
@@ -21,18 +25,65 @@ from contracts.memory_rpc import (
     UserForgotten,
     UserRef,
 )
-from contracts.streams import FACTS
+from contracts.streams import CHAT, FACTS
+from contracts.symbols import InvalidSymbolError, parse_symbol
 from memory.application.exporting import Exports
 from memory.application.forgetting import Forgetting
+from memory.application.learning import Learner
 from memory.application.memories import Memories
 from memory.application.usage import Usages
-from memory.handlers import answering, fact_owner
+from memory.handlers import CALL_COMPLETED, answering, fact_owner
 from memory.ports import Spent
 from runtime.consuming import current_delivery
 from runtime.outcomes import Ack, DeadLetter
 from runtime.service import Service
 
 USAGE_RECORDED = "usage.recorded.v1"
+PATIENT_DELIVERIES = 5
+ADD_TO_WATCHLIST = "add_to_watchlist"
+TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
+
+
+def learn(service: Service, learner: Callable[[], Learner]) -> None:
+    """The facts that teach about users. `learner` is there once the service is connected."""
+
+    # Tried for as long as a store is away; the market is waited for a few times only.
+    @service.subscriber(
+        TURN_ANSWERED,
+        stream=CHAT.name,
+        durable="memory-learning",
+        max_deliver=-1,
+        title="chat.message.assistant.v1 (learning)",
+    )
+    async def answered(event: CloudEvent[AssistantMessage]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
+        address = parse_chat(current_delivery().subject)
+        if address is None:
+            return DeadLetter("the subject names no conversation")
+        data = event.data
+        patient = current_delivery().num_delivered < PATIENT_DELIVERIES
+        await learner().turn(
+            address.company, address.conversation, data.turn_id, data.basis, event.time, patient=patient
+        )
+        return Ack()
+
+    @service.subscriber(
+        f"{CALL_COMPLETED}.>",
+        stream=FACTS.name,
+        durable="memory-watchlists",
+        max_deliver=-1,
+        title=f"{CALL_COMPLETED} (watchlists)",
+    )
+    async def watched(event: CloudEvent[ToolCallCompleted]) -> Ack:  # pyright: ignore[reportUnusedFunction]
+        owner = fact_owner(current_delivery().subject, CALL_COMPLETED)
+        call = event.data
+        symbol = call.arguments.get("symbol")
+        if owner is not None and owner[1] and call.tool == ADD_TO_WATCHLIST and call.result.success:
+            try:
+                name = parse_symbol(str(symbol)).name
+            except InvalidSymbolError:
+                return Ack()
+            await learner().watched(owner[0], owner[1], name, call.call_id, event.time)
+        return Ack()
 
 
 def serve(service: Service, memories: Memories, exports: Exports, forgetting: Forgetting, usages: Usages) -> None:

@@ -209,6 +209,18 @@ class Announcements(Protocol):
         """company.config.changed.v1, secrets hidden; returns once it is stored."""
         ...
 
+    async def memory_updated(self, company: str, user: str, fields: Sequence[str], turn: str | None) -> None:
+        """memory.updated.v1; returns once it is stored."""
+        ...
+
+
+class KnownSymbols(Protocol):
+    """The market's symbols."""
+
+    async def known(self, symbols: list[str]) -> frozenset[str]:
+        """Those of the symbols that have a price; raises MarketUnavailable."""
+        ...
+
 
 class ExecutionStore(Protocol):
     """The log of tool calls."""

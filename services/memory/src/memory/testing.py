@@ -97,6 +97,7 @@ class Writer:
         page: str | None = None,
         client_message_id: str | None = None,
         locale: str | None = None,
+        role: str = "visitor",
     ) -> int:
         """A visitor message."""
         name = client_message_id or uuid7()
@@ -105,7 +106,7 @@ class Writer:
             message_id=identity,
             client_message_id=name,
             text=text,
-            principal=self._signer.issue(sub=user, role="visitor", company=self.company) if user else None,
+            principal=self._signer.issue(sub=user, role=role, company=self.company) if user else None,
             page=Page(url=page) if page else None,
             locale=locale,
         )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from contracts.events import chat, fact, market, tool, turn
+from contracts.events import chat, fact, market, memory, tool, turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,7 @@ EVENTS: tuple[EventType, ...] = (
     _fact("tools.withdrawn.v1", tool.ToolsWithdrawn, ("other services",), ("tool-executor",)),
     _fact("company.config.changed.v1", fact.CompanyConfigChanged, ("memory",), ("agent", "gateway", "tool-executor")),
     _fact("feedback.given.v1", fact.FeedbackGiven, ("gateway",), ("memory",)),
+    _fact("memory.updated.v1", memory.MemoryUpdated, ("memory",), ("agent", "gateway")),
     _fact("usage.recorded.v1", fact.UsageRecorded, ("agent",), ("memory",)),
     EventType(turn.TurnFailed, "turn.failed.v1", "turn.failed.v1.{company}.-", "FACTS", ("agent",), ("memory",)),
     _fact("order.filled.v1", market.OrderFilled, ("market-adapter",), ("tool-executor", "memory")),

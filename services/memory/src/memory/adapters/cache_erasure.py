@@ -54,8 +54,8 @@ class CacheErasure:
             )
             keys = [key async for key in found]
             gone = [key for key in keys if key.decode().rsplit(":", 1)[-1] in every]
-            gone.append(short_term_key(company, user).encode())
-            await self._redis.delete(*gone)
+            if gone:
+                await self._redis.delete(*gone)
         except (RedisError, OSError, TimeoutError) as error:
             raise CacheUnavailable(f"Redis could not delete a user: {error}: try again") from error
 
@@ -69,8 +69,3 @@ class CacheErasure:
             self._drop(str(told["company"]), [str(name) for name in told["conversations"]])
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             _log.warning("a notice of a deletion could not be read", error=repr(error))
-
-
-def short_term_key(company: str, user: str) -> str:
-    """Where the short-term memory of a user is."""
-    return f"nexus:memory:short:{company}:{user}"

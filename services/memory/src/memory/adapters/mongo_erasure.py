@@ -7,6 +7,7 @@ a row is gone when its deletion is complete.
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import orjson
 from pymongo import ASCENDING
 from pymongo.asynchronous.database import AsyncDatabase
 
@@ -70,7 +71,16 @@ class MongoErasure:
                 key = conversation_key(job.company, name)
                 await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lte": f"{key}/{job.up_to}"}})
                 await self._database["conversations"].delete_one({"_id": key, "latest": {"$lte": str(job.up_to)}})
+            if not await self.conversations_of(job.company, job.user):
+                await self._learned_late(job)
             await self._executions(job, {"at": {"$lte": job.at.astimezone(UTC).isoformat()}})
+
+    async def _learned_late(self, job: Erasure) -> None:
+        """What was learned of the deleted conversations while they were deleted; what the user wrote down stays."""
+        rows = self._database["memories"]
+        row = await rows.find_one({"_id": f"{job.company}/{job.user}"})
+        if row is not None and orjson.loads(row["state"]).get("learned"):
+            await rows.delete_one({"_id": row["_id"], "version": row["version"]})
 
     async def _executions(self, job: Erasure, further: Document) -> None:
         """The user's calls, and those that nobody's name was on in the user's conversations."""

@@ -6,14 +6,20 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakValueDictionary
 
+import structlog
+
+from contracts.errors import NexusError
 from contracts.memory_rpc import LongTermMemory
 from memory.domain.remembered import Remembered, corrected
 from memory.errors import StoreUnavailable
-from memory.ports import MemoryStore
+from memory.ports import Announcements, MemoryStore
 from runtime.clock import Clock
 
 ATTEMPTS = 60
 LONGEST_PAUSE = 0.05
+TELLING = 2.0
+
+_log = structlog.get_logger(__name__)
 
 Change = Callable[[Remembered], Remembered]
 
@@ -21,8 +27,9 @@ Change = Callable[[Remembered], Remembered]
 class Memories:
     """The long-term memory of every user."""
 
-    def __init__(self, *, store: MemoryStore, clock: Clock) -> None:
+    def __init__(self, *, store: MemoryStore, announcements: Announcements, clock: Clock) -> None:
         self._store = store
+        self._announcements = announcements
         self._clock = clock
         # Updates of one user stand in line here; only other replicas' can still come in between.
         self._lines: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
@@ -42,9 +49,14 @@ class Memories:
 
     async def forget(self, company: str, user: str) -> bool:
         """Forgets everything; True when there was something."""
-        return await self._store.delete(company, user)
+        gone = await self._store.delete(company, user)
+        if gone:
+            await self._tell(company, user, [], None)
+        return gone
 
-    async def change(self, company: str, user: str, change: Change) -> tuple[Remembered, Remembered]:
+    async def change(
+        self, company: str, user: str, change: Change, *, turn: str | None = None
+    ) -> tuple[Remembered, Remembered]:
         """Before and after; `change` is tried on what is stored until nobody came in between. The same object back
         means that there is nothing to store.
 
@@ -56,7 +68,25 @@ class Memories:
             for attempt in range(ATTEMPTS):
                 held = await self._store.load(company, user)
                 after = change(held.state)
-                if after is held.state or await self._store.save(company, user, after, held.version):
+                if after is held.state:
+                    return held.state, after
+                if await self._store.save(company, user, after, held.version):
+                    if fields := changed_fields(held.state.memory, after.memory):
+                        await self._tell(company, user, fields, turn)
                     return held.state, after
                 await asyncio.sleep(random.uniform(0, min(LONGEST_PAUSE, 0.002 * 2**attempt)))
         raise StoreUnavailable(f"the memory of {company}/{user} kept changing while it was stored: try again")
+
+    async def _tell(self, company: str, user: str, fields: list[str], turn: str | None) -> None:
+        # A hint to read again, no more: that it cannot be given now must not undo what is stored.
+        try:
+            async with asyncio.timeout(TELLING):
+                await self._announcements.memory_updated(company, user, fields, turn)
+        except (TimeoutError, NexusError) as error:
+            _log.warning("a changed memory was not told", company=company, error=str(error))
+
+
+def changed_fields(before: LongTermMemory, after: LongTermMemory) -> list[str]:
+    """The names, as on the wire, of what differs; the time of the change is no difference."""
+    old, new = before.to_wire(), after.to_wire()
+    return sorted(name for name in {*old, *new} - {"updatedAt"} if old.get(name) != new.get(name))

@@ -1,0 +1,15 @@
+"""What memory tells of the users that it remembers (stream FACTS)."""
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.ids import CompanyId, Id
+
+
+class MemoryUpdated(Wire):
+    """What is remembered of a user has changed: read it again. `turnId`: the turn that it was learned from."""
+
+    company_id: CompanyId
+    user_id: Id
+    fields: list[str] = Field(description="which of the memory's fields changed; empty: it was deleted")
+    turn_id: Id | None = None

@@ -1,0 +1,84 @@
+"""Learning from finished turns: once a turn, from what its user wrote."""
+
+from datetime import datetime
+
+from contracts.events.chat import Role
+from contracts.rpc import MessageView
+from memory.application.history import Histories
+from memory.application.inbox import Inbox
+from memory.application.memories import Memories
+from memory.domain.learning import Lesson, favoured, learned
+from memory.domain.mentions import mentioned
+from memory.errors import MarketUnavailable
+from memory.ports import ConversationStore, KnownSymbols
+
+REACH = 50
+"""Messages that are looked at for those of the turn."""
+MOST_SYMBOLS = 20
+CUSTOMER = "user"
+"""The role of those who are remembered: visitors are not."""
+
+
+class Learner:
+    """Turns into memories."""
+
+    def __init__(
+        self,
+        *,
+        memories: Memories,
+        conversations: ConversationStore,
+        inbox: Inbox,
+        histories: Histories,
+        market: KnownSymbols,
+    ) -> None:
+        self._memories = memories
+        self._conversations = conversations
+        self._inbox = inbox
+        self._histories = histories
+        self._market = market
+
+    async def turn(
+        self, company: str, conversation: str, turn: str, basis: int, at: datetime, *, patient: bool
+    ) -> None:
+        """Learns from the turn that answered the message at `basis`; learning it again changes nothing.
+
+        A market that does not answer is waited for by who is `patient`; otherwise no symbol of the turn counts.
+
+        Raises:
+            StoreUnavailable, ProjectionBehind, UnknownSequence, MarketUnavailable: all worth another try.
+        """
+        key = (company, conversation)
+        state = (await self._conversations.load([key])).get(key)
+        if state is None:
+            await self._inbox.fresh()
+            state = (await self._conversations.load([key])).get(key)
+        if state is None or state.person is None or state.person.role != CUSTOMER:
+            return
+        found = await self._histories.newest(company, conversation, basis, REACH, exact=True)
+        texts = asked_in(found.messages)
+        if not texts:
+            return
+        named = list(dict.fromkeys(name for text in texts for name in mentioned(text)))[:MOST_SYMBOLS]
+        try:
+            known = await self._market.known(named) if named else frozenset[str]()
+        except MarketUnavailable:
+            if patient:
+                raise
+            known = frozenset[str]()
+        lesson = Lesson(turn, at, texts, known)
+        await self._memories.change(company, state.person.user_id, lambda held: learned(held, lesson), turn=turn)
+
+    async def watched(self, company: str, user: str, symbol: str, call: str, at: datetime) -> None:
+        """A symbol came onto the user's watchlist: it is a favourite now; raises StoreUnavailable."""
+        await self._memories.change(company, user, lambda held: favoured(held, symbol, call, at))
+
+
+def asked_in(messages: tuple[MessageView, ...]) -> tuple[str, ...]:
+    """What the user wrote since anybody last answered, oldest first."""
+    texts: list[str] = []
+    for message in reversed(messages):
+        if message.role in (Role.ASSISTANT, Role.OPERATOR):
+            break
+        if message.role in (Role.VISITOR, Role.USER):
+            texts.append(message.text)
+    return tuple(reversed(texts))

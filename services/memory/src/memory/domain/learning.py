@@ -1,0 +1,164 @@
+"""What a finished turn teaches about its user: from the user's own messages alone, Spanish and English."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from contracts.memory_rpc import Strategy
+from memory.domain.mentions import mentioned
+from memory.domain.questions import questions, same, template
+from memory.domain.remembered import (
+    FAVOURITES,
+    LONGEST,
+    NOTES,
+    PREFERENCES,
+    QUESTIONS,
+    STRATEGIES,
+    Remembered,
+    restyled,
+)
+
+FAVOURITE_AFTER = 3
+"""Turns that ask about a symbol before it is a favourite."""
+ASKED = 200
+"""Symbols that are counted."""
+
+_STYLES = (
+    ("day_trading", r"day[ -]?trad(?:e|es|ing|er)|intrad[ií]a|intraday|operar en el d[ií]a"),
+    ("scalping", r"scalp(?:ing|er|s)?|scalpear"),
+    ("swing", r"swing(?: trad(?:e|es|ing|er))?"),
+    ("long_term", r"long[ -]term|buy and hold|a?\s?largo plazo"),
+)
+_STYLE = re.compile("|".join(rf"(?P<{name}>\b(?:{words})\b)" for name, words in _STYLES), re.I)
+_LEFT_BEHIND = re.compile(
+    r"(?:\bfrom|\bno longer|\bnot|\bdon'?t|\bstopped|\bno more|\binstead of|\bquit|\bleft|\bya no|\bno"
+    r"|\bdej[eéo](?: de)?|\bdej[oó](?: de)?|\ben vez de|\ben lugar de|\bpas[eé] del?|\bdesde|\bdel)\s+"
+    r"(?:(?!(?:to|a|al|hacia|but|pero|now|ahora)\b)\w+\s+){0,3}$",
+    re.I,
+)
+_PREFERENCE = re.compile(
+    r"(?:^|[.,;:!¡]\s*|\b(?:and|y|pero|but)\s+)"
+    r"((?:I(?:'d)? (?:always |really )?(?:prefer|like|love)\b|always\b|I always\b"
+    r"|(?:yo )?(?:siempre )?prefiero\b|(?:a m[ií] )?me gustan?\b|siempre\b)[^.!?\n;]{2,300})",
+    re.I,
+)
+_NOTE = re.compile(
+    r"(?:^|[.,;:!¡?]\s*|\bplease\s+|\bpor favor,?\s+)"
+    r"(?:remember|keep in mind|don'?t forget|make a note"
+    r"|recu[eé]rda(?:me)?|acu[eé]rdate(?: de)?|ten en cuenta|no olvides"
+    r"|no te olvides de|anota|toma nota)(?:\s+de)?(?:\s+(?:that|que)|:|,)\s*((?:[^\n?.!]|[.!](?=\S)){2,500})",
+    re.I,
+)
+_STRATEGIES = re.compile(
+    r"\b(covered calls?|protective puts?|iron condors?|straddles?|strangles?|bull call spreads?|bear put spreads?"
+    r"|collars?|dollar[- ]cost averaging|DCA|mean reversion|momentum|breakouts?|pairs trading|grid trading"
+    r"|carry trade|moving average crossovers?|trend following|value investing|dividend investing"
+    r"|cruces? de medias(?: m[oó]viles)?|reversi[oó]n a la media|ruptura|seguimiento de tendencia"
+    r"|compra(?:s)? peri[oó]dicas?|inversi[oó]n en valor|inversi[oó]n en dividendos)\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A finished turn: what its user wrote, and which of the symbols named there exist."""
+
+    turn_id: str
+    at: datetime
+    texts: tuple[str, ...]
+    known: frozenset[str]
+
+
+def learned(state: Remembered, lesson: Lesson) -> Remembered:
+    """With the lesson; the same object when it has been learned before."""
+    if lesson.turn_id in state.learned:
+        return state
+    before = state.memory
+    for text in lesson.texts:
+        state = _style(state, text, lesson.at)
+        state = _preferences(state, text, lesson.at)
+        state = _notes(state, text, lesson.at)
+        state = _questions(state, text, lesson.at)
+        state = _strategies(state, text, lesson)
+    state = _symbols(state, lesson)
+    unchanged = state.memory.model_copy(update={"updated_at": before.updated_at}) == before
+    return replace(state, memory=before if unchanged else state.memory).marked(lesson.turn_id)
+
+
+def favoured(state: Remembered, symbol: str, source: str, now: datetime) -> Remembered:
+    """With one more favourite, newest first; the same object when `source` has been learned before."""
+    if source in state.learned:
+        return state
+    return _favourite(state, symbol, now).marked(source)
+
+
+def _favourite(state: Remembered, symbol: str, now: datetime) -> Remembered:
+    names = [symbol, *(name for name in state.memory.favorite_symbols if name != symbol)]
+    asked = {name: count for name, count in state.asked.items() if name != symbol}
+    if names == state.memory.favorite_symbols:
+        return replace(state, asked=asked)
+    return replace(state.changed(now, favorite_symbols=names[:FAVOURITES]), asked=asked)
+
+
+def _symbols(state: Remembered, lesson: Lesson) -> Remembered:
+    named = dict.fromkeys(name for text in lesson.texts for name in mentioned(text) if name in lesson.known)
+    for name in named:
+        if name in state.memory.favorite_symbols:
+            continue
+        count = state.asked.get(name, 0) + 1
+        if count >= FAVOURITE_AFTER:
+            state = _favourite(state, name, lesson.at)
+        else:
+            others = [(known, n) for known, n in state.asked.items() if known != name]
+            state = replace(state, asked=dict([*others, (name, count)][-ASKED:]))
+    return state
+
+
+def _style(state: Remembered, text: str, now: datetime) -> Remembered:
+    """The last style that the text names and does not leave behind; a question states none."""
+    asked = questions(text)
+    said = text
+    for question in asked:
+        said = said.replace(question, " ")
+    found = [match.lastgroup for match in _STYLE.finditer(said) if not _LEFT_BEHIND.search(said[: match.start()])]
+    return restyled(state, found[-1], now) if found else state
+
+
+def _preferences(state: Remembered, text: str, now: datetime) -> Remembered:
+    found = [match[1].strip(" ,") for match in _PREFERENCE.finditer(text)]
+    kept = _newest_first(found, state.memory.preferences, PREFERENCES)
+    return state if kept == state.memory.preferences else state.changed(now, preferences=kept)
+
+
+def _notes(state: Remembered, text: str, now: datetime) -> Remembered:
+    found = [match[1].strip(" .,") for match in _NOTE.finditer(text)]
+    kept = _newest_first(found, state.memory.user_notes, NOTES)
+    return state if kept == state.memory.user_notes else state.changed(now, user_notes=kept)
+
+
+def _newest_first(found: Sequence[str], held: list[str], most: int) -> list[str]:
+    for one in found:
+        text = one[:LONGEST]
+        if text:
+            held = [text, *(other for other in held if other.casefold() != text.casefold())]
+    return held[:most]
+
+
+def _questions(state: Remembered, text: str, now: datetime) -> Remembered:
+    held = state.memory.frequent_questions
+    for question in questions(text):
+        asked = template(question)
+        known = next((other for other in held if same(asked, other)), None)
+        held = [known or asked, *(other for other in held if other != known)][:QUESTIONS]
+    return state if held == state.memory.frequent_questions else state.changed(now, frequent_questions=held)
+
+
+def _strategies(state: Remembered, text: str, lesson: Lesson) -> Remembered:
+    held = state.memory.recent_strategies
+    symbols = [name for name in mentioned(text) if name in lesson.known]
+    for name in dict.fromkeys(match[1].lower() for match in _STRATEGIES.finditer(text)):
+        symbol = symbols[0] if symbols else None
+        new = Strategy(name=name, symbol=symbol, description=" ".join(text.split())[:300], date=lesson.at.date())
+        held = [new, *(old for old in held if (old.name, old.symbol) != (name, symbol))][:STRATEGIES]
+    return state if held == state.memory.recent_strategies else state.changed(lesson.at, recent_strategies=held)

@@ -1,0 +1,67 @@
+"""Questions as templates, and when two of them are the same question.
+
+Words that overlap are not enough: "should I buy BTC or wait" and "should I sell BTC or wait" overlap by 0.8. Side,
+numbers and negation have to agree first.
+"""
+
+import re
+
+from memory.domain.mentions import without_symbols
+
+LENGTH = 100
+ALIKE = 0.8
+_AMOUNT = re.compile(
+    r"(?:[$€]\s?)?\b\d[\d.,]*\b\s?(?:%|k\b|usd\b|usdt\b|d[oó]lares\b|dollars\b|pesos\b|euros\b|€)", re.I
+)
+_MONEY = re.compile(r"[$€]\s?\d[\d.,]*\b")
+_SENTENCE = re.compile(r"[^.!?\n]*\?")
+_WORD = re.compile(r"\[[A-Z]+\]|[^\W\d_]+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_BUY = frozenset(
+    {"buy", "buying", "bought", "compra", "compro", "comprar", "comprarlo", "comprando", "compré", "compre"}
+)
+_SELL = frozenset({"sell", "selling", "sold", "vende", "vendo", "vender", "venderlo", "vendiendo", "vendí", "venda"})
+_NOT = frozenset(
+    {"not", "no", "never", "don't", "dont", "doesn't", "isn't", "shouldn't", "can't", "won't", "without"}
+    | {"nunca", "jamás", "ni", "sin", "tampoco"}
+)
+
+
+def questions(text: str) -> list[str]:
+    """Each question of a text, as it was asked."""
+    if "?" not in text:
+        return []
+    found = [match[0].strip(" ¿\t") for match in _SENTENCE.finditer(text)]
+    return [question for question in found if _WORD.search(question)]
+
+
+def template(question: str) -> str:
+    """The question with [AMOUNT] for amounts and [SYMBOL] for symbols, at most 100 characters."""
+    bare = _MONEY.sub("[AMOUNT]", _AMOUNT.sub("[AMOUNT]", question))
+    return " ".join(without_symbols(bare).split())[:LENGTH].strip()
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two templates are one question."""
+    if _sides(one) != _sides(other) or _numbers(one) != _numbers(other) or _negated(one) != _negated(other):
+        return False
+    left, right = set(_words(one)), set(_words(other))
+    return bool(left | right) and len(left & right) / len(left | right) > ALIKE
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower().replace("[amount]", "[AMOUNT]").replace("[symbol]", "[SYMBOL]"))
+
+
+def _sides(text: str) -> tuple[bool, bool]:
+    words = set(_words(text))
+    return bool(words & _BUY), bool(words & _SELL)
+
+
+def _numbers(text: str) -> list[str]:
+    return sorted(_NUMBER.findall(text))
+
+
+def _negated(text: str) -> bool:
+    words = {word.strip(".,;:!?¿¡") for word in text.lower().replace("’", "'").split()}
+    return bool(words & _NOT)
