@@ -82,6 +82,7 @@ class Gateway:
         self._companies.forget()
         self._log.forget_bounds()
         self.chat.in_background(self.chat.recovery.resync_all())
+        self.chat.in_background(self.chat.customers.catch_up_all())
 
     async def _dropped(self, error: Exception) -> None:
         # Signs of running turns may be lost; facts may not.

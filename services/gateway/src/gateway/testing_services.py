@@ -120,6 +120,7 @@ class RecordsStandIn:
     actions: dict[str, tuple[User, Action]] = field(default_factory=dict[str, tuple[User, Action]])
     untold: dict[User, list[TriggeredAlert]] = field(default_factory=dict[User, list[TriggeredAlert]])
     told: list[str] = field(default_factory=list[str])
+    asked_untold: int = 0
 
     def __post_init__(self) -> None:
         self.market = RpcServer(self.client)
@@ -213,8 +214,11 @@ class RecordsStandIn:
         return market_rpc.PendingActionsReply(actions=[one for one in waiting if one.state is ActionState.PENDING])
 
     async def _untold(self, request: market_rpc.UserRef) -> market_rpc.UntoldAlertsReply:
-        return market_rpc.UntoldAlertsReply(alerts=self.untold.pop((request.company_id, request.user_id), []))
+        self.asked_untold += 1
+        return market_rpc.UntoldAlertsReply(alerts=self.untold.get((request.company_id, request.user_id), []))
 
     async def _told(self, request: market_rpc.AlertsToldRequest) -> market_rpc.AlertsToldReply:
         self.told.extend(request.alert_ids)
+        waiting = self.untold.get((request.company_id, request.user_id), [])
+        self.untold[request.company_id, request.user_id] = [one for one in waiting if one.id not in request.alert_ids]
         return market_rpc.AlertsToldReply(told=len(request.alert_ids))

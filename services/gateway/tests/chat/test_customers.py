@@ -9,10 +9,11 @@ from contracts.channels import fact
 from contracts.envelope import CloudEvent, Wire
 from contracts.events.chat import ActionState
 from contracts.events.market import ActionDecided, AlertTriggered, TriggeredAlert
+from gateway.adapters.identity import Identity
 from gateway.adapters.log import event_json
-from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker
+from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker, run_gateway
 from gateway.testing_services import RecordsStandIn
-from runtime.testing import eventually
+from runtime.testing import NatsServer, eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
 WHEN = datetime(2026, 1, 2, 15, tzinfo=UTC)
@@ -89,3 +90,43 @@ async def test_while_the_market_is_away_a_customer_chats_all_the_same(
         welcome = await ana.hello(tokens.user("ana", "user"))
         assert welcome["pendingActions"] == []
         await ana.say("hello")
+
+
+async def test_every_open_chat_hears_of_an_alert_once_however_often_and_by_whichever_way_it_comes(
+    gateway: GatewayUnderTest,
+    nats_server: NatsServer,
+    identity: Identity,
+    tokens: TokenMaker,
+    records: RecordsStandIn,
+    nats_client: Client,
+) -> None:
+    async with (
+        run_gateway(nats_server.url, identity) as other,
+        ChatClient(gateway.url) as one,
+        ChatClient(other.url) as two,
+    ):
+        # Untold when the chats are opened, and its fact comes twice beside that.
+        records.untold["acme", "ana"] = [alert(1)]
+        for client in (one, two):
+            await client.hello(tokens.user("ana", "user"))
+            await client.send("ping")
+            await client.until("pong")
+        for number in (1, 1, 2):
+            fired = AlertTriggered(company_id="acme", user_id="ana", alert=alert(number), source="sample")
+            await tell(nats_client, "alert.triggered.v1", "ana", fired)
+        for client in (one, two):
+            await client.until("alert.triggered", lambda frame: frame["alert"]["id"] == "alert2")
+            heard = [frame["alert"]["id"] for frame in client.seen if frame["type"] == "alert.triggered"]
+            assert heard == ["alert1", "alert2"]
+
+
+async def test_what_fired_while_the_bus_was_away_is_told_to_an_open_chat_when_it_is_back(
+    gateway: GatewayUnderTest, nats_server: NatsServer, tokens: TokenMaker, records: RecordsStandIn
+) -> None:
+    async with ChatClient(gateway.url) as ana:
+        await ana.hello(tokens.user("ana", "user"))
+        await eventually(lambda: records.asked_untold == 1, 10)
+        records.untold["acme", "ana"] = [alert(1)]
+        nats_server.restart()
+        assert (await ana.until("alert.triggered", deadline=20))["alert"]["id"] == "alert1"
+        await eventually(lambda: "alert1" in records.told, 10)

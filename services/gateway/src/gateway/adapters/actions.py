@@ -86,7 +86,7 @@ class MarketFacts:
             except ValidationError:
                 log.warning("market.malformed_fact", subject=message.subject)
                 return
-            await self._customers.fired(*owner, alert)
+            self._customers.fired(*owner, alert)
 
     def _owner(self, message: Msg, kind: str) -> tuple[str, str] | None:
         """Company and user of the subject (who may publish it has a permission for it), if they are here."""

@@ -1,6 +1,12 @@
-"""Customers' sockets here, by who they are, and what the market tells them: actions to decide, decisions, alerts."""
+"""Customers' sockets here, by who they are, and what the market tells them: actions to decide, decisions, alerts.
 
-from collections.abc import Sequence
+Each gateway tells its own sockets of an alert and then says that it was told: a chat that is open sees it once, however
+often its fact comes and whatever catches up beside it, and a chat that is opened later sees what nobody was told.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import structlog
@@ -12,6 +18,13 @@ from gateway.errors import GatewayError
 from gateway.ports import Actions, Alerts, Caller
 
 log = structlog.get_logger(__name__)
+
+KEPT_ALERTS = 256
+"""Alerts that a socket is known to have seen; a customer can have 100 active ones."""
+CATCHING_UP = 16
+"""Customers who are caught up with at the same time after the bus was away."""
+
+Seen = OrderedDict[str, None]
 
 
 class Listener(Protocol):
@@ -30,7 +43,9 @@ class Customers:
     def __init__(self, actions: Actions, alerts: Alerts) -> None:
         self.actions = actions
         self._alerts = alerts
-        self._here: dict[tuple[str, str], list[Listener]] = {}
+        self._here: dict[tuple[str, str], dict[Listener, Seen]] = {}
+        self._unmarked: dict[tuple[str, str], list[str]] = {}
+        self._marking: asyncio.Task[None] | None = None
 
     async def pending(self, caller: Caller) -> list[Action]:
         """What waits for the caller's yes; nothing while the market is away: a chat must not wait for it."""
@@ -45,49 +60,79 @@ class Customers:
     def enter(self, caller: Caller, socket: Listener) -> None:
         """The socket hears of its customer from now on."""
         if has_account(caller):
-            self._here.setdefault((caller.company, caller.subject), []).append(socket)
+            self._here.setdefault((caller.company, caller.subject), {})[socket] = OrderedDict()
 
     def leave(self, caller: Caller, socket: Listener) -> None:
         """The socket is gone."""
         sockets = self._here.get((caller.company, caller.subject))
         if sockets is not None and socket in sockets:
-            sockets.remove(socket)
+            del sockets[socket]
             if not sockets:
                 del self._here[caller.company, caller.subject]
 
-    async def catch_up(self, caller: Caller, socket: Listener) -> None:
+    async def catch_up(self, company: str, user: str) -> None:
         """Tells the alerts that fired while nobody was there. Told twice is better than not at all."""
         try:
-            alerts = await self._alerts.untold(caller.company, caller.subject)
-            await self._tell(caller.company, caller.subject, [socket], alerts)
+            self._tell(company, user, await self._alerts.untold(company, user))
         except GatewayError as error:
             log.info("chat.alerts_unknown", error=error.message)
 
+    async def catch_up_all(self) -> None:
+        """The same for everybody here: what fired while the bus was away was told to nobody."""
+        few = asyncio.Semaphore(CATCHING_UP)
+
+        async def one(company: str, user: str) -> None:
+            async with few:
+                await self.catch_up(company, user)
+
+        await asyncio.gather(*(one(*who) for who in list(self._here)))
+
     def decided(self, company: str, user: str, action: dict[str, Any]) -> None:
         """An action of this customer has its answer, or its time has run out."""
-        for socket in self._here.get((company, user), []):
+        for socket in list(self._here.get((company, user), ())):
             socket.push(server_frames.action_updated(socket.home, action))
 
     def is_here(self, company: str, user: str) -> bool:
         """Whether a socket of this customer is open here."""
         return (company, user) in self._here
 
-    async def fired(self, company: str, user: str, alert: TriggeredAlert) -> None:
+    def fired(self, company: str, user: str, alert: TriggeredAlert) -> None:
         """An alert of this customer fired."""
-        try:
-            await self._tell(company, user, list(self._here.get((company, user), [])), [alert])
-        except GatewayError as error:
-            log.info("chat.alert_not_marked", error=error.message)
+        self._tell(company, user, [alert])
 
-    async def _tell(
-        self, company: str, user: str, sockets: Sequence[Listener], alerts: Sequence[TriggeredAlert]
-    ) -> None:
+    def _tell(self, company: str, user: str, alerts: Sequence[TriggeredAlert]) -> None:
+        sockets = self._here.get((company, user))
         if not alerts or not sockets:
             return
         for alert in alerts:
-            for socket in sockets:
-                socket.push(server_frames.alert_triggered(socket.home, alert.to_wire()))
-        await self._alerts.told(company, user, [alert.id for alert in alerts])
+            frame = alert.to_wire()
+            for socket in _unaware(sockets.items(), alert.id):
+                socket.push(server_frames.alert_triggered(socket.home, frame))
+        # Beside the feed, whose next fact must not wait for the market's answer.
+        self._unmarked.setdefault((company, user), []).extend(alert.id for alert in alerts)
+        if self._marking is None or self._marking.done():
+            self._marking = asyncio.get_running_loop().create_task(self._mark())
+
+    async def _mark(self) -> None:
+        while self._unmarked:
+            who = next(iter(self._unmarked))
+            alerts = self._unmarked.pop(who)
+            try:
+                await self._alerts.told(*who, alerts)
+            except GatewayError as error:
+                log.info("chat.alert_not_marked", error=error.message)
+
+
+def _unaware(sockets: Iterable[tuple[Listener, Seen]], alert: str) -> list[Listener]:
+    """The sockets that have not seen the alert; they are taken to have seen it now."""
+    found: list[Listener] = []
+    for socket, seen in sockets:
+        if alert not in seen:
+            found.append(socket)
+            seen[alert] = None
+            if len(seen) > KEPT_ALERTS:
+                seen.popitem(last=False)
+    return found
 
 
 def has_account(caller: Caller) -> bool:

@@ -326,7 +326,7 @@ class Session:
         self._hello_timer.cancel()
         self.chat.customers.enter(caller, self)
         if has_account(caller):
-            self.chat.in_background(self.chat.customers.catch_up(caller, self))
+            self.chat.in_background(self.chat.customers.catch_up(caller.company, caller.subject))
         left = caller.expires - self.chat.clock.now().timestamp()
         loop = asyncio.get_running_loop()
         # A timer of weeks would outlive any deployment; and its expiry is looked at again with the next hello.
