@@ -1,10 +1,17 @@
 """A company's settings (LlmCompanyConfig), with every default and bound. Memory keeps them; the bus carries them."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 from pydantic.alias_generators import to_camel
 
 from contracts.envelope import Wire
@@ -63,6 +70,16 @@ class Budget(Strict):
     when_spent: Literal["cheaper_model", "text", "handoff"] = "handoff"
     cheaper_model: str | None = Field(default=None, max_length=200)
     fallback_text: str | None = Field(default=None, max_length=2000)
+
+    @model_serializer(mode="wrap")
+    def _tell_that_there_is_no_limit(
+        self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo
+    ) -> dict[str, Any]:
+        """Nulls are left out on the wire; here one means "no hourly limit", which is not the default."""
+        data: dict[str, Any] = serialize(self)
+        if self.visitor_hourly_tokens is None:
+            data["visitorHourlyTokens" if info.by_alias else "visitor_hourly_tokens"] = None
+        return data
 
 
 class Webhook(Strict):
