@@ -1,0 +1,18 @@
+"""A company's settings travel without losing a value."""
+
+import json
+
+from contracts.company import CompanyConfig, CompanySettings
+
+
+def test_no_hourly_limit_is_told_and_understood() -> None:
+    config = CompanyConfig.model_validate({"companyId": "acme", "budget": {"visitorHourlyTokens": None}})
+    wire = CompanySettings(config=config, version=1).to_json()
+    assert json.loads(wire)["config"]["budget"]["visitorHourlyTokens"] is None
+    assert CompanySettings.model_validate_json(wire).config == config
+
+
+def test_a_limit_that_nobody_set_is_the_default() -> None:
+    config = CompanyConfig.model_validate({"companyId": "acme"})
+    wire = CompanySettings(config=config, version=1).to_json()
+    assert CompanySettings.model_validate_json(wire).config.budget.visitor_hourly_tokens == 50_000
