@@ -76,9 +76,10 @@ async def test_an_event_is_published_by_its_owners_alone(address: str, event: Ev
 
 
 @pytest.mark.parametrize("user", SERVICES)
-async def test_nobody_but_the_operator_deletes_or_purges_a_stream(address: str, user: str) -> None:
-    for method in ("STREAM.DELETE.CHAT", "STREAM.PURGE.CHAT", "STREAM.MSG.DELETE.CHAT", "CONSUMER.DELETE.CHAT.turns"):
+async def test_no_service_deletes_from_the_log_and_memory_alone_purges(address: str, user: str) -> None:
+    for method in ("STREAM.DELETE.CHAT", "STREAM.MSG.DELETE.CHAT", "CONSUMER.DELETE.CHAT.turns"):
         assert not await may_publish(address, user, f"$JS.API.{method}")
+    assert await may_publish(address, user, "$JS.API.STREAM.PURGE.CHAT") is (user == "memory")
 
 
 @pytest.mark.parametrize("user", SERVICES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from nats.aio.client import Client
 
@@ -21,6 +21,7 @@ LINE = st.one_of(
 )
 
 
+@example(first=["Nats-Sequence: 1"], second=["Nats-Sequence"])
 @given(st.lists(LINE, max_size=6), st.lists(LINE, max_size=6))
 def test_headers_are_read_as_nats_py_reads_them(first: list[str], second: list[str]) -> None:
     for lines in (first, second, first):

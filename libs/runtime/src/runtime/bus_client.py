@@ -189,8 +189,8 @@ class BusClient(Client):
         headers: dict[str, str] = {}
         for line in lines:
             if line:
-                name, _, value = line.partition(":")
-                if name not in known:
+                name, colon, value = line.partition(":")
+                if not colon or name not in known:
                     break
                 headers[name] = value.strip()
         else:
