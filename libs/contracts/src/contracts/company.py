@@ -72,9 +72,9 @@ class Budget(Strict):
     fallback_text: str | None = Field(default=None, max_length=2000)
 
     @model_serializer(mode="wrap")
-    def _tell_that_there_is_no_limit(
+    def _tell_that_there_is_no_limit(  # noqa: ANN202 - a stated type would replace the fields in the JSON Schema
         self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo
-    ) -> dict[str, Any]:
+    ):
         """Nulls are left out on the wire; here one means "no hourly limit", which is not the default."""
         data: dict[str, Any] = serialize(self)
         if self.visitor_hourly_tokens is None:
