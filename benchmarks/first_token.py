@@ -96,7 +96,7 @@ async def _measure(
     warm_up = min(WARM_UP, turns)
     while len(measured) < turns + warm_up:
         user = f"u{len(measured)}-{time.monotonic_ns()}"
-        async with ChatClient(stack.url, stack.mint("user", user, COMPANY)) as client:
+        async with ChatClient(stack.url, stack.mint("visitor", user, COMPANY)) as client:
             await client.hello(locale="en")
             for _ in range(15):
                 if len(measured) == warm_up:
