@@ -72,6 +72,13 @@ def test_what_is_not_due_comes_again_after_the_rest() -> None:
     assert effect == Later(0.75, "not due")
 
 
+@pytest.mark.parametrize(("early", "handed_back"), [(0.01, False), (0.03, True)])
+def test_what_is_due_in_a_moment_is_handled_now(early: float, handed_back: bool) -> None:
+    at = NOW - POLICY.delay + early
+    _, effect = looked(replace(WRITTEN, newest_visitor_at=at, first_unanswered_at=at))
+    assert isinstance(effect, Later) is handed_back
+
+
 def test_a_clock_that_is_an_hour_behind_makes_nobody_wait_an_hour() -> None:
     _, effect = looked(replace(WRITTEN, newest_visitor_at=NOW + 3600, first_unanswered_at=NOW + 3600))
     assert isinstance(effect, Later)

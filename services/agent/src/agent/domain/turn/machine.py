@@ -59,6 +59,9 @@ MAX_FAILURES = 3
 """Rounds in which no provider answered; then the visitor is told."""
 SOON = 0.3
 """Seconds after which a delivery that lost a race comes again."""
+EARLY = 0.02
+"""Seconds before its time that a message is handled: a delivery handed back takes about as long to come again, and the
+bus's clock is known no better than the way to it and back."""
 LONGEST_WAIT = 60.0
 """No delivery waits longer in one go, whatever a clock says."""
 
@@ -167,7 +170,7 @@ def _looked(h: Handling, event: Looked, policy: Policy, now: float) -> tuple[Han
     if not policy.answers(view.owner):
         return h, Done("not ours to answer")
     rest = due_at(view, policy) - now
-    if rest > 0:
+    if rest > EARLY:
         return _later(h, min(rest, LONGEST_WAIT), "not due")
     if found is not None and not found.ended and not found.released and found.basis > view.basis:
         same = found.basis == view.newest_visitor
