@@ -27,6 +27,7 @@ import sysconfig
 import tempfile
 import time
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +79,7 @@ async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float 
         pause = min(pause * 1.5, 0.05)
 
 
-class ServerProcess:
+class ServerProcess(ABC):
     """One server as a child process. It can be killed, frozen, thawed and started again on the same port and data."""
 
     def __init__(self, directory: Path) -> None:
@@ -89,8 +90,9 @@ class ServerProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
+    @abstractmethod
     def url(self) -> str:
-        raise NotImplementedError
+        """Where the server listens."""
 
     @property
     def pid(self) -> int:
@@ -104,12 +106,13 @@ class ServerProcess:
         path = self.directory / "output.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
+    @abstractmethod
     def command(self) -> Sequence[str]:
-        raise NotImplementedError
+        """The command line that starts it."""
 
+    @abstractmethod
     def ready(self) -> bool:
         """True once this very process has answered; sets `port` where the server chose it."""
-        raise NotImplementedError
 
     def start(self) -> None:
         """Starts the server and waits until it answers. Does nothing if it is running.
