@@ -11,12 +11,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aiohttp import web
 
-from nexus_cli.chatting.terminal import Screen
+from nexus_cli.chatting.deciding import decision
+from nexus_cli.chatting.screen import Screen
 
 Send = Callable[..., Coroutine[Any, Any, None]]
 ANSWER = {"id": "m2", "seq": 2, "role": "assistant", "text": "29 USD.", "citations": [{"url": "http://x/pricing"}]}
+
+ORDER = {"id": "a1", "kind": "paper_order", "state": "pending", "summary": "Buy 3 AAPL at market (paper)"}
 
 
 @asynccontextmanager
@@ -43,6 +47,9 @@ async def gateway(answer: Callable[[Send, str], Coroutine[Any, Any, None]]) -> A
                 await send("welcome", epoch="e", seq=0)
             elif frame["type"] == "message.send":
                 await answer(send, frame["text"])
+            elif frame["type"] in {"action.confirm", "action.reject"}:
+                state = {"action.confirm": "confirmed", "action.reject": "rejected"}[frame["type"]]
+                await send("action.updated", action={**ORDER, "id": frame["actionId"], "state": state})
         return socket
 
     application = web.Application()
@@ -114,3 +121,74 @@ def test_what_the_visitor_wrote_is_not_repeated() -> None:
     screen = Screen(out, io.StringIO(), as_json=False)
     screen.show({"type": "message.created", "message": {**ANSWER, "role": "visitor"}})
     assert out.getvalue() == ""
+
+
+async def offers_an_order(send: Send, text: str) -> None:
+    await send("message.created", message={**ANSWER, "text": f"{text}: shall I?", "actions": [ORDER]})
+
+
+async def test_a_plain_yes_confirms_the_order_that_waits(tmp_path: Path) -> None:
+    async with gateway(offers_an_order) as url:
+        code, out, err = await chat(url, "Buy 3 AAPL\nyes\n", cwd=tmp_path)
+    assert code == 0
+    assert out.splitlines()[0] == "Buy 3 AAPL: shall I?"
+    assert "? Buy 3 AAPL at market (paper): waits for your yes" in err
+    assert err.splitlines()[-1] == "· Buy 3 AAPL at market (paper): confirmed"
+
+
+@pytest.mark.parametrize(
+    ("line", "pending", "decided"),
+    [
+        ("y", ["a"], ("action.confirm", "a")),
+        ("Sí.", ["a"], ("action.confirm", "a")),
+        ("no", ["a"], ("action.reject", "a")),
+        ("n 2", ["a", "b"], ("action.reject", "b")),
+        ("yes", ["a", "b"], None),
+        ("y 3", ["a", "b"], None),
+        ("yes, but make it 5", ["a"], None),
+        ("y", [], None),
+    ],
+)
+def test_a_line_decides_only_when_it_is_plain_what_is_meant(
+    line: str, pending: list[str], decided: tuple[str, str] | None
+) -> None:
+    assert decision(line, pending) == decided
+
+
+async def test_a_message_that_a_dying_gateway_did_not_acknowledge_is_sent_again(tmp_path: Path) -> None:
+    texts: list[tuple[str, bool]] = []
+
+    async def dies_once(request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        async for message in socket:
+            frame = json.loads(message.data)
+            if frame["type"] == "hello":
+                await socket.send_json({"v": 1, "type": "welcome", "conversationId": "c", "epoch": "e", "seq": 0})
+                continue
+            texts.append((frame["clientMessageId"], frame.get("retry", False)))
+            if len(texts) == 1:
+                await socket.close(code=4001)
+                break
+            await socket.send_json({"type": "message.ack", "clientMessageId": frame["clientMessageId"], "seq": 1})
+            await socket.send_json({"type": "message.created", "message": ANSWER})
+        return socket
+
+    async def visitors(_: web.Request) -> web.Response:
+        return web.json_response({"token": "t"}, status=201)
+
+    application = web.Application()
+    application.add_routes([web.post("/v2/visitors", visitors), web.get("/v2/chat/ws", dies_once)])
+    runner = web.AppRunner(application)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        code, out, err = await chat(f"http://127.0.0.1:{runner.addresses[0][1]}", "hello\n", cwd=tmp_path)
+    finally:
+        await runner.cleanup()
+    assert code == 0
+    assert out.startswith("29 USD.")
+    assert [retry for _, retry in texts] == [False, True]
+    assert len({identity for identity, _ in texts}) == 1
+    assert "· connected again" in err

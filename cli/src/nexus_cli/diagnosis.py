@@ -39,7 +39,7 @@ class Finding:
 
 async def examine(data: Path) -> list[Finding]:
     """Everything there is to say about this machine and the stack on `data`."""
-    return [*_versions(), *_settings(), _model(), *await _outside(), _room(data), *await _stack(data)]
+    return [*_versions(), *_settings(), _model(), *_market(), *await _outside(), _room(data), *await _stack(data)]
 
 
 def _versions() -> list[Finding]:
@@ -84,6 +84,18 @@ def _model() -> Finding:
         "no key: the built-in offline assistant answers",
         f"for a real model set one of {', '.join(_KEYS)}",
     )
+
+
+def _market() -> list[Finding]:
+    """Which market data the stack will have, and whether its settings can be meant."""
+    environment = _environment()
+    provider = environment.get("NEXUS_MARKET_PROVIDER", "sample")
+    if provider not in {"sample", "live"}:
+        return [Finding("market", "wrong", f"NEXUS_MARKET_PROVIDER={provider}", "set it to sample or live")]
+    if provider == "sample":
+        return [Finding("market", "note", "sample data, which ends in 2013", "for today's: NEXUS_MARKET_PROVIDER=live")]
+    exchange = environment.get("NEXUS_CRYPTO_EXCHANGE", "kraken")
+    return [Finding("market", "ok", f"live: Yahoo for stocks, {exchange} for crypto")]
 
 
 async def _outside() -> list[Finding]:

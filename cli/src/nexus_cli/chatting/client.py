@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import itertools
 import json
+import random
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import aiohttp
 
 Frame = dict[str, Any]
+Tell = Callable[[str], None]
+"""Told what happens to the connection: `reconnecting`, `reconnected`."""
 _CONNECT_WITHIN = 10.0
+_RECONNECT_WITHIN = 60.0
+_FINAL_CODES = range(4500, 5000)
+_UNANSWERED = 100
+"""Messages that may wait for their acknowledgement."""
 
 
 class ChatFailed(Exception):  # noqa: N818 - reads as an event
@@ -20,34 +29,169 @@ class ChatFailed(Exception):  # noqa: N818 - reads as an event
 
 
 class Conversation:
-    """An open conversation: frames in, frames out."""
+    """An open conversation: frames in, frames out. A lost connection is made again, from the last fact on."""
 
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+    def __init__(self, http: aiohttp.ClientSession, address: str, token: str, locale: str, tell: Tell) -> None:
+        self._http = http
+        self._address = address
+        self._token = token
+        self._locale = locale
+        self._tell = tell
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._open = asyncio.Event()
+        self._id: str | None = None
+        self._epoch: str | None = None
+        self._seq: int | None = None
+        self._unacknowledged: dict[str, str] = {}
+
+    async def connect(self) -> Frame:
+        """Opens the socket and says hello; returns the welcome.
+
+        Raises:
+            ChatFailed: no connection, a refusal, or no welcome within 10 s.
+        """
+        try:
+            socket = await asyncio.wait_for(self._http.ws_connect(self._address, heartbeat=25), _CONNECT_WITHIN)
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise ChatFailed(f"{self._address} is out of reach: {error}") from error
+        try:
+            await socket.send_json(self._hello())
+            welcome = await asyncio.wait_for(_welcome(socket), _CONNECT_WITHIN)
+        except TimeoutError as error:
+            await socket.close()
+            raise ChatFailed(f"{self._address} did not say welcome within {_CONNECT_WITHIN:g} s") from error
+        except BaseException:
+            await socket.close()
+            raise
         self._socket = socket
+        self._id, self._epoch = welcome["conversationId"], welcome["epoch"]
+        for identity, text in self._unacknowledged.items():
+            await self._write("message.send", clientMessageId=identity, text=text, retry=True)
+        self._open.set()
+        return welcome
+
+    async def close(self) -> None:
+        """Closes the socket, if there is one."""
+        if self._socket is not None:
+            await self._socket.close()
 
     async def send(self, frame_type: str, **fields: Any) -> None:
-        """Sends one frame."""
+        """Sends one frame; while the connection is made again, after that.
+
+        Raises:
+            ChatFailed: the connection is gone.
+        """
         try:
-            await self._socket.send_str(json.dumps({"v": 1, "type": frame_type, **fields}))
-        except (ConnectionError, aiohttp.ClientError) as error:
+            await asyncio.wait_for(self._open.wait(), _RECONNECT_WITHIN)
+            await self._write(frame_type, **fields)
+        except (ConnectionError, aiohttp.ClientError, TimeoutError) as error:
             raise ChatFailed(f"the connection is gone: {error}") from error
 
     async def say(self, text: str) -> str:
-        """Sends a message; returns its clientMessageId."""
+        """Sends a message; returns its clientMessageId. One that was not acknowledged is sent again after a reconnect.
+
+        Raises:
+            ChatFailed: too many messages wait for their acknowledgement.
+        """
+        if len(self._unacknowledged) >= _UNANSWERED:
+            raise ChatFailed(f"{_UNANSWERED} messages were not acknowledged")
         identity = str(uuid.uuid4())
-        await self.send("message.send", clientMessageId=identity, text=text)
+        self._unacknowledged[identity] = text
+        if self._open.is_set():
+            with contextlib.suppress(ConnectionError, aiohttp.ClientError):  # it is sent again after the reconnect
+                await self._write("message.send", clientMessageId=identity, text=text)
         return identity
 
     async def frames(self) -> AsyncIterator[Frame]:
-        """Frames as they come.
+        """Frames as they come, over every reconnect.
 
         Raises:
-            ChatFailed: the gateway has closed the socket.
+            ChatFailed: the gateway has closed the socket for good, or was away for a minute.
         """
-        async for message in self._socket:
-            if message.type is aiohttp.WSMsgType.TEXT:
-                yield cast(Frame, json.loads(message.data))
-        raise ChatFailed(f"the gateway closed the conversation (code {self._socket.close_code})")
+        while True:
+            socket = self._connected()
+            async for message in socket:
+                if message.type is aiohttp.WSMsgType.TEXT:
+                    for frame in self._seen(cast(Frame, json.loads(message.data))):
+                        yield frame
+            code = socket.close_code
+            if code in _FINAL_CODES:
+                raise ChatFailed(f"the gateway closed the conversation (code {code})")
+            self._open.clear()
+            self._tell("reconnecting")
+            welcome = await self._again()
+            self._tell("reconnected")
+            yield welcome
+
+    async def _again(self) -> Frame:
+        try:
+            async with asyncio.timeout(_RECONNECT_WITHIN):
+                for attempt in itertools.count():
+                    try:
+                        return await self.connect()
+                    except Refused:
+                        raise
+                    except (ChatFailed, ConnectionError, aiohttp.ClientError):
+                        # Not all clients of a gateway that went away come back in the same moment.
+                        await asyncio.sleep(min(0.2 * 2**attempt, 5.0) * random.uniform(0.5, 1.0))
+        except TimeoutError:
+            pass
+        raise ChatFailed(f"the gateway was away for {_RECONNECT_WITHIN:g} s")
+
+    def _seen(self, frame: Frame) -> list[Frame]:
+        """What the frame shows that was not shown before; moves the cursor."""
+        match frame["type"]:
+            case "message.ack":
+                self._unacknowledged.pop(frame["clientMessageId"], None)
+            case "error" if frame.get("ref") in self._unacknowledged:
+                self._unacknowledged.pop(frame["ref"])
+            case "snapshot":
+                missed = [
+                    message for message in frame["messages"] if self._seq is not None and message["seq"] > self._seq
+                ]
+                self._epoch, self._seq = frame["epoch"], frame["seq"]
+                return [{"type": "message.created", "message": message} for message in missed]
+            case "message.created":
+                self._seq = max(self._seq or 0, frame["message"]["seq"])
+            case "owner.changed" | "run.cancelled":
+                self._seq = max(self._seq or 0, frame.get("seq", 0))
+            case _:
+                pass
+        return [frame]
+
+    def _hello(self) -> Frame:
+        hello: Frame = {"v": 1, "type": "hello", "token": self._token, "locale": self._locale}
+        if self._id is not None:
+            hello["conversationId"] = self._id
+            if self._seq is not None:
+                hello["since"] = {"epoch": self._epoch, "seq": self._seq}
+        return hello
+
+    async def _write(self, frame_type: str, **fields: Any) -> None:
+        await self._connected().send_str(json.dumps({"v": 1, "type": frame_type, **fields}))
+
+    def _connected(self) -> aiohttp.ClientWebSocketResponse:
+        if self._socket is None:
+            raise ChatFailed("connect first")
+        return self._socket
+
+
+class Refused(ChatFailed):
+    """The gateway answered hello with an error, or closed the socket for good: to try again would not help."""
+
+
+async def _welcome(socket: aiohttp.ClientWebSocketResponse) -> Frame:
+    async for message in socket:
+        if message.type is not aiohttp.WSMsgType.TEXT:
+            continue
+        frame = cast(Frame, json.loads(message.data))
+        if frame["type"] == "welcome":
+            return frame
+        if frame["type"] == "error":
+            failed = ChatFailed if frame.get("retryable") else Refused
+            raise failed(f"{frame['code']}: {frame['message']}")
+    failed = Refused if socket.close_code in _FINAL_CODES else ChatFailed
+    raise failed(f"the gateway closed the conversation (code {socket.close_code})")
 
 
 async def visitor_token(gateway: str, company: str, locale: str) -> str:
@@ -70,32 +214,18 @@ async def visitor_token(gateway: str, company: str, locale: str) -> str:
 
 
 @asynccontextmanager
-async def conversation(gateway: str, token: str, locale: str) -> AsyncGenerator[Conversation]:
-    """A conversation that has been welcomed.
+async def conversation(
+    gateway: str, token: str, locale: str, tell: Tell = lambda _: None
+) -> AsyncGenerator[tuple[Conversation, Frame]]:
+    """A conversation and its welcome.
 
     Raises:
         ChatFailed: no connection, or no welcome within 10 s.
     """
     address = gateway.rstrip("/").replace("http", "ws", 1) + "/v2/chat/ws"
     async with aiohttp.ClientSession() as http:
+        open_one = Conversation(http, address, token, locale, tell)
         try:
-            socket = await asyncio.wait_for(http.ws_connect(address, heartbeat=25), _CONNECT_WITHIN)
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise ChatFailed(f"{address} is out of reach: {error}") from error
-        try:
-            open_one = Conversation(socket)
-            await open_one.send("hello", token=token, locale=locale)
-            await asyncio.wait_for(_welcomed(open_one), _CONNECT_WITHIN)
-            yield open_one
-        except TimeoutError as error:
-            raise ChatFailed(f"{address} did not say welcome within {_CONNECT_WITHIN:g} s") from error
+            yield open_one, await open_one.connect()
         finally:
-            await socket.close()
-
-
-async def _welcomed(open_one: Conversation) -> None:
-    async for frame in open_one.frames():
-        if frame["type"] == "welcome":
-            return
-        if frame["type"] == "error":
-            raise ChatFailed(f"{frame['code']}: {frame['message']}")
+            await open_one.close()

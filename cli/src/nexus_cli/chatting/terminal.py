@@ -4,84 +4,43 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import sys
 import threading
 from collections.abc import Coroutine
-from typing import Any, TextIO, TypeVar, cast
+from typing import Any, TextIO, TypeVar
 
-from nexus_cli.chatting.client import ChatFailed, Conversation, Frame, conversation, visitor_token
+from nexus_cli.chatting.client import ChatFailed, Conversation, conversation, visitor_token
+from nexus_cli.chatting.deciding import decision
+from nexus_cli.chatting.screen import FINAL, Screen
+from nexus_cli.chatting.words import language_of, word
 
 # A little longer than a turn may take (NEXUS_TURN_DEADLINE_SECONDS), since a failed one is told in the chat.
 _ANSWER_WITHIN = 150.0
-_FINAL = {"assistant", "operator", "system"}
-
-
-class Screen:
-    """Turns frames into text. Answers go to `out`; what happens beside them goes to `aside`."""
-
-    def __init__(self, out: TextIO, aside: TextIO, *, as_json: bool) -> None:
-        self._out = out
-        self._aside = aside
-        self._as_json = as_json
-        self._streamed: dict[str, str] = {}
-
-    def show(self, frame: Frame) -> None:
-        """Shows one frame, if there is anything to see in it."""
-        match frame["type"]:
-            case "message.delta" if not self._as_json:
-                self._delta(frame["messageId"], frame["deltaSeq"], frame["delta"])
-            case "message.created":
-                self._message(frame["message"])
-            case "tool.started":
-                print(f"· {frame.get('label') or frame['tool']}", file=self._aside, flush=True)
-            case "run.error" | "error":
-                print(f"! {frame['code']}: {frame['message']}", file=self._aside, flush=True)
-            case "owner.changed" if frame["owner"]["kind"] != "ai":
-                print(f"· {frame['owner'].get('name') or frame['owner']['kind']}", file=self._aside, flush=True)
-            case _:
-                return
-
-    def _delta(self, message: str, number: int, text: str) -> None:
-        if number == 0 and self._streamed.get(message):  # driven anew: what was shown of it no longer counts
-            print(file=self._out)
-            self._streamed[message] = ""
-        self._streamed[message] = self._streamed.get(message, "") + text
-        print(text, end="", file=self._out, flush=True)
-
-    def _message(self, message: Frame) -> None:
-        if message["role"] not in _FINAL:
-            return
-        if self._as_json:
-            print(json.dumps(message, ensure_ascii=False), file=self._out, flush=True)
-            return
-        streamed = self._streamed.pop(message["id"], "")
-        if streamed != message["text"]:  # the final message is what counts
-            print(("\n" if streamed else "") + message["text"], end="", file=self._out)
-        print(file=self._out)
-        for citation in cast(list[Frame], message.get("citations") or []):
-            print(f"  [{citation.get('title') or citation['url']}] {citation['url']}", file=self._out)
-        self._out.flush()
 
 
 async def converse(gateway: str, *, token: str | None, company: str, locale: str, as_json: bool) -> None:
     """Chats until standard input ends and its last message has been answered.
+
+    A line that is a plain yes or no decides what waits for one. A broken connection is made again, and nothing is lost.
 
     Raises:
         ChatFailed: the gateway is out of reach, refuses, or does not answer in time.
     """
     gateway = gateway.rstrip("/")
     token = token or await visitor_token(gateway, company, locale)
-    screen = Screen(sys.stdout, sys.stderr, as_json=as_json)
+    language = language_of(locale)
+    screen = Screen(sys.stdout, sys.stderr, as_json=as_json, language=language)
     lines = _lines_of(sys.stdin)
-    async with conversation(gateway, token, locale) as open_one:
+    told = conversation(gateway, token, locale, lambda what: screen.aside(f"· {word(language, what)}"))
+    async with told as (open_one, welcome):
+        screen.show(welcome)
         answered = asyncio.Queue[bool](maxsize=1000)
         reading = asyncio.create_task(_read(open_one, screen, answered))
         try:
             while (line := await _or_failure(lines.get(), reading)) is not None:
                 if not line.strip():
                     continue
-                await open_one.say(line.strip())
+                await _take(line.strip(), open_one, screen)
                 if not sys.stdin.isatty():
                     await _or_failure(asyncio.wait_for(answered.get(), _ANSWER_WITHIN), reading)
         except TimeoutError:
@@ -90,12 +49,23 @@ async def converse(gateway: str, *, token: str | None, company: str, locale: str
             reading.cancel()
 
 
+async def _take(line: str, open_one: Conversation, screen: Screen) -> None:
+    decided = decision(line, list(screen.pending))
+    if decided is None:
+        await open_one.say(line)
+        return
+    kind, action = decided
+    await open_one.send(kind, actionId=action)
+
+
 async def _read(open_one: Conversation, screen: Screen, answered: asyncio.Queue[bool]) -> None:
     async for frame in open_one.frames():
+        waited = set(screen.pending)
         screen.show(frame)
-        final = frame["type"] == "message.created" and frame["message"]["role"] in _FINAL
+        final = frame["type"] == "message.created" and frame["message"]["role"] in FINAL
+        decided = frame["type"] == "action.updated" and waited != set(screen.pending)
         refused = frame["type"] == "error" and not frame.get("retryable", False)
-        if (final or refused) and not answered.full():
+        if (final or decided or refused) and not answered.full():
             answered.put_nowait(True)
 
 
