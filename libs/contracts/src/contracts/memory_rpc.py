@@ -51,6 +51,8 @@ class UsageReply(Wire):
 # ---------------------------------------------------------------- what is remembered of a user
 
 TradingStyle = Literal["swing", "day_trading", "scalping", "long_term"]
+RiskProfile = Literal["conservative", "moderate", "aggressive"]
+Experience = Literal["beginner", "intermediate", "advanced"]
 
 
 class Strategy(Wire):
@@ -80,6 +82,11 @@ class LongTermMemory(Wire):
     recent_strategies: list[Strategy] = Field(default_factory=list[Strategy], description="newest first, at most 10")
     user_notes: list[str] = Field(default_factory=list[str], description="at most 50")
     preferences: list[str] = Field(default_factory=list[str], description="in the user's own words")
+    name: str | None = Field(default=None, min_length=1, max_length=100, description="how the user wants to be called")
+    risk_profile: RiskProfile | None = None
+    experience: Experience | None = None
+    language: Literal["es", "en"] | None = Field(default=None, description="None: the token's, or the page's")
+    timezone: str | None = Field(default=None, max_length=64, description="IANA name, e.g. America/Mexico_City")
     superseded: list[Superseded] = Field(default_factory=list[Superseded], description="newest first")
     updated_at: datetime | None = None
 

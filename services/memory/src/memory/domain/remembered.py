@@ -29,7 +29,8 @@ _CAPS = {
     "preferences": PREFERENCES,
 }
 _OWN = ("superseded", "updatedAt")
-_NAMES = frozenset((*_CAPS, "tradingStyle"))
+_SINGLE = ("tradingStyle", "name", "riskProfile", "experience", "language", "timezone")
+_NAMES = frozenset((*_CAPS, *_SINGLE))
 
 
 class BadMemoryError(ValueError):

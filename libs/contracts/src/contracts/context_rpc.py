@@ -1,0 +1,238 @@
+"""What a customer's copilot is told before a turn, stored summaries, and the short-term memory. Memory answers.
+
+Sequences are those of the stream CHAT, as in rpc.memory.history.v1.
+"""
+
+from datetime import date as Date  # noqa: N812 - the field is called date
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.events.chat import Action
+from contracts.ids import CompanyId, Id
+from contracts.market_rpc import ActiveAlert, MarketEvent
+from contracts.memory_rpc import QUEUE, Experience, RiskProfile, Strategy, TradingStyle, UserRef
+from contracts.rpc import HistoryMessage, Rpc, VisitorProfile
+
+MOST_MESSAGES = 500
+MOST_BYTES = 600_000
+"""Of the messages in one context: the bus carries 1 MB at most."""
+
+# ---------------------------------------------------------------- the context
+
+
+class ContextRequest(Wire):
+    """The context of one turn.
+
+    The user's fields are those of the verified principal. The conversation's messages are those with sequence ≤
+    `up_to_seq` that no summary covers, newest `limit` and at most `max_bytes` of them; what the caller holds already
+    need not come again: `after_seq` leaves out everything up to it. `text` is the newest message of the user.
+    """
+
+    company_id: CompanyId
+    conversation_id: Id
+    user_id: Id
+    role: str = "user"
+    plan: str = "free"
+    name: str | None = Field(default=None, max_length=200)
+    language: str | None = Field(default=None, max_length=35, description="of the principal or the page; es if none")
+    text: str = Field(default="", max_length=8000)
+    up_to_seq: int = Field(ge=0)
+    after_seq: int = Field(default=0, ge=0)
+    limit: int = Field(default=MOST_MESSAGES, ge=1, le=MOST_MESSAGES)
+    max_bytes: int = Field(default=MOST_BYTES, ge=1_000, le=MOST_BYTES)
+    agent_version: str = Field(default="", max_length=64)
+
+
+class ContextUser(Wire):
+    """Who asks: the token's word first, then what they have said or set."""
+
+    id: Id
+    name: str | None = None
+    plan: str
+    risk_profile: RiskProfile | None = None
+    experience: Experience | None = None
+    language: str = "es"
+    timezone: str = "America/Mexico_City"
+    preferences: list[str] = Field(default_factory=list[str])
+
+
+class RelevantSymbol(Wire):
+    """A symbol's price now; `change_percent` 2.5 = 2.5 %, left out when there is nothing to compare with."""
+
+    symbol: str
+    price: float
+    change_percent: float | None = None
+    source: str | None = None
+    as_of: datetime | None = None
+
+
+class ContextMarket(Wire):
+    """The market now. Each of status, events and symbols may be missing alone; then it is named in `missing`."""
+
+    status: Literal["open", "closed", "pre_market", "after_hours"] | None = None
+    current_time: datetime | None = None
+    next_open: datetime | None = None
+    next_close: datetime | None = None
+    upcoming_events: list[MarketEvent] = Field(default_factory=list[MarketEvent], description="soonest first")
+    relevant_symbols: list[RelevantSymbol] = Field(
+        default_factory=list[RelevantSymbol], description="mentioned, then favourites, then held; at most 10"
+    )
+
+
+class ContextPosition(Wire):
+    """One holding of the paper account; `price`, `value` and `unrealized` are left out when nobody tells a price."""
+
+    symbol: str
+    quantity: float
+    average_price: float
+    price: float | None = None
+    value: float | None = None
+    unrealized: float | None = None
+
+
+class ContextPortfolio(Wire):
+    """What the user holds, on paper."""
+
+    positions: list[ContextPosition]
+    cash: float
+    equity: float
+    currency: str = "USD"
+
+
+class Summary(Wire):
+    """What was said up to a message, in short. It covers every message with sequence ≤ `up_to_seq`.
+
+    `version` names it: whoever extends it says which one.
+    """
+
+    text: str = Field(min_length=1, max_length=4_000)
+    up_to_seq: int = Field(ge=0)
+    messages: int = Field(ge=0, description="how many messages it covers")
+    version: str
+    updated_at: datetime
+
+
+class ContextConversation(Wire):
+    """The conversation. `recent_messages` oldest first; `omitted`: messages between the summary (or `after_seq`) and
+    the first of them, left out because of `limit` or `max_bytes`. `message_count` counts all.
+    """
+
+    id: Id
+    started_at: datetime | None = None
+    message_count: int = 0
+    recent_messages: list[HistoryMessage] = Field(default_factory=list[HistoryMessage])
+    omitted: int = 0
+    up_to_seq: int
+    summary: Summary | None = None
+    recent_topics: list[str] = Field(default_factory=list[str], description="newest first, at most 5")
+    mentioned_symbols: list[str] = Field(default_factory=list[str], description="newest first, at most 10")
+    visitor: VisitorProfile = Field(default_factory=VisitorProfile)
+
+
+class ContextMemory(Wire):
+    """What is known of the user from before."""
+
+    favorite_symbols: list[str] = Field(default_factory=list[str])
+    trading_style: TradingStyle | None = None
+    frequent_questions: list[str] = Field(default_factory=list[str])
+    recent_strategies: list[Strategy] = Field(default_factory=list[Strategy])
+    user_notes: list[str] = Field(default_factory=list[str])
+
+
+class ShortTermMemory(Wire):
+    """Of the last hour: gone an hour after the last activity."""
+
+    active_conversation: Id | None = None
+    recent_symbols: list[str] = Field(default_factory=list[str], description="newest first, no repeats, at most 10")
+    last_activity: datetime | None = None
+    pending_actions: list[Action] = Field(default_factory=list[Action], description="oldest first, unexpired")
+
+
+class ContextSystem(Wire):
+    """Where and when. Date and time are the user's, in their time zone."""
+
+    current_date: Date
+    current_time: str = Field(description="HH:MM in the user's time zone")
+    agent_version: str
+    available_tools: list[str] | None = Field(default=None, description="of the user's plan; None: not known now")
+
+
+class FullContext(Wire):
+    """Everything; a part that failed or was slow is None and named in `missing`, by its name here.
+
+    Names with a dot are parts of parts: market.status, market.upcomingEvents, market.relevantSymbols,
+    conversation.summary, conversation.recentTopics, system.availableTools.
+    """
+
+    user: ContextUser | None = None
+    market: ContextMarket | None = None
+    portfolio: ContextPortfolio | None = None
+    alerts: list[ActiveAlert] | None = None
+    conversation: ContextConversation | None = None
+    memory: ContextMemory | None = None
+    short_term: ShortTermMemory | None = None
+    system: ContextSystem | None = None
+    missing: list[str] = Field(default_factory=list[str])
+
+
+# ---------------------------------------------------------------- summaries
+
+
+class SummarySaveRequest(Wire):
+    """A summary, over the one it was made from (`over`: its version; None: there was none).
+
+    Saving the same again changes nothing. One that covers less than what is stored is refused.
+    """
+
+    company_id: CompanyId
+    conversation_id: Id
+    text: str = Field(min_length=1, max_length=4_000)
+    up_to_seq: int = Field(ge=1)
+    messages: int = Field(ge=1)
+    over: str | None = Field(default=None, max_length=64)
+
+
+class SummarySaved(Wire):
+    """`saved` False: another one has come in between, or the conversation is gone; `summary` is the stored one."""
+
+    saved: bool
+    summary: Summary | None = None
+
+
+# ---------------------------------------------------------------- short-term memory
+
+
+class ShortTermUpdate(Wire):
+    """Changes, all of them or none: symbols are put in front (the first one ends up first), actions are added under
+    their id, others cleared. Each update is activity: the hour begins anew."""
+
+    company_id: CompanyId
+    user_id: Id
+    conversation_id: Id | None = None
+    symbols: list[str] = Field(default_factory=list[str], max_length=20)
+    add_actions: list[Action] = Field(default_factory=list[Action], max_length=20)
+    clear_actions: list[Id] = Field(default_factory=list[Id], max_length=100)
+
+
+class ShortTermReply(Wire):
+    """As it is now."""
+
+    memory: ShortTermMemory
+
+
+class ShortTermCleared(Wire):
+    """True when there was something."""
+
+    cleared: bool
+
+
+CONTEXT = Rpc("rpc.memory.context.v1", ContextRequest, FullContext, queue=QUEUE)
+SUMMARY_SAVE = Rpc("rpc.memory.summary.save.v1", SummarySaveRequest, SummarySaved, queue=QUEUE)
+SHORT_TERM_GET = Rpc("rpc.memory.short_term.get.v1", UserRef, ShortTermReply, queue=QUEUE)
+SHORT_TERM_UPDATE = Rpc("rpc.memory.short_term.update.v1", ShortTermUpdate, ShortTermReply, queue=QUEUE)
+SHORT_TERM_CLEAR = Rpc("rpc.memory.short_term.clear.v1", UserRef, ShortTermCleared, queue=QUEUE)
+
+METHODS: tuple[Rpc[Any, Any], ...] = (CONTEXT, SUMMARY_SAVE, SHORT_TERM_GET, SHORT_TERM_UPDATE, SHORT_TERM_CLEAR)
