@@ -19,6 +19,7 @@ from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import Identity, build_identity
 from gateway.adapters.log import NatsLog
 from gateway.adapters.memory import BusMemory
+from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.records import BusRecords
 from gateway.adapters.tools import BusTools
 from gateway.adapters.writers import BusWriters
@@ -30,6 +31,7 @@ from gateway.chat.limits import Door
 from gateway.chat.recovery import Recovery
 from gateway.chat.session import Chat
 from gateway.handlers import HANDLERS
+from gateway.ports import Personas
 from gateway.settings import GatewaySettings
 from gateway.web.application import Front, build_http
 from gateway.web.chat_endpoint import ChatEndpoint
@@ -92,7 +94,14 @@ class Gateway:
 
 
 def compose(
-    client: Client, settings: GatewaySettings, identity: Identity, clock: Clock, health: list[BaseRoute], *, dev: bool
+    client: Client,
+    settings: GatewaySettings,
+    identity: Identity,
+    clock: Clock,
+    health: list[BaseRoute],
+    *,
+    dev: bool,
+    personas: Personas | None = None,
 ) -> Gateway:
     """Builds the gateway over a connected client."""
     publisher, rpc = Publisher(client), RpcClient(client)
@@ -143,6 +152,7 @@ def compose(
         principals=identity.principals,
         clock=clock,
         dev=dev,
+        personas=personas,
     )
     application = Front(endpoint, build_http(api, health))
     return Gateway(application, chat, endpoint, client, live, log, companies, MarketFacts(client, customers))
@@ -156,9 +166,11 @@ async def main() -> None:
 
     async def build() -> None:
         clock = SystemClock()
-        identity = build_identity(TokenSettings(), settings.visitor_token_seconds, clock)
+        keys = TokenSettings()
+        identity = build_identity(keys, settings.visitor_token_seconds, clock)
+        personas = DemoPersonas(keys, clock) if dev.dev and keys.jwt_secret else None
         routes: list[BaseRoute] = [*service.health.routes()]
-        gateway = compose(service.nats, settings, identity, clock, routes, dev=dev.dev)
+        gateway = compose(service.nats, settings, identity, clock, routes, dev=dev.dev, personas=personas)
         await gateway.start(service.hooks)
         await service.nats.flush(timeout=10)
         server = WebServer(

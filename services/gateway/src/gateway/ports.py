@@ -112,6 +112,14 @@ class Tokens(Protocol):
         ...
 
 
+class Personas(Protocol):
+    """Ready-made people of the development stack."""
+
+    def token(self, persona: str) -> VisitorToken | None:
+        """A token of one of them; None when nobody is called so."""
+        ...
+
+
 class Principals(Protocol):
     """Signed statements of who is behind a message."""
 

@@ -28,6 +28,7 @@ from gateway.adapters.identity import Identity, build_identity
 from gateway.adapters.log import event_json, parse_fact
 from gateway.app import Gateway, compose
 from gateway.domain.facts import Fact, message_view
+from gateway.ports import Personas
 from gateway.settings import GatewaySettings
 from gateway.web.server import WebServer
 from runtime.clock import SystemClock
@@ -59,14 +60,14 @@ class GatewayUnderTest:
 
 @asynccontextmanager
 async def run_gateway(
-    nats_url: str, identity: Identity, settings: GatewaySettings | None = None
+    nats_url: str, identity: Identity, settings: GatewaySettings | None = None, personas: Personas | None = None
 ) -> AsyncGenerator[GatewayUnderTest]:
     """A gateway on a free port over the NATS server at `nats_url`."""
     settings = settings or GatewaySettings()
     hooks = ConnectionHooks()
     client = await connect(NatsSettings(url=nats_url, ping_interval=1), name="gateway", hooks=hooks)
     await ensure_streams(client)
-    gateway = compose(client, settings, identity, SystemClock(), [], dev=True)
+    gateway = compose(client, settings, identity, SystemClock(), [], dev=True, personas=personas)
     await gateway.start(hooks)
     await client.flush()
     server = WebServer(

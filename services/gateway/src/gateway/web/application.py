@@ -6,7 +6,18 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
-from gateway.web import company_settings, conversations, personal, principals, problems, tools, usage, visitors, writing
+from gateway.web import (
+    company_settings,
+    conversations,
+    personal,
+    personas,
+    principals,
+    problems,
+    tools,
+    usage,
+    visitors,
+    writing,
+)
 from gateway.web.body_limit import BodyLimit
 from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.deps import Api
@@ -51,6 +62,7 @@ def build_http(api: Api, health: list[BaseRoute]) -> FastAPI:
     application.include_router(tools.router)
     application.include_router(personal.router)
     application.include_router(principals.router)
+    application.include_router(personas.router)
     application.router.routes.extend(health)
     application.router.routes.extend(page_routes())
     application.add_middleware(BodyLimit)

@@ -16,6 +16,7 @@ from gateway.ports import (
     Caller,
     Companies,
     Memory,
+    Personas,
     Principals,
     Records,
     Settings,
@@ -44,6 +45,7 @@ class Api:
     principals: Principals
     clock: Clock
     dev: bool = False
+    personas: Personas | None = None
 
 
 def get_api(request: Request) -> Api:

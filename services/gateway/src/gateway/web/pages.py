@@ -54,6 +54,7 @@ _WORDS = {
 }
 _STATIC = {
     "/widget.js": ("widget.js", "text/javascript"),
+    "/static/tokens.css": ("tokens.css", "text/css"),
     "/static/site.css": ("site.css", "text/css"),
     "/static/icon.svg": ("icon.svg", "image/svg+xml"),
 }

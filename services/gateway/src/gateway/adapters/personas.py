@@ -1,0 +1,45 @@
+"""Ready-made people of the development stack, to try the product as one of them (ports.Personas)."""
+
+from dataclasses import dataclass
+
+from gateway.ports import VisitorToken
+from runtime.clock import Clock
+from runtime.settings import TokenSettings
+from runtime.tokens import TokenMinter
+
+COMPANY = "demo"
+SECONDS = 12 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class _Person:
+    role: str
+    plan: str = "free"
+
+
+# The same people as `nexus token` and `nexus chat --as` know: what one of them did there is theirs here too.
+_PEOPLE = {
+    "free": _Person("user", "free"),
+    "pro": _Person("user", "pro"),
+    "premium": _Person("user", "premium"),
+    "commercial": _Person("commercial"),
+    "admin": _Person("admin"),
+}
+
+
+class DemoPersonas:
+    """Mints tokens of the company `demo` with the stack's own secret."""
+
+    def __init__(self, settings: TokenSettings, clock: Clock) -> None:
+        """Raises NotReady without NEXUS_JWT_SECRET."""
+        self._minter = TokenMinter(settings, clock)
+        self._clock = clock
+
+    def token(self, persona: str) -> VisitorToken | None:
+        """A token valid for twelve hours; None when nobody is called so."""
+        person = _PEOPLE.get(persona)
+        if person is None:
+            return None
+        user = f"demo-{persona}"
+        token = self._minter.mint(sub=user, role=person.role, company=COMPANY, plan=person.plan, ttl=SECONDS)
+        return VisitorToken(token, user, self._clock.now().timestamp() + SECONDS)

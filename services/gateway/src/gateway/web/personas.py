@@ -1,0 +1,47 @@
+"""POST /dev/tokens: a token of one of the demo's people. In development alone: elsewhere the path does not exist.
+
+The demo site's persona switch and the console's sign-in use it. A page of another site cannot: its browser asks first (the
+body is JSON) and is not allowed, and a name that somebody pointed at this machine is refused by its Host.
+"""
+
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.errors import ErrorCode
+from gateway.errors import Refused, not_found
+from gateway.web.deps import ApiDep
+
+router = APIRouter(include_in_schema=False)
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class PersonaRequest(Wire):
+    """Who to be: free, pro, premium (customers), commercial or admin (human agents)."""
+
+    persona: str = Field(max_length=32)
+
+
+class PersonaReply(Wire):
+    """A signed token, as `nexus token` prints it."""
+
+    token: str
+    user_id: str
+    expires_at: datetime
+
+
+@router.post("/dev/tokens", status_code=201)
+async def make_token(body: PersonaRequest, request: Request, api: ApiDep) -> PersonaReply:
+    """Signs in as one of the demo's people."""
+    if api.personas is None:
+        raise not_found("page")
+    origin = request.headers.get("origin")
+    own = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    if request.url.hostname not in LOOPBACK or (origin is not None and origin != own):
+        raise Refused(ErrorCode.FORBIDDEN, "demo people are for this machine's own pages: open http://127.0.0.1 here")
+    made = api.personas.token(body.persona)
+    if made is None:
+        raise not_found("persona (free, pro, premium, commercial, admin)")
+    return PersonaReply(token=made.token, user_id=made.visitor, expires_at=datetime.fromtimestamp(made.expires, UTC))

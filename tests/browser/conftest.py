@@ -1,0 +1,48 @@
+"""A real Chromium against the whole product. One stack and one browser for a worker; each test has its own visitors.
+
+The browser is the machine's own (Debian's `chromium`; `NEXUS_CHROMIUM` names another): where there is none these tests
+fail. They share one event loop, since a browser cannot move to another: each module says
+`pytestmark = pytest.mark.asyncio(loop_scope="session")`.
+"""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
+
+from tests.browser.visits import Visits
+from tests.support.running_stack import RunningStack
+
+ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--force-color-profile=srgb"]
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
+    """The product as a newcomer starts it: no keys, the offline provider."""
+    running = RunningStack(tmp_path_factory.mktemp("nexus"), env={})
+    try:
+        yield running.start()
+    finally:
+        running.stop()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """Chromium, without a window."""
+    program = os.environ.get("NEXUS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    assert program, "the browser tests need Chromium: apt-get install chromium, or set NEXUS_CHROMIUM to its path"
+    async with async_playwright() as playwright:
+        running = await playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield running
+        await running.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visits(stack: RunningStack, browser: Browser) -> AsyncIterator[Visits]:
+    """Opens pages, each as somebody else; afterwards no page may have complained."""
+    made = Visits(browser, stack.url)
+    yield made
+    await made.end()
