@@ -1,7 +1,7 @@
 """POST /dev/tokens: a token of one of the demo's people. In development alone: elsewhere the path does not exist.
 
-The demo site's persona switch and the console's sign-in use it. A page of another site cannot: its browser asks first (the
-body is JSON) and is not allowed, and a name that somebody pointed at this machine is refused by its Host.
+The demo site's persona switch and the console's sign-in use it. A page of another site cannot: its browser asks
+first (the body is JSON) and is not allowed, and a name that somebody pointed at this machine is refused by its Host.
 """
 
 from datetime import UTC, datetime
