@@ -1,7 +1,8 @@
 """The composition root: settings in, a running market-adapter out."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager
 from typing import Any
 
 from pymongo import AsyncMongoClient
@@ -65,6 +66,7 @@ def build() -> Service:
 
     async def prepare() -> None:
         database = connect(service, MongoSettings())
+        await prepare_stores(database)
         attendant = serve_users(service, provider, database, every)
         if clock is not None and not settings.frozen:
             await start_replay(service, clock, database, settings.seconds_per_bar, attendant.look)
@@ -125,6 +127,22 @@ def connect(service: Service, mongo: MongoSettings) -> Database:
     return client[mongo.database]
 
 
+async def prepare_stores(database: Database) -> None:
+    """Creates the indexes. Raises NotReady when MongoDB does not answer."""
+    with store_must_answer():
+        await MongoAccounts(database).prepare()
+        await MongoAlerts(database).prepare()
+
+
+@contextmanager
+def store_must_answer() -> Generator[None]:
+    """MongoDB's errors at the start as NotReady, which says what to look at."""
+    try:
+        yield
+    except PyMongoError as error:
+        raise NotReady(f"MongoDB does not answer: is NEXUS_MONGODB_URL right? {masked_text(str(error))}") from error
+
+
 async def start_replay(
     service: Service, clock: SampleClock, database: Database, seconds_per_bar: float, moved: Callable[[], None]
 ) -> None:
@@ -137,10 +155,8 @@ async def start_replay(
     store = MongoSessionStore(database)
     replay = Replay(clock, store, nudge, SystemClock(), seconds_per_bar=seconds_per_bar, moved=moved)
     await nudge.listen(replay.look)
-    try:
+    with store_must_answer():
         await replay.start()
-    except PyMongoError as error:
-        raise NotReady(f"MongoDB does not answer: is NEXUS_MONGODB_URL right? {masked_text(str(error))}") from error
 
     async def look_after_reconnect() -> None:
         replay.look()

@@ -31,6 +31,12 @@ class MongoAccounts:
         self._accounts: AsyncCollection[Document] = database[ACCOUNTS]
         self._orders: AsyncCollection[Document] = database[ORDERS]
 
+    async def prepare(self) -> None:
+        """Creates the indexes that are missing, of one field each: every server does those well."""
+        for field in ("untold", "seen_until", "confirm_by"):
+            await self._accounts.create_index(field)
+        await self._orders.create_index("user")
+
     async def load(self, owner: Owner) -> Account:
         """The stored account, or a new one."""
         document = await self._accounts.find_one({"_id": str(owner)})

@@ -29,6 +29,11 @@ class MongoAlerts:
     def __init__(self, database: AsyncDatabase[Document]) -> None:
         self._alerts: AsyncCollection[Document] = database[COLLECTION]
 
+    async def prepare(self) -> None:
+        """Creates the indexes that are missing."""
+        for field in ("user", "state", "seen_until"):
+            await self._alerts.create_index(field)
+
     async def add(self, alert: Alert) -> Alert:
         """Inserts it, or gives back what is there under its id."""
         try:

@@ -14,6 +14,7 @@ class CallBy:
     owner: Owner
     call_id: str
     conversation: str | None
+    language: str = "en"
 
 
 def call_by(request: ToolServiceRequest) -> CallBy:
@@ -21,4 +22,4 @@ def call_by(request: ToolServiceRequest) -> CallBy:
     caller = request.caller
     if caller.user_id is None:
         raise NoUserError("-", f"{request.tool} works on a user's own things: sign in first")
-    return CallBy(Owner(caller.company_id, caller.user_id), request.call_id, caller.conversation_id)
+    return CallBy(Owner(caller.company_id, caller.user_id), request.call_id, caller.conversation_id, caller.language)

@@ -27,6 +27,7 @@ from market_adapter.domain.paper.orders import (
     plain,
     to_cents,
 )
+from market_adapter.domain.paper.wording import summary
 from market_adapter.domain.quotes import Quote
 from market_adapter.errors import NotFoundError, RefusedError
 from market_adapter.ports import MarketProvider
@@ -218,6 +219,7 @@ class TradingTools:
             confirm_by=now + CONFIRM_WITHIN,
             session=self._provider.now().date(),
             conversation=by.conversation,
+            language=by.language,
         )
 
     def _with_order(self, account: Account, order: Order, symbol: Symbol) -> tuple[Account, Order]:
@@ -241,7 +243,7 @@ class TradingTools:
             estimate=Estimate(
                 price=float(order.reserve_price), amount=float(amount), cash_after=float(after), currency=order.currency
             ),
-            summary=order.summary,
+            summary=summary(order),
             content_hash=order.content_hash,
             expires_at=order.confirm_by,
             source=quote.source,

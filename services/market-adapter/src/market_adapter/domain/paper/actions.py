@@ -2,6 +2,7 @@
 
 from contracts.events.chat import Action, ActionState
 from market_adapter.domain.paper.orders import Decision, Order, plain
+from market_adapter.domain.paper.wording import summary
 
 KIND = "paper_order"
 _STATES = {
@@ -34,7 +35,7 @@ def action_of(order: Order) -> Action:
         id=order.id,
         kind=KIND,
         state=_STATES[order.decision],
-        summary=order.summary,
+        summary=summary(order),
         details=details,
         expires_at=order.confirm_by,
     )

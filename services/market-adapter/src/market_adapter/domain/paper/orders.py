@@ -109,6 +109,7 @@ class Order:
     reason: str | None = None
     fills: tuple[Fill, ...] = ()
     filled: Decimal = Decimal(0)
+    language: str = "en"
 
     @property
     def live(self) -> bool:
@@ -124,17 +125,6 @@ class Order:
     def reserved(self) -> Decimal:
         """The cash that a live buy order holds back."""
         return to_cents(self.remaining * self.reserve_price) if self.live and self.side is Side.BUY else Decimal(0)
-
-    @property
-    def summary(self) -> str:
-        """In a line, for a person."""
-        at = {
-            OrderType.MARKET: "at market",
-            OrderType.LIMIT: f"limit {plain(self.limit_price)}",
-            OrderType.STOP: f"stop {plain(self.stop_price)}",
-            OrderType.STOP_LIMIT: f"stop {plain(self.stop_price)} limit {plain(self.limit_price)}",
-        }[self.type]
-        return f"{self.side.value.capitalize()} {plain(self.quantity)} {self.symbol} {at} (paper)"
 
 
 def content_hash(owner: str, order_id: str, content: dict[str, str | None]) -> str:
