@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+from pydantic import ValidationError
+
 from contracts.company import CompanyConfig, CompanySettings
 
 
@@ -16,3 +19,9 @@ def test_a_limit_that_nobody_set_is_the_default() -> None:
     config = CompanyConfig.model_validate({"companyId": "acme"})
     wire = CompanySettings(config=config, version=1).to_json()
     assert CompanySettings.model_validate_json(wire).config.budget.visitor_hourly_tokens == 50_000
+
+
+@pytest.mark.parametrize("name", ["providers", "-"])
+def test_a_name_that_means_something_else_is_no_companys(name: str) -> None:
+    with pytest.raises(ValidationError, match="reserved"):
+        CompanyConfig.model_validate({"companyId": name})

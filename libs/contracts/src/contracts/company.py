@@ -17,7 +17,7 @@ from pydantic.alias_generators import to_camel
 from contracts.envelope import Wire
 from contracts.ids import CompanyId
 
-RESERVED_COMPANIES = frozenset({"providers"})
+RESERVED_COMPANIES = frozenset({"providers", "-"})
 
 
 def _origin(value: str) -> str:

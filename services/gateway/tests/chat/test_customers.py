@@ -68,6 +68,29 @@ async def test_every_socket_of_the_customer_hears_of_a_decision_and_nobody_elses
         assert [frame["type"] for frame in bob.seen].count("action.updated") == 1
 
 
+async def test_a_human_agent_who_watches_sees_what_the_customer_decided(
+    gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn, nats_client: Client
+) -> None:
+    records.add_action("acme", "ana", "a1")
+    action = records.actions["a1"][1].model_copy(update={"state": ActionState.CONFIRMED})
+    async with ChatClient(gateway.url) as ana, ChatClient(gateway.url) as agent:
+        talk = (await ana.hello(tokens.user("ana", "user")))["conversationId"]
+        await ana.say("hello")
+        await agent.hello(tokens.user("ben", "commercial"))
+        await agent.send("conversation.watch", conversationId=talk)
+        await agent.until("welcome")
+        elsewhere = ActionDecided(
+            company_id="acme", user_id="ana", conversation_id="another", action=action, decided_at=WHEN
+        )
+        await tell(nats_client, "action.decided.v1", "ana", elsewhere)
+        await tell(nats_client, "action.decided.v1", "ana", elsewhere.model_copy(update={"conversation_id": talk}))
+        updated = await agent.until("action.updated")
+        assert (updated["conversationId"], updated["action"]["state"]) == (talk, "confirmed")
+        await agent.send("ping")
+        await agent.until("pong")
+        assert [frame["type"] for frame in agent.seen].count("action.updated") == 1
+
+
 async def test_alerts_are_told_when_they_fire_or_when_their_customer_comes_back(
     gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn, nats_client: Client
 ) -> None:

@@ -69,18 +69,17 @@ class MarketFacts:
         await subscribe(self._client, f"{_FIRED}.>", self._on_fired)
 
     async def _on_decided(self, message: Msg) -> None:
-        owner = self._owner(message, _DECIDED)
-        if owner is not None:
-            try:
-                action = _DecidedEvent.model_validate_json(message.data).data.action
-            except ValidationError:
-                log.warning("market.malformed_fact", subject=message.subject)
-                return
-            self._customers.decided(*owner, action.to_wire())
+        try:
+            decided = _DecidedEvent.model_validate_json(message.data).data
+        except ValidationError:
+            log.warning("market.malformed_fact", subject=message.subject)
+            return
+        owner = _owner(message, _DECIDED)
+        self._customers.decided(*owner, decided.conversation_id, decided.action.to_wire())
 
     async def _on_fired(self, message: Msg) -> None:
-        owner = self._owner(message, _FIRED)
-        if owner is not None:
+        owner = _owner(message, _FIRED)
+        if self._customers.is_here(*owner):
             try:
                 alert = _FiredEvent.model_validate_json(message.data).data.alert
             except ValidationError:
@@ -88,7 +87,8 @@ class MarketFacts:
                 return
             self._customers.fired(*owner, alert)
 
-    def _owner(self, message: Msg, kind: str) -> tuple[str, str] | None:
-        """Company and user of the subject (who may publish it has a permission for it), if they are here."""
-        company, _, user = message.subject.removeprefix(f"{kind}.").partition(".")
-        return (company, user) if self._customers.is_here(company, user) else None
+
+def _owner(message: Msg, kind: str) -> tuple[str, str]:
+    """Company and user of the subject (who may publish it has a permission for it)."""
+    company, _, user = message.subject.removeprefix(f"{kind}.").partition(".")
+    return company, user

@@ -44,6 +44,7 @@ class Customers:
         self.actions = actions
         self._alerts = alerts
         self._here: dict[tuple[str, str], dict[Listener, Seen]] = {}
+        self._watching: dict[tuple[str, str], set[Listener]] = {}
         self._unmarked: dict[tuple[str, str], list[str]] = {}
         self._marking: asyncio.Task[None] | None = None
 
@@ -62,8 +63,17 @@ class Customers:
         if has_account(caller):
             self._here.setdefault((caller.company, caller.subject), {})[socket] = OrderedDict()
 
+    def watch(self, caller: Caller, conversation: str, socket: Listener) -> None:
+        """A human agent's socket hears what its customer decides in this conversation."""
+        if caller.is_operator:
+            self._watching.setdefault((caller.company, conversation), set()).add(socket)
+
     def leave(self, caller: Caller, socket: Listener) -> None:
         """The socket is gone."""
+        for key in [key for key, sockets in self._watching.items() if socket in sockets]:
+            self._watching[key].discard(socket)
+            if not self._watching[key]:
+                del self._watching[key]
         sockets = self._here.get((caller.company, caller.subject))
         if sockets is not None and socket in sockets:
             del sockets[socket]
@@ -87,10 +97,13 @@ class Customers:
 
         await asyncio.gather(*(one(*who) for who in list(self._here)))
 
-    def decided(self, company: str, user: str, action: dict[str, Any]) -> None:
-        """An action of this customer has its answer, or its time has run out."""
+    def decided(self, company: str, user: str, conversation: str | None, action: dict[str, Any]) -> None:
+        """An action of this customer has its answer, or its time has run out; `conversation`: where it was asked."""
         for socket in list(self._here.get((company, user), ())):
             socket.push(server_frames.action_updated(socket.home, action))
+        if conversation is not None:
+            for socket in list(self._watching.get((company, conversation), ())):
+                socket.push(server_frames.action_updated(conversation, action))
 
     def is_here(self, company: str, user: str) -> bool:
         """Whether a socket of this customer is open here."""

@@ -200,6 +200,7 @@ class Session:
             await self.chat.hub.leave(attachment)
             return
         self._attachments[conversation] = attachment
+        self.chat.customers.watch(caller, conversation, self)
         if snapshot.newest_visitor:
             self.started.add(conversation)
 
