@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from contracts import agent_rpc, context_rpc, market_rpc, memory_rpc, rpc
+from contracts import agent_rpc, completion_rpc, context_rpc, market_rpc, memory_rpc, rpc
 
 METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
     *rpc.METHODS,
     *agent_rpc.METHODS,
+    *completion_rpc.METHODS,
     *memory_rpc.METHODS,
     *context_rpc.METHODS,
     *market_rpc.METHODS,

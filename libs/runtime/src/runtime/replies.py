@@ -84,6 +84,20 @@ class Pending:
             self._future = asyncio.get_running_loop().create_future()
 
 
+class Following(Pending):
+    """A question with many answers, each handed on as it comes and none kept."""
+
+    __slots__ = ("_take",)
+
+    def __init__(self, inbox: ReplyInbox, key: str, reply_to: str, take: Callable[[Msg], None]) -> None:
+        super().__init__(inbox, key, reply_to, None)
+        self._take = take
+
+    def accept(self, message: Msg) -> None:
+        """Hands a reply on."""
+        self._take(message)
+
+
 class ReplyInbox:
     """The standing inbox of one client; `ReplyInbox.of(client)` gives the one all users of a client share."""
 
@@ -107,15 +121,24 @@ class ReplyInbox:
 
     async def expect(self, done: Callable[[Msg], bool] | None = None) -> Pending:
         """A name to reply to. `done` says which reply is the last; without it the first is."""
+        key, reply_to = await self._name()
+        pending = self._pending[key] = Pending(self, key, reply_to, done)
+        return pending
+
+    async def follow(self, take: Callable[[Msg], None]) -> Following:
+        """A name to reply to as often as there is something to say; each reply is handed to `take`."""
+        key, reply_to = await self._name()
+        following = self._pending[key] = Following(self, key, reply_to, take)
+        return following
+
+    async def _name(self) -> tuple[str, str]:
         if self._starting is None or (self._starting.done() and self._starting.exception() is not None):
             self._starting = asyncio.create_task(listen(self._client, self._prefix + "*", self._on_message))
         if not self._starting.done() or self._starting.exception() is not None:
             await asyncio.shield(self._starting)
         self._count += 1
         key = str(self._count)
-        pending = Pending(self, key, self._prefix + key, done)
-        self._pending[key] = pending
-        return pending
+        return key, self._prefix + key
 
     def forget(self, key: str) -> None:
         """Drops a question; done by Pending.close."""

@@ -142,7 +142,12 @@ def _read_reply(method: Rpc[Any, ReplyT], data: bytes) -> ReplyT:
         raise RpcError(
             ErrorCode.INTERNAL, f"{method.subject} answered something that is not in its contract: {problem}"
         ) from problem
-    raise RpcError(
+    raise error_of(error)
+
+
+def error_of(error: dict[str, Any]) -> RpcError:
+    """The error that a reply carries."""
+    return RpcError(
         str(error.get("code", ErrorCode.INTERNAL)),
         str(error.get("message", "")),
         retryable=bool(error.get("retryable", False)),
@@ -229,7 +234,7 @@ class RpcServer:
             outcome, answer = error.code, _error(error)
         except ValidationError as error:
             outcome = ErrorCode.BAD_FIELD
-            answer = _error(RpcError(ErrorCode.BAD_FIELD, _fields(error)))
+            answer = _error(RpcError(ErrorCode.BAD_FIELD, wrong_fields(error)))
         except TimeoutError:
             outcome = ErrorCode.TIMEOUT
             answer = _error(RpcError(ErrorCode.TIMEOUT, f"{method.subject} took too long", retryable=method.safe))
@@ -261,15 +266,20 @@ def _json(model: BaseModel) -> bytes:
 
 
 def _error(error: RpcError) -> bytes:
+    return b'{"error":' + error_body(error) + b"}"
+
+
+def error_body(error: RpcError) -> bytes:
+    """The error as a reply carries it."""
     body: dict[str, Any] = {"code": error.code, "message": error.message, "retryable": error.retryable}
     if error.reason is not None:
         body["reason"] = error.reason
     if error.fields:
         body["fields"] = [fault.to_wire() for fault in error.fields]
-    return orjson.dumps({"error": body})
+    return orjson.dumps(body)
 
 
-def _fields(error: ValidationError) -> str:
+def wrong_fields(error: ValidationError) -> str:
     """Which fields are wrong and why, without the values."""
     problems = error.errors(include_url=False, include_input=False, include_context=False)
     return "; ".join(f"{'.'.join(str(part) for part in one['loc']) or 'body'}: {one['msg']}" for one in problems[:5])

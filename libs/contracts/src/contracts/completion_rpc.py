@@ -1,0 +1,111 @@
+"""A completion: the copilot with its tools, for a caller who brings the whole conversation along each time.
+
+Answered in parts (runtime/streaming.py): texts as they come, then one end. Nothing is stored as a conversation. Errors,
+beside those of the runtime: UNAUTHORIZED (no valid principal of this company), NOT_FOUND (`reason` model or company),
+RATE_LIMITED (a budget is spent; `reason` day or hour says when it has room again), UNAVAILABLE (no model answered, or
+one broke off when part of its answer was out already), TIMEOUT.
+"""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.agent_rpc import QUEUE
+from contracts.envelope import Wire
+from contracts.events.chat import Action, Usage
+from contracts.ids import CompanyId, Id
+from contracts.rpc import Rpc
+
+OWN_MODEL = "nexus"
+"""The name of whatever model the company has set."""
+MAX_MESSAGES = 1000
+MAX_TOOLS = 128
+MAX_OUTPUT = 8192
+FUNCTION_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
+
+
+class CompletionCall(Wire):
+    """A call of one of the caller's own tools; `arguments` is a JSON object as text."""
+
+    id: str = Field(min_length=1, max_length=200)
+    name: str = Field(pattern=FUNCTION_PATTERN)
+    arguments: str
+
+
+class CompletionMessage(Wire):
+    """One message of the caller's. An assistant's may hold calls; a tool's holds the result of the call it names."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str = ""
+    calls: list[CompletionCall] = Field(default_factory=list[CompletionCall], max_length=MAX_TOOLS)
+    call_id: str | None = None
+
+
+class CompletionTool(Wire):
+    """A tool that the caller runs itself; `parameters` is JSON Schema."""
+
+    name: str = Field(pattern=FUNCTION_PATTERN)
+    description: str = ""
+    parameters: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+
+class CompleteRequest(Wire):
+    """What to complete. Who asks, with which plan, is the principal's word alone; what is not set is the company's.
+
+    `toolChoice`: none: no tool at all, the platform's neither; required: one of the caller's; `toolName`: this one.
+    """
+
+    company_id: CompanyId
+    request_id: Id
+    principal: str
+    model: str = OWN_MODEL
+    messages: list[CompletionMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
+    tools: list[CompletionTool] = Field(default_factory=list[CompletionTool], max_length=MAX_TOOLS)
+    tool_choice: Literal["auto", "none", "required"] = "auto"
+    tool_name: str | None = None
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1, le=MAX_OUTPUT)
+    stop: list[str] = Field(default_factory=list[str], max_length=4)
+    language: Literal["es", "en"] | None = None
+
+
+class CompletionEnd(Wire):
+    """How it ended. `calls` are for the caller to run; `actions` wait for the user's yes, which is given elsewhere."""
+
+    finish_reason: Literal["stop", "length", "tool_calls"]
+    model: str
+    usage: Usage
+    calls: list[CompletionCall] = Field(default_factory=list[CompletionCall])
+    actions: list[Action] = Field(default_factory=list[Action])
+
+
+class CompletePart(Wire):
+    """More text, or the end; the last part holds an end."""
+
+    text: str | None = None
+    end: CompletionEnd | None = None
+
+
+class ModelsRequest(Wire):
+    """Which names may a completion of this company ask for?"""
+
+    company_id: CompanyId
+
+
+class ModelName(Wire):
+    """One name and who serves it."""
+
+    id: str
+    provider: str
+
+
+class ModelsReply(Wire):
+    """The company's own choice first, then the models of its provider."""
+
+    models: list[ModelName]
+
+
+COMPLETE = Rpc("rpc.agent.complete.v1", CompleteRequest, CompletePart, queue=QUEUE, safe=False)
+MODELS = Rpc("rpc.agent.models.v1", ModelsRequest, ModelsReply, queue=QUEUE)
+
+METHODS: tuple[Rpc[Any, Any], ...] = (COMPLETE, MODELS)
