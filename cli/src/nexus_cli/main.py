@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from nexus_cli.commands import chat, dlq, doctor, stack, token, tools
+from nexus_cli.commands import chat, dlq, doctor, stack, token, tools, trace
 
 app = typer.Typer(
     name="nexus",
@@ -14,7 +14,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (stack.up, stack.down, chat.chat, tools.tools, tools.call, token.token, doctor.doctor, stack.serve):
+for command in (
+    stack.up,
+    stack.down,
+    chat.chat,
+    tools.tools,
+    tools.call,
+    trace.trace,
+    token.token,
+    doctor.doctor,
+    stack.serve,
+):
     app.command()(command)
 app.add_typer(dlq.app, name="dlq")
 

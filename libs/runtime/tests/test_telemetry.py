@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Generator
 
 import pytest
 from nats.aio.client import Client
-from opentelemetry import trace
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from contracts.envelope import Wire
+from contracts.channels import trace_parts
+from contracts.envelope import CloudEvent, Wire
+from contracts.events.trace import TraceRecorded
 from contracts.rpc import Rpc
 from runtime import telemetry
+from runtime.direct import DirectReader, StoredFact
+from runtime.otlp import Collector
 from runtime.publishing import Publisher
 from runtime.pulling import Delivery, Done, Outcome, PullWorker
 from runtime.rpc import RpcClient, RpcServer
+from runtime.span_store import SpanStore
+from runtime.telemetry import Span
+from runtime.testing import eventually
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{TRACE}-b7ad6b7169203331-01"
@@ -54,6 +60,29 @@ async def test_a_call_and_an_event_carry_the_trace_they_were_made_in(nats_stream
     await worker.drain()
 
 
+class Kept:
+    """A sink that keeps."""
+
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+
+    def take(self, span: Span) -> None:
+        self.spans.append(span)
+
+    def named(self, name: str) -> Span:
+        (found,) = [span for span in self.spans if span.name == name]
+        return found
+
+
+@pytest.fixture
+def kept() -> Generator[Kept]:
+    sink = Kept()
+    telemetry.add_sink(sink)
+    yield sink
+    telemetry.remove_sink(sink)
+    telemetry.sample(1.0)
+
+
 @pytest.mark.parametrize(
     "header",
     ["", "nonsense", "00-xyz-b7ad6b7169203331-01", f"00-{'0' * 32}-b7ad6b7169203331-01", f"00-{TRACE}-b7ad-01"],
@@ -63,25 +92,73 @@ def test_a_header_that_names_no_span_is_no_parent(header: str) -> None:
         assert TRACE not in current_trace()
 
 
-class Forwarding(SpanExporter):
-    """Keeps what is exported, in a class of its own so that the global provider can be told apart."""
-
-    def __init__(self) -> None:
-        self.kept = InMemorySpanExporter()
-
-    def export(self, spans: object) -> SpanExportResult:
-        return self.kept.export(spans)  # pyright: ignore[reportArgumentType]
-
-
-def test_spans_are_recorded_once_there_is_an_exporter() -> None:
-    exporter = Forwarding()
-    telemetry.configure("test", exporter=exporter)
+def test_spans_form_a_tree_across_services(kept: Kept) -> None:
     with telemetry.remote_span("asked", {"traceparent": PARENT}), telemetry.span("work", turn="t1"):
         pass
-    provider = trace.get_tracer_provider()
-    assert provider.force_flush()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
-    spans = {span.name: span for span in exporter.kept.get_finished_spans()}
-    assert spans["work"].parent is not None
-    assert spans["work"].context is not None
-    assert f"{spans['work'].context.trace_id:032x}" == TRACE
+    asked, work = kept.named("asked"), kept.named("work")
+    assert f"{work.trace_id:032x}" == TRACE
+    assert (f"{asked.parent_id:016x}", work.parent_id) == ("b7ad6b7169203331", asked.span_id)
+    assert work.attributes == {"turn": "t1"}
+    assert asked.start <= work.start <= work.end <= asked.end
+
+
+def test_what_a_block_raises_marks_its_span(kept: Kept) -> None:
+    with pytest.raises(KeyError), telemetry.span("work"):
+        raise KeyError
+    assert kept.named("work").error == "KeyError"
+
+
+def test_whoever_is_called_goes_by_the_callers_choice(kept: Kept) -> None:
+    telemetry.sample(0.0)
+    with telemetry.span("first"), telemetry.span("second"):
+        assert current_trace().endswith("-00")
+    with telemetry.remote_span("asked", {"traceparent": current_trace()}), telemetry.span("work"):
+        pass
+    with telemetry.remote_span("chosen", {"traceparent": PARENT}), telemetry.span("its work"):
+        pass
+    assert {span.name for span in kept.spans} == {"chosen", "its work"}
+
+
+def test_a_span_that_was_nothing_leaves_none_and_a_wait_can_be_told_afterwards(kept: Kept) -> None:
+    with telemetry.span("turn") as turn:
+        with telemetry.span("look") as look:
+            look.discard()
+        telemetry.record("queue", 5, 9, under=turn)
+    assert {span.name for span in kept.spans} == {"turn", "queue"}
+    queue = kept.named("queue")
+    assert (queue.start, queue.end, queue.parent_id) == (5, 9, kept.named("turn").span_id)
+
+
+def test_spans_reach_a_collector_in_its_own_shape() -> None:
+    exporter = InMemorySpanExporter()
+    collector = Collector("test", exporter)
+    telemetry.add_sink(collector)
+    with telemetry.remote_span("asked", {"traceparent": PARENT}), telemetry.span("work", turn="t1"):
+        pass
+    telemetry.remove_sink(collector)
+    collector.flush()
+    spans = {span.name: span for span in exporter.get_finished_spans()}
+    collector.close()
+    context = spans["work"].context
+    assert context is not None
+    assert f"{context.trace_id:032x}" == TRACE
+    assert spans["work"].parent == spans["asked"].context
     assert dict(spans["work"].attributes or {}) == {"turn": "t1"}
+
+
+async def test_spans_are_kept_on_the_bus_and_found_by_their_turn(nats_streams: Client) -> None:
+    store = SpanStore(nats_streams, "agent")
+    telemetry.add_sink(store)
+    with telemetry.remote_span("turn", {"traceparent": PARENT}) as turn, telemetry.span("work"):
+        turn.set_attributes({telemetry.TURN: "t" * 32})
+    telemetry.remove_sink(store)
+    await store.stop()
+    reader = DirectReader(nats_streams, "TRACES")
+
+    async def stored() -> list[StoredFact]:
+        return await reader.last_of_each([trace_parts(turn="t" * 32)])
+
+    (found,) = await eventually(stored)
+    event = CloudEvent[TraceRecorded].parse(found.event)
+    assert (event.data.service, event.data.trace_id) == ("agent", TRACE)
+    assert {span.name for span in event.data.spans} == {"turn", "work"}

@@ -133,6 +133,17 @@ def live_presence(company: str, conversation: str, kind: PresenceKind) -> str:
     return f"live.presence.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind.value}.v1"
 
 
+def trace_part(trace: str, turn: str | None, part: str) -> str:
+    """Spans of a trace in TRACES; `part` is new for each message, so that all of them are the last of their subject."""
+    turn = check_id(turn, "turn") if turn else NOBODY
+    return f"traces.recorded.v1.{check_id(trace, 'trace')}.{turn}.{check_id(part, 'part')}"
+
+
+def trace_parts(*, trace: str | None = None, turn: str | None = None) -> str:
+    """Every part of a trace, or of a turn's traces that names the turn."""
+    return f"traces.recorded.v1.{check_id(trace) if trace else '*'}.{check_id(turn) if turn else '*'}.*"
+
+
 def dead_letter(service: str, stream: str) -> str:
     """Where a service puts what it could not handle, in DLQ."""
     return f"dlq.{service}.{stream}"
@@ -143,6 +154,9 @@ _PARAMETERS = {
     "conversation": "the conversation: 1 to 64 of A-Z a-z 0-9 _ -",
     "user": "the user that the fact belongs to, or -",
     "category": "the tool's category",
+    "trace": "the trace: 32 hexadecimal digits",
+    "turn": "the turn, or -",
+    "part": "a new id",
 }
 
 

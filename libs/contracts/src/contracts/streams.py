@@ -78,5 +78,13 @@ FACTS = Stream(
     discard="old",
 )
 DLQ = Stream(name="DLQ", subjects=("dlq.>",), max_bytes=GIB, max_age=30 * 86_400, discard="old")
+TRACES = Stream(
+    name="TRACES",
+    subjects=("traces.recorded.v1.*.*.*",),
+    max_bytes=GIB // 8,
+    max_age=2 * 86_400,
+    max_msg_size=256 * 1024,
+    discard="old",
+)
 
-STREAMS: tuple[Stream, ...] = (CHAT, TURNS, TOOLS, FACTS, DLQ)
+STREAMS: tuple[Stream, ...] = (CHAT, TURNS, TOOLS, FACTS, DLQ, TRACES)

@@ -178,7 +178,7 @@ class ConsumeMiddleware(BaseMiddleware[Any, Any]):
         started = time.perf_counter()
         outcome: Outcome
         try:
-            with remote_span(f"{durable} {delivery.subject}", delivery.headers):
+            with remote_span(durable, delivery.headers):
                 result = await call_next(msg)
             outcome = result if isinstance(result, Done | Later | DeadLetter) else Done()
             name = type(outcome).__name__.lower()

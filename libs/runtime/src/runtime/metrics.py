@@ -17,3 +17,4 @@ PUBLISHED = Counter("nexus_published_total", "Events appended to streams", ("str
 NATS_CONNECTED = Gauge("nexus_nats_connected", "1 while the bus answers")
 NATS_RECONNECTS = Counter("nexus_nats_reconnects_total", "Reconnects to the bus")
 LOOP_LAG = Gauge("nexus_event_loop_lag_seconds", "How late the event loop last woke up")
+SPANS = Counter("nexus_spans_total", "Spans for the stream TRACES", ("outcome",))

@@ -211,8 +211,11 @@ class PullWorker:
         name = "error"
         delivery = delivery_of(message)
         try:
-            with remote_span(f"{consumer} {self._spec.stream}", delivery.headers):
+            with remote_span(f"{consumer} {self._spec.stream}", delivery.headers, root=True) as work:
                 outcome = await self._handler(delivery)
+                if isinstance(outcome, Later):
+                    # It comes again: that delivery, and the wait before it, are what a trace is about.
+                    work.discard()
             name = type(outcome).__name__.lower()
         except asyncio.CancelledError:
             await self._send(message, b"-NAK")

@@ -51,7 +51,8 @@ from runtime.metrics import NATS_RECONNECTS
 from runtime.publishing import Publisher
 from runtime.pulling import PullWorker
 from runtime.rpc import Handler, RpcClient, RpcServer
-from runtime.settings import DrainSettings, LogSettings, NatsSettings
+from runtime.settings import DrainSettings, LogSettings, NatsSettings, TraceSettings
+from runtime.span_store import SpanStore
 from runtime.streams import ensure_streams
 from runtime.upkeep import Upkeep
 
@@ -59,11 +60,14 @@ if TYPE_CHECKING:
     from faststream.nats import NatsBroker
 
     from runtime.consuming import Consuming
+    from runtime.otlp import Collector
 
 log = structlog.get_logger(__name__)
 
 COLLECT_AFTER = 10_000
 """New objects that may be in circles before the youngest generation is looked through (Python's default: 700)."""
+
+OTLP_VARIABLES = frozenset({"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"})
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
@@ -81,6 +85,7 @@ class Service:
         host: str = "127.0.0.1",
         logging: LogSettings | None = None,
         drain: DrainSettings | None = None,
+        traces: TraceSettings | None = None,
         streams: tuple[Stream, ...] = STREAMS,
     ) -> None:
         """`port`: of /healthz, /readyz and /metrics; 0 takes a free one; None: the service serves
@@ -92,6 +97,7 @@ class Service:
         self._nats_settings = nats
         self._log_settings = logging or LogSettings()
         self._drain_settings = drain or DrainSettings()
+        self._trace_settings = traces or TraceSettings()
         self._streams = streams
         self._health_server = HealthServer(self.health, host, port) if port is not None else None
         self._client: Client | None = None
@@ -103,6 +109,8 @@ class Service:
         self._on_stop: list[Hook] = []
         self._stopping = asyncio.Event()
         self._upkeep: Upkeep | None = None
+        self._spans: SpanStore | None = None
+        self._collector: Collector | None = None
 
     # ------------------------------------------------------------ what it offers once connected
 
@@ -205,7 +213,6 @@ class Service:
             NotReady: the bus, a stream or the port cannot be had; the message says what to do.
         """
         logs.configure(self.name, self._log_settings)
-        telemetry.configure(self.name)
         self.health.started()
         if self._health_server is not None:
             await self._health_server.start()
@@ -213,6 +220,7 @@ class Service:
         self.hooks.on_reconnect.append(_count_reconnect)
         self._client = client = await connect(self._nats_settings, name=self.name, hooks=self.hooks)
         self.health.add_check("nats", bus_check(client))
+        self._record_spans(client)
         if self._nats_settings.manage_streams:
             await self._make_streams()
         for hook in self._on_start:
@@ -240,6 +248,26 @@ class Service:
         self.health.ready()
         log.info("service.ready", port=self.port)
 
+    def _record_spans(self, client: Client) -> None:
+        telemetry.sample(self._trace_settings.sample)
+        if os.environ.keys() & OTLP_VARIABLES:
+            # The SDK takes a while to import: only those who send spans somewhere need it.
+            self._collector = importlib.import_module("runtime.otlp").collector(self.name)
+        if self._collector is not None:
+            telemetry.add_sink(self._collector)
+        if self._trace_settings.sample > 0:
+            self._spans = SpanStore(client, self.name)
+            self._spans.start()
+            telemetry.add_sink(self._spans)
+
+    async def _stop_spans(self) -> None:
+        if self._spans is not None:
+            telemetry.remove_sink(self._spans)
+            await self._spans.stop()
+        if self._collector is not None:
+            telemetry.remove_sink(self._collector)
+            await asyncio.to_thread(self._collector.close)
+
     async def _make_streams(self) -> None:
         await ensure_streams(self.nats, self._streams, replicas=self._nats_settings.replicas)
 
@@ -261,9 +289,9 @@ class Service:
         if self._rpc_server is not None:
             await _bounded(self._rpc_server.drain(left(1.5)), left(1))
         await _run_hooks(list(reversed(self._on_stop)), left(0.5))
+        await _bounded(self._stop_spans(), left(0.3))
         if self._client is not None:
             await _close(self._client, left(0.2))
-        telemetry.shutdown()
         await self.health.stop()
         if self._health_server is not None:
             await self._health_server.stop()

@@ -89,6 +89,14 @@ class LogSettings(EnvSettings):
     )
 
 
+class TraceSettings(EnvSettings):
+    """What is kept of how turns went, for `nexus trace`."""
+
+    model_config = SettingsConfigDict(env_prefix="NEXUS_TRACES_")
+
+    sample: float = Field(default=1.0, ge=0, le=1, description="share of the traces that are recorded; 0: none")
+
+
 class DrainSettings(EnvSettings):
     """The end of a service."""
 

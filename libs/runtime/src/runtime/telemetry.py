@@ -1,81 +1,206 @@
-"""Traces: OpenTelemetry spans, carried between services in NATS headers (W3C traceparent).
+"""Traces: spans in OpenTelemetry's shape, carried between services in NATS headers (W3C traceparent).
 
-Nothing is recorded, and the cost is about a microsecond, until `configure` finds an exporter: the OTLP endpoint of the
-standard variable OTEL_EXPORTER_OTLP_ENDPOINT, when the OTLP exporter is installed, or one given by the caller. The
-trace context of whoever called is passed on in any case.
+A span is kept by whoever has been added with `add_sink`: the bus (runtime.span_store), and an OTLP collector when the
+standard variable OTEL_EXPORTER_OTLP_ENDPOINT is set. With no sink nothing is made, and the trace context of whoever
+called is passed on all the same. The spans are this module's own, for the SDK's cost ten times as much (ADR 0020);
+names and attributes follow the conventions, contents of messages never become attributes.
 """
 
 from __future__ import annotations
 
-import importlib
-import os
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-
-import structlog
-from opentelemetry import trace
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
-from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, SpanKind, TraceFlags
-from opentelemetry.util.types import AttributeValue
-
-log = structlog.get_logger(__name__)
+import random
+import time
+from collections.abc import Mapping
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Protocol
 
 TRACEPARENT = "traceparent"
-_tracer = trace.get_tracer("nexus")
-_provider: TracerProvider | None = None
+TURN = "nexus.turn.id"
+"""Attribute: the turn that a span belongs to. `nexus trace` finds a turn's trace by it."""
+Attribute = str | int | float | bool
 
 
-def configure(service: str, *, exporter: SpanExporter | None = None) -> None:
-    """Starts recording if there is somewhere to send spans; a second call replaces nothing and does nothing."""
-    global _provider, _tracer
-    exporter = exporter or _otlp_exporter()
-    if exporter is None or _provider is not None:
-        return
-    _provider = TracerProvider(resource=Resource.create({"service.name": service, "service.namespace": "nexus"}))
-    _provider.add_span_processor(BatchSpanProcessor(exporter))
-    trace.set_tracer_provider(_provider)
-    _tracer = _provider.get_tracer("nexus")
+class Span:
+    """One piece of work. Ids as in https://www.w3.org/TR/trace-context/; times in ns since the epoch.
+
+    `recorded` False: it only stands for the trace context that was given.
+    """
+
+    __slots__ = (
+        "attributes",
+        "end",
+        "error",
+        "name",
+        "parent_id",
+        "recorded",
+        "sampled",
+        "span_id",
+        "start",
+        "trace_id",
+    )
+
+    def __init__(self, name: str, trace_id: int, span_id: int, *, sampled: bool, recorded: bool = False) -> None:
+        self.name = name
+        self.trace_id = trace_id
+        self.span_id = span_id
+        self.sampled = sampled
+        self.recorded = recorded
+        self.parent_id = 0
+        self.start = 0
+        self.end = 0
+        self.error: str | None = None
+        self.attributes: dict[str, Attribute] = {}
+
+    def set_attributes(self, attributes: Mapping[str, Attribute]) -> None:
+        """Adds to what is known of the work."""
+        self.attributes.update(attributes)
+
+    def discard(self) -> None:
+        """It turned out to be nothing worth keeping."""
+        self.recorded = False
 
 
-def shutdown() -> None:
-    """Sends what is left; at most a few seconds."""
-    if _provider is not None:
-        _provider.shutdown()
+class Sink(Protocol):
+    """Keeps spans that have ended; never waits and never raises."""
+
+    def take(self, span: Span) -> None:
+        """One span."""
+        ...
+
+
+_sinks: list[Sink] = []
+_share = 1.0
+_current: ContextVar[Span | None] = ContextVar("nexus_span", default=None)
+_clock_ahead = time.time_ns() - time.perf_counter_ns()
+"""Start and end are told by the clock that never jumps, so that no span is longer than its work was."""
+
+
+def add_sink(sink: Sink) -> None:
+    """Spans that end from now on are given to it."""
+    _sinks.append(sink)
+
+
+def remove_sink(sink: Sink) -> None:
+    """It gets no more."""
+    if sink in _sinks:
+        _sinks.remove(sink)
+
+
+def sample(share: float) -> None:
+    """How many of the traces that begin here are recorded, 0 to 1; whoever is called goes by the caller's choice."""
+    global _share
+    _share = share
+
+
+def current() -> Span | None:
+    """The span that work is done in."""
+    return _current.get()
 
 
 def trace_headers() -> dict[str, str]:
     """The headers that carry the current span; empty when there is none."""
-    context = trace.get_current_span().get_span_context()
-    if not context.is_valid:
+    span = _current.get()
+    if span is None:
         return {}
-    return {TRACEPARENT: f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags:02x}"}
+    return {TRACEPARENT: f"00-{span.trace_id:032x}-{span.span_id:016x}-{'01' if span.sampled else '00'}"}
 
 
-@contextmanager
-def span(name: str, **attributes: AttributeValue) -> Generator[Span]:
-    """A span of this service's own work, under the current one; exceptions mark it as failed."""
-    if _provider is None:
-        yield trace.get_current_span()  # not recorded; its context, if the caller gave one, is passed on
+class _Work:
+    """A span for the length of a block; what the block raises marks it as failed."""
+
+    __slots__ = ("_attributes", "_name", "_parent", "_root", "_span", "_token")
+
+    def __init__(self, name: str, parent: Span | None, attributes: dict[str, Attribute], *, root: bool) -> None:
+        self._name = name
+        self._parent = parent
+        self._attributes = attributes
+        self._root = root
+        self._span: Span | None = None
+        self._token: Token[Span | None] | None = None
+
+    def __enter__(self) -> Span:
+        parent, span = self._parent, None
+        if parent is not None:
+            recorded = parent.sampled and bool(_sinks)
+            if recorded:
+                span = Span(self._name, parent.trace_id, random.getrandbits(64) or 1, sampled=True, recorded=True)
+                span.parent_id = parent.span_id
+            else:
+                span = parent
+        elif self._root and _sinks:
+            chosen = _share >= 1 or random.random() < _share
+            span = Span(
+                self._name, random.getrandbits(128) or 1, random.getrandbits(64) or 1, sampled=chosen, recorded=chosen
+            )
+        if span is None:
+            return _NONE
+        if span is not parent:
+            span.attributes = self._attributes
+            span.start = time.perf_counter_ns() + _clock_ahead
+            self._span = span
+        self._token = _current.set(span)
+        return span if self._span is not None else _NONE
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._token is not None:
+            _current.reset(self._token)
+        span = self._span
+        if span is not None and span.recorded:
+            span.end = time.perf_counter_ns() + _clock_ahead
+            if kind is not None:
+                span.error = kind.__name__
+            for sink in _sinks:
+                sink.take(span)
+
+
+class _Nothing(Span):
+    """Stands in where nothing is recorded; keeps nothing."""
+
+    __slots__ = ()
+
+    def set_attributes(self, attributes: Mapping[str, Attribute]) -> None:
+        """Nothing."""
+
+
+_NONE = _Nothing("", 0, 0, sampled=False)
+
+
+def span(name: str, **attributes: Attribute) -> _Work:
+    """A span of this service's own work, under the current one, or the first of a trace."""
+    return _Work(name, _current.get(), attributes, root=True)
+
+
+def remote_span(name: str, headers: Mapping[str, str], *, root: bool = False, **attributes: Attribute) -> _Work:
+    """A span for work that another service asked for in a message with these headers.
+
+    `root`: where the message belongs to no trace, one begins with it.
+    """
+    return _Work(name, _parent(headers.get(TRACEPARENT)), attributes, root=root)
+
+
+def record(
+    name: str, start: int, end: int, *, under: Span | None = None, beside: Span | None = None, **attributes: Attribute
+) -> None:
+    """A span of work that is over (or was a wait), under the given one or beside it; times in ns since the epoch."""
+    near = under or beside
+    if near is None or not near.sampled or not _sinks:
         return
-    with _tracer.start_as_current_span(name, attributes=attributes) as current:
-        yield current
+    done = Span(name, near.trace_id, random.getrandbits(64) or 1, sampled=True, recorded=True)
+    done.parent_id = near.span_id if under is not None else near.parent_id
+    done.start, done.end, done.attributes = start, max(start, end), attributes
+    for sink in _sinks:
+        sink.take(done)
 
 
-@contextmanager
-def remote_span(name: str, headers: Mapping[str, str], **attributes: AttributeValue) -> Generator[Span]:
-    """A span for work that another service asked for in a message with these headers."""
-    parent = _parent(headers.get(TRACEPARENT))
-    if _provider is None and parent is None:
-        yield trace.INVALID_SPAN
-        return
-    context = trace.set_span_in_context(NonRecordingSpan(parent)) if parent is not None else None
-    with _tracer.start_as_current_span(name, context, kind=SpanKind.CONSUMER, attributes=attributes) as current:
-        yield current
+def caller(headers: Mapping[str, str]) -> Span | None:
+    """The span that a message with these headers was sent in; it is not recorded here."""
+    return _parent(headers.get(TRACEPARENT))
 
 
-def _parent(traceparent: str | None) -> SpanContext | None:
+def _parent(traceparent: str | None) -> Span | None:
     """The span named by a traceparent (https://www.w3.org/TR/trace-context/#traceparent-header), if it is valid."""
     if traceparent is None:
         return None
@@ -83,24 +208,7 @@ def _parent(traceparent: str | None) -> SpanContext | None:
     if len(parts) < 4 or (len(parts[0]), len(parts[1]), len(parts[2]), len(parts[3])) != (2, 32, 16, 2):
         return None
     try:
-        context = SpanContext(
-            trace_id=int(parts[1], 16),
-            span_id=int(parts[2], 16),
-            is_remote=True,
-            trace_flags=TraceFlags(int(parts[3], 16)),
-        )
+        trace_id, span_id, flags = int(parts[1], 16), int(parts[2], 16), int(parts[3], 16)
     except ValueError:
         return None
-    return context if context.is_valid else None
-
-
-def _otlp_exporter() -> SpanExporter | None:
-    if not (os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")):
-        return None
-    try:
-        module = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
-    except ImportError:
-        log.warning("traces.no_exporter", install="opentelemetry-exporter-otlp-proto-http")
-        return None
-    exporter: SpanExporter = module.OTLPSpanExporter()
-    return exporter
+    return Span("", trace_id, span_id, sampled=bool(flags & 1)) if trace_id and span_id else None

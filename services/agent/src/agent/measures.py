@@ -1,8 +1,4 @@
-"""What is measured of turns: names and labels in one place, spans by OpenTelemetry's conventions for generative AI.
-
-https://opentelemetry.io/docs/specs/semconv/gen-ai/ (they still move, so they stand here alone). Contents of messages
-never become attributes.
-"""
+"""What is measured of turns: names and labels in one place. Names of spans are in runtime.gen_ai."""
 
 from prometheus_client import Counter, Histogram
 
@@ -16,15 +12,3 @@ FIRST_TOKEN_SECONDS = Histogram(
 )
 USAGE_LOST = Counter("nexus_usage_lost_total", "Model calls whose usage could not be recorded")
 BUDGET_LOCAL = Counter("nexus_budget_local_total", "Model calls granted or refused without the shared budgets")
-
-SPAN_TURN = "invoke_agent"
-SPAN_CHAT = "chat"
-SPAN_TOOL = "execute_tool"
-OPERATION = "gen_ai.operation.name"
-PROVIDER = "gen_ai.provider.name"
-MODEL = "gen_ai.request.model"
-CONVERSATION = "gen_ai.conversation.id"
-TOOL_NAME = "gen_ai.tool.name"
-TOOL_CALL = "gen_ai.tool.call.id"
-INPUT_TOKENS = "gen_ai.usage.input_tokens"
-OUTPUT_TOKENS = "gen_ai.usage.output_tokens"

@@ -18,6 +18,7 @@ from gateway.domain.facts import Snapshot
 from gateway.errors import Refused, not_found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
 from gateway.ports import Caller, Stored
+from runtime.gen_ai import CONVERSATION
 from runtime.telemetry import span
 
 OWN_FACT_DEADLINE = 2.0
@@ -32,7 +33,7 @@ async def _ping(session: Session, _: Caller, frame: frames.Ping) -> None:
 async def _send(session: Session, caller: Caller, frame: frames.MessageSend) -> None:
     attachment = session.attachment(frame)
     place = Place(caller, attachment.conversation)
-    with ACKNOWLEDGED_SECONDS.time(), span("chat.message", conversation=place.conversation):
+    with ACKNOWLEDGED_SECONDS.time(), span("chat.message", **{CONVERSATION: place.conversation}):
         stored = await session.chat.commands.find_sent(place, frame.client_message_id) if frame.retry else None
         if stored is None:
             stored = await _store(session, place, frame)

@@ -17,6 +17,7 @@ from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequest
 from contracts.ids import derive_id, is_id, uuid7
 from contracts.rpc import CatalogueReply, CatalogueRequest
 from runtime.errors import InvalidToken, PublishFailed, RpcError
+from runtime.gen_ai import SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.publishing import Publisher
 from runtime.pulling import Delivery
@@ -38,8 +39,6 @@ log = structlog.get_logger(__name__)
 RequestedEvent = CloudEvent[ToolCallRequested]
 CompletedEvent = CloudEvent[ToolCallCompleted]
 
-TOOL_NAME = "gen_ai.tool.name"
-TOOL_CALL = "gen_ai.tool.call.id"
 SOURCE = "/nexus/tool-executor"
 COMPLETED = "tools.call.completed.v1"
 _LOG_DEADLINE = 5.0
@@ -101,8 +100,7 @@ class CallHandler:
             caller=caller,
             expires=time.monotonic() + self._seconds(request, delivery),
         )
-        # Names follow the OpenTelemetry conventions for generative AI, span execute_tool.
-        with span(f"execute_tool {request.tool}", **{TOOL_NAME: request.tool, TOOL_CALL: request.call_id}):
+        with span(f"{SPAN_TOOL} {request.tool}", **{TOOL_NAME: request.tool, TOOL_CALL: request.call_id}):
             result = await self._pipeline.run(call)
         if isinstance(result, Postponed):
             return Later(result.seconds)

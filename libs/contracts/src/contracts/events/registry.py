@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from contracts.events import chat, fact, market, memory, tool, turn
+from contracts.events import chat, fact, market, memory, tool, trace, turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,14 @@ EVENTS: tuple[EventType, ...] = (
     _fact("order.filled.v1", market.OrderFilled, ("market-adapter",), ("tool-executor", "memory")),
     _fact("alert.triggered.v1", market.AlertTriggered, ("market-adapter",), ("gateway", "memory")),
     _fact("action.decided.v1", market.ActionDecided, ("market-adapter",), ("gateway", "tool-executor", "memory")),
+    EventType(
+        trace.TraceRecorded,
+        "traces.recorded.v1",
+        "traces.recorded.v1.{trace}.{turn}.{part}",
+        "TRACES",
+        ("gateway", "agent", "tool-executor", "memory", "market-adapter"),
+        ("nexus trace",),
+    ),
     _live("run.started.v1", turn.RunStarted),
     _live("tool.started.v1", turn.ToolStarted),
     _live("tool.finished.v1", turn.ToolFinished),

@@ -11,17 +11,9 @@ import structlog
 
 from agent.domain.turn.journal import Reply
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelSilentError
-from agent.measures import (
-    INPUT_TOKENS,
-    MODEL,
-    MODEL_SECONDS,
-    MODEL_TOKENS,
-    OPERATION,
-    OUTPUT_TOKENS,
-    PROVIDER,
-    SPAN_CHAT,
-)
+from agent.measures import MODEL_SECONDS, MODEL_TOKENS
 from agent.ports import Model, ModelChoice, Prompt, TextSink
+from runtime.gen_ai import INPUT_TOKENS, MODEL, OPERATION, OUTPUT_TOKENS, PROVIDER, RESPONSE_MODEL, SPAN_CHAT
 from runtime.telemetry import span
 
 log = structlog.get_logger(__name__)
@@ -93,7 +85,8 @@ async def _measured(model: Model, prompt: Prompt, sink: TextSink) -> Reply:
         with span(f"{SPAN_CHAT} {prompt.model}", **attributes) as current:
             reply = await model.reply(prompt, sink)
             outcome = "ok"
-            current.set_attributes({INPUT_TOKENS: reply.usage.prompt, OUTPUT_TOKENS: reply.usage.completion})
+            usage = {INPUT_TOKENS: reply.usage.prompt, OUTPUT_TOKENS: reply.usage.completion}
+            current.set_attributes({**usage, RESPONSE_MODEL: reply.model or prompt.model})
     except ModelError as error:
         outcome = type(error).__name__
         raise

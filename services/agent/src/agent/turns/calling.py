@@ -7,9 +7,9 @@ from typing import Any
 
 from agent.domain.tool_results import answered_from_earlier, cut, noted, repeats_within, room_for_each
 from agent.domain.turn.journal import Call, Journal
-from agent.measures import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from agent.ports import Asker, Key, Tool
 from agent.turns.needs import Ports
+from runtime.gen_ai import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from runtime.telemetry import span
 
 UNKNOWN_CATEGORY = "unknown"

@@ -51,12 +51,14 @@ from agent.turns.prompting import prompt_for
 from agent.turns.watching import Watch
 from contracts.company import CompanySettings
 from contracts.ids import answer_id
+from runtime.gen_ai import SPAN_COMMIT, SPAN_CONTEXT
+from runtime.telemetry import span
 
 log = structlog.get_logger(__name__)
 
 
 class Drive:
-    """One delivery. `driving`: the turn that it has opened."""
+    """One delivery. `opened`: the turn that it has opened; `driving`: while it is its own."""
 
     def __init__(self, ports: Ports, limits: Limits, key: Key, watch: Watch, stored_at: float) -> None:
         self._ports = ports
@@ -72,6 +74,7 @@ class Drive:
         self._deltas: Deltas | None = None
         self._appending: Journal | None = None
         self.driving: str | None = None
+        self.opened: str | None = None
         self.message_id = ""
 
     async def run(self, trigger: Trigger) -> Done | Later:
@@ -145,7 +148,7 @@ class Drive:
 
     def _drives(self, journal: Journal) -> None:
         if self.driving != journal.turn_id:
-            self.driving = journal.turn_id
+            self.driving = self.opened = journal.turn_id
             self.message_id = answer_id(journal.turn_id)
             if self._deltas is not None:
                 self._deltas.stop()
@@ -192,9 +195,10 @@ class Drive:
         return Replied(reply)
 
     async def _prompt(self, effect: Ask, settings: CompanySettings, seen: Seen, seconds: float) -> Prompt:
-        said = self._start_history(effect.view.n)
-        tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
-        history = await said
+        with span(SPAN_CONTEXT):
+            said = self._start_history(effect.view.n)
+            tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
+            history = await said
         return prompt_for(
             settings.config, seen.asker, history, effect.journal, tools, last=effect.last, time_limit=seconds
         )
@@ -286,7 +290,9 @@ class Drive:
             config_version=settings.version,
             code=code,
         )
-        appending = await self._ports.chat.append(self._key, ending, fence, seen.fence_filter)
+        with span(SPAN_COMMIT) as work:
+            appending = await self._ports.chat.append(self._key, ending, fence, seen.fence_filter)
+            work.set_attributes({"nexus.outcome": appending.outcome})
         match appending.outcome:
             case "refused":
                 return AppendRefused()

@@ -1,5 +1,6 @@
 """Runs deliveries through the state machine: performs its effects through the ports, feeds back what happened."""
 
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,13 +10,14 @@ import structlog
 from agent.domain.turn.effects import Done, Later, Trigger
 from agent.domain.turn.log import StopReason
 from agent.errors import UnreachableError
-from agent.measures import CONVERSATION, OPERATION, SPAN_TURN, TURNS
+from agent.measures import TURNS
 from agent.ports import Key
 from agent.turns.drive import Drive
 from agent.turns.needs import Limits, Ports, policy_of
 from agent.turns.watching import Watches
 from contracts.company import CompanySettings
-from runtime.telemetry import span
+from runtime.gen_ai import CONVERSATION, OPERATION, SPAN_QUEUE, SPAN_TURN
+from runtime.telemetry import TURN, current, record, span
 
 log = structlog.get_logger(__name__)
 
@@ -44,8 +46,7 @@ class TurnEngine:
         drive = Drive(self._ports, self._limits, key, self._watches.watch(key), stored_at)
         with self._listed(key, drive):
             try:
-                with span(SPAN_TURN, **{OPERATION: SPAN_TURN, CONVERSATION: key.conversation}):
-                    end = await drive.run(trigger)
+                end = await self._drive(drive, key, trigger, stored_at)
             except UnreachableError as error:
                 log.warning("turn.postponed", company=key.company, conversation=key.conversation, error=str(error))
                 return Later(1.0, str(error))
@@ -53,6 +54,21 @@ class TurnEngine:
             TURNS.labels(end.why).inc()
         log.debug("turn.handled", company=key.company, conversation=key.conversation, seq=trigger.seq, why=end.why)
         return end
+
+    async def _drive(self, drive: Drive, key: Key, trigger: Trigger, stored_at: float) -> Done | Later:
+        """The delivery with its span, and with the wait that led to it; one that opens no turn leaves none."""
+        caller, began = current(), time.time_ns()
+        waited = max(self._ports.clock.now() - stored_at, 0.0)
+        with span(SPAN_TURN, **{OPERATION: SPAN_TURN, CONVERSATION: key.conversation}) as work:
+            try:
+                return await drive.run(trigger)
+            finally:
+                if drive.opened is None:
+                    work.discard()
+                else:
+                    work.set_attributes({TURN: drive.opened})
+                    if stored_at:
+                        record(SPAN_QUEUE, began - int(waited * 1e9), began, beside=caller)
 
     def running(self, key: Key) -> Running | None:
         """The turn that this agent drives in the conversation, if it does."""

@@ -6,6 +6,7 @@ gets the whole log again; so does a log that was made anew. Projecting twice doe
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
@@ -25,6 +26,8 @@ from memory.metrics import PROJECTED
 from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
 from runtime.errors import PublishFailed, RuntimeFault
+from runtime.replies import headers_of
+from runtime.telemetry import caller, record
 
 SERVICE = "memory"
 DURABLE = "memory-projection"
@@ -142,6 +145,7 @@ class ChatConsumer:
                 await self._give_up(message, fact)
         if not facts:
             return
+        began = time.time_ns()
         try:
             await self._project([fact for _, fact in facts])
         except StoreUnavailable as error:
@@ -153,7 +157,9 @@ class ChatConsumer:
             for message, fact in facts:
                 await self._alone(message, fact)
         else:
+            ended = time.time_ns()
             for message, _ in facts:
+                record("project CHAT", began, ended, under=caller(headers_of(message)), facts=len(facts))
                 await message.ack()
             PROJECTED.inc(len(facts))
 

@@ -1,0 +1,52 @@
+"""`nexus trace`: a turn across services, as a waterfall."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nexus_cli.commands.failures import fail, misuse
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+
+if TYPE_CHECKING:
+    from nexus_cli.tracing.reading import Span
+
+
+def trace(
+    turn: Annotated[str, typer.Argument(metavar="TURN", help="The turnId, as run.started and the answer have it.")],
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """Show a turn as a waterfall: queue, context, model, each tool, commit, in every service."""
+    from contracts.ids import is_id
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import find_target
+    from nexus_cli.tracing import waterfall
+    from runtime.errors import RuntimeFault
+
+    if not is_id(turn):
+        misuse(f"{turn!r} is no turnId: 1 to 64 of A-Z a-z 0-9 _ -")
+    try:
+        spans = asyncio.run(_read(find_target(data).nats, turn))
+    except (StackError, RuntimeFault, TimeoutError) as error:
+        fail(str(error) or "the bus did not answer in time")
+    if not spans:
+        fail(f"nothing is recorded of turn {turn}: it never was, is older than two days, or still runs")
+    if as_json:
+        print(json.dumps(waterfall.view(turn, spans), indent=2))
+        return
+    from rich.console import Console
+
+    console = Console()
+    console.print(waterfall.table(turn, spans, console.width))
+
+
+async def _read(address: str, turn: str) -> list[Span]:
+    from nexus_cli.target import bus
+    from nexus_cli.tracing.reading import spans_of
+
+    async with bus(address) as client:
+        return await spans_of(client, turn)

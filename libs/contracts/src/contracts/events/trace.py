@@ -1,0 +1,31 @@
+"""What services did for one trace, kept for a while in TRACES so that a turn can be looked at with no other server.
+
+Names follow OpenTelemetry: https://opentelemetry.io/docs/specs/otel/trace/api/#span. No contents of messages.
+"""
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+
+SPAN_ID = r"^[0-9a-f]{16}$"
+TRACE_ID = r"^[0-9a-f]{32}$"
+
+
+class SpanRecorded(Wire):
+    """One piece of work. Times in ns since the epoch by the clock of the machine that did it."""
+
+    span_id: str = Field(pattern=SPAN_ID)
+    parent_id: str | None = Field(default=None, pattern=SPAN_ID)
+    name: str = Field(min_length=1, max_length=256)
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    attributes: dict[str, str | int | float | bool] = Field(default_factory=dict[str, str | int | float | bool])
+    error: str | None = Field(default=None, description="the class of what was raised; None: it went well")
+
+
+class TraceRecorded(Wire):
+    """Spans that one service has ended lately, all of one trace."""
+
+    service: str
+    trace_id: str = Field(pattern=TRACE_ID)
+    spans: list[SpanRecorded]
