@@ -14,6 +14,7 @@ from contracts.channels import trace_part
 from contracts.envelope import CloudEvent
 from contracts.events.trace import SpanRecorded, TraceRecorded
 from nexus_cli.testing import Nexus
+from runtime.connection import jetstream
 from runtime.testing import NatsServer
 
 TURN = "bce0fc3815a98af0a86dcd594a606a3d"
@@ -44,7 +45,7 @@ async def keep(bus: Client, service: str, turn: str | None, *spans: SpanRecorded
         type="traces.recorded.v1",
         data=TraceRecorded(service=service, trace_id=TRACE, spans=list(spans)),
     )
-    await bus.jetstream().publish(trace_part(TRACE, turn, service), event.to_json(), stream="TRACES")
+    await jetstream(bus).publish(trace_part(TRACE, turn, service), event.to_json(), stream="TRACES")
 
 
 async def run(nexus: Nexus, *arguments: str) -> subprocess.CompletedProcess[str]:
