@@ -8,7 +8,7 @@ from agent.domain.spending import Account
 from agent.domain.turn.journal import Call, Journal, Reply, Tokens
 from agent.domain.turn.log import LogView
 from contracts.company import CompanySettings
-from contracts.events.chat import Action
+from contracts.events.chat import Action, Chart
 from contracts.memory_rpc import Tier
 
 
@@ -144,6 +144,7 @@ class Ending:
     text: str
     citations: tuple[tuple[str, str], ...] = ()
     actions: tuple[Action, ...] = ()
+    charts: tuple[Chart, ...] = ()
     config_version: int = 0
     code: str | None = None
 

@@ -188,7 +188,7 @@ def _answer(ending: Ending, message_id: str) -> dict[str, Any]:
         "text": ending.text,
         "citations": [{"url": url, "title": title} for url, title in ending.citations],
         "actions": [action.to_wire() for action in ending.actions],
-        "charts": [],
+        "charts": [chart.to_wire() for chart in ending.charts],
         "usage": {"promptTokens": journal.usage.prompt, "completionTokens": journal.usage.completion},
         "model": journal.model,
         "provider": journal.provider,

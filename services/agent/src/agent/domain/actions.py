@@ -1,11 +1,11 @@
 """What an answer asks a person to confirm: read off the results of its turn's tool calls, never off a model's words."""
 
-import json
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any
 
 from agent.domain.prompt.layers import Language
+from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal
 from contracts.events.chat import Action, ActionState
 
@@ -34,7 +34,7 @@ def pending_actions(journal: Journal, language: Language) -> tuple[Action, ...]:
     """
     found: dict[str, Action] = {}
     for call in journal.calls:
-        data = _data(call.result)
+        data = data_of(call.result)
         if call.tool == ORDER_TOOL and data.get("status") == _PENDING:
             try:
                 action = _order_action(data, language)
@@ -83,12 +83,6 @@ def _order_action(data: Fields, language: Language) -> Action:
             "expires_at": data["expires_at"],
         }
     )
-
-
-def _data(result: str | None) -> Fields:
-    parsed: dict[str, Any] = json.loads(result) if result is not None else {}
-    data = parsed.get("data") if parsed.get("success") else None
-    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
 
 
 def _plain(number: float | None) -> str | None:

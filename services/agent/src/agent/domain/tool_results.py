@@ -47,7 +47,7 @@ def citations(journal: Journal) -> tuple[tuple[str, str], ...]:
     for call in journal.calls:
         if call.tool != PAGE_TOOL or call.result is None:
             continue
-        data = _data(call.result)
+        data = data_of(call.result)
         url = data.get("url")
         if isinstance(url, str) and url:
             pages.setdefault(url, str(data.get("title") or url))
@@ -72,8 +72,9 @@ def cut(result: str, room: int) -> str:
     return json.dumps({**parsed, "data": {**about, "truncated": True, "text": text}}, ensure_ascii=False)
 
 
-def _data(result: str) -> dict[str, Any]:
-    parsed = json.loads(result)
+def data_of(result: str | None) -> dict[str, Any]:
+    """The data of a call that went well; empty for any other."""
+    parsed: dict[str, Any] = json.loads(result) if result is not None else {}
     data = parsed.get("data") if parsed.get("success") else None
     return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
 

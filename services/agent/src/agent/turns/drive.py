@@ -8,6 +8,7 @@ from dataclasses import replace
 import structlog
 
 from agent.domain.actions import pending_actions
+from agent.domain.charts import charts
 from agent.domain.spending import degrading, spent_text
 from agent.domain.texts import failure_text
 from agent.domain.tool_results import citations
@@ -287,6 +288,7 @@ class Drive:
             text=_failure(journal, settings, seen.asker) if code else journal.answer or "",
             citations=() if code else citations(journal),
             actions=() if code else pending_actions(journal, seen.asker.language),
+            charts=() if code else charts(journal),
             config_version=settings.version,
             code=code,
         )
