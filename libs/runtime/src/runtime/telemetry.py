@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Protocol
@@ -18,7 +18,7 @@ from typing import Protocol
 TRACEPARENT = "traceparent"
 TURN = "nexus.turn.id"
 """Attribute: the turn that a span belongs to. `nexus trace` finds a turn's trace by it."""
-Attribute = str | int | float | bool
+Attribute = str | int | float | bool | Sequence[str]
 
 
 class Span:
@@ -96,6 +96,12 @@ def sample(share: float) -> None:
 def current() -> Span | None:
     """The span that work is done in."""
     return _current.get()
+
+
+def current_span() -> Span:
+    """The recorded span that work is done in, or one that takes attributes and keeps nothing."""
+    span = _current.get()
+    return span if span is not None and span.recorded else _NONE
 
 
 def trace_headers() -> dict[str, str]:

@@ -8,6 +8,7 @@ from pydantic import Field
 from contracts.envelope import Wire
 
 SPAN_ID = r"^[0-9a-f]{16}$"
+Attribute = str | int | float | bool | list[str]
 TRACE_ID = r"^[0-9a-f]{32}$"
 
 
@@ -19,7 +20,7 @@ class SpanRecorded(Wire):
     name: str = Field(min_length=1, max_length=256)
     start: int = Field(ge=0)
     end: int = Field(ge=0)
-    attributes: dict[str, str | int | float | bool] = Field(default_factory=dict[str, str | int | float | bool])
+    attributes: dict[str, Attribute] = Field(default_factory=dict[str, Attribute])
     error: str | None = Field(default=None, description="the class of what was raised; None: it went well")
 
 
