@@ -15,7 +15,7 @@ from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.tool_calls import read_arguments
 
 HELP = Path(__file__).parent / "help"
-COMMANDS = ["", "up", "down", "chat", "tools", "call", "token", "doctor", "serve", "dlq", "trace"]
+COMMANDS = ["", "up", "down", "chat", "tools", "call", "token", "doctor", "serve", "dlq", "trace", "eval"]
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from nexus_cli.commands import chat, dlq, doctor, stack, token, tools, trace
+from nexus_cli.commands import chat, dlq, doctor, evaluate, stack, token, tools, trace
 
 app = typer.Typer(
     name="nexus",
@@ -27,6 +27,7 @@ for command in (
 ):
     app.command()(command)
 app.add_typer(dlq.app, name="dlq")
+app.add_typer(evaluate.app, name="eval")
 
 
 def main() -> None:

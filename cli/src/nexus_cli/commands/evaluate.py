@@ -1,0 +1,100 @@
+"""`nexus eval`: how good it is, measured."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nexus_cli.commands.failures import fail
+from nexus_cli.commands.options import Json
+
+if TYPE_CHECKING:
+    from nexus_cli.evaluating.dataset import Case
+    from nexus_cli.evaluating.recall import Report
+
+app = typer.Typer(help="Measure how good answers and recall are.", no_args_is_help=True)
+
+TITLES = {"search_memory": "search_memory", "bm25": "plain BM25", "overlap": "word overlap"}
+
+
+@app.callback()
+def evaluate() -> None:
+    """Measure how good answers and recall are."""
+
+
+@app.command()
+def recall(
+    file: Annotated[Path, typer.Option("--data", metavar="FILE", help="Dataset: our JSON form, or LoCoMo's.")],
+    as_json: Json = False,
+) -> None:
+    """Measure how much of what answers a question search_memory finds, beside BM25 and word overlap."""
+    if importlib.util.find_spec("memory") is None:
+        fail("memory, whose ranking is measured, is not installed here: install the distribution nexus-memory")
+    from nexus_cli.evaluating.dataset import BadDatasetError, read
+
+    try:
+        cases = read(file)
+    except BadDatasetError as error:
+        fail(error)
+    report = _measured(cases)
+    if as_json:
+        print(json.dumps(_view(cases, report), indent=2, ensure_ascii=False))
+    else:
+        _show(cases, report)
+
+
+def _measured(cases: list[Case]) -> Report:
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from nexus_cli.evaluating.recall import measure
+
+    console = Console(stderr=True)
+    columns = (TextColumn("asking"), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=sum(len(case.questions) for case in cases))
+        return measure(cases, lambda: progress.advance(task))
+
+
+def _view(cases: list[Case], report: Report) -> dict[str, object]:
+    return {
+        "conversations": len(cases),
+        "messages": sum(len(session) for case in cases for session in case.sessions),
+        "questions": report.whole.questions,
+        "leftOut": sum(case.left_out for case in cases),
+        "unknownEvidence": sum(case.unknown for case in cases),
+        "undatedSessions": sum(case.undated for case in cases),
+        "recall": report.whole.view(),
+        "categories": {
+            name: {"questions": measured.questions, "recall": measured.view()}
+            for name, measured in sorted(report.categories.items())
+        },
+    }
+
+
+def _show(cases: list[Case], report: Report) -> None:
+    from nexus_cli.evaluating.recall import AT, RANKINGS
+
+    messages = sum(len(session) for case in cases for session in case.sessions)
+    print(f"{len(cases)} conversations, {messages} messages, {report.whole.questions} questions")
+    for count, what in (
+        (sum(case.left_out for case in cases), "questions left out: none of their evidence names a message"),
+        (sum(case.unknown for case in cases), "pieces of evidence name no message"),
+        (sum(case.undated for case in cases), "sessions without a date that can be read"),
+    ):
+        if count:
+            print(f"{count} {what}")
+    print()
+    print(f"{'recall at':<18}" + "".join(f"{depth:>8}" for depth in AT))
+    for name in RANKINGS:
+        print(f"{TITLES[name]:<18}" + "".join(f"{report.whole.recall(name, depth):>8.1%}" for depth in AT))
+    if len(report.categories) > 1:
+        print()
+        print(f"{'at 10, by category':<22}{'questions':>10}" + "".join(f"{TITLES[name]:>16}" for name in RANKINGS))
+        for name, measured in sorted(report.categories.items()):
+            row = "".join(f"{measured.recall(ranking, 10):>16.1%}" for ranking in RANKINGS)
+            print(f"{name[:21]:<22}{measured.questions:>10}{row}")

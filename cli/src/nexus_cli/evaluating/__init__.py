@@ -1,0 +1,1 @@
+"""Measuring: how good answers, plans and recall are."""

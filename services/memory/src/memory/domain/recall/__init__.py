@@ -1,0 +1,1 @@
+"""Finding what was said: passages of a user's own conversations, ranked by a question."""

@@ -1,0 +1,224 @@
+"""Ranking of passages: BM25 over stems, and what a conversation adds to it.
+
+BM25 is Okapi's (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, eq. 3.15) with
+Lucene's IDF, log(1 + (N - n + 0.5) / (n + 0.5)), which is never negative. Around it:
+
+- A message is understood from those around it: "yes, the blue one" answers a question that holds the words. Each word
+  of a question counts for a message as much as the nearest message that has it gives (`AROUND`), so that a word said
+  twice nearby does not count twice; and a little for every message of the same day of the conversation.
+- Who is named in the question ("what did I say", a name) spoke; what is asked for is rarely itself a question.
+- Of two passages alike the newer one comes first, more so if the question asks for what is newest.
+"""
+
+import math
+from array import array
+from bisect import bisect_left, insort
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from memory.domain.recall.lexicon import ASKED, LATELY, MONTHS, SPEAKERS
+from memory.domain.recall.words import STOP, Sought, english, folded, near, sought, spanish, stems, words
+
+SATURATION = 0.9
+LENGTH = 0.4
+"""BM25's k1 and b."""
+AROUND = ((0, 1.0), (1, 0.7), (-1, 0.4), (2, 0.35), (-2, 0.2), (3, 0.2), (-3, 0.1))
+"""What a word counts for the message so many places behind (+) or before (-) the one that has it."""
+APART = timedelta(hours=6)
+"""Messages further apart than this say nothing about each other."""
+SAME_DAY = 0.2
+SPOKE = 0.3
+A_QUESTION = 0.8
+MISSPELT = 0.6
+RECENT = 0.05
+RECENT_ASKED = 0.5
+HALF_LIFE = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One message. `order` sorts the messages of a conversation; `speaker` is a role or a name."""
+
+    id: str
+    conversation: str
+    order: Any
+    speaker: str
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage and how well it fits: comparable within one search."""
+
+    passage: Passage
+    score: float
+
+
+class PassageIndex:
+    """The passages of one person. Grows by `add`; not to be searched while it grows."""
+
+    def __init__(self) -> None:
+        self._passages: list[Passage] = []
+        self._ids: set[str] = set()
+        self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("I"), array("H")))
+        self._lengths: array[int] = array("I")
+        self._words = 0
+        self._talks: defaultdict[str, list[tuple[Any, int]]] = defaultdict(list)
+        self._place: array[int] = array("I")
+        self._speakers: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._passages)
+
+    def __contains__(self, passage_id: str) -> bool:
+        return passage_id in self._ids
+
+    def add(self, passages: Iterable[Passage]) -> int:
+        """Takes in those that it does not have yet, in any order; returns how many."""
+        before = len(self._passages)
+        for passage in passages:
+            if passage.id not in self._ids:
+                self._take(passage)
+        return len(self._passages) - before
+
+    def around(self, passage: Passage) -> tuple[Passage | None, Passage | None]:
+        """The messages before and after it."""
+        talk = self._talks[passage.conversation]
+        place = bisect_left(talk, (passage.order,))
+        before = self._passages[talk[place - 1][1]] if place else None
+        after = self._passages[talk[place + 1][1]] if place + 1 < len(talk) else None
+        return before, after
+
+    def search(self, question: str, limit: int, now: datetime, without: Collection[str] = ()) -> list[Found]:
+        """The best passages, best first. `now`: what recency is measured from; `without`: ids that do not count."""
+        every = set(words(question))
+        named = self._named(every)
+        names = {name for speaker in named for name in words(speaker)}
+        scores = self._scores((one for one in sought(question) if one.word not in names), every)
+        if not scores and every <= STOP | names:
+            # "What did I say last?" asks by nothing but who and when.
+            scores = {number: 1.0 for number, one in enumerate(self._passages) if not named or one.speaker in named}
+        after_questions = not every.isdisjoint(ASKED)
+        lately = RECENT_ASKED if every & LATELY else RECENT
+        found: list[tuple[float, int]] = []
+        for number, score in scores.items():
+            passage = self._passages[number]
+            if passage.id in without:
+                continue
+            if passage.speaker in named:
+                score *= 1 + SPOKE
+            if not after_questions and passage.text.rstrip().endswith("?"):
+                score *= A_QUESTION
+            age = max((now - passage.at) / HALF_LIFE, 0.0)
+            found.append((score * (1 + lately * 0.5 ** min(age, 60.0)), number))
+        found.sort(reverse=True)
+        return [Found(self._passages[number], score) for score, number in found[:limit]]
+
+    def _take(self, passage: Passage) -> None:
+        number = len(self._passages)
+        self._passages.append(passage)
+        self._ids.add(passage.id)
+        if passage.speaker not in self._speakers:
+            self._speakers[passage.speaker] = folded(passage.speaker)
+        counts: dict[str, int] = {}
+        for stem in stems(passage.text):
+            counts[stem] = counts.get(stem, 0) + 1
+        for stem, count in counts.items():
+            numbers, times = self._postings[stem]
+            numbers.append(number)
+            times.append(min(count, 65_535))
+        length = sum(counts.values())
+        self._lengths.append(length)
+        self._words += length
+        talk = self._talks[passage.conversation]
+        self._place.append(len(talk))
+        if not talk or talk[-1][0] < passage.order:
+            talk.append((passage.order, number))
+        else:
+            insort(talk, (passage.order, number))
+            for place, (_, moved) in enumerate(talk):
+                self._place[moved] = place
+
+    def _named(self, every: set[str]) -> set[str]:
+        """The speakers that a question names; when it names all of them, that says nothing."""
+        named = {
+            speaker
+            for speaker, name in self._speakers.items()
+            if every & (SPEAKERS[speaker] if speaker in SPEAKERS else set(words(name)))
+        }
+        return set() if len(named) == len(self._speakers) else named
+
+    def _scores(self, asked: Iterable[Sought], every: set[str]) -> dict[int, float]:
+        scores: defaultdict[int, float] = defaultdict(float)
+        days: defaultdict[tuple[str, int], float] = defaultdict(float)
+        for one in asked:
+            held = self._held(one)
+            best_of_day: dict[tuple[str, int], float] = {}
+            for number, value in self._spread(held).items():
+                scores[number] += value
+            for number, value in held.items():
+                day = self._day(number)
+                if value > best_of_day.get(day, 0.0):
+                    best_of_day[day] = value
+            for day, value in best_of_day.items():
+                days[day] += value
+        months = {MONTHS[word] for word in every if word in MONTHS}
+        years = {int(word) for word in every if len(word) == 4 and word.isdigit()}
+        for number in scores:
+            at = self._passages[number].at
+            scores[number] += SAME_DAY * days.get(self._day(number), 0.0)
+            if months or years:
+                scores[number] *= 1 + 0.3 * (at.month in months) + 0.2 * (at.year in years)
+        return scores
+
+    def _day(self, number: int) -> tuple[str, int]:
+        passage = self._passages[number]
+        return passage.conversation, passage.at.toordinal()
+
+    def _held(self, one: Sought) -> dict[int, float]:
+        """By passage that has the word or what stands for it: its BM25."""
+        known = {stem: weight for stem, weight in one.stems if stem in self._postings}
+        if not known:
+            known = dict.fromkeys(self._misspelt(one.word), MISSPELT)
+        found: dict[int, float] = {}
+        for stem, weight in known.items():
+            for number, value in self._bm25(stem).items():
+                if value * weight > found.get(number, 0.0):
+                    found[number] = value * weight
+        return found
+
+    def _misspelt(self, word: str) -> list[str]:
+        return list(
+            dict.fromkeys(term for stem in {english(word), spanish(word)} for term in near(stem, self._postings))
+        )
+
+    def _bm25(self, stem: str) -> Mapping[int, float]:
+        numbers, times = self._postings[stem]
+        total = len(self._passages)
+        idf = math.log(1 + (total - len(numbers) + 0.5) / (len(numbers) + 0.5))
+        average = self._words / total or 1.0
+        lengths = self._lengths
+        return {
+            number: idf * count * (SATURATION + 1)
+            / (count + SATURATION * (1 - LENGTH + LENGTH * lengths[number] / average))
+            for number, count in zip(numbers, times, strict=True)
+        }  # fmt: skip
+
+    def _spread(self, held: Mapping[int, float]) -> dict[int, float]:
+        """What the word counts for each passage, its neighbours' included."""
+        found: dict[int, float] = {}
+        passages, places, talks = self._passages, self._place, self._talks
+        for number, value in held.items():
+            passage = passages[number]
+            talk, place = talks[passage.conversation], places[number]
+            for offset, share in AROUND:
+                if 0 <= place + offset < len(talk):
+                    other = talk[place + offset][1]
+                    given = value * share
+                    if given > found.get(other, 0.0) and abs(passages[other].at - passage.at) <= APART:
+                        found[other] = given
+        return found

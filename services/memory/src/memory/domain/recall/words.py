@@ -1,0 +1,136 @@
+"""From text to what is compared: words without accents, as stems of their language.
+
+The stems are Snowball's (snowballstemmer, https://snowballstem.org).
+"""
+
+import functools
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import snowballstemmer
+
+from memory.domain.recall.lexicon import (
+    ENGLISH_BASE,
+    ENGLISH_HINTS,
+    ENGLISH_STOP,
+    SAME,
+    SPANISH_BASE,
+    SPANISH_HINTS,
+    SPANISH_STOP,
+)
+
+STOP = ENGLISH_STOP | SPANISH_STOP
+SYNONYM = 0.5
+"""What a word that only means the same counts, beside the word itself."""
+LONGEST = 40
+"""Characters of a word; what is longer is no word."""
+
+_WORD = re.compile(r"\d+(?:[.,]\d+)*k?(?![^\W_])|[^\W_]+")
+_GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+# The package has no types.
+_english: Callable[[str], str] = cast("Any", snowballstemmer).stemmer("english").stemWord
+_spanish: Callable[[str], str] = cast("Any", snowballstemmer).stemmer("spanish").stemWord
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """One word of a question: the stems that stand for it, each with its weight."""
+
+    word: str
+    stems: tuple[tuple[str, float], ...]
+
+
+def folded(text: str) -> str:
+    """In small letters, without accents."""
+    if text.isascii():
+        return text.lower()
+    return "".join(one for one in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(one))
+
+
+def words(text: str) -> list[str]:
+    """All words in order, folded; a number is one word however its thousands are written."""
+    return [
+        _number(word) if word[0].isdigit() else word for word in _WORD.findall(folded(text)) if len(word) <= LONGEST
+    ]
+
+
+def stems(text: str) -> list[str]:
+    """The stems by which a passage is found. A text whose language cannot be told has those of both."""
+    every = words(text)
+    told = _language(every)
+    found: list[str] = []
+    for word in every:
+        if word in STOP:
+            continue
+        if told != "es":
+            found.append(english(word))
+        if told == "es" or (told is None and spanish(word) != english(word)):
+            found.append(spanish(word))
+    return found
+
+
+def sought(text: str) -> list[Sought]:
+    """The words that a question asks by, each once."""
+    telling = [word for word in dict.fromkeys(words(text)) if word not in STOP]
+    found: list[Sought] = []
+    for word in telling:
+        weights = dict.fromkeys((english(word), spanish(word)), 1.0)
+        base = ENGLISH_BASE.get(word) or SPANISH_BASE.get(word) or word
+        for other in {*SAME.get(word, ()), *SAME.get(base, ())}:
+            for stem in (english(other), spanish(other)):
+                weights.setdefault(stem, SYNONYM)
+        found.append(Sought(word, tuple(weights.items())))
+    return found
+
+
+@functools.lru_cache(maxsize=50_000)
+def english(word: str) -> str:
+    """The stem of an English word."""
+    return _english(ENGLISH_BASE.get(word, word))
+
+
+@functools.lru_cache(maxsize=50_000)
+def spanish(word: str) -> str:
+    """The stem of a Spanish word."""
+    return _spanish(SPANISH_BASE.get(word, word))
+
+
+def near(word: str, vocabulary: Iterable[str]) -> list[str]:
+    """The terms that `word` may be a misspelling of: one letter apart (two from eight letters on), same beginning."""
+    if len(word) < 5 or word[0].isdigit():
+        return []
+    most = 2 if len(word) >= 8 else 1
+    start = word[:2]
+    close = (term for term in vocabulary if term.startswith(start) and abs(len(term) - len(word)) <= most)
+    return [term for term in close if _apart(word, term, most) <= most][:5]
+
+
+def _apart(one: str, other: str, most: int) -> int:
+    """Levenshtein's distance, or any number above `most`."""
+    row = list(range(len(other) + 1))
+    for place, letter in enumerate(one, 1):
+        before, row[0] = row[0], place
+        for at, mine in enumerate(other, 1):
+            before, row[at] = row[at], min(row[at] + 1, row[at - 1] + 1, before + (letter != mine))
+        if min(row) > most:
+            return most + 1
+    return row[-1]
+
+
+def _language(every: list[str]) -> str | None:
+    english_hints = sum(word in ENGLISH_HINTS for word in every)
+    spanish_hints = sum(word in SPANISH_HINTS for word in every)
+    if english_hints == spanish_hints:
+        return None
+    return "en" if english_hints > spanish_hints else "es"
+
+
+def _number(word: str) -> str:
+    if word.endswith("k"):
+        return _number(word[:-1]) + "000" if "." not in word and "," not in word else word
+    if _GROUPED.fullmatch(word):
+        return word.replace(".", "").replace(",", "")
+    return word.replace(",", ".")
