@@ -27,6 +27,7 @@ from gateway.chat.access import Access
 from gateway.chat.commands import Commands
 from gateway.chat.customers import Customers
 from gateway.chat.hub import Hub
+from gateway.chat.inboxes import Inboxes
 from gateway.chat.limits import Door
 from gateway.chat.recovery import Recovery
 from gateway.chat.session import Chat
@@ -85,6 +86,7 @@ class Gateway:
         self._log.forget_bounds()
         self.chat.in_background(self.chat.recovery.resync_all())
         self.chat.in_background(self.chat.customers.catch_up_all())
+        self.chat.inboxes.all_changed()
 
     async def _dropped(self, error: Exception) -> None:
         # Signs of running turns may be lost; facts may not.
@@ -110,7 +112,8 @@ def compose(
     companies = BusCompanies(rpc, clock)
     bus = NatsBus(publisher)
     hub = Hub()
-    live = NatsLive(client, hub)
+    inboxes = Inboxes()
+    live = NatsLive(client, hub, inboxes)
     hub.connect(live)
     access = Access(log, memory, identity.principals, identity.conversation_key)
     commands = Commands(log, bus, memory, identity.principals)
@@ -129,6 +132,7 @@ def compose(
         bus=bus,
         hub=hub,
         customers=customers,
+        inboxes=inboxes,
         door=door,
         clock=clock,
         handlers=HANDLERS,

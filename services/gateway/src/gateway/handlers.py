@@ -141,6 +141,11 @@ async def _watch(session: Session, caller: Caller, frame: frames.ConversationWat
     await session.follow(caller, frame.conversation_id, frame.since)
 
 
+async def _watch_inbox(session: Session, caller: Caller, _: frames.InboxWatch) -> None:
+    _operators_only(caller)
+    session.chat.inboxes.watch(caller, session)
+
+
 def _place(session: Session, caller: Caller, frame: frames.Frame) -> Place:
     return Place(caller, session.attachment(frame).conversation)
 
@@ -163,4 +168,5 @@ HANDLERS: dict[type[frames.ClientFrame], Handler] = {
     frames.OwnerTake: _take,
     frames.OwnerRelease: _release,
     frames.ConversationWatch: _watch,
+    frames.InboxWatch: _watch_inbox,
 }

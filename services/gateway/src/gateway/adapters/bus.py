@@ -19,6 +19,7 @@ from contracts.envelope import CloudEvent, Wire
 from contracts.ids import check_company, check_id, derive_id
 from gateway.adapters.log import SOURCE, event_json, parse_fact
 from gateway.chat.hub import Hub
+from gateway.chat.inboxes import Inboxes
 from gateway.errors import Unavailable
 from gateway.ports import Unsubscribe
 from runtime.connection import listen
@@ -63,9 +64,10 @@ class NatsBus:
 class NatsLive:
     """The standing subscription for facts, and one subscription for each open conversation's signs."""
 
-    def __init__(self, client: Client, hub: Hub) -> None:
+    def __init__(self, client: Client, hub: Hub, inboxes: Inboxes) -> None:
         self._client = client
         self._hub = hub
+        self._inboxes = inboxes
 
     async def start(self) -> None:
         """Hands every durable fact to the hub from now on."""
@@ -90,7 +92,10 @@ class NatsLive:
 
     def _on_fact(self, message: Msg) -> None:
         parts = message.subject.split(".", 4)
-        if len(parts) != 5 or not self._hub.is_open(parts[2], parts[3]):
+        if len(parts) != 5:
+            return
+        self._inboxes.changed(parts[2], parts[3])
+        if not self._hub.is_open(parts[2], parts[3]):
             return
         sequence = (message.headers or {}).get(SEQUENCE_HEADER)
         found = parse_fact(message.subject, int(sequence), message.data) if sequence else None

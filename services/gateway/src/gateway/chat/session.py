@@ -18,6 +18,7 @@ from gateway.chat.access import Access
 from gateway.chat.commands import Commands
 from gateway.chat.customers import Customers, has_account
 from gateway.chat.hub import Attachment, Hub
+from gateway.chat.inboxes import Inboxes
 from gateway.chat.limits import Door, FrameRate
 from gateway.chat.recovery import Recovery
 from gateway.domain import client_frames as frames
@@ -54,6 +55,7 @@ class Chat:
     bus: Bus
     hub: Hub
     customers: Customers
+    inboxes: Inboxes
     door: Door
     clock: Clock
     handlers: Mapping[type[frames.ClientFrame], Handler]
@@ -156,6 +158,7 @@ class Session:
         if self.caller is not None:
             self.chat.door.leave_subject(self.caller.company, self.caller.subject)
             self.chat.customers.leave(self.caller, self)
+            self.chat.inboxes.leave(self.caller, self)
         for attachment in list(self._attachments.values()):
             await self.chat.hub.leave(attachment)
 

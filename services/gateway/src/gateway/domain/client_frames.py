@@ -119,6 +119,10 @@ class ConversationWatch(Frame):
     since: Cursor | None = None
 
 
+class InboxWatch(Frame):
+    """A human agent wants to know which of the company's conversations change."""
+
+
 class OwnerTake(Frame):
     """A human agent takes the conversation over."""
 
@@ -139,6 +143,7 @@ ClientFrame = (
     | Feedback
     | HandoffRequest
     | ConversationWatch
+    | InboxWatch
     | OwnerTake
     | OwnerRelease
 )
@@ -154,6 +159,7 @@ FRAMES: dict[str, type[ClientFrame]] = {
     "feedback": Feedback,
     "handoff.request": HandoffRequest,
     "conversation.watch": ConversationWatch,
+    "inbox.watch": InboxWatch,
     "owner.take": OwnerTake,
     "owner.release": OwnerRelease,
 }

@@ -102,6 +102,11 @@ def action_updated(conversation: str | None, action: Json) -> bytes:
     return _frame("action.updated", conversation, {"action": action})
 
 
+def inbox_changed(conversations: Sequence[str]) -> bytes:
+    """Something was said or done in these conversations of the company; none named: read the whole list anew."""
+    return _frame("inbox.changed", None, {"conversationIds": list(conversations)})
+
+
 def alert_triggered(conversation: str | None, alert: Json) -> bytes:
     """An alert of the customer fired."""
     return _frame("alert.triggered", conversation, {"alert": alert})

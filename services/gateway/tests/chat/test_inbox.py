@@ -1,0 +1,42 @@
+"""Human agents who follow their company's inbox are told which conversations have changed."""
+
+from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
+
+
+async def test_a_human_agent_hears_which_conversations_of_the_company_change(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    memory.add_company("other", aiAutoResponseEnabled=True)
+    async with ChatClient(gateway.url) as agent, ChatClient(gateway.url) as eve, ChatClient(gateway.url) as ana:
+        await agent.hello(tokens.user("ben", "commercial"))
+        await agent.send("inbox.watch")
+        await agent.send("ping")
+        await agent.until("pong")
+        await eve.hello(tokens.user("eve", "user", company="other"))
+        await eve.say("not theirs to see")
+        talk = (await ana.hello(tokens.user("ana", "user")))["conversationId"]
+        await ana.say("hello")
+        await ana.say("are you there?")
+        changed = await agent.until("inbox.changed")
+        assert (changed["conversationId"], changed["conversationIds"]) == (None, [talk])
+
+
+async def test_after_the_bus_was_away_the_whole_list_is_to_be_read_anew(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    async with ChatClient(gateway.url) as agent:
+        await agent.hello(tokens.user("ben", "admin"))
+        await agent.send("inbox.watch")
+        await agent.send("ping")
+        await agent.until("pong")
+        gateway.gateway.chat.inboxes.all_changed()
+        assert (await agent.until("inbox.changed"))["conversationIds"] == []
+
+
+async def test_the_inbox_is_for_human_agents(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    async with ChatClient(gateway.url) as ana:
+        await ana.hello(tokens.user("ana", "user"))
+        await ana.send("inbox.watch")
+        assert (await ana.until("error"))["code"] == "FORBIDDEN"
