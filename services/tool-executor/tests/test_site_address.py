@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tool_executor.domain.public_address import is_public
+from runtime.public_address import is_public
 from tool_executor.domain.site_address import (
     AddressRefused,
     Origin,

@@ -1,30 +1,21 @@
 """Fetches one page over HTTP, and can reach nothing but the site it is given.
 
-The name is looked up once; every address it leads to must be public, and the connection goes to those very addresses:
-between check and connect nothing is asked again. The socket's own address is checked once more right before it is
-made, which also covers hosts that are addresses themselves. Redirects are followed here, not by the client, so each is
-judged like a first address. No proxy, no cookies, no other host's keep-alive.
+Every address that its name leads to must be public, and nothing is asked again between check and connect
+(runtime.guarded_http). Redirects are followed here, not by the client, so each is judged like a first address.
 """
 
 import asyncio
-import socket
 import zlib
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
+from runtime.guarded_http import AddressNotAllowed, Lookup, guarded_session, is_loopback, system_lookup
+from runtime.public_address import is_public
 from tool_executor.domain.declaration import ToolFailed
-from tool_executor.domain.public_address import is_public
 from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl
 
-Lookup = Callable[[str, int], Awaitable[list[str]]]
-"""The IP addresses of a host; raises OSError when it has none."""
-
-_AddressInfo = tuple[int, int, int, str, tuple[Any, ...]]
 _TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 5
@@ -55,12 +46,6 @@ class Fetched:
     body: bytes
 
 
-async def system_lookup(host: str, port: int) -> list[str]:
-    """The system's resolver."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(address[4][0]) for address in found]
-
-
 class PageFetcher:
     """One for the process. `demo` is the one origin that may be on loopback (development only)."""
 
@@ -69,10 +54,10 @@ class PageFetcher:
     ) -> None:
         self._demo = demo
         self._limits = limits or FetchLimits()
-        self._public = _session(lookup, is_public, self._limits)
+        self._public = _session(lookup, self._limits, public=True)
         # Loopback is reached by a session of its own, which serves the demo origin alone: no company's name that
         # leads to 127.0.0.1 can come this way.
-        self._loopback = None if demo is None else _session(lookup, _is_loopback, self._limits)
+        self._loopback = None if demo is None else _session(lookup, self._limits, public=False)
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -97,6 +82,8 @@ class PageFetcher:
                 raise ToolFailed("too_many_redirects", f"The page redirects more than {_MOST_REDIRECTS} times.")
         except AddressRefused as refused:
             raise ToolFailed(refused.reason, refused.message) from refused
+        except AddressNotAllowed as refused:
+            raise _address_refused() from refused
         except TimeoutError:
             raise ToolFailed("too_slow", f"The page took longer than {self._limits.seconds:.0f} s.") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -160,63 +147,9 @@ class _Unpacker:
             raise _too_large()
 
 
-class _PinningResolver(AbstractResolver):
-    """Looks a name up once and hands out only what passed the check; one bad address refuses them all."""
-
-    def __init__(self, lookup: Lookup, accepts: Callable[[str], bool]) -> None:
-        self._lookup = lookup
-        self._accepts = accepts
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        addresses = list(dict.fromkeys(await self._lookup(host, port)))
-        if not addresses:
-            raise OSError("the name has no address")
-        if not all(self._accepts(address) for address in addresses):
-            raise _address_refused()
-        return [
-            ResolveResult(
-                hostname=host,
-                host=address,
-                port=port,
-                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-                proto=socket.IPPROTO_TCP,
-                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-            )
-            for address in addresses
-        ]
-
-    async def close(self) -> None:
-        """Nothing is held."""
-
-
-def _session(lookup: Lookup, accepts: Callable[[str], bool], limits: FetchLimits) -> aiohttp.ClientSession:
-    def checked_socket(info: _AddressInfo) -> socket.socket:
-        family, kind, protocol, _, address = info
-        if not accepts(str(address[0])):
-            raise _address_refused()
-        return socket.socket(family=family, type=kind, proto=protocol)
-
-    connector = aiohttp.TCPConnector(
-        resolver=_PinningResolver(lookup, accepts),
-        use_dns_cache=False,
-        socket_factory=checked_socket,
-        limit=64,
-        limit_per_host=16,
-    )
-    return aiohttp.ClientSession(
-        connector=connector,
-        headers=_HEADERS,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=limits.seconds, sock_connect=4.0, sock_read=limits.seconds),
-        auto_decompress=False,
-        trust_env=False,
-    )
-
-
-def _is_loopback(address: str) -> bool:
-    return address in {"127.0.0.1", "::1"}
+def _session(lookup: Lookup, limits: FetchLimits, *, public: bool) -> aiohttp.ClientSession:
+    accepts = is_public if public else is_loopback
+    return guarded_session(accepts, seconds=limits.seconds, headers=_HEADERS, lookup=lookup)
 
 
 def _address_refused() -> ToolFailed:

@@ -2,7 +2,7 @@
 
 Everything here is decided on text, before a name is looked up. What a path may be is one canonical spelling: what is
 encoded twice, holds encoded dots or slashes, backslashes or dot segments is refused, not repaired, so that the check
-and the server can never read two different things into it. domain/public_address.py judges the addresses that the
+and the server can never read two different things into it. runtime/public_address.py judges the addresses that the
 names lead to.
 """
 

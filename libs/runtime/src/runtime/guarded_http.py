@@ -1,0 +1,113 @@
+"""HTTP to addresses that somebody else names, for those who must reach the public Internet and nothing else.
+
+The name is looked up once; every address it leads to must be accepted, and the connection goes to those very
+addresses: between check and connect nothing is asked again. The socket's own address is checked once more right before
+it is made, which also covers hosts that are addresses themselves. No proxy, no cookies; redirects are the caller's to
+judge. Whoever imports this declares aiohttp.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from runtime.errors import RuntimeFault
+
+Lookup = Callable[[str, int], Awaitable[list[str]]]
+"""The IP addresses of a host; raises OSError when it has none."""
+Accepts = Callable[[str], bool]
+"""Whether an IP address may be connected to."""
+
+_AddressInfo = tuple[int, int, int, str, tuple[Any, ...]]
+
+
+class AddressNotAllowed(RuntimeFault):
+    """The name leads to an address that may not be reached from here."""
+
+
+async def system_lookup(host: str, port: int) -> list[str]:
+    """The system's resolver."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(address[4][0]) for address in found]
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an IP address is this machine's own."""
+    return address in {"127.0.0.1", "::1"}
+
+
+def guarded_session(
+    accepts: Accepts,
+    *,
+    seconds: float,
+    headers: Mapping[str, str],
+    lookup: Lookup = system_lookup,
+    connections: int = 64,
+    connections_per_host: int = 16,
+) -> aiohttp.ClientSession:
+    """A session that connects to accepted addresses alone, `seconds` for a whole request. Bodies come as they are sent.
+
+    Its requests raise AddressNotAllowed where the address is not accepted.
+    """
+
+    def checked_socket(info: _AddressInfo) -> socket.socket:
+        family, kind, protocol, _, address = info
+        if not accepts(str(address[0])):
+            raise _not_allowed()
+        return socket.socket(family=family, type=kind, proto=protocol)
+
+    connector = aiohttp.TCPConnector(
+        resolver=_PinningResolver(lookup, accepts),
+        use_dns_cache=False,
+        socket_factory=checked_socket,
+        limit=connections,
+        limit_per_host=connections_per_host,
+    )
+    return aiohttp.ClientSession(
+        connector=connector,
+        headers=headers,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=4.0, sock_read=seconds),
+        auto_decompress=False,
+        trust_env=False,
+    )
+
+
+class _PinningResolver(AbstractResolver):
+    """Looks a name up once and hands out only what passed the check; one bad address refuses them all."""
+
+    def __init__(self, lookup: Lookup, accepts: Accepts) -> None:
+        self._lookup = lookup
+        self._accepts = accepts
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        addresses = list(dict.fromkeys(await self._lookup(host, port)))
+        if not addresses:
+            raise OSError("the name has no address")
+        if not all(self._accepts(address) for address in addresses):
+            raise _not_allowed()
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=socket.IPPROTO_TCP,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            for address in addresses
+        ]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def _not_allowed() -> AddressNotAllowed:
+    return AddressNotAllowed("the name leads to an address that is not on the public Internet")
