@@ -7,20 +7,22 @@ from nats.aio.client import Client
 from pymongo import AsyncMongoClient
 from redis.asyncio import Redis
 
-from contracts.channels import fact, journal, tool_request
+from contracts.channels import fact, journal, tool_request, webhook_delivery
 from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolMetadata, ToolResult
 from contracts.memory_rpc import MEMORY_PATCH, USER_FORGET, MemoryPatchRequest, UserRef
 from contracts.rpc import (
+    COMPANY_CREATE,
     CONVERSATION,
     CONVERSATIONS,
     HISTORY,
+    CompanyCreateRequest,
     ConversationRef,
     ConversationsRequest,
     HistoryRequest,
 )
-from contracts.streams import FACTS, STREAMS, TOOLS, TURNS
+from contracts.streams import FACTS, STREAMS, TOOLS, TURNS, WEBHOOKS
 from memory.testing import Servers, Writer, replica
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
@@ -84,6 +86,12 @@ async def fill(servers: Servers, one: Any, writer: Writer) -> int:
     await DeadLetters(one.client).put(
         service="agent", stream="CHAT", subject=f"chat.acme.{name}.x", body=SECRET.encode(), reason="test"
     )
+    for about in (name, ANA.user_id):
+        told = f'{{"subject":"acme/{about}","data":{{"text":"{SECRET}"}}}}'.encode()
+        subject = webhook_delivery("acme", "e" * 32)
+        await DeadLetters(one.client).put(
+            service="memory", stream=WEBHOOKS.name, subject=subject, body=told, reason="test"
+        )
     patch = MemoryPatchRequest(company_id="acme", user_id=ANA.user_id, patch={"userNotes": [SECRET]})
     await one.rpc.call(MEMORY_PATCH, patch)
     await one.rpc.call(HISTORY, HistoryRequest(company_id="acme", conversation_id=name, up_to_seq=last))
@@ -92,6 +100,9 @@ async def fill(servers: Servers, one: Any, writer: Writer) -> int:
 
 async def test_a_deleted_user_is_in_no_store_and_no_stream_and_others_stay(servers: Servers) -> None:
     async with replica(servers, forgetting_sweep=0.1) as one, replica(servers, forgetting_sweep=0.1) as two:
+        # Nobody is there: what is to be told waits.
+        hooks = [{"url": "https://nobody.invalid/", "secret": "12345678"}]
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "acme", "webhooks": hooks}))
         hers = [Writer(one.client) for _ in range(2)]
         other = Writer(one.client)
         kept = await other.visitor("bob stays", user="bob")
@@ -101,7 +112,7 @@ async def test_a_deleted_user_is_in_no_store_and_no_stream_and_others_stay(serve
         )
         needles = (ANA.user_id, SECRET, *(writer.conversation for writer in hers))
         wanted = {f"mongo {name}" for name in ("facts", "conversations", "executions", "memories")}
-        wanted |= {f"stream {name}" for name in ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ")}
+        wanted |= {f"stream {name}" for name in ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ", "WEBHOOKS")}
 
         async def filled() -> bool:
             places = places_of(await everything(servers, one.client), *needles)

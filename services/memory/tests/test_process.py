@@ -9,11 +9,22 @@ from contextlib import asynccontextmanager, suppress
 
 import orjson
 
-from contracts.rpc import COMPANY_GET, HISTORY, CompanyRequest, HistoryRequest
+from contracts.rpc import (
+    COMPANY_CREATE,
+    COMPANY_GET,
+    HISTORY,
+    CompanyCreateRequest,
+    CompanyRequest,
+    HistoryRequest,
+)
 from memory.testing import Servers, Writer
+from memory.testing_receiver import Taken, receiving
 from runtime.connection import connect
 from runtime.rpc import RpcClient
 from runtime.settings import NatsSettings
+from runtime.testing import eventually
+
+SECRET = "a secret that both know"
 
 
 @asynccontextmanager
@@ -92,4 +103,33 @@ async def test_a_killed_process_loses_nothing_and_its_successor_goes_on(servers:
         request = HistoryRequest(company_id="acme", conversation_id=writer.conversation, up_to_seq=seq, limit=100)
         found = (await rpc.call(HISTORY, request)).messages
         assert [message.text for message in found] == [f"{life}-{number}" for life in range(3) for number in range(20)]
+    await client.close()
+
+
+async def test_what_a_killed_process_was_telling_an_endpoint_its_successor_tells_again(
+    servers: Servers,
+) -> None:
+    client = await connect(NatsSettings(url=servers.nats), name="test")
+    asked, release = asyncio.Event(), asyncio.Event()
+
+    async def slowly(_: Taken) -> int:
+        asked.set()
+        await release.wait()
+        return 204
+
+    async with receiving(SECRET.encode()) as shop:
+        shop.say = slowly
+        async with process(servers) as (memory, _):
+            hook = {"url": shop.url, "events": ["message.visitor"], "secret": SECRET}
+            request = CompanyCreateRequest(config={"companyId": "acme", "webhooks": [hook]})
+            await RpcClient(client).call(COMPANY_CREATE, request)
+            await Writer(client).visitor("once at least")
+            async with asyncio.timeout(10):
+                await asked.wait()
+            memory.kill()
+            await memory.wait()
+        release.set()
+        async with process(servers):
+            await eventually(lambda: len(shop.taken) == 2, 40)
+        assert shop.taken[0].id == shop.taken[1].id
     await client.close()

@@ -65,6 +65,7 @@ TURN_TRIGGERS = (f"chat.*.*.{ChatKind.VISITOR}", f"chat.*.*.{ChatKind.OWNER}")
 TOOL_REQUESTS = "tools.call.requested.v1.*"
 MARKET_CLOCK = "live.market.clock.v1"
 """An empty message: the sample market's clock has moved. Replicas of the market-adapter tell each other."""
+WEBHOOK_DELIVERIES = "webhooks.delivery.v1.*.*"
 MAX_DELIVERIES = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>"
 
 
@@ -142,6 +143,17 @@ def trace_part(trace: str, turn: str | None, part: str) -> str:
 def trace_parts(*, trace: str | None = None, turn: str | None = None) -> str:
     """Every part of a trace, or of a turn's traces that names the turn."""
     return f"traces.recorded.v1.{check_id(trace) if trace else '*'}.{check_id(turn) if turn else '*'}.*"
+
+
+def webhook_delivery(company: str, endpoint: str) -> str:
+    """Where a fact waits for its delivery to one endpoint of a company, in WEBHOOKS."""
+    return f"webhooks.delivery.v1.{check_company(company)}.{check_id(endpoint, 'endpoint')}"
+
+
+def parse_webhook_delivery(subject: str) -> tuple[str, str] | None:
+    """Company and endpoint of a WEBHOOKS subject; None when it is no such subject."""
+    parts = subject.removeprefix("webhooks.delivery.v1.").split(".")
+    return (parts[0], parts[1]) if len(parts) == 2 else None
 
 
 def dead_letter(service: str, stream: str) -> str:

@@ -1,8 +1,9 @@
 """A company's settings (LlmCompanyConfig), with every default and bound. Memory keeps them; the bus carries them."""
 
 import re
+from datetime import datetime
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -16,14 +17,18 @@ from pydantic.alias_generators import to_camel
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId
+from contracts.webhooks import checked_name
 
 RESERVED_COMPANIES = frozenset({"providers", "-"})
 
 
+def _is_local(parts: SplitResult) -> bool:
+    return parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost", "::1"}
+
+
 def _origin(value: str) -> str:
     parts = urlsplit(value)
-    local = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost", "::1"}
-    if not (parts.scheme == "https" or local) or not parts.hostname or parts.username or parts.password:
+    if not (parts.scheme == "https" or _is_local(parts)) or not parts.hostname or parts.username or parts.password:
         raise ValueError("use an https origin such as https://www.example.com")
     if parts.path not in {"", "/"} or parts.query or parts.fragment:
         raise ValueError("use the origin alone, with no path")
@@ -37,6 +42,7 @@ def _company(value: str) -> str:
 
 
 Origin = Annotated[str, AfterValidator(_origin)]
+_PLAIN = re.compile(r"[!-~]+")
 _COLOR = re.compile(r"^#[0-9a-fA-F]{6}$")
 
 
@@ -82,12 +88,24 @@ class Budget(Strict):
         return data
 
 
-class Webhook(Strict):
-    """Where a company gets its facts; signed with the secret."""
+def _endpoint(value: str) -> str:
+    parts = urlsplit(value)
+    if not (parts.scheme == "https" or _is_local(parts)) or not parts.hostname:
+        raise ValueError("use an https address such as https://www.example.com/hook")
+    if parts.username or parts.password or parts.fragment or not _PLAIN.fullmatch(value):
+        raise ValueError("use an address with no user, password or fragment, in plain ASCII with no blanks")
+    return value
 
-    url: Annotated[str, Field(max_length=2048, pattern=r"^https?://")]
-    events: list[str] = Field(default_factory=list[str], max_length=50)
+
+class Webhook(Strict):
+    """Where a company gets its facts; signed with the secret. `events` as in contracts.webhooks; none: all."""
+
+    url: Annotated[str, Field(max_length=2048, pattern=r"^https?://"), AfterValidator(_endpoint)]
+    events: list[Annotated[str, AfterValidator(checked_name)]] = Field(default_factory=list[str], max_length=50)
     secret: str = Field(min_length=8, max_length=256)
+    gone_at: datetime | None = Field(
+        default=None, description="since when nothing is sent, because the endpoint answered 410; null: send again"
+    )
 
 
 class CompanyConfig(Strict):

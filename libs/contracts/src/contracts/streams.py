@@ -86,5 +86,15 @@ TRACES = Stream(
     max_msg_size=256 * 1024,
     discard="old",
 )
+WEBHOOKS = Stream(
+    name="WEBHOOKS",
+    subjects=("webhooks.delivery.v1.*.*",),
+    retention="workqueue",
+    max_bytes=GIB,
+    max_age=7 * 86_400,
+    # An endpoint that is so far behind loses its oldest facts, and takes no room from others.
+    max_msgs_per_subject=20_000,
+    discard="old",
+)
 
-STREAMS: tuple[Stream, ...] = (CHAT, TURNS, TOOLS, FACTS, DLQ, TRACES)
+STREAMS: tuple[Stream, ...] = (CHAT, TURNS, TOOLS, FACTS, DLQ, TRACES, WEBHOOKS)

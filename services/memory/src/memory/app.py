@@ -9,7 +9,8 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from contracts.streams import CHAT
+from contracts.channels import WEBHOOK_DELIVERIES
+from contracts.streams import CHAT, WEBHOOKS
 from memory import budget_methods, handlers, personal_handlers
 from memory.adapters import mongo
 from memory.adapters.announcements import BusAnnouncements
@@ -30,6 +31,9 @@ from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import SignedPrincipals
+from memory.adapters.webhook_changes import WebhookChanges
+from memory.adapters.webhook_feed import WebhookFeed
+from memory.adapters.webhook_posting import WebhookPosting
 from memory.application.budgets import Budgets
 from memory.application.companies import Companies
 from memory.application.exporting import Exports
@@ -43,6 +47,8 @@ from memory.application.projection import Projection
 from memory.application.seeding import seed
 from memory.application.sweeps import Sweep
 from memory.application.usage import Usages
+from memory.application.webhook_delivery import Deliveries
+from memory.application.webhook_table import WebhookTable
 from memory.errors import StoreUnavailable
 from memory.ports import Principals
 from memory.settings import MemorySettings
@@ -50,11 +56,17 @@ from runtime.clock import Clock, SystemClock
 from runtime.dead_letters import DeadLetters
 from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
+from runtime.pulling import PullWorker
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
 
 BOUNDS_EVERY = 2.0
 """Seconds between looks at the stream's beginning and incarnation."""
+
+DELIVERY_LEASE = 15.0
+"""Seconds after which a delivery that was in the hands of a killed replica is another's."""
+WEBHOOKS_EVERY = 5.0
+"""Seconds between looks at who has webhooks: what a replica missed while the bus was away."""
 
 
 class Part(Protocol):
@@ -137,7 +149,9 @@ class Memory:
         )
         inbox = Inbox(facts=facts, conversations=conversations, log=log, floor=floor)
         announcements = BusAnnouncements(service.publisher)
-        companies = Companies(store=self._companies, announcements=announcements)
+        table = WebhookTable(self._companies)
+        companies = Companies(store=self._companies, announcements=announcements, changed=table.refresh)
+        await self._tell_endpoints(table, companies)
         handoffs = Handoffs(conversations=conversations, companies=self._companies, log=log, clock=floor)
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
@@ -175,6 +189,34 @@ class Memory:
             Sweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),
             Sweep("untold settings", settings.settings_sweep, companies.sweep),
         )
+
+    async def _tell_endpoints(self, table: WebhookTable, companies: Companies) -> None:
+        """Webhooks: from the streams into endpoints' queues, and from those to the endpoints."""
+        service, settings = self._service, self._settings
+        feed = WebhookFeed(service.nats, table)
+        table.changed = feed.follow
+        posting = WebhookPosting(seconds=settings.webhook_timeout, local=self._dev.dev)
+        service.on_stop(posting.close)
+        deliveries = Deliveries(table, posting, give_up=settings.webhook_give_up, gone=companies.webhook_gone)
+        service.add_worker(
+            PullWorker(
+                service.nats,
+                WEBHOOKS.name,
+                "memory-deliveries",
+                (WEBHOOK_DELIVERIES,),
+                deliveries.deliver,
+                slots=1_024,
+                ack_wait=DELIVERY_LEASE,
+                service=service.name,
+            )
+        )
+
+        async def look() -> None:
+            await table.reload()
+            await feed.follow()
+
+        await look()
+        await self._keep_on(feed, WebhookChanges(service.nats, table), Sweep("webhooks", WEBHOOKS_EVERY, look))
 
     def _learning(self) -> Learner:
         if self._learner is None:

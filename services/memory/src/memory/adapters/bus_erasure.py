@@ -10,7 +10,7 @@ from nats.js.errors import NotFoundError
 
 from contracts.channels import TOOL_REQUESTS, conversation_tree, fact, journal
 from contracts.ids import NOBODY
-from contracts.streams import CHAT, DLQ, FACTS, TOOLS, TURNS
+from contracts.streams import CHAT, DLQ, FACTS, TOOLS, TURNS, WEBHOOKS
 from memory.errors import BusUnavailable
 from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
@@ -45,6 +45,7 @@ class StreamErasure:
                 if event_type not in COMPANYS_OWN:
                     await self._sift(FACTS.name, fact(event_type, company, None), company, names)
             await self._sift(TOOLS.name, TOOL_REQUESTS, company, names)
+            await self._withhold(company, {f"{company}/{name}" for name in (user, *conversations)}, names)
             await self._bury_letters(company, user, names)
         except (NatsError, TimeoutError, RuntimeFault) as error:
             raise BusUnavailable(f"a user could not be taken out of the streams: {error!r}"[:300]) from error
@@ -62,11 +63,25 @@ class StreamErasure:
                 return
             position = batch.facts[-1].seq + 1
 
+    async def _withhold(self, company: str, about: Collection[str], conversations: Collection[str]) -> None:
+        """Deletes what waits to be told to the company's endpoints."""
+        reader = DirectReader(self._client, WEBHOOKS.name)
+        position = 1
+        while (batch := await reader.batch(f"webhooks.delivery.v1.{company}.*", position, PAGE)).facts:
+            for found in batch.facts:
+                if _subject(found.event) in about or _about(found.event, company, conversations):
+                    await self._delete(WEBHOOKS.name, found.seq)
+            if not batch.more:
+                return
+            position = batch.facts[-1].seq + 1
+
     async def _bury_letters(self, company: str, user: str, conversations: Collection[str]) -> None:
         trees = tuple(f"chat.{company}.{name}." for name in conversations)
         own = f".v1.{company}.{user}"
         for letter in await self._letters.list(limit=LETTERS):
             named = letter.subject.startswith(trees) or letter.subject.endswith(own)
+            if letter.stream == WEBHOOKS.name:
+                named = _subject(letter.body) in {f"{company}/{name}" for name in (user, *conversations)}
             if named or _about(letter.body, company, conversations):
                 await self._delete(DLQ.name, letter.seq)
 
@@ -80,6 +95,13 @@ class StreamErasure:
 def _fact_types() -> list[str]:
     """Every type in FACTS whose subject names a user."""
     return [subject.removesuffix(".>") for subject in FACTS.subjects if subject.endswith(".>")]
+
+
+def _subject(raw: bytes) -> str | None:
+    try:
+        return orjson.loads(raw).get("subject")
+    except (orjson.JSONDecodeError, AttributeError):
+        return None
 
 
 def _about(raw: bytes, company: str, conversations: Collection[str]) -> bool:

@@ -22,7 +22,7 @@ Collection = AsyncCollection[Document]
 INDEXES: dict[str, tuple[str, ...]] = {
     "facts": ("key", "messageKey", "messageId"),
     "conversations": ("inboxKey", "stateKey", "operatorKey", "personKey", "waitingSince"),
-    "companies": ("unannounced",),
+    "companies": ("unannounced", "hooks"),
     "executions": ("key", "conversationId"),
     "erasures": ("at",),
 }

@@ -1,7 +1,7 @@
-"""The collection `companies`: {_id: company, version, config, unannounced?}.
+"""The collection `companies`: {_id: company, version, config, hooks?, unannounced?}.
 
 `config` is the settings' JSON as text, whole. `unannounced` is the version that has yet to be told on the bus: written
-with the change itself, in one document, so that neither can be there without the other.
+with the change itself, in one document, so that neither can be there without the other. `hooks`: it has webhooks.
 """
 
 from pymongo import ASCENDING
@@ -36,6 +36,10 @@ class MongoCompanies:
             result = await self._rows.replace_one({"_id": row["_id"], "version": settings.version - 1}, row)
         return result.matched_count == 1
 
+    async def with_webhooks(self) -> list[CompanySettings]:
+        async with speaking("read companies with webhooks"):
+            return [_settings(row) for row in await self._rows.find({"hooks": True}).to_list()]
+
     async def unannounced(self, limit: int) -> list[CompanySettings]:
         async with speaking("read unannounced settings"):
             found = self._rows.find({"unannounced": {"$gt": 0}}).sort("unannounced", ASCENDING).limit(limit)
@@ -47,7 +51,8 @@ class MongoCompanies:
 
 
 def _row(settings: CompanySettings) -> Document:
-    return {
+    hooks: Document = {"hooks": True} if settings.config.webhooks else {}
+    return hooks | {
         "_id": settings.config.company_id,
         "version": settings.version,
         "unannounced": settings.version,

@@ -1,6 +1,8 @@
 """Company settings: read, made, changed; and every change told on the bus, at least once."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from contracts.company import CompanySettings
@@ -10,14 +12,17 @@ from memory.errors import CompanyExists, NoSuchCompany, SettingsMoved
 from memory.ports import Announcements, CompanyStore
 
 SWEPT = 100
+Changed = Callable[[CompanySettings], Awaitable[None]]
 
 
 class Companies:
-    """The settings of all companies. What leaves is without secrets."""
+    """The settings of all companies. What leaves is without secrets. `changed` is told of each change before its caller
+    has the answer."""
 
-    def __init__(self, *, store: CompanyStore, announcements: Announcements) -> None:
+    def __init__(self, *, store: CompanyStore, announcements: Announcements, changed: Changed | None = None) -> None:
         self._store = store
         self._announcements = announcements
+        self._changed = changed
 
     async def get(self, company: str) -> CompanySettings | None:
         """The settings; None: no such company."""
@@ -55,6 +60,22 @@ class Companies:
         await self._announce(settings)
         return shown(settings)
 
+    async def webhook_gone(self, company: str, url: str) -> None:
+        """Sends nothing more to this address until an admin says so; raises StoreUnavailable."""
+        while (old := await self._store.get(company)) is not None:
+            now = datetime.now(UTC)
+            hooks = [
+                hook.model_copy(update={"gone_at": now}) if hook.url == url and hook.gone_at is None else hook
+                for hook in old.config.webhooks
+            ]
+            if hooks == old.config.webhooks:
+                return
+            config = old.config.model_copy(update={"webhooks": hooks})
+            settings = CompanySettings(config=config, version=old.version + 1)
+            if await self._store.replace(settings):
+                await self._announce(settings)
+                return
+
     async def sweep(self) -> int:
         """Tells what was stored but perhaps not told, because a process or the bus went away in between."""
         untold = await self._store.unannounced(SWEPT)
@@ -67,6 +88,8 @@ class Companies:
         try:
             async with asyncio.timeout(2):
                 await self._tell(settings)
+                if self._changed is not None:
+                    await self._changed(settings)
         except (TimeoutError, NexusError):
             return
 

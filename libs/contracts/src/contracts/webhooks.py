@@ -1,0 +1,62 @@
+"""Which facts a company's own systems may be told of by webhook, and how settings name them.
+
+A name is an event's type with or without its version, and for facts of a conversation with or without `chat.`:
+`chat.message.visitor.v1`, `message.visitor`. `message.*` means all that begin so, `*` or no name at all means all,
+`MessageSent` every kind of message.
+"""
+
+from collections.abc import Sequence
+
+TOLD: tuple[str, ...] = (
+    "chat.message.visitor.v1",
+    "chat.message.assistant.v1",
+    "chat.message.operator.v1",
+    "chat.message.system.v1",
+    "chat.owner.changed.v1",
+    "chat.run.cancelled.v1",
+    "tools.call.completed.v1",
+    "company.config.changed.v1",
+    "memory.updated.v1",
+    "usage.recorded.v1",
+    "feedback.given.v1",
+    "action.decided.v1",
+    "alert.triggered.v1",
+    "order.filled.v1",
+    "turn.failed.v1",
+    "analysis.requested.v1",
+    "analysis.completed.v1",
+)
+"""Types of the streams CHAT and FACTS."""
+NOT_TOLD: tuple[str, ...] = ("tools.announced.v1", "tools.withdrawn.v1")
+"""Types of those streams that are between services."""
+
+ALL = "*"
+MESSAGE_SENT = "MessageSent"
+_CHAT = "chat."
+
+
+def chosen(names: Sequence[str], event_type: str) -> bool:
+    """Whether an event of this type is told to an endpoint with these names."""
+    return event_type in TOLD and (not names or any(_fits(name, event_type) for name in names))
+
+
+def checked_name(name: str) -> str:
+    """The name itself; raises ValueError when it means nothing, and says what there is."""
+    if any(_fits(name, known) for known in TOLD):
+        return name
+    there = ", ".join(known.removeprefix(_CHAT).rpartition(".")[0] for known in TOLD)
+    raise ValueError(
+        f"{name[:80]!r} is no event: use *, {MESSAGE_SENT}, a beginning such as message.*, or one of {there}"
+    )
+
+
+def _fits(name: str, event_type: str) -> bool:
+    if name == ALL:
+        return True
+    if name == MESSAGE_SENT:
+        name = "message.*"
+    short = event_type.removeprefix(_CHAT)
+    if name.endswith(".*"):
+        start = name[:-1]
+        return event_type.startswith(start) or short.startswith(start)
+    return name in {event_type, short, event_type.rpartition(".")[0], short.rpartition(".")[0]}

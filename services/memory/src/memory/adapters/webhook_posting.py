@@ -1,0 +1,64 @@
+"""Poster: HTTP to the addresses that companies name, which must be public ones (or, in development, this machine)."""
+
+import asyncio
+
+import aiohttp
+from yarl import URL
+
+from memory.application.webhook_delivery import Answer
+from runtime.guarded_http import AddressNotAllowed, Lookup, guarded_session, is_loopback, system_lookup
+from runtime.public_address import is_public
+
+MOST_BYTES = 16 * 1024
+"""Of an answer's body, which nobody reads: so much is taken in so that the connection can be used again."""
+_HEADERS = {
+    "User-Agent": "Nexus-Webhooks/1.0",
+    "Content-Type": "application/cloudevents+json; charset=utf-8",
+    "Accept": "*/*",
+}
+
+
+class WebhookPosting:
+    """Poster. `local`: this machine may be reached too, and without TLS."""
+
+    def __init__(self, *, seconds: float, local: bool, lookup: Lookup = system_lookup) -> None:
+        self._local = local
+        self._seconds = seconds
+        self._session = guarded_session(
+            self._accepts, seconds=seconds, headers=_HEADERS, lookup=lookup, connections=512, connections_per_host=8
+        )
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._session.close()
+
+    async def post(self, url: str, headers: dict[str, str], body: bytes) -> Answer:
+        address = URL(url)
+        if address.scheme != "https" and not (self._local and address.scheme == "http"):
+            return Answer(0, "is no https address", forbidden=True)
+        try:
+            async with (
+                asyncio.timeout(self._seconds),
+                self._session.post(address, headers=headers, data=body, allow_redirects=False) as response,
+            ):
+                length = 0
+                async for piece in response.content.iter_any():
+                    length += len(piece)
+                    if length > MOST_BYTES:
+                        response.close()
+                        break
+                return Answer(response.status, retry_after=_seconds(response.headers.get("Retry-After")))
+        except AddressNotAllowed:
+            return Answer(0, "leads to an address that is not on the public Internet", forbidden=True)
+        except TimeoutError:
+            return Answer(0, f"did not answer within {self._seconds:g} s")
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            return Answer(0, f"could not be reached ({error.__class__.__name__})")
+
+    def _accepts(self, address: str) -> bool:
+        return is_public(address) or (self._local and is_loopback(address))
+
+
+def _seconds(value: str | None) -> float | None:
+    """A Retry-After in seconds; dates are not worth the trouble."""
+    return float(value) if value is not None and value.isdecimal() and len(value) < 10 else None

@@ -1,0 +1,140 @@
+"""Delivers facts to endpoints: signed, one after the other for each conversation, again and again until one has come or
+its time is over."""
+
+import json
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import urlsplit
+
+import structlog
+
+from contracts.channels import parse_webhook_delivery
+from memory.application.webhook_lanes import Lanes
+from memory.application.webhook_table import WebhookTable
+from memory.domain.webhooks import Endpoint, pause_after, signed_headers
+from memory.metrics import WEBHOOKS
+from runtime.outcomes import DeadLetter, Done, Later, Outcome
+
+_log = structlog.get_logger(__name__)
+
+GONE = 410
+LONGEST_RETRY_AFTER = 3_600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an endpoint said. `status` 0: nothing, for the reason in `problem`; `forbidden`: it may not be asked at all.
+
+    `retry_after` in seconds, where it named one.
+    """
+
+    status: int
+    problem: str = ""
+    retry_after: float | None = None
+    forbidden: bool = False
+
+
+class Poster(Protocol):
+    """Sends."""
+
+    async def post(self, url: str, headers: dict[str, str], body: bytes) -> Answer:
+        """One request; never raises for what the endpoint or the network does."""
+        ...
+
+
+class Waiting(Protocol):
+    """A fact that waits for its delivery, as the bus hands it out."""
+
+    @property
+    def subject(self) -> str: ...
+    @property
+    def data(self) -> bytes: ...
+    @property
+    def stored_at(self) -> float: ...
+
+
+class Deliveries:
+    """One for the process. `gone` is told of endpoints that want nothing more."""
+
+    def __init__(
+        self,
+        table: WebhookTable,
+        poster: Poster,
+        *,
+        give_up: float,
+        gone: Callable[[str, str], Awaitable[None]],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._table = table
+        self._poster = poster
+        self._give_up = give_up
+        self._gone = gone
+        self._clock = clock
+        self._lanes = Lanes()
+
+    async def deliver(self, waiting: Waiting) -> Outcome:
+        """One fact to one endpoint, or when to try again."""
+        address = parse_webhook_delivery(waiting.subject)
+        if address is None:
+            return DeadLetter("the subject names no company and endpoint")
+        endpoint = self._table.find(*address)
+        if endpoint is None:
+            # It was taken out of the settings since.
+            self._lanes.forget(address[1])
+            return self._counted("dropped", Done())
+        event = json.loads(waiting.data)
+        event_id, about = str(event["id"]), str(event.get("subject", ""))
+        lane = self._lanes.of(endpoint.id)
+        put_off = self._put_off(endpoint, waiting)
+        if put_off is not None:
+            return put_off
+        async with lane.place(about):
+            # While it waited for its turn the endpoint may have failed.
+            put_off = self._put_off(endpoint, waiting) if lane.failures else None
+            if put_off is not None:
+                return put_off
+            now = self._clock()
+            headers = signed_headers(endpoint.hook.secret, event_id, int(now), waiting.data)
+            answer = await self._poster.post(endpoint.hook.url, headers, waiting.data)
+            lane.took(self._clock() - now)
+            if 200 <= answer.status < 300:
+                lane.succeeded()
+                return self._counted("delivered", Done())
+            return await self._refused(endpoint, answer, now - waiting.stored_at)
+
+    def _put_off(self, endpoint: Endpoint, waiting: Waiting) -> Outcome | None:
+        """What becomes of a fact that may not be sent now; None: it may."""
+        lane, now = self._lanes.of(endpoint.id), self._clock()
+        wait = lane.wait(now)
+        if wait > 0 and lane.failures and now - waiting.stored_at > self._give_up:
+            return self._counted("given_up", DeadLetter(f"{_host(endpoint)} has not worked for too long"))
+        return Later(wait) if wait > 0 else None
+
+    async def _refused(self, endpoint: Endpoint, answer: Answer, age: float) -> Outcome:
+        said = answer.problem or f"answered {answer.status}"
+        if answer.status == GONE:
+            await self._gone(endpoint.company, endpoint.hook.url)
+            return self._counted("gone", DeadLetter(f"{_host(endpoint)} {said}: it is switched off (goneAt)"))
+        if answer.forbidden:
+            return self._counted("forbidden", DeadLetter(f"{_host(endpoint)} {said}"))
+        lane, now = self._lanes.of(endpoint.id), self._clock()
+        retry_after = None if answer.retry_after is None else min(answer.retry_after, LONGEST_RETRY_AFTER)
+        if answer.status in {0, 408, 429} or answer.status >= 500:
+            # The endpoint, not the fact: others of its facts would fare no better.
+            lane.failed(now, retry_after)
+        if age > self._give_up:
+            return self._counted("given_up", DeadLetter(f"{_host(endpoint)} {said}, for too long"))
+        pause = max(pause_after(age), lane.paused_until - now, retry_after or 0.0)
+        _log.info("webhook.failed", company=endpoint.company, host=_host(endpoint), said=said, again_in=round(pause, 1))
+        return self._counted("failed", Later(pause))
+
+    def _counted(self, outcome: str, result: Outcome) -> Outcome:
+        WEBHOOKS.labels(outcome).inc()
+        return result
+
+
+def _host(endpoint: Endpoint) -> str:
+    """Of an address its host alone: paths and queries may be secrets."""
+    return urlsplit(endpoint.hook.url).hostname or "the endpoint"

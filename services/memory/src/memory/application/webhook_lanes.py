@@ -1,0 +1,91 @@
+"""One lane an endpoint, so that none waits for another: how many requests it gets at once, and when it is left alone.
+
+Times are those of one clock, in seconds. State is this process's: another replica finds out by itself.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+AT_ONCE = 4
+HELD = 32
+"""Facts of one endpoint that are in hand, on their way or next; more are given back to the bus for a while."""
+LONGEST_PAUSE = 300.0
+SHORTEST_WAIT = 0.05
+_FIRST_GUESS = 0.1
+
+
+@dataclass(slots=True)
+class _Turn:
+    """Those who want to send about one conversation or user: one after the other, in the order in which they came."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    wanted: int = 0
+
+
+class Lane:
+    """`failures` in a row; 0: it works, as far as we know."""
+
+    def __init__(self) -> None:
+        self.failures = 0
+        self.paused_until = 0.0
+        self._turns: dict[str, _Turn] = {}
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._held = 0
+        self._usual = _FIRST_GUESS
+        self._line = 0.0
+
+    def wait(self, now: float) -> float:
+        """Seconds for which a fact is given back; 0: it may stay. Whoever has to go gets a place in line, as fast as
+        the endpoint usually answers: many that wait come back one after the other, in the order in which they came."""
+        if now >= self.paused_until and self._held < HELD:
+            return 0.0
+        self._line = max(self._line, self.paused_until, now + SHORTEST_WAIT) + self._usual / AT_ONCE
+        return self._line - now
+
+    @asynccontextmanager
+    async def place(self, about: str) -> AsyncGenerator[None]:
+        """A place among those that are sent at once, when it is this one's turn."""
+        turn = self._turns.setdefault(about, _Turn())
+        turn.wanted += 1
+        self._held += 1
+        try:
+            async with turn.lock, self._places:
+                yield
+        finally:
+            self._held -= 1
+            turn.wanted -= 1
+            if not turn.wanted:
+                del self._turns[about]
+
+    def took(self, seconds: float) -> None:
+        """A request took so long."""
+        self._usual += (seconds - self._usual) / 8
+
+    def succeeded(self) -> None:
+        """The endpoint works."""
+        self.failures = 0
+        self.paused_until = 0.0
+
+    def failed(self, now: float, retry_after: float | None) -> None:
+        """The endpoint does not work: it is left alone for 1 s, doubled with each failure, or as long as it says."""
+        if now >= self.paused_until:
+            self.failures += 1
+        pause = min(2.0 ** (self.failures - 1), LONGEST_PAUSE) if retry_after is None else retry_after
+        self.paused_until = max(self.paused_until, now + pause)
+
+
+class Lanes:
+    """Lanes by endpoint; those of endpoints that are no more are forgotten."""
+
+    def __init__(self) -> None:
+        self._lanes: dict[str, Lane] = {}
+
+    def of(self, endpoint: str) -> Lane:
+        """The endpoint's lane."""
+        return self._lanes.setdefault(endpoint, Lane())
+
+    def forget(self, endpoint: str) -> None:
+        """The endpoint is no more."""
+        self._lanes.pop(endpoint, None)

@@ -1,0 +1,61 @@
+"""Which endpoints there are: every company's webhooks, with their secrets, as this replica knows them now."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from contracts.company import CompanySettings
+from memory.domain.webhooks import Endpoint, endpoints_of
+
+
+class HookedCompanies(Protocol):
+    """Where the settings are."""
+
+    async def get(self, company: str) -> CompanySettings | None:
+        """A company's settings, secrets included; raises StoreUnavailable."""
+        ...
+
+    async def with_webhooks(self) -> list[CompanySettings]:
+        """The settings of all that have webhooks; raises StoreUnavailable."""
+        ...
+
+
+class WebhookTable:
+    """Read whole at the start and every few seconds, and a company's again as soon as it has changed."""
+
+    def __init__(self, store: HookedCompanies) -> None:
+        self._store = store
+        self._endpoints: dict[str, list[Endpoint]] = {}
+        self.changed: Callable[[], Awaitable[None]] | None = None
+        """Called after each change of a company that has or had webhooks."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nobody has webhooks."""
+        return not self._endpoints
+
+    def of(self, company: str) -> list[Endpoint]:
+        """The endpoints of a company that something is sent to."""
+        return self._endpoints.get(company, [])
+
+    def find(self, company: str, endpoint: str) -> Endpoint | None:
+        """The endpoint; None: there is no such one any more, or it is gone."""
+        return next((one for one in self.of(company) if one.id == endpoint), None)
+
+    async def reload(self) -> None:
+        """Reads all; raises StoreUnavailable."""
+        found = [endpoints_of(settings.config) for settings in await self._store.with_webhooks()]
+        self._endpoints = {endpoints[0].company: endpoints for endpoints in found if endpoints}
+
+    async def refresh(self, settings: CompanySettings) -> None:
+        """Reads a company again that has just changed; `settings` may be without secrets. Raises StoreUnavailable."""
+        company = settings.config.company_id
+        if not settings.config.webhooks and company not in self._endpoints:
+            return
+        stored = await self._store.get(company)
+        endpoints = endpoints_of(stored.config) if stored else []
+        if endpoints:
+            self._endpoints[company] = endpoints
+        else:
+            self._endpoints.pop(company, None)
+        if self.changed is not None:
+            await self.changed()

@@ -1,0 +1,139 @@
+"""Webhooks: what an endpoint gets of a fact, how it is signed, and when it is tried again. Plain functions.
+
+Signatures follow Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md):
+`webhook-signature: v1,<base64 of HMAC-SHA256 over "<id>.<timestamp>.<body>">`, several of them separated by blanks.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from contracts.channels import parse_chat
+from contracts.company import CompanyConfig, Webhook
+from contracts.ids import NOBODY, derive_id
+from contracts.webhooks import chosen
+
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 3_600.0
+PREFIX = "whsec_"
+_HEADER_SAFE = re.compile(r"[!-~]{1,128}")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One endpoint of a company, as its settings name it now. `id` is the address's, so that it survives changes."""
+
+    id: str
+    company: str
+    hook: Webhook
+
+
+@dataclass(frozen=True, slots=True)
+class ToldFact:
+    """A fact on its way to endpoints: its event's type and id, and the body that is sent."""
+
+    company: str
+    event_type: str
+    event_id: str
+    body: bytes
+
+
+class NotTold(ValueError):  # noqa: N818 - reads as an event, as every error here does
+    """No event that an endpoint could be sent; the message says why."""
+
+
+def endpoints_of(config: CompanyConfig) -> list[Endpoint]:
+    """The endpoints that something is sent to; of an address that is named twice, the first one."""
+    company = config.company_id
+    found: dict[str, Endpoint] = {}
+    for hook in config.webhooks:
+        if hook.gone_at is None:
+            found.setdefault(hook.url, Endpoint(endpoint_id(company, hook.url), company, hook))
+    return list(found.values())
+
+
+def endpoint_id(company: str, url: str) -> str:
+    """The same 32 hexadecimal characters for the same address of the same company."""
+    return derive_id(company, "webhook", url).replace("-", "")
+
+
+def wanted(endpoints: list[Endpoint], event_type: str) -> list[Endpoint]:
+    """Those of the endpoints that are told of such events."""
+    return [one for one in endpoints if chosen(one.hook.events, event_type)]
+
+
+def company_of(subject: str) -> str | None:
+    """The company in a subject of CHAT or FACTS."""
+    parts = subject.split(".")
+    if parts[0] == "chat":
+        return parts[1] if len(parts) > 3 else None
+    return parts[-2] if len(parts) > 3 else None
+
+
+def told(subject: str, seq: int, raw: bytes) -> ToldFact:
+    """What is sent of the fact at `seq`: its event as it is on the bus, without the principal; `subject` says what it
+    is about (company/conversation or company/user), as the bus's own subject does, and `sequence` orders the facts of
+    a conversation (https://github.com/cloudevents/spec/blob/main/cloudevents/extensions/sequence.md).
+
+    Raises:
+        NotTold: it is no event.
+    """
+    try:
+        event: dict[str, Any] = orjson.loads(raw)
+        event_id, data = event["id"], event["data"]
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise NotTold(f"what is on {subject} is no event") from error
+    address = parse_chat(subject)
+    parts = subject.split(".")
+    company, about = (address.company, address.conversation) if address else (parts[-2], parts[-1])
+    event_type = address.kind.event_type if address else ".".join(parts[:-2])
+    if not isinstance(event_id, str) or not isinstance(data, dict):
+        raise NotTold(f"what is on {subject} is no event")
+    if not _HEADER_SAFE.fullmatch(event_id):
+        event_id = derive_id(company, about, event_id)
+    shown: dict[str, Any] = {name: value for name, value in data.items() if name != "principal"}  # pyright: ignore[reportUnknownVariableType]
+    event |= {"id": event_id, "type": event_type, "data": shown}
+    event["subject"] = company if about == NOBODY else f"{company}/{about}"
+    if address:
+        # Twenty digits: as texts they are in the same order as the numbers.
+        event["sequence"] = f"{seq:020d}"
+    return ToldFact(company, event_type, event_id, orjson.dumps(event))
+
+
+def signed_headers(secret: str, event_id: str, timestamp: int, body: bytes) -> dict[str, str]:
+    """The three headers of Standard Webhooks; `timestamp` in seconds since the epoch."""
+    signatures = [f"v1,{_signature(key, event_id, timestamp, body)}" for key in keys_of(secret)]
+    return {
+        "webhook-id": event_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": " ".join(signatures),
+    }
+
+
+def keys_of(secret: str) -> list[bytes]:
+    """The keys that a secret stands for. `whsec_…` is Base64, as the standard has it. Any other is taken as it is, and,
+    where it could be Base64 without its prefix, as that too: receivers' libraries read it so."""
+    bare = secret.removeprefix(PREFIX)
+    try:
+        decoded = base64.b64decode(bare, validate=True)
+    except (binascii.Error, ValueError):
+        decoded = b""
+    if bare != secret:
+        return [decoded or secret.encode()]
+    return [secret.encode(), decoded] if decoded else [secret.encode()]
+
+
+def pause_after(age: float) -> float:
+    """Seconds until the next try of a fact that has been waiting for `age` seconds: as long again, from 1 s to 1 h."""
+    return min(max(age, FIRST_PAUSE), LONGEST_PAUSE)
+
+
+def _signature(key: bytes, event_id: str, timestamp: int, body: bytes) -> str:
+    signed = f"{event_id}.{timestamp}.".encode() + body
+    return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
