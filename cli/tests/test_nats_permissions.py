@@ -11,11 +11,13 @@ import nats
 import pytest
 from nats.aio.client import Client
 
+from contracts.completion_rpc import COMPLETE, CompletePart, CompleteRequest, CompletionMessage
 from contracts.events.registry import EVENTS, EventType
 from contracts.methods import METHODS
 from contracts.streams import STREAMS
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.testing import production_nats
+from runtime.streaming import Outlet, StreamClient, StreamServer
 
 OWNED = [event for event in EVENTS if event.owners != ("other services",)]
 
@@ -105,6 +107,23 @@ async def test_a_service_serves_its_own_methods_and_answers_them(address: str, u
             await (await subscription.next_msg(5)).respond(b"!")
             assert (await asking).data == b"!"
             assert refused == []
+
+
+async def test_a_completion_comes_in_as_many_parts_as_it_has_and_is_told_how_far_it_was_read(address: str) -> None:
+    async def count(request: CompleteRequest, outlet: Outlet[CompletePart]) -> None:
+        for number in range(200):
+            await outlet.send(CompletePart(text=f"{number} {request.model}"))
+
+    asked = CompleteRequest(
+        company_id="demo", request_id="r1", principal="p", messages=[CompletionMessage(role="user", content="hi")]
+    )
+    async with bus(address, "agent") as (agent, not_agents), bus(address, "gateway") as (gateway, not_gateways):
+        await StreamServer(agent).serve(COMPLETE, count)
+        await agent.flush()
+        await agent.flush()  # nats-py's first PING overtakes the subscription, its second does not
+        async with asyncio.timeout(10), StreamClient(gateway).open(COMPLETE, asked) as parts:
+            assert len([part async for part in parts]) == 200
+        assert (not_agents, not_gateways) == ([], [])
 
 
 @pytest.mark.parametrize(("user", "stream"), [

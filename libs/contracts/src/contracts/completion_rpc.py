@@ -67,6 +67,7 @@ class CompleteRequest(Wire):
     max_tokens: int | None = Field(default=None, ge=1, le=MAX_OUTPUT)
     stop: list[str] = Field(default_factory=list[str], max_length=4)
     language: Literal["es", "en"] | None = None
+    stream: bool = Field(default=True, description="false: texts come when they are whole, so that none breaks off")
 
 
 class CompletionEnd(Wire):

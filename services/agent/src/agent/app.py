@@ -1,5 +1,6 @@
 """The composition root: builds the agent out of its parts, once, from its settings."""
 
+import asyncio
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from agent.adapters.askers import prover
 from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.bus_clock import JetStreamClock
 from agent.adapters.catalogue import ExecutorCatalogue
@@ -27,6 +29,9 @@ from agent.adapters.price_table import prices
 from agent.adapters.tool_calls import ToolRequests
 from agent.adapters.usage_facts import UsageBook
 from agent.assisting.needs import HelpPorts
+from agent.completing.completing import Completing
+from agent.completing.needs import CompletionPorts
+from agent.completion_methods import CompletionMethods
 from agent.handlers import LiveFacts, TurnHandler, TurnStates
 from agent.help_methods import HelpMethods
 from agent.ports import Key
@@ -48,6 +53,7 @@ from runtime.publishing import Publisher
 from runtime.pulling import PullWorker
 from runtime.replies import ReplyInbox
 from runtime.rpc import RpcClient, RpcServer
+from runtime.streaming import StreamServer
 
 log = structlog.get_logger(__name__)
 
@@ -125,6 +131,20 @@ class Agent:
         self._help = HelpMethods(
             HelpPorts(self.companies, ports.histories, NewestFacts(chat), self.models, spending), self.models.listed
         )
+        self._streams = StreamServer(nats)
+        self._completions = CompletionMethods(
+            Completing(
+                CompletionPorts(
+                    companies=self.companies,
+                    catalogue=self._catalogue,
+                    tools=ports.tools,
+                    models=self.models,
+                    spending=spending,
+                    prove=prover(connections.verify),
+                ),
+                limits,
+            )
+        )
         self._chat = chat
         self._sweep = Sweep(
             self.engine.handle,
@@ -139,6 +159,7 @@ class Agent:
         await listen(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches, self._sweep).take)
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
         await self._help.serve(self._server)
+        await self._completions.serve(self._server, self._streams)
         await self._clock.look()
         await self._nats.flush(timeout=10)
         await self.worker.start()
@@ -153,7 +174,9 @@ class Agent:
     async def drain(self, deadline: float) -> None:
         """Finishes what runs, gives back what has not started."""
         await self._sweep.stop()
+        streams = asyncio.create_task(self._streams.drain(deadline))
         await self.worker.drain(deadline)
+        await streams
         await self._live.flush(1.0)
         await self._usage.flush(2.0)
         await self._server.drain(1.0)

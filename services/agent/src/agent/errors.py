@@ -14,6 +14,8 @@
 `retryable` says whether the same request may succeed later.
 """
 
+from typing import Literal
+
 from contracts.errors import NexusError
 
 
@@ -24,15 +26,20 @@ class UnreachableError(NexusError):
 
 
 class BudgetSpentError(NexusError):
-    """No tokens are left, of the company's for today or the visitor's for this hour."""
+    """No tokens are left: the company's until the end of the day, or the visitor's until the end of the hour (UTC)."""
+
+    def __init__(self, message: str, until: Literal["day", "hour"] = "day") -> None:
+        super().__init__(message)
+        self.until = until
 
 
 class HelpRefusedError(NexusError):
-    """Help that cannot be given: `code` is NOT_FOUND, FORBIDDEN or BAD_FIELD."""
+    """Help that cannot be given: `code` is NOT_FOUND, FORBIDDEN, UNAUTHORIZED or BAD_FIELD."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, reason: str | None = None) -> None:
         super().__init__(message)
         self.code = code
+        self.reason = reason
 
 
 class ModelError(NexusError):

@@ -83,7 +83,7 @@ async def _answered(work: Awaitable[ResultT]) -> ResultT:
     except HelpRefusedError as error:
         raise RpcError(error.code, str(error)) from error
     except BudgetSpentError as error:
-        raise RpcError(ErrorCode.RATE_LIMITED, str(error)) from error
+        raise RpcError(ErrorCode.RATE_LIMITED, str(error), reason=error.until) from error
     except ModelError as error:
         raise RpcError(ErrorCode.UNAVAILABLE, f"no model answered: {error}", retryable=True) from error
     except UnreachableError as error:

@@ -79,7 +79,7 @@ class Prompt:
 
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[Tool]
-    tool_choice: Literal["auto", "none"]
+    tool_choice: Literal["auto", "none", "required"]
     model: str
     temperature: float
     max_tokens: int
@@ -87,6 +87,9 @@ class Prompt:
     language: Literal["es", "en"] = "es"
     page_url: str | None = None
     task: Literal["answer", "suggest", "improve"] = "answer"
+    stop: tuple[str, ...] = ()
+    tool_name: str | None = None
+    """With `required`: this one."""
     about: str = ""
     """Of help for a human agent: the visitor's newest message, or the draft. What has no model goes by it."""
 
@@ -275,6 +278,14 @@ class Newest(Protocol):
 
 class Models(Protocol):
     """The configured providers."""
+
+    def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
+        """For a company's preferred provider and model: the (provider, model) names that it may be asked by."""
+        ...
+
+    def only(self, provider: str, model: str) -> ModelChoice:
+        """This model of this provider, as `named` gave it, and nobody else's."""
+        ...
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
         """For a company's preferred provider and model: what is really tried, in order; never empty."""

@@ -51,6 +51,7 @@ class _Reading:
     completion_tokens: int = 0
     model: str = ""
     finished: bool = False
+    cut: bool = False
 
 
 class Anthropic:
@@ -135,6 +136,7 @@ def _read_event(reading: _Reading, event: dict[str, Any], sink: TextSink, provid
             _count(reading, message.get("usage"))
         case "message_delta":
             _count(reading, event.get("usage"))
+            reading.cut = _object(event.get("delta")).get("stop_reason") == "max_tokens"
         case "message_stop":
             reading.finished = True
         case "error":
@@ -172,7 +174,8 @@ def _reply_of(reading: _Reading, model: str, provider: str) -> Reply:
     if not text.strip() and not calls:
         raise ModelDownError(f"{provider} gave an empty reply")
     usage = Tokens(reading.prompt_tokens, reading.completion_tokens)
-    return Reply(text=text, calls=calls, usage=usage, model=reading.model or model, provider=provider)
+    told = reading.model or model
+    return Reply(text=text, calls=calls, usage=usage, model=told, provider=provider, cut=reading.cut)
 
 
 def _requested(block: _Block) -> RequestedCall:

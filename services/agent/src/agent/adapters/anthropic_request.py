@@ -28,16 +28,24 @@ def request_body(prompt: Prompt) -> dict[str, Any]:
     }
     if system:
         body["system"] = system
+    if prompt.stop:
+        body["stop_sequences"] = list(prompt.stop)
     if prompt.tools:
         body["tools"] = [
             {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
             for tool in prompt.tools
         ]
-        body["tool_choice"] = {"type": prompt.tool_choice}
+        body["tool_choice"] = _tool_choice(prompt)
     elif any(block["type"] == "tool_use" for message in messages for block in message["content"]):
         # Calls in the history are refused when no tool is listed; what they were stays readable as text.
         body["messages"] = [{**message, "content": _as_text(message["content"])} for message in messages]
     return body
+
+
+def _tool_choice(prompt: Prompt) -> dict[str, Any]:
+    if prompt.tool_choice != "required":
+        return {"type": prompt.tool_choice}
+    return {"type": "any"} if prompt.tool_name is None else {"type": "tool", "name": prompt.tool_name}
 
 
 def _converted(messages: Sequence[Mapping[str, Any]]) -> tuple[str, list[dict[str, Any]]]:

@@ -100,5 +100,5 @@ def _granted(wanted: Reservation, at: int) -> Reservation:
 
 def _spent(whose: str | None) -> BudgetSpentError:
     if whose == "visitor":
-        return BudgetSpentError("the visitor's tokens for this hour are used up")
+        return BudgetSpentError("the visitor's tokens for this hour are used up", "hour")
     return BudgetSpentError("the company's tokens for today are used up: raise budget.dailyTokens")

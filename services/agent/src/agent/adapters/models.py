@@ -61,6 +61,24 @@ class ConfiguredModels:
             candidates.sort(key=lambda candidate: not candidate[0].available())
         return ModelChoice(tuple(candidates))
 
+    def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
+        """The names a company's callers may ask for: those of the provider that really serves it."""
+        if self._forced is not None:
+            return ((self._forced[0].provider, self._forced[1]),)
+        name = provider if provider in self._providers else next(iter(self._order), "offline")
+        if name == "offline" or provider == "offline":
+            return (("offline", OFFLINE_MODEL),)
+        known = [model.name for info in NAMED if info.name == name for model in info.models]
+        return tuple((name, one) for one in dict.fromkeys([model_at(name, model), *known]))
+
+    def only(self, provider: str, model: str) -> ModelChoice:
+        """One of `named`."""
+        if self._forced is not None:
+            return ModelChoice((self._forced,))
+        if provider == "offline":
+            return ModelChoice(((self._offline, OFFLINE_MODEL),))
+        return ModelChoice(((self._providers[provider], model),))
+
     def cheaper(self, provider: str, model: str) -> ModelChoice:
         """The cheaper model, at the forced server, or at the preferred provider, or at the first of the chain."""
         if self._forced is not None:

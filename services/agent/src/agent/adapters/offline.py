@@ -25,7 +25,13 @@ class Offline:
         offered = [tool.name for tool in prompt.tools] if prompt.tool_choice == "auto" else []
         response = respond(prompt.messages, offered, prompt.language, prompt.page_url)
         if isinstance(response, Say):
-            sink.text(response.text)
-            return Reply(text=response.text, model=OFFLINE_MODEL, provider=self.provider)
+            text = _up_to(response.text, prompt.stop)
+            sink.text(text)
+            return Reply(text=text, model=OFFLINE_MODEL, provider=self.provider)
         calls = tuple(RequestedCall(tool, json.dumps(arguments)) for tool, arguments in response.calls)
         return Reply(calls=calls, model=OFFLINE_MODEL, provider=self.provider)
+
+
+def _up_to(text: str, stop: tuple[str, ...]) -> str:
+    """The text before the first of the words that end it."""
+    return text[: min((at for word in stop if (at := text.find(word)) >= 0), default=len(text))]

@@ -58,6 +58,7 @@ class _Reading:
     usage: Tokens = field(default_factory=Tokens)
     model: str = ""
     finished: bool = False
+    cut: bool = False
 
 
 class OpenAICompatible:
@@ -124,6 +125,10 @@ class OpenAICompatible:
                 for t in prompt.tools
             ]
             request["tool_choice"] = prompt.tool_choice
+            if prompt.tool_choice == "required" and prompt.tool_name is not None:
+                request["tool_choice"] = {"type": "function", "function": {"name": prompt.tool_name}}
+        if prompt.stop:
+            request["stop"] = list(prompt.stop)
         return request
 
 
@@ -183,8 +188,10 @@ def _read_choice(reading: _Reading, choice: dict[str, Any], sink: TextSink, prov
             raise ModelDownError(f"{provider} does not stop talking")
         reading.text.append(piece)
         sink.text(piece)
-    if choice.get("finish_reason"):
+    reason = choice.get("finish_reason")
+    if reason:
         reading.finished = True
+        reading.cut = reason == "length"
     calls = delta.get("tool_calls")
     if calls:
         for position, part in enumerate(calls):
@@ -215,7 +222,8 @@ def _reply_of(reading: _Reading, model: str, provider: str) -> Reply:
     calls = tuple(_requested(call) for _, call in sorted(reading.calls.items()))
     if not text.strip() and not calls:
         raise ModelDownError(f"{provider} gave an empty reply")
-    return Reply(text=text, calls=calls, usage=reading.usage, model=reading.model or model, provider=provider)
+    told = reading.model or model
+    return Reply(text=text, calls=calls, usage=reading.usage, model=told, provider=provider, cut=reading.cut)
 
 
 def _requested(call: _Call) -> RequestedCall:

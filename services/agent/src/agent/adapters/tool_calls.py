@@ -48,7 +48,7 @@ class ToolRequests:
                     arguments=orjson.loads(call.arguments),
                     principal=asker.principal,
                     company_id=key.company,
-                    conversation_id=key.conversation,
+                    conversation_id=key.conversation or None,
                     turn_id=turn_id,
                     reply_to=pending.reply_to,
                     deadline=datetime.now(UTC) + timedelta(seconds=left),
@@ -66,7 +66,7 @@ class ToolRequests:
         event = CloudEvent(
             source=SOURCE,
             type="tools.call.requested.v1",
-            subject=f"{request.company_id}/{request.conversation_id}",
+            subject=f"{request.company_id}/{request.conversation_id or '-'}",
             data=request,
         )
         # An attempt of this agent must not be swallowed as a copy of another agent's, whose inbox is gone.

@@ -1,6 +1,6 @@
 """What an answer asks a person to confirm: read off the results of its turn's tool calls, never off a model's words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -25,6 +25,11 @@ _TYPES: dict[str, dict[Language, str]] = {
 }
 _PAPER: dict[Language, str] = {"es": "simulado", "en": "paper"}
 
+_WAITING: dict[Language, tuple[str, str]] = {
+    "es": ("Pendiente de tu confirmación:", "No se ejecuta nada hasta que lo confirmes en el chat."),
+    "en": ("Waiting for your confirmation:", "Nothing is placed until you confirm it in the chat."),
+}
+
 Fields = Mapping[str, Any]
 
 
@@ -45,6 +50,12 @@ def pending_actions(journal: Journal, language: Language) -> tuple[Action, ...]:
         elif call.tool == CANCEL_TOOL:
             found.pop(str(data.get("order_id")), None)
     return tuple(found.values())
+
+
+def waiting_text(actions: Sequence[Action], language: Language) -> str:
+    """What an answer without buttons says of what waits, whatever the model said."""
+    before, after = _WAITING[language]
+    return f"{before} {'; '.join(action.summary for action in actions)}. {after}"
 
 
 def _order_action(data: Fields, language: Language) -> Action:

@@ -71,7 +71,7 @@ async def _ask_one(model: Model, prompt: Prompt, sink: TextSink, end: float, *, 
             if attempt == 1:
                 prompt = replace(prompt, tools=(), tool_choice="none")
         else:
-            if prompt.tool_choice == "auto" or reply.text.strip():
+            if prompt.tool_choice != "none" or reply.text.strip():
                 return reply
             # Told to answer, it asked for tools all the same.
             prompt = replace(prompt, tools=())

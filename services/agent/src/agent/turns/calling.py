@@ -3,12 +3,11 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from agent.domain.tool_results import answered_from_earlier, cut, noted, repeats_within, room_for_each
 from agent.domain.turn.journal import Call, Journal
-from agent.ports import Asker, Key, Tool
-from agent.turns.needs import Ports
+from agent.ports import Asker, Key, Live, Tool, ToolCalls
 from runtime.gen_ai import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from runtime.telemetry import span
 
@@ -16,8 +15,17 @@ UNKNOWN_CATEGORY = "unknown"
 """Where a call goes whose tool the asker was not offered: the executor says TOOL_NOT_FOUND, and records it."""
 
 
+class Calling(Protocol):
+    """What calls need from outside."""
+
+    @property
+    def tools(self) -> ToolCalls: ...
+    @property
+    def live(self) -> Live: ...
+
+
 async def outcomes(
-    ports: Ports, key: Key, journal: Journal, asker: Asker, tools: Sequence[Tool], seconds: float
+    ports: Calling, key: Key, journal: Journal, asker: Asker, tools: Sequence[Tool], seconds: float
 ) -> dict[str, str]:
     """Result texts by call id, for all unsettled calls; live notices go out as they start and end."""
     results = answered_from_earlier(journal)
@@ -36,7 +44,7 @@ async def outcomes(
 
 
 async def _outcome(
-    ports: Ports, key: Key, turn_id: str, call: Call, asker: Asker, tool: Tool | None, seconds: float
+    ports: Calling, key: Key, turn_id: str, call: Call, asker: Asker, tool: Tool | None, seconds: float
 ) -> str:
     notice = {"turnId": turn_id, "callId": call.call_id, "tool": call.tool}
     label = _label(tool.label if tool else call.tool, call)

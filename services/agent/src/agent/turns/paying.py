@@ -38,15 +38,24 @@ def account_of(key: Key, asker: Asker, journal: Journal) -> Account:
 
 
 async def ask_paid(
-    spending: Spending, models: Models, account: Account, config: CompanyConfig, prompt: Prompt, sink: TextSink
+    spending: Spending,
+    models: Models,
+    account: Account,
+    config: CompanyConfig,
+    prompt: Prompt,
+    sink: TextSink,
+    choice: ModelChoice | None = None,
 ) -> Reply:
     """One reply of the company's model, or of the cheaper one when its budget is spent and its settings say so.
+
+    `choice`: these models instead of the company's own.
 
     Raises:
         BudgetSpentError: nothing may be called.
         ModelError: no provider gave a reply.
     """
-    choice = models.chosen(config.preferred_provider, config.preferred_model)
+    if choice is None:
+        choice = models.chosen(config.preferred_provider, config.preferred_model)
     try:
         return await ask(_paid(spending, choice, account, config, "main"), prompt, sink)
     except BudgetSpentError as spent:

@@ -73,6 +73,10 @@ def _results(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, dict[str,
 def _body(content: str) -> dict[str, Any]:
     start, end = content.find("<page_data>\n"), content.rfind("\n</page_data>")
     text = content[start + len("<page_data>\n") : end] if start >= 0 and end > start else content
-    parsed = json.loads(text)
+    try:
+        parsed = json.loads(text)
+    except json.JSONDecodeError:
+        # A tool of the caller's own may answer in words.
+        return {"text": text}
     body = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
     return cast("dict[str, Any]", body["result"]) if "note" in body and isinstance(body.get("result"), dict) else body

@@ -32,7 +32,15 @@ def conversation(
     system: str, spoken: Iterable[tuple[bool, str]], steps: Iterable[Step], *, language: Language, last: bool
 ) -> list[dict[str, Any]]:
     """Everything the model is sent, in the OpenAI chat shape. `last`: the answer must be given now."""
-    messages = [{"role": "system", "content": system}, *alternating(spoken)]
+    messages = [{"role": "system", "content": system}, *alternating(spoken), *stepped(steps)]
+    if last:
+        messages.append({"role": "system", "content": enough_looked_up(language)})
+    return messages
+
+
+def stepped(steps: Iterable[Step]) -> list[dict[str, Any]]:
+    """The replies that asked for tools, each with the results of its calls."""
+    messages: list[dict[str, Any]] = []
     for step in steps:
         messages.append(
             {"role": "assistant", "content": step.text or None, "tool_calls": [_call(c) for c in step.calls]}
@@ -40,8 +48,6 @@ def conversation(
         messages.extend(
             {"role": "tool", "tool_call_id": _id(call), "content": tool_content(call)} for call in step.calls
         )
-    if last:
-        messages.append({"role": "system", "content": enough_looked_up(language)})
     return messages
 
 

@@ -55,13 +55,14 @@ class RequestedCall:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One reply of the model: text, or calls (perhaps with text beside them)."""
+    """One reply of the model: text, or calls (perhaps with text beside them). `cut`: it ended at its token limit."""
 
     text: str = ""
     calls: tuple[RequestedCall, ...] = ()
     usage: Tokens = Tokens()
     model: str = ""
     provider: str = ""
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Completions: the copilot with its tools for callers who keep their conversation themselves."""

@@ -1,0 +1,84 @@
+"""The running answer's text on its way to the caller: batched, and held back while the caller is behind.
+
+What has gone out cannot be taken back, as it can in a chat. So a reply that is made anew after part of it went out ends
+the completion with an error; a caller who does not read along gets no text before a reply is whole, and never sees it.
+"""
+
+import asyncio
+from typing import Protocol
+
+BATCH_SECONDS = 0.03
+"""The first piece goes out at once, further ones together, at most this often."""
+
+
+class BrokenOffError(Exception):
+    """The model broke off after part of its reply had gone out."""
+
+
+class Say(Protocol):
+    """Where text goes; waits while the caller is behind."""
+
+    async def __call__(self, text: str) -> None: ...
+
+
+class Speech:
+    """A TextSink. `whole`: the text of a reply waits until the reply is whole."""
+
+    def __init__(self, say: Say, *, whole: bool) -> None:
+        self._say = say
+        self._whole = whole
+        self._standing: list[str] = []
+        self._running: list[str] = []
+        self._begun = self._out = self._said = self._ended = False
+        self._wake = asyncio.Event()
+        self._sending = asyncio.create_task(self._send())
+
+    def text(self, piece: str) -> None:
+        """More text of the running reply."""
+        if self._said and not self._begun:
+            # A model that says something, uses tools and goes on: two paragraphs.
+            piece = f"\n\n{piece}"
+        self._begun = True
+        self._running.append(piece)
+        if not self._whole:
+            self._wake.set()
+
+    def restart(self) -> None:
+        """The reply is made anew; raises BrokenOffError when part of it has gone out."""
+        if self._out:
+            raise BrokenOffError("the model broke off in mid-answer")
+        self._running.clear()
+        self._begun = False
+
+    def finish_reply(self) -> None:
+        """The reply stands as it was said; what follows belongs to the next one."""
+        self._said = self._said or self._begun
+        self._standing += self._running
+        self._running.clear()
+        self._begun = self._out = False
+        self._wake.set()
+
+    async def finish(self) -> None:
+        """Waits until everything that stands has gone out."""
+        self._ended = True
+        self._wake.set()
+        await self._sending
+
+    def stop(self) -> None:
+        """Nothing more goes out."""
+        self._sending.cancel()
+
+    async def _send(self) -> None:
+        while not (self._ended and not self._standing):
+            await self._wake.wait()
+            self._wake.clear()
+            text = "".join(self._standing)
+            self._standing.clear()
+            if self._running and not self._whole:
+                text += "".join(self._running)
+                self._running.clear()
+                self._out = True
+            if text:
+                await self._say(text)
+                if not self._ended:
+                    await asyncio.sleep(BATCH_SECONDS)

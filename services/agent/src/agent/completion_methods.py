@@ -1,0 +1,76 @@
+"""Completions over the bus: one thin function for each method."""
+
+import asyncio
+
+from agent.completing.completing import Completing
+from agent.completing.speech import BrokenOffError, Speech
+from agent.errors import BudgetSpentError, HelpRefusedError, ModelError, UnreachableError
+from agent.measures import TURNS
+from contracts.completion_rpc import (
+    COMPLETE,
+    MODELS,
+    CompletePart,
+    CompleteRequest,
+    ModelsReply,
+    ModelsRequest,
+)
+from contracts.errors import ErrorCode
+from runtime.errors import RpcError
+from runtime.gen_ai import OPERATION, SPAN_TURN
+from runtime.rpc import RpcServer
+from runtime.streaming import Outlet, StreamServer
+from runtime.telemetry import span
+
+
+class CompletionMethods:
+    """Completions, and the models they may ask for."""
+
+    def __init__(self, completing: Completing) -> None:
+        self._completing = completing
+
+    async def serve(self, server: RpcServer, streams: StreamServer) -> None:
+        """Serves them from now on."""
+        await server.serve(MODELS, self.models)
+        await streams.serve(COMPLETE, self.complete)
+
+    async def models(self, request: ModelsRequest) -> ModelsReply:
+        """The names of models."""
+        try:
+            return ModelsReply(models=await self._completing.models(request.company_id))
+        except (HelpRefusedError, UnreachableError) as error:
+            raise _told(error) from error
+
+    async def complete(self, request: CompleteRequest, outlet: Outlet[CompletePart]) -> None:
+        """An answer in parts, within the time that a turn may take."""
+
+        async def say(text: str) -> None:
+            await outlet.send(CompletePart(text=text))
+
+        speech = Speech(say, whole=not request.stream)
+        outcome = "completion_failed"
+        try:
+            with span(SPAN_TURN, **{OPERATION: SPAN_TURN}):
+                async with asyncio.timeout(self._completing.limits.turn):
+                    end = await self._completing.complete(request, speech)
+                    await outlet.send(CompletePart(end=end))
+            outcome = "completed"
+        except TimeoutError as error:
+            raise RpcError(ErrorCode.TIMEOUT, "no answer within the time of a turn: ask for less") from error
+        except (HelpRefusedError, BudgetSpentError, ModelError, UnreachableError, BrokenOffError) as error:
+            raise _told(error) from error
+        finally:
+            speech.stop()
+            TURNS.labels(outcome).inc()
+
+
+def _told(error: Exception) -> RpcError:
+    """The contract's error for one of this service."""
+    match error:
+        case HelpRefusedError():
+            return RpcError(error.code, str(error), reason=error.reason)
+        case BudgetSpentError():
+            return RpcError(ErrorCode.RATE_LIMITED, str(error), reason=error.until)
+        case ModelError():
+            return RpcError(ErrorCode.UNAVAILABLE, f"no model answered: {error}", retryable=error.retryable)
+        case _:
+            return RpcError(ErrorCode.UNAVAILABLE, str(error), retryable=True)
