@@ -62,6 +62,8 @@ LIVE_CHAT_ALL = "live.chat.>"
 LIVE_PRESENCE_ALL = "live.presence.>"
 TURN_TRIGGERS = (f"chat.*.*.{ChatKind.VISITOR}", f"chat.*.*.{ChatKind.OWNER}")
 """What the agents' turn consumer takes from CHAT: visitor messages, and conversations given back to the AI."""
+ANALYSIS_REQUESTS = "analysis.requested.v1.*.*"
+ANALYSIS_OUTCOMES = "analysis.completed.v1.*.*"
 TOOL_REQUESTS = "tools.call.requested.v1.*"
 MARKET_CLOCK = "live.market.clock.v1"
 """An empty message: the sample market's clock has moved. Replicas of the market-adapter tell each other."""
@@ -107,6 +109,22 @@ def parse_chat(subject: str) -> ChatAddress | None:
 def journal(company: str, conversation: str) -> str:
     """The one journal value of a conversation, in TURNS."""
     return f"turn.{check_company(company)}.{check_id(conversation, 'conversation')}.journal.v1"
+
+
+def analysis(company: str, user: str, analysis_id: str) -> str:
+    """The one value of an analysis, in TURNS; the user is part of it, so that theirs can be read by nobody else and
+    purged together."""
+    return f"turn.{check_company(company)}.{check_id(user, 'user')}.{check_id(analysis_id, 'analysis')}.analysis.v1"
+
+
+def analyses_of(company: str, user: str) -> str:
+    """Every analysis of one user: for purging."""
+    return f"turn.{check_company(company)}.{check_id(user, 'user')}.*.analysis.v1"
+
+
+def analysis_msg_id(company: str, user: str, analysis_id: str) -> str:
+    """The Nats-Msg-Id of a request, or of its outcome: deduplication is stream-wide."""
+    return f"{company}.{user}.analysis.{analysis_id}"
 
 
 def tool_request(category: str) -> str:
@@ -169,6 +187,7 @@ _PARAMETERS = {
     "trace": "the trace: 32 hexadecimal digits",
     "turn": "the turn, or -",
     "part": "a new id",
+    "analysis": "the analysis: 1 to 64 of A-Z a-z 0-9 _ -",
 }
 
 

@@ -10,9 +10,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from contracts import analysis_report
 from contracts.asyncapi import document
 from contracts.events.registry import EVENTS
 from contracts.schemas import breaking_changes, frozen_schema, schema_of
+
+_REPORT = f"{analysis_report.NAME}/{analysis_report.VERSION}.json"
 
 
 def generated(root: Path) -> dict[Path, str]:
@@ -25,6 +28,10 @@ def generated(root: Path) -> dict[Path, str]:
             lines = "\n  ".join(breaks)
             raise SystemExit(f"{event.type} would break its readers; add a new version instead:\n  {lines}")
         texts[schemas / event.name / f"{event.version}.json"] = _text(new)
+    published, now = _read(schemas / _REPORT), analysis_report.report_schema()
+    if published is not None and (breaks := breaking_changes(json.loads(published), now)):
+        raise SystemExit("the analysis report would break its readers:\n  " + "\n  ".join(breaks))
+    texts[schemas / _REPORT] = _text(now)
     texts[root / "docs/asyncapi/asyncapi.json"] = _text(document(version("nexus-contracts")))
     return texts
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from contracts import agent_rpc, completion_rpc, context_rpc, market_rpc, memory_rpc, rpc
+from contracts import agent_rpc, completion_rpc, context_rpc, market_rpc, memory_rpc, rpc, tools_rpc
 
 METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
     *rpc.METHODS,
@@ -11,4 +11,5 @@ METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
     *memory_rpc.METHODS,
     *context_rpc.METHODS,
     *market_rpc.METHODS,
+    *tools_rpc.METHODS,
 )

@@ -45,7 +45,11 @@ CHAT = Stream(
     republish=Republish("chat.>", "live.chat.>"),
 )
 TURNS = Stream(
-    name="TURNS", subjects=("turn.*.*.journal.v1",), max_msgs_per_subject=1, max_bytes=2 * GIB, max_age=7 * 86_400
+    name="TURNS",
+    subjects=("turn.*.*.journal.v1", "turn.*.*.*.analysis.v1"),
+    max_msgs_per_subject=1,
+    max_bytes=2 * GIB,
+    max_age=7 * 86_400,
 )
 TOOLS = Stream(
     name="TOOLS",

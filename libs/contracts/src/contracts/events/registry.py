@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from contracts.events import chat, fact, market, memory, tool, trace, turn
+from contracts.events import analysis, chat, fact, market, memory, tool, trace, turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,16 @@ EVENTS: tuple[EventType, ...] = (
         "TRACES",
         ("gateway", "agent", "tool-executor", "memory", "market-adapter"),
         ("nexus trace",),
+    ),
+    _fact("analysis.requested.v1", analysis.AnalysisRequested, ("gateway", "agent", "other services"), ("agent",)),
+    _fact("analysis.completed.v1", analysis.AnalysisCompleted, ("agent",), ("gateway", "agent", "other services")),
+    EventType(
+        analysis.AnalysisRecord,
+        "turn.analysis.v1",
+        "turn.{company}.{user}.{analysis}.analysis.v1",
+        "TURNS",
+        ("gateway", "agent"),
+        ("agent", "gateway"),
     ),
     _live("run.started.v1", turn.RunStarted),
     _live("tool.started.v1", turn.ToolStarted),

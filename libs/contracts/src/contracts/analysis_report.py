@@ -1,0 +1,127 @@
+"""The report of a market analysis: what `nexus ask`, /v2/analysis, the event and the chat all answer with.
+
+Tool data, so snake_case. Figures are those that the tools gave, untouched: fractions for returns, drawdowns,
+volatility, margins and yield (0.05 = 5 %), money in the ticker's currency; null where a tool said that it is not known,
+absent where no tool was asked. The published JSON Schema is `schemas/analysis.report/v1.json`.
+"""
+
+from datetime import date, datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.envelope import Snake
+
+NAME = "analysis.report"
+VERSION = "v1"
+
+
+class Window(Snake):
+    """The bars that the figures look at, as one: at most a year of sessions."""
+
+    first: date
+    last: date
+    bars: int = Field(ge=1)
+    open: float
+    high: float
+    low: float
+    close: float
+    volume: float | None = None
+
+
+class Finding(Snake):
+    """The figures of one ticker."""
+
+    ticker: str = Field(min_length=1)
+    price: float | None = None
+    currency: str | None = None
+    as_of: datetime | None = None
+    returns: dict[str, float | None] | None = Field(default=None, description="by period: 1d, 1w, 1m, 3m, 1y, ytd")
+    max_drawdown: float | None = Field(default=None, le=0, description="the worst fall from a peak in the window")
+    current_drawdown: float | None = Field(default=None, le=0, description="from the window's highest close")
+    volatility: float | None = Field(default=None, ge=0, description="of daily log returns, annualised with 252")
+    sma_20: float | None = None
+    sma_50: float | None = None
+    sma_200: float | None = None
+    atr_14: float | None = Field(default=None, ge=0)
+    volume_zscore: float | None = None
+    window: Window | None = None
+    period: str | None = Field(default=None, description="of the reported figures")
+    pe: float | None = None
+    eps: float | None = None
+    revenue: float | None = None
+    market_cap: float | None = None
+    gross_margin: float | None = None
+    net_margin: float | None = None
+    dividend_yield: float | None = None
+    beta: float | None = None
+    next_earnings_date: date | None = None
+    next_earnings_status: str | None = None
+    next_dividend_date: date | None = None
+
+
+class Ranked(Snake):
+    """One figure side by side; `highest` and `lowest` only where every ticker has it and they differ."""
+
+    figure: str
+    values: dict[str, float | None]
+    highest: str | None = None
+    lowest: str | None = None
+
+
+class Comparison(Snake):
+    """Several tickers side by side. `period`: the one that the query asks about."""
+
+    period: Literal["1d", "1w", "1m", "3m", "1y", "ytd"]
+    tickers: list[str] = Field(min_length=2)
+    figures: list[Ranked]
+
+
+class ToolUse(Snake):
+    """`calls` is counted per ticker: one call for two tickers is two."""
+
+    tool: str
+    tickers: list[str]
+    calls: int = Field(ge=1)
+
+
+class Source(Snake):
+    """Where a ticker's figures are from, and of when they are. `report`: the published accounts behind them."""
+
+    ticker: str
+    source: str = Field(min_length=1)
+    as_of: datetime
+    tool: str | None = None
+    report: str | None = None
+
+
+class Failure(Snake):
+    """A ticker that a tool could not answer."""
+
+    error: str
+    ticker: str
+    reason: str
+
+
+class AnalysisReport(Snake):
+    """The answer to one query."""
+
+    query: str
+    tickers: list[str]
+    summary: str = Field(min_length=1)
+    findings: list[Finding]
+    comparison: Comparison | None = None
+    tools_used: list[ToolUse]
+    sources: list[Source]
+    limitations: list[str]
+    disclaimer: str = Field(min_length=1)
+    generated_at: datetime
+    errors: list[Failure] = Field(default_factory=list[Failure])
+    language: Literal["es", "en"] = "en"
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a report, as the model has it now."""
+    schema = AnalysisReport.model_json_schema()
+    schema["title"] = f"{NAME}.{VERSION}"
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

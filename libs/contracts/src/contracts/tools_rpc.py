@@ -1,0 +1,42 @@
+"""What a service asks of the tool-executor that calls tools by itself, with no model that reads their descriptions."""
+
+from typing import Any
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.ids import CompanyId
+from contracts.rpc import Rpc
+
+
+class ToolDetailsRequest(Wire):
+    """Everything about these tools, as far as this caller may use them."""
+
+    company_id: CompanyId
+    role: str
+    plan: str = "free"
+    language: str = "es"
+    names: list[str] = Field(min_length=1, max_length=50)
+
+
+class ToolDetails(Wire):
+    """One tool; the schemas are JSON Schema 2020-12, the examples arguments that it takes."""
+
+    name: str
+    category: str
+    description: str
+    parameters: dict[str, Any]
+    output_schema: dict[str, Any]
+    examples: list[dict[str, Any]]
+    budget_per_ticker: int = Field(ge=0, description="calls for one ticker in one analysis")
+
+
+class ToolDetailsReply(Wire):
+    """In the catalogue's own order; what the caller may not use is left out."""
+
+    tools: list[ToolDetails]
+
+
+TOOL_DETAILS = Rpc("rpc.tools.details.v1", ToolDetailsRequest, ToolDetailsReply, queue="tool-executor")
+
+METHODS: tuple[Rpc[Any, Any], ...] = (TOOL_DETAILS,)

@@ -1,0 +1,155 @@
+"""What a query asks about, read by rules: its language, the period, and whether it may be answered."""
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+from agent.domain.analysis.tickers import tickers_in
+from agent.domain.offline.reading import language_of, plain
+from agent.domain.prompt.layers import Language
+
+Period = Literal["1d", "1w", "1m", "3m", "1y", "ytd"]
+
+
+class Refusal(Enum):
+    """Why a query gets no figures."""
+
+    ADVICE = "advice"
+    GUARANTEE = "guarantee"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPeriod:
+    """The period that leads the answer. `beyond`: the query names one that the tools do not reach."""
+
+    period: Period = "1y"
+    named: bool = False
+    beyond: bool = False
+
+
+_ES = re.compile(
+    r"\b(compara\w*|analiza\w*|analisis|ultimo|ultima|ano|mes|semana|trimestre|rendimiento|rentabilidad|acciones|bolsa|"
+    r"mercado|frente|entre|dame|muestra\w*|como le ha ido|volatilidad|riesgo|caida|y)\b"
+)
+_EN = re.compile(
+    r"\b(compare|analy[sz]e|analysis|last|year|month|week|quarter|return|returns|stocks?|market|versus|between|show|"
+    r"give|"
+    r"how|volatility|risk|drawdown|and|over)\b"
+)
+_FINANCE = re.compile(
+    r"\b(stocks?|shares?|equit(?:y|ies)|etfs?|funds?|index|indices|bonds?|treasur(?:y|ies)|gold|commodit(?:y|ies)|"
+    r"crypto\w*|"
+    r"bitcoin|markets?|ticker|tickers|price|prices|returns?|performance|perform(?:ed|ing)?|volatility|drawdowns?|risk|"
+    r"valuation|earnings|dividends?|revenue|margins?|p/?e|eps|market cap\w*|fundamentals?|trend|momentum|moving "
+    r"averages?|"
+    r"sma|atr|rally|sell-?off|bull\w*|bear\w*|invest\w*|portfolio|trading|traded?|quote|sector|econom\w*|financ\w*|"
+    r"acci(?:on|ones)|bolsa|mercados?|fondos?|indices?|bonos?|oro|cripto\w*|precios?|cotiza\w*|rentabilidad\w*|"
+    r"rendimiento\w*|"
+    r"volatilidad|caidas?|riesgo|valoracion|resultados|beneficios?|dividendos?|ingresos|margen(?:es)?|per|"
+    r"capitalizacion|"
+    r"fundamentales|tendencia|medias? movil\w*|inver[st]\w*|cartera|divisas?)\b"
+)
+_ANALYSE = re.compile(
+    r"\b(compar\w+|analy[sz]\w*|analiza\w*|analisis|versus|vs|how (?:has|have|did|is|are|does|do)|look at|overview|"
+    r"report|"
+    r"summar\w+|como (?:le|les|ha|han|va|van|estuvo|esta|estan)|resum\w+|informe|panorama|evolucion|frente a)\b"
+)
+_OTHER = re.compile(
+    r"\b(poem|recipe|joke|song|story|essay|translate|weather|football|soccer|movie|film|diagnos\w+|symptom\w*|lawsuit|"
+    r"homework|python|javascript|source code|horoscope|election|vote for|poema|receta|chiste|cancion|cuento|traduc\w+|"
+    r"el tiempo en|futbol|pelicula|sintoma\w*|deberes|horoscopo|elecciones)\b"
+)
+_ADVICE = re.compile(
+    r"\b(?:(?:should|shall|must|ought) (?:i|we|my \w+)\b|(?:do|would|could|can) you (?:recommend|advise|suggest)|"
+    r"(?:recommend|advise|tell) me\b|what (?:would|should) (?:you|i) (?:buy|sell|do|invest)|"
+    r"is (?:it|now|this|\w+) an? (?:good|bad|right|great) (?:time|moment|buy|investment|idea)|worth (?:buying|"
+    r"selling|investing)|"
+    r"which (?:one )?(?:to|should i|is best to) (?:buy|sell)|where (?:do|should|can) i (?:put|invest)|"
+    r"my (?:savings|pension|retirement|mortgage|inheritance|salary)|for my (?:age|situation|retirement|profile)|"
+    r"deb(?:o|eria|eriamos|emos) (?:yo )?(?:comprar|vender|invertir|meter|poner|mantener)|"
+    r"me (?:recomiendas|aconsejas|conviene|sugieres|recomendarias|aconsejarias)|que (?:compro|vendo|harias)|"
+    r"(?:conviene|vale la pena|merece la pena|es buen momento|es un buen momento)(?: para| de)? ?(?:comprar|vender|"
+    r"invertir|entrar)|"
+    r"en que (?:invierto|debo invertir)|mis (?:ahorros|pension\w*)|mi (?:jubilacion|hipoteca|pension|herencia|sueldo)|"
+    r"es (?:\w+ )?(?:una )?buena (?:compra|inversion))\b"
+)
+_GUARANTEE = re.compile(
+    r"\b(?:guarante\w+|sure (?:thing|win|profit|bet)|can(?:no|')?t lose|no risk at all|without (?:any )?risk|"
+    r"certain(?:ly)? (?:to )?(?:rise|go up|double|win|profit)|will (?:definitely|certainly|surely)|100 ?% (?:sure|"
+    r"safe|certain)|"
+    r"risk-?free (?:profit|return|investment|gain)s?|garanti\w+|gan(?:ar|ancia) segur[oa]|sin (?:ningun )?riesgo|"
+    r"(?:seguro|segura|seguramente|ciertamente) (?:que )?(?:sub\w+|gan\w+|dobl\w+)|100 ?% segur[oa]|no puedo perder)\b"
+)
+_WORD = r"(?:the |my |this |past |last |previous |ultim[oa]s? |pasad[oa]s? |el |la |los |las |en |de )*"
+_PERIODS: tuple[tuple[Period, re.Pattern[str]], ...] = (
+    ("ytd", re.compile(r"\b(ytd|year[- ]to[- ]date|this year|so far this year|en lo que va de(?:l)? ano|este ano)\b")),
+    ("3m", re.compile(rf"\b({_WORD}(?:3|three|tres) (?:months|meses)|quarter|trimestre|3m)\b")),
+    (
+        "1y",
+        re.compile(rf"\b({_WORD}(?:12|twelve|doce) (?:months|meses)|1y|52 weeks|year|anual|ano)\b"),
+    ),
+    ("1m", re.compile(r"\b(months?|mes|mensual|1m|30 days|30 dias)\b")),
+    ("1w", re.compile(r"\b(weeks?|semanas?|semanal|1w|7 days|7 dias)\b")),
+    ("1d", re.compile(r"\b(today|yesterday|daily|1d|one day|hoy|ayer|diari[oa]|un dia)\b")),
+)
+_BEYOND = re.compile(
+    r"\b((?:[2-9]|[1-9]\d|two|three|four|five|ten|twenty|dos|tres|cuatro|cinco|diez|veinte)[- ](?:years?|anos?)|"
+    r"decades?|decadas?|"
+    r"since (?:19|20)\d\d|desde (?:el )?(?:19|20)\d\d|all[- ]time|historic\w*|5y|10y|6 months|six months|6 meses|"
+    r"seis meses)\b"
+)
+
+
+def language_in(query: str, default: Language) -> Language:
+    """The language that the query is written in."""
+    said = plain(query)
+    spanish, english = len(_ES.findall(said)), len(_EN.findall(said))
+    if any(mark in query for mark in "¿¡ñ"):
+        return "es"
+    if spanish != english:
+        return "es" if spanish > english else "en"
+    return language_of(query, default)
+
+
+def refusal_of(query: str, *, tickers_given: bool) -> Refusal | None:
+    """Why this query is not answered; None: it may be. Markets and finance, no personal advice, no guarantees."""
+    said = plain(query).replace("’", "'")
+    if _GUARANTEE.search(said):
+        return Refusal.GUARANTEE
+    if _ADVICE.search(said):
+        return Refusal.ADVICE
+    about_markets = bool(_FINANCE.search(said) or tickers_in(query))
+    if _OTHER.search(said) and not _FINANCE.search(said):
+        return Refusal.OTHER
+    return None if about_markets or tickers_given else Refusal.OTHER
+
+
+def is_analysis(text: str) -> bool:
+    """Whether a chat message asks for an analysis: it compares or looks back, about markets or tickers."""
+    said = plain(text)
+    if not _ANALYSE.search(said) or _OTHER.search(said):
+        return False
+    tickers = tickers_in(text)
+    looks_back = any(pattern.search(said) for _, pattern in _PERIODS)
+    compares = bool(re.search(r"\b(compar\w+|versus|vs|frente a|analy[sz]\w*|analiza\w*|analisis)\b", said))
+    return bool(tickers) and (compares or looks_back)
+
+
+def period_in(query: str) -> AskedPeriod:
+    """The period that the query asks about: a year where it names none."""
+    said = plain(query)
+    beyond = bool(_BEYOND.search(said))
+    if beyond:
+        return AskedPeriod("1y", named=False, beyond=True)
+    for period, pattern in _PERIODS:
+        if pattern.search(said):
+            return AskedPeriod(period, named=True)
+    return AskedPeriod()
+
+
+def periods_named(text: str) -> set[Period]:
+    """Every period that a clause names."""
+    said = plain(text)
+    return {period for period, pattern in _PERIODS if pattern.search(said)}

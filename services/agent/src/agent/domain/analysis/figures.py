@@ -1,0 +1,87 @@
+"""What the tools gave, ticker by ticker: findings, sources and failures. Nothing here computes a figure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from contracts.events.analysis import AnalysisCall
+
+SNAPSHOT, EVENTS = "market_snapshot", "fundamentals_events"
+_SNAPSHOT_FIGURES = (
+    "price", "currency", "returns", "max_drawdown", "current_drawdown", "volatility", "sma_20", "sma_50", "sma_200",
+    "atr_14", "volume_zscore",
+)  # fmt: skip
+_EVENTS_FIGURES = (
+    "period", "pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield", "beta",
+    "next_earnings_date", "next_earnings_status", "next_dividend_date",
+)  # fmt: skip
+_WINDOW = ("first", "last", "bars", "open", "high", "low", "close", "volume")
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What came of the calls. `findings` in the order of the tickers; `unanswered`: (ticker, tool) without a word."""
+
+    findings: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    sources: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    errors: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    unanswered: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+
+def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
+    """What usable answers say about the analysis' own tickers; later answers about a ticker replace earlier ones."""
+    found = Gathered()
+    figures: dict[str, dict[str, Any]] = {}
+    for call in calls:
+        data = data_of(call)
+        if data is None:
+            continue
+        answered = cast("dict[str, Any]", data.get("tickers") or {})
+        failed = {
+            str(entry["ticker"]): {**entry, "tool": call.tool}
+            for entry in cast("list[dict[str, Any]]", data.get("errors") or [])
+        }
+        for ticker in call.tickers:
+            if ticker in answered:
+                entry = cast("dict[str, Any]", answered[ticker])
+                figures.setdefault(ticker, {"ticker": ticker}).update(_figures(call.tool, entry))
+                found.sources.append(_source(call.tool, ticker, entry))
+            elif ticker in failed:
+                found.errors.append(failed[ticker])
+            else:
+                found.unanswered.append((ticker, call.tool))
+    found.findings.extend(figures[ticker] for ticker in tickers if ticker in figures)
+    found.sources.sort(key=lambda source: list(tickers).index(source["ticker"]))
+    return found
+
+
+def data_of(call: AnalysisCall) -> dict[str, Any] | None:
+    """The data of a call that succeeded."""
+    result = call.result or {}
+    data = result.get("data") if result.get("success") else None
+    return cast("dict[str, Any]", data) if isinstance(data, dict) else None
+
+
+def has_prices(finding: Mapping[str, Any]) -> bool:
+    """Whether the finding says how the price has moved."""
+    return finding.get("returns") is not None
+
+
+def _figures(tool: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    names = _SNAPSHOT_FIGURES if tool == SNAPSHOT else _EVENTS_FIGURES
+    taken = {name: entry[name] for name in names if name in entry}
+    if tool == SNAPSHOT:
+        taken["as_of"] = entry["as_of"]
+        window = entry.get("ohlcv")
+        if isinstance(window, dict):
+            bars = cast("dict[str, Any]", window)
+            taken["window"] = {name: bars[name] for name in _WINDOW if name in bars}
+    elif "currency" in entry:
+        taken["currency"] = entry["currency"]
+    return taken
+
+
+def _source(tool: str, ticker: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    source = {"ticker": ticker, "source": entry["source"], "as_of": entry["as_of"], "tool": tool}
+    report = entry.get("report_source")
+    return {**source, "report": report} if report else source

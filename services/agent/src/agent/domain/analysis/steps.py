@@ -1,0 +1,255 @@
+"""An analysis as a state machine: from its record to the next thing to do, and nothing else.
+
+    tickers ─► routing ─► calls ─► once more, where an answer cannot be used ─► summary ─► report
+
+The record alone decides (with the policy and whether an answer fits its schema), so an agent that takes over goes on
+where the last one stopped: model replies and results that are recorded are not asked for again.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from agent.domain.analysis.asked import Period, language_in, period_in, refusal_of
+from agent.domain.analysis.checking import unsupported
+from agent.domain.analysis.figures import Gathered, data_of, gathered
+from agent.domain.analysis.planning import (
+    Planned,
+    ToolInfo,
+    fall_back,
+    read_routing,
+    read_tickers,
+    within_budgets,
+)
+from agent.domain.analysis.prompts import Messages, routing_messages, summary_messages, tickers_messages
+from agent.domain.analysis.reporting import limits_of_data, report_of, without_figures
+from agent.domain.analysis.summary import basis, rule_summary
+from agent.domain.analysis.texts import note, plain_summary
+from agent.domain.analysis.tickers import normal_tickers, tickers_in
+from agent.domain.prompt.layers import Language
+from contracts.events.analysis import MAX_TICKERS, AnalysisCall, AnalysisRecord, AnalysisReply, ModelStep
+
+Usable = Callable[[str, Mapping[str, Any]], bool]
+"""Whether a tool's data fit the tool's output schema."""
+MAX_SUMMARY = 4_000
+"""Characters of a model's summary; a longer one is no summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What holds for every analysis: the tools there are, the budget, the proxies."""
+
+    tools: Sequence[ToolInfo]
+    max_calls: int = 12
+    default_tickers: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask the model."""
+
+    step: ModelStep
+    messages: Messages
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Run these calls, side by side."""
+
+    calls: tuple[AnalysisCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """This is the report."""
+
+    report: dict[str, Any]
+
+
+Step = Ask | Run | Finish
+
+
+def language_of(record: AnalysisRecord) -> Language:
+    """The language that the report is in: the query's own."""
+    return language_in(record.request.query, record.request.language or "en")
+
+
+def advance(record: AnalysisRecord, policy: Policy, usable: Usable, now: datetime) -> tuple[AnalysisRecord, Step]:
+    """The record with what follows from it, and the next step. Raises InvalidSymbolError for a given ticker that is
+    none."""
+    language = language_of(record)
+    if not record.tickers:
+        record, step = _with_tickers(record, policy, language, now)
+        if step is not None:
+            return record, step
+    if not record.planned:
+        record, step = _with_plan(record, policy, language)
+        if step is not None:
+            return record, step
+    waiting = tuple(call for call in record.calls if call.result is None)
+    if not waiting:
+        record, waiting = _with_second_tries(record, usable)
+    if waiting:
+        return record.model_copy(update={"stage": "calling"}), Run(waiting)
+    return _finished(record, usable, language, now)
+
+
+def replied(record: AnalysisRecord, reply: AnalysisReply) -> AnalysisRecord:
+    """The record with one more model reply, or failure."""
+    return record.model_copy(update={"replies": [*record.replies, reply]})
+
+
+def ran(record: AnalysisRecord, results: Mapping[str, dict[str, Any]]) -> AnalysisRecord:
+    """The record with results, by call id."""
+    calls = [
+        call.model_copy(update={"result": results[call.call_id]}) if call.call_id in results else call
+        for call in record.calls
+    ]
+    return record.model_copy(update={"calls": calls})
+
+
+def _with_tickers(
+    record: AnalysisRecord, policy: Policy, language: Language, now: datetime
+) -> tuple[AnalysisRecord, Step | None]:
+    request = record.request
+    given = normal_tickers(request.tickers or [])
+    refusal = refusal_of(request.query, tickers_given=bool(given))
+    if refusal is not None:
+        return record, Finish(without_figures(record, refusal.value, [note("refused", language)], language, now))
+    notes = list(record.notes)
+    tickers = given or tickers_in(request.query)
+    if len(tickers) > MAX_TICKERS:
+        notes.append(note("too_many", language, max=MAX_TICKERS))
+        tickers = tickers[:MAX_TICKERS]
+    if not tickers and request.use_llm:
+        reply = _reply(record, "tickers")
+        if reply is None:
+            return record.model_copy(update={"stage": "reading"}), Ask("tickers", tickers_messages(request.query))
+        tickers = list(dict.fromkeys(read_tickers(reply.text or "") or ()))
+        if tickers:
+            notes.append(note("inferred", language, tickers=", ".join(tickers)))
+    if not tickers and policy.default_tickers:
+        tickers = list(policy.default_tickers)[:MAX_TICKERS]
+        notes.append(note("proxies", language, tickers=", ".join(tickers)))
+    if not tickers:
+        return record, Finish(without_figures(record, "no_tickers", [*notes, note("asks", language)], language, now))
+    return record.model_copy(update={"tickers": tickers, "notes": notes}), None
+
+
+def _with_plan(record: AnalysisRecord, policy: Policy, language: Language) -> tuple[AnalysisRecord, Step | None]:
+    request, notes = record.request, list(record.notes)
+    known = {tool.name for tool in policy.tools}
+    by_rule = fall_back(record.tickers)
+    notes_away = [note("tool_away", language, tool=one.tool) for one in by_rule if one.tool not in known]
+    by_rule = tuple(one for one in by_rule if one.tool in known)
+    wanted: Sequence[Planned] | None = None
+    if request.use_llm:
+        reply = _reply(record, "routing")
+        if reply is None:
+            messages = routing_messages(request.query, record.tickers, policy.tools, policy.max_calls)
+            return record.model_copy(update={"stage": "planning"}), Ask("routing", messages)
+        if reply.text is None:
+            notes.append(note("model_away", language, reason=reply.failure or "?"))
+        else:
+            wanted = read_routing(reply.text)
+            if wanted is None:
+                notes.append(note("bad_routing", language))
+    else:
+        notes.append(note("no_model_asked", language))
+    if wanted is None:
+        wanted = by_rule
+        notes += notes_away
+    plan = within_budgets(wanted, record.tickers, policy.tools, policy.max_calls, language)
+    notes += plan.notes
+    if not plan.calls and wanted is not by_rule:
+        notes += [note("empty_routing", language), *notes_away]
+        plan = within_budgets(by_rule, record.tickers, policy.tools, policy.max_calls, language)
+        notes += plan.notes
+    calls = [
+        AnalysisCall(call_id=f"{request.analysis_id}-{index}", tool=one.tool, tickers=list(one.tickers))
+        for index, one in enumerate(plan.calls)
+    ]
+    return record.model_copy(update={"planned": True, "calls": calls, "notes": notes}), None
+
+
+def _with_second_tries(record: AnalysisRecord, usable: Usable) -> tuple[AnalysisRecord, tuple[AnalysisCall, ...]]:
+    """One more try for what cannot be used, ticker by ticker: one bad answer must not cost the others theirs."""
+    tried = {(call.tool, ticker) for call in record.calls if call.again for ticker in call.tickers}
+    more: list[AnalysisCall] = []
+    for call in record.calls:
+        if call.again or not _invalid(call, usable):
+            continue
+        for ticker in call.tickers:
+            if (call.tool, ticker) not in tried:
+                call_id = f"{record.request.analysis_id}-{len(record.calls) + len(more)}"
+                more.append(AnalysisCall(call_id=call_id, tool=call.tool, tickers=[ticker], again=True))
+                tried.add((call.tool, ticker))
+    if not more:
+        return record, ()
+    return record.model_copy(update={"calls": [*record.calls, *more]}), tuple(more)
+
+
+def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: datetime) -> tuple[AnalysisRecord, Step]:
+    request, period = record.request, period_in(record.request.query)
+    good = [call for call in record.calls if data_of(call) is not None and not _invalid(call, usable)]
+    found = gathered(record.tickers, good)
+    limitations = [*record.notes, *_failures(record.calls, usable, language), *limits_of_data(found, period, language)]
+    if not found.findings:
+        tickers = ", ".join(record.tickers)
+        summary = plain_summary("nothing", language, tickers=tickers)
+        return record, Finish(report_of(record, found, summary, limitations, period, language, now))
+    routing = _reply(record, "routing")
+    if request.use_llm and routing is not None and routing.text is not None:
+        reply = _reply(record, "summary")
+        if reply is None:
+            messages = summary_messages(request.query, found.findings, limitations, period.period, language)
+            return record.model_copy(update={"stage": "writing"}), Ask("summary", messages)
+        summary, remark = _judged(reply, found, period.period, language)
+        limitations = [*limitations, *remark]
+    else:
+        summary = _by_rule(found, period.period, language)
+    return record, Finish(report_of(record, found, summary, limitations, period, language, now))
+
+
+def _judged(reply: AnalysisReply, found: Gathered, period: Period, language: Language) -> tuple[str, list[str]]:
+    """The model's summary where it says only what the tools gave; otherwise the rule's, and why."""
+    if reply.text is None or not reply.text.strip():
+        return _by_rule(found, period, language), [note("summary_away", language)]
+    text = " ".join(reply.text.split())
+    if len(text) > MAX_SUMMARY or unsupported(reply.text, found.findings, period):
+        return _by_rule(found, period, language), [note("summary_unsupported", language)]
+    return f"{text} {basis(found.findings, found.sources, language)}", []
+
+
+def _by_rule(found: Gathered, period: Period, language: Language) -> str:
+    return f"{rule_summary(found.findings, period, language)} {basis(found.findings, found.sources, language)}".strip()
+
+
+def _failures(calls: Sequence[AnalysisCall], usable: Usable, language: Language) -> list[str]:
+    """What calls could not answer, where no second try made it good."""
+    notes: list[str] = []
+    for call in calls:
+        tickers = ", ".join(call.tickers)
+        if _invalid(call, usable):
+            if call.again:
+                notes.append(note("invalid_output", language, tool=call.tool, tickers=tickers))
+        elif data_of(call) is None:
+            error: dict[str, Any] = (call.result or {}).get("error") or {}
+            reason = error.get("message") or error.get("code") or "?"
+            notes.append(note("call_failed", language, tool=call.tool, tickers=tickers, reason=str(reason).rstrip(".")))
+    return notes
+
+
+def _invalid(call: AnalysisCall, usable: Usable) -> bool:
+    """Whether the answer is one that does not fit its schema, as the executor or we found."""
+    data = data_of(call)
+    if data is not None:
+        return not usable(call.tool, data)
+    result = call.result or {}
+    error: dict[str, Any] = result.get("error") or {}
+    return bool(result.get("success")) or error.get("code") == "INVALID_OUTPUT"
+
+
+def _reply(record: AnalysisRecord, step: ModelStep) -> AnalysisReply | None:
+    return next((reply for reply in record.replies if reply.step == step), None)

@@ -1,0 +1,245 @@
+"""The summary by rule: what the figures say, with their period and date, and no more than they say."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from agent.domain.analysis.asked import Period
+from agent.domain.analysis.comparing import PERIODS, value_of
+from agent.domain.analysis.figures import has_prices
+from agent.domain.analysis.wording import OVER, SHORT, as_date, day, joined, money, percent
+from agent.domain.analysis.wording import number as plain_number
+from agent.domain.prompt.layers import Language
+
+Finding = Mapping[str, Any]
+UNUSUAL_VOLUME = 2.0
+"""Standard deviations from which a session's volume is worth a word."""
+
+
+def rule_summary(findings: Sequence[Finding], period: Period, language: Language) -> str:
+    """A few sentences about at least one finding: the period's returns first, then risk, trend, value and dates."""
+    priced = [finding for finding in findings if has_prices(finding)]
+    sentences: list[str] = []
+    if priced:
+        sentences += _moves(priced, period, language)
+        sentences += _risk(priced, language)
+        sentences += _other_periods(priced, period, language)
+        sentences += [sentence for finding in priced for sentence in _trend(finding, language)]
+    sentences += _value(findings, language)
+    sentences += [sentence for finding in findings for sentence in _dates(finding, language)]
+    return " ".join(sentences)
+
+
+def basis(findings: Sequence[Finding], sources: Sequence[Mapping[str, Any]], language: Language) -> str:
+    """Where the figures are from and of when they are, in a sentence."""
+    names = joined(list(dict.fromkeys(str(source["source"]) for source in sources)), language)
+    dates = sorted({as_date(source["as_of"]) for source in sources})
+    if not dates or not findings:
+        return ""
+    shown = day(dates[-1], language)
+    return {
+        "es": f"Cifras de la fuente {names}, a {shown}; rentabilidades sin dividendos.",
+        "en": f"Figures from source {names}, as of {shown}; returns without dividends.",
+    }[language]
+
+
+def _moves(priced: Sequence[Finding], period: Period, language: Language) -> list[str]:
+    name = f"returns.{period}"
+    known = [(finding, value) for finding in priced if (value := value_of(finding, name)) is not None]
+    if not known:
+        label = SHORT[period][language]
+        tickers = joined([str(finding["ticker"]) for finding in priced], language)
+        return [
+            {
+                "es": f"No hay historia suficiente para la rentabilidad de {label} de {tickers}.",
+                "en": f"There is not enough history for the return of {tickers} over {label}.",
+            }[language]
+        ]
+    over = OVER[period][language].format(date=day(known[0][0]["as_of"], language))
+    known.sort(key=lambda pair: -pair[1])
+    said = [f"{finding['ticker']} {_moved(value, language)}" for finding, value in known]
+    note = {"es": "(precio, sin dividendos)", "en": "(price alone, dividends not counted)"}[language]
+    sentences = [f"{over} {note}, {joined(said, language)}."]
+    if len(known) > 1:
+        best, worst = known[0], known[-1]
+        if percent(best[1], language) == percent(worst[1], language):
+            sentences.append({"es": "La diferencia es mínima.", "en": "There is next to no difference."}[language])
+        elif len(known) == 2:
+            verb = {"es": "lo hizo mejor que", "en": "did better than"}[language]
+            sentences.append(f"{best[0]['ticker']} {verb} {worst[0]['ticker']}.")
+        else:
+            sentences.append(
+                {
+                    "es": f"La mejor fue {best[0]['ticker']} y la peor {worst[0]['ticker']}.",
+                    "en": f"{best[0]['ticker']} did best and {worst[0]['ticker']} worst.",
+                }[language]
+            )
+    return sentences
+
+
+def _moved(value: float, language: Language) -> str:
+    text = percent(abs(value), language)
+    if text == percent(0.0, language):
+        return {"es": "apenas se movió", "en": "hardly moved"}[language]
+    verb = {"es": ("bajó un", "subió un"), "en": ("fell", "rose")}[language][value > 0]
+    return f"{verb} {text}"
+
+
+def _risk(priced: Sequence[Finding], language: Language) -> list[str]:
+    sentences: list[str] = []
+    known = [finding for finding in priced if value_of(finding, "volatility") is not None]
+    words: list[str] = []
+    for finding in known:
+        volatility, worst = value_of(finding, "volatility"), value_of(finding, "max_drawdown")
+        if volatility is None or worst is None:
+            continue
+        vol, fall = percent(volatility, language), percent(abs(worst), language)
+        words.append(
+            {
+                "es": f"{finding['ticker']}, volatilidad {vol} y caída máxima {fall}",
+                "en": f"{finding['ticker']}, volatility {vol} and maximum drawdown {fall}",
+            }[language]
+        )
+    if words:
+        start = {
+            "es": "Riesgo en un año como mucho (volatilidad anualizada, caída desde el máximo): ",
+            "en": "Risk over at most a year (annualised volatility, fall from a peak): ",
+        }[language]
+        sentences.append(start + "; ".join(words) + ".")
+    if len(known) == 2:
+        sentences += _calmer(known[0], known[1], language)
+    return sentences
+
+
+def _calmer(one: Finding, other: Finding, language: Language) -> list[str]:
+    pairs = [(value_of(one, name), value_of(other, name)) for name in ("volatility", "max_drawdown")]
+    (vol_one, vol_other), (fall_one, fall_other) = pairs
+    if vol_one is None or vol_other is None or fall_one is None or fall_other is None:
+        return []
+    if vol_one < vol_other and fall_one > fall_other:
+        calm, rough = one, other
+    elif vol_one > vol_other and fall_one < fall_other:
+        calm, rough = other, one
+    else:
+        return []
+    return [
+        {
+            "es": f"{calm['ticker']} fluctuó menos y cayó menos que {rough['ticker']}.",
+            "en": f"{calm['ticker']} fluctuated less and fell less than {rough['ticker']}.",
+        }[language]
+    ]
+
+
+def _other_periods(priced: Sequence[Finding], period: Period, language: Language) -> list[str]:
+    parts: list[str] = []
+    for finding in priced:
+        said = [
+            f"{SHORT[other][language]} {_signed(value, language)}"
+            for other in PERIODS
+            if other not in (period, "1d", "1w") and (value := value_of(finding, f"returns.{other}")) is not None
+        ]
+        if said:
+            parts.append(f"{finding['ticker']}: {', '.join(said)}")
+    start = {"es": "Otros periodos: ", "en": "Other periods: "}[language]
+    return [start + "; ".join(parts) + "."] if parts else []
+
+
+def _signed(value: float, language: Language) -> str:
+    text = percent(value, language)
+    return f"+{text}" if value > 0 and not text.startswith("0,0 ") and text != "0.0%" else text
+
+
+def _trend(finding: Finding, language: Language) -> list[str]:
+    price, ticker = value_of(finding, "price"), finding["ticker"]
+    if price is None:
+        return []
+    close = money(price, finding.get("currency"), language)
+    averages = [(n, value_of(finding, f"sma_{n}")) for n in (50, 200)]
+    sentences: list[str] = []
+    known = [(n, value) for n, value in averages if value is not None]
+    if known:
+        shown = _averages(known, finding.get("currency"), language)
+        above = {price > value for _, value in known}
+        places = {"es": ("por debajo de", "por encima de"), "en": ("below", "above")}[language]
+        place = {"es": "entre", "en": "between"}[language] if len(above) > 1 else places[above.pop()]
+        verb = {"es": "cierra en", "en": "closes at"}[language]
+        sentences.append(f"{ticker} {verb} {close}, {place} {shown}.")
+    unusual = value_of(finding, "volume_zscore")
+    if unusual is not None and abs(unusual) >= UNUSUAL_VOLUME:
+        size = plain_number(abs(unusual), language, 1)
+        more = {"es": ("menor", "mayor"), "en": ("below", "above")}[language][unusual > 0]
+        sentences.append(
+            {
+                "es": f"Su último volumen fue mucho {more} de lo habitual (z {size}).",
+                "en": f"Its last volume was far {more} the usual (z {size}).",
+            }[language]
+        )
+    return sentences
+
+
+def _averages(known: Sequence[tuple[int, float]], currency: str | None, language: Language) -> str:
+    if language == "es":
+        said = [f"de {n} sesiones ({money(value, currency, language)})" for n, value in known]
+        return f"{'su media' if len(known) == 1 else 'sus medias'} {joined(said, language)}"
+    said = [f"{n}-session ({money(value, currency, language)})" for n, value in known]
+    return f"its {joined(said, language)} {'average' if len(known) == 1 else 'averages'}"
+
+
+def _value(findings: Sequence[Finding], language: Language) -> list[str]:
+    parts: list[str] = []
+    for finding in findings:
+        said = [text for text in (write(finding, language) for write in _VALUES) if text]
+        if said:
+            period = finding.get("period")
+            head = f"{finding['ticker']}, {period}" if period else str(finding["ticker"])
+            parts.append(f"{head}: {', '.join(said)}")
+    start = {"es": "Fundamentales publicados: ", "en": "Published fundamentals: "}[language]
+    return [start + "; ".join(parts) + "."] if parts else []
+
+
+def _price_earnings(finding: Finding, language: Language) -> str:
+    value = value_of(finding, "pe")
+    name = {"es": "PER", "en": "P/E"}[language]
+    return "" if value is None else f"{name} {plain_number(value, language, 1 if abs(value) < 100 else 0)}"
+
+
+def _capitalisation(finding: Finding, language: Language) -> str:
+    value = value_of(finding, "market_cap")
+    name = {"es": "capitalización", "en": "market cap"}[language]
+    return "" if value is None else f"{name} {money(value, finding.get('currency'), language)}"
+
+
+def _net_margin(finding: Finding, language: Language) -> str:
+    value = value_of(finding, "net_margin")
+    name = {"es": "margen neto", "en": "net margin"}[language]
+    return "" if value is None else f"{name} {percent(value, language)}"
+
+
+def _yield(finding: Finding, language: Language) -> str:
+    value = value_of(finding, "dividend_yield")
+    name = {"es": "rentabilidad por dividendo", "en": "dividend yield"}[language]
+    return "" if value is None else f"{name} {percent(value, language)}"
+
+
+_VALUES: tuple[Callable[[Finding, Language], str], ...] = (_price_earnings, _capitalisation, _net_margin, _yield)
+
+
+def _dates(finding: Finding, language: Language) -> list[str]:
+    sentences: list[str] = []
+    earnings, dividend = finding.get("next_earnings_date"), finding.get("next_dividend_date")
+    if earnings:
+        expected: bool = finding.get("next_earnings_status") != "confirmed"
+        sure: str = {"es": (", confirmados", ", previstos"), "en": (", confirmed", ", expected")}[language][expected]
+        sentences.append(
+            {
+                "es": f"Próximos resultados de {finding['ticker']}: {day(earnings, language)}{sure}.",
+                "en": f"Next earnings of {finding['ticker']}: {day(earnings, language)}{sure}.",
+            }[language]
+        )
+    if dividend:
+        sentences.append(
+            {
+                "es": f"Próximo dividendo de {finding['ticker']}: {day(dividend, language)}.",
+                "en": f"Next dividend of {finding['ticker']}: {day(dividend, language)}.",
+            }[language]
+        )
+    return sentences

@@ -1,0 +1,96 @@
+"""The tickers that a text names, by rules: symbols in capitals, with a dollar sign, well-known names."""
+
+import re
+
+from contracts.symbols import COINS, InvalidSymbolError, parse_symbol
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NAMES = {
+    "apple": "AAPL",
+    "microsoft": "MSFT",
+    "google": "GOOG",
+    "alphabet": "GOOG",
+    "facebook": "FB",
+    "meta": "META",
+    "tesla": "TSLA",
+    "amazon": "AMZN",
+    "nvidia": "NVDA",
+    "netflix": "NFLX",
+    "bitcoin": "BTC/USD",
+    "ethereum": "ETH/USD",
+    "international business machines": "IBM",
+    "s&p 500": "^GSPC",
+    "nasdaq 100": "QQQ",
+}
+_KNOWN = _words(
+    "IBM MSFT AAPL GOOG GOOGL FB META TSLA AMZN NVDA NFLX INTC AMD ORCL CSCO QCOM ADBE CRM SPY QQQ TLT GLD DIA IWM VTI "
+    "VOO SLV HYG LQD EEM VIX JPM BAC WMT KO PEP PFE JNJ XOM CVX BRK.B BRK.A SAN BBVA ITX TEF"
+)
+"""Tickers that are recognised in a text that is all capitals."""
+_KNOWN_LOWER = _words("IBM MSFT AAPL GOOG GOOGL FB TSLA AMZN NVDA NFLX SPY QQQ TLT GLD")
+"""Tickers that are recognised in lower case: they are no words."""
+_NOT_TICKERS = _words(
+    "I A AN THE AND OR NOT FOR IS IT MY ME OK AS AT BE BY DO GO IF IN OF ON SO TO UP US WE VS ALL ANY ARE BUT CAN "
+    "DID GET "
+    "HAS HOW ITS LET NEW NOW ONE OUR OUT PER PUT TOO TWO WAS WHO WHY YES YOU THAT THIS WITH WHAT WHEN OVER LAST "
+    "YEAR "
+    "MONTH WEEK USD EUR GBP JPY MXN CHF AI IA FAQ PRO EL LA LOS LAS UN UNA DE DEL QUE Y O EN ES MI SI NO POR CON "
+    "PARA "
+    "HOLA HI API TV PC UK EU EEUU USA ETF ETFS CEO CFO RSI SMA EMA MACD ATR ADX OBV VWAP BB PE EPS PER ROE ROA "
+    "YTD QTD "
+    "MTD FY Q CAGR GDP CPI IPO SEC FED ECB BCE PIB NYSE NASDAQ DOW OHLC OHLCV PDF JSON CSV SVG AM PM TOP BUY "
+    "SELL HOLD "
+    "COMO MAS ANO MES DIA SU SE LE AL LO MUY"
+)
+_TICKER = re.compile(r"(?<![A-Za-z0-9$.^/&])(\$?)([A-Z]{1,5}(?:[.][A-Z])?)(?![A-Za-z0-9&'])")
+_INDEX = re.compile(r"(?<!\w)\^[A-Z]{2,6}\b")
+_PAIR = re.compile(
+    rf"(?<![A-Za-z])({'|'.join(sorted(COINS))})(?:[/_-]?(USDT|USDC|USD|EUR))?(?![A-Za-z])", re.IGNORECASE
+)
+_LOWER = re.compile(r"[a-z]{2,5}(?:\.[ab])?")
+
+
+def tickers_in(query: str) -> list[str]:
+    """The tickers that the query names, in its order, each once, in their internal form."""
+    found: dict[str, int] = {}
+
+    def add(text: str, position: int) -> None:
+        try:
+            name = parse_symbol(text).name
+        except InvalidSymbolError:
+            return
+        found.setdefault(name, position)
+
+    for match in _PAIR.finditer(query):
+        if match[2] or match[1].isupper():
+            add(f"{match[1]}/{match[2] or 'USD'}", match.start())
+    rest = _PAIR.sub(lambda m: " " * len(m[0]) if m[2] or m[1].isupper() else m[0], query)
+    for match in _INDEX.finditer(rest):
+        add(match[0], match.start())
+    lowered = rest.lower()
+    for name, ticker in _NAMES.items():
+        at = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lowered)
+        if at:
+            add(ticker, at.start())
+    letters = [c for c in rest if c.isalpha()]
+    shouting = len(letters) > 12 and sum(c.isupper() for c in letters) > 0.8 * len(letters)
+    for match in _TICKER.finditer(rest):
+        dollar, name = bool(match[1]), match[2]
+        if dollar or name in _KNOWN or (not shouting and len(name) > 1 and name not in _NOT_TICKERS):
+            add(name, match.start())
+    for match in _LOWER.finditer(rest):
+        bounded = not re.match(r"\w", rest[match.end() : match.end() + 1]) and (
+            match.start() == 0 or not re.match(r"[\w'’]", rest[match.start() - 1])
+        )
+        if bounded and match[0].upper() in _KNOWN_LOWER:
+            add(match[0], match.start())
+    return sorted(found, key=lambda name: found[name])
+
+
+def normal_tickers(given: list[str]) -> list[str]:
+    """The given tickers in their internal form, each once; raises InvalidSymbolError for what is no symbol."""
+    return list(dict.fromkeys(parse_symbol(one).name for one in given))

@@ -1,0 +1,112 @@
+"""How figures are written for people: percentages, money, dates. In es and en."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+from agent.domain.analysis.asked import Period
+from agent.domain.prompt.layers import Language
+
+_MONTHS: dict[Language, tuple[str, ...]] = {
+    "es": (
+        "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre",
+        "diciembre",
+    ),
+    "en": (
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
+    ),
+}  # fmt: skip
+OVER: dict[Period, dict[Language, str]] = {
+    "1d": {"es": "En la última sesión, {date}", "en": "On the last session, {date}"},
+    "1w": {"es": "En la semana hasta el {date}", "en": "Over the week to {date}"},
+    "1m": {"es": "En el mes hasta el {date}", "en": "Over the month to {date}"},
+    "3m": {"es": "En los tres meses hasta el {date}", "en": "Over the three months to {date}"},
+    "1y": {"es": "En el año hasta el {date}", "en": "Over the year to {date}"},
+    "ytd": {"es": "En lo que va de año, hasta el {date}", "en": "Year to date, up to {date}"},
+}
+SHORT: dict[Period, dict[Language, str]] = {
+    "1d": {"es": "1 día", "en": "1 day"},
+    "1w": {"es": "1 semana", "en": "1 week"},
+    "1m": {"es": "1 mes", "en": "1 month"},
+    "3m": {"es": "3 meses", "en": "3 months"},
+    "1y": {"es": "1 año", "en": "1 year"},
+    "ytd": {"es": "en lo que va de año", "en": "year to date"},
+}
+FIGURES: dict[str, dict[Language, str]] = {
+    "pe": {"es": "PER", "en": "P/E"},
+    "eps": {"es": "beneficio por acción", "en": "EPS"},
+    "revenue": {"es": "ingresos", "en": "revenue"},
+    "market_cap": {"es": "capitalización", "en": "market cap"},
+    "gross_margin": {"es": "margen bruto", "en": "gross margin"},
+    "net_margin": {"es": "margen neto", "en": "net margin"},
+    "dividend_yield": {"es": "rentabilidad por dividendo", "en": "dividend yield"},
+    "beta": {"es": "beta", "en": "beta"},
+    "max_drawdown": {"es": "caída máxima", "en": "maximum drawdown"},
+    "current_drawdown": {"es": "caída actual", "en": "current drawdown"},
+    "volatility": {"es": "volatilidad anualizada", "en": "annualised volatility"},
+    "sma_20": {"es": "media de 20 sesiones", "en": "20-day average"},
+    "sma_50": {"es": "media de 50 sesiones", "en": "50-day average"},
+    "sma_200": {"es": "media de 200 sesiones", "en": "200-day average"},
+    "atr_14": {"es": "ATR de 14 sesiones", "en": "14-day ATR"},
+    "volume_zscore": {"es": "z del volumen", "en": "volume z-score"},
+    "next_earnings_date": {"es": "próximos resultados", "en": "next earnings date"},
+    "next_dividend_date": {"es": "próximo dividendo", "en": "next dividend date"},
+}
+
+
+def figure_name(name: str, language: Language) -> str:
+    """What a person calls a figure; returns by their period."""
+    group, _, period = name.partition(".")
+    if group == "returns" and period in SHORT:
+        label = {"es": "rentabilidad", "en": "return"}[language]
+        return f"{label} ({SHORT[period][language]})"
+    return FIGURES[name][language] if name in FIGURES else name
+
+
+def percent(fraction: float, language: Language, places: int = 1) -> str:
+    """0.0294 as 2.9% or 2,9 %."""
+    text = f"{fraction * 100:.{places}f}"
+    if float(text) == 0:
+        text = text.removeprefix("-")
+    return f"{text.replace('.', ',')} %" if language == "es" else f"{text}%"
+
+
+def number(value: float, language: Language, places: int = 2) -> str:
+    """1234.5 as 1,234.50 or 1.234,50."""
+    text = f"{value:,.{places}f}"
+    return text.translate(str.maketrans(",.", ".,")) if language == "es" else text
+
+
+def money(value: float, currency: str | None, language: Language) -> str:
+    """202.91 as USD 202.91 or 202,91 USD; large amounts in billions or millions."""
+    unit, scaled = "", value
+    if abs(value) >= 1e9:
+        unit, scaled = {"es": " mil millones de", "en": " billion"}[language], value / 1e9
+    elif abs(value) >= 1e6:
+        unit, scaled = {"es": " millones de", "en": " million"}[language], value / 1e6
+    text = number(scaled, language, 1 if unit else 2)
+    name = currency or ""
+    written = f"{text}{unit} {name}" if language == "es" else f"{name} {text}{unit}"
+    return written.strip()
+
+
+def day(moment: str | date | datetime, language: Language) -> str:
+    """2013-03-01 as 1 March 2013 or 1 de marzo de 2013."""
+    found = as_date(moment)
+    month = _MONTHS[language][found.month - 1]
+    return f"{found.day} de {month} de {found.year}" if language == "es" else f"{found.day} {month} {found.year}"
+
+
+def as_date(moment: str | date | datetime) -> date:
+    """The date of a moment as the tools write it (RFC 3339), or of a date."""
+    if isinstance(moment, datetime):
+        return moment.date()
+    return moment if isinstance(moment, date) else date.fromisoformat(moment[:10])
+
+
+def joined(parts: Sequence[str], language: Language) -> str:
+    """a, b and c."""
+    if len(parts) < 2:
+        return "".join(parts)
+    last = {"es": " y ", "en": " and "}[language]
+    return ", ".join(parts[:-1]) + last + parts[-1]
