@@ -80,7 +80,8 @@ class Executor:
         self.worker = PullWorker(
             nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots, ack_wait=_ACK_WAIT
         )
-        self.catalogue = CatalogueHandler(self.offers, self.companies, QuotaReader(self._limiter)).catalogue
+        catalogue = CatalogueHandler(self.offers, self.companies, QuotaReader(self._limiter))
+        self.catalogue, self.details = catalogue.catalogue, catalogue.details
 
     async def start(self) -> None:
         """Listens for what changes settings, tools and portfolios. Before the worker takes calls."""

@@ -16,6 +16,7 @@ from contracts.errors import ErrorCode, ToolCode
 from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import derive_id, is_id, uuid7
 from contracts.rpc import CatalogueReply, CatalogueRequest
+from contracts.tools_rpc import ToolDetailsReply, ToolDetailsRequest
 from runtime.errors import InvalidToken, PublishFailed, RpcError
 from runtime.gen_ai import SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
@@ -24,8 +25,9 @@ from runtime.pulling import Delivery
 from runtime.telemetry import span
 from tool_executor.adapters.metrics import UNKNOWN, count_call
 from tool_executor.catalogue.announced import Offers
-from tool_executor.catalogue.export import catalogue_view
+from tool_executor.catalogue.export import catalogue_view, details_view
 from tool_executor.catalogue.quota import QuotaReader
+from tool_executor.catalogue.registry import Entry
 from tool_executor.domain import texts
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.masking import masked
@@ -198,7 +200,7 @@ class CallHandler:
 
 
 class CatalogueHandler:
-    """rpc.tools.catalogue.v1: which tools a caller may use now, and how often yet."""
+    """Which tools a caller may use now, how often yet, and everything about them."""
 
     def __init__(self, offers: Offers, companies: Companies, quotas: QuotaReader) -> None:
         self._offers = offers
@@ -214,13 +216,7 @@ class CatalogueHandler:
             plan=plan_of(request.plan),
             language=request.language,
         )
-        try:
-            company = await self._companies.tools_of(request.company_id)
-        except ServiceAway as away:
-            if caller.is_visitor:
-                raise RpcError(ErrorCode.UNAVAILABLE, str(away), retryable=True) from away
-            company = None
-        entries = self._offers.offered_to(caller, company)
+        entries = await self._offered(caller)
         if request.name is not None:
             entries = [entry for entry in entries if entry.tool.name == request.name]
         wanted = request.with_quota and request.user_id is not None
@@ -228,6 +224,22 @@ class CatalogueHandler:
         return CatalogueReply(
             tools=[catalogue_view(entry, request.language, quotas.get(entry.tool.name)) for entry in entries]
         )
+
+    async def details(self, request: ToolDetailsRequest) -> ToolDetailsReply:
+        """rpc.tools.details.v1: what a service needs that plans calls by itself. Raises as `catalogue` does."""
+        plan = plan_of(request.plan)
+        caller = Caller(company=request.company_id, user="-", role=request.role, plan=plan, language=request.language)
+        entries = [entry for entry in await self._offered(caller) if entry.tool.name in request.names]
+        return ToolDetailsReply(tools=[details_view(entry, request.language) for entry in entries])
+
+    async def _offered(self, caller: Caller) -> list[Entry]:
+        try:
+            company = await self._companies.tools_of(caller.company)
+        except ServiceAway as away:
+            if caller.is_visitor:
+                raise RpcError(ErrorCode.UNAVAILABLE, str(away), retryable=True) from away
+            company = None
+        return list(self._offers.offered_to(caller, company))
 
 
 def is_reply_subject(subject: str) -> bool:

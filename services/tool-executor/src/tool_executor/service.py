@@ -1,6 +1,7 @@
 """One executor process around the executor: settings from the environment, health, drain."""
 
 from contracts.rpc import CATALOGUE
+from contracts.tools_rpc import TOOL_DETAILS
 from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
 from runtime.service import Service, run
@@ -34,6 +35,7 @@ async def serve() -> None:
         service.on_reconnect(executor.reconnected)
         service.add_check("redis", executor.store.ping)
         service.serve(CATALOGUE, executor.catalogue)
+        service.serve(TOOL_DETAILS, executor.details)
         service.add_worker(executor.worker)
         await executor.start()
 

@@ -20,6 +20,7 @@ from contracts.company import CompanyConfig, CompanySettings, ToolConfig
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested
 from contracts.rpc import CATALOGUE, COMPANY_GET, CompanyReply, CompanyRequest
+from contracts.tools_rpc import TOOL_DETAILS
 from runtime.errors import InvalidToken
 from runtime.publishing import Publisher
 from runtime.rpc import RpcServer
@@ -169,6 +170,7 @@ async def running_executor(
     server = RpcServer(client)
     await executor.start()
     await server.serve(CATALOGUE, executor.catalogue)
+    await server.serve(TOOL_DETAILS, executor.details)
     await executor.worker.start()
     await client.flush()
     try:

@@ -5,6 +5,7 @@ from typing import Any, Literal, cast
 
 from contracts.events.tool import QuotaView
 from contracts.rpc import CatalogueTool
+from contracts.tools_rpc import ToolDetails
 from tool_executor.catalogue.registry import Entry
 
 
@@ -39,4 +40,18 @@ def catalogue_view(entry: Entry, language: str, quota: Mapping[str, QuotaView] |
         side_effects=tool.side_effects,
         label=tool.label.said_in(language) if tool.label else None,
         quota=cast("dict[Literal['minute', 'hour', 'day'], QuotaView] | None", quota),
+    )
+
+
+def details_view(entry: Entry, language: str) -> ToolDetails:
+    """One tool with its schemas, examples and budget, as rpc.tools.details.v1 gives it."""
+    tool = entry.tool
+    return ToolDetails(
+        name=tool.name,
+        category=entry.category.value,
+        description=tool.description.said_in(language),
+        parameters=dict(tool.input_schema),
+        output_schema=dict(tool.output_schema),
+        examples=[dict(example) for example in tool.examples],
+        budget_per_ticker=tool.budget_per_ticker,
     )

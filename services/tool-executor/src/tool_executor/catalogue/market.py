@@ -14,7 +14,7 @@ from tool_executor.catalogue.shapes import (
     with_normal_symbol,
     with_normal_tickers,
 )
-from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Text, Tool
+from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Schema, Text, Tool
 from tool_executor.domain.plans import Arguments
 
 TIMEFRAMES = ("1m", "5m", "15m", "1h", "4h", "1d", "1w")
@@ -32,12 +32,54 @@ _BAR = gives(
     }
 )
 _FAILURE = gives({"error": TEXT, "ticker": {"type": "string"}, "reason": TEXT})
-_PER_TICKER = gives(
+_DATE = {"type": ["string", "null"], "pattern": r"^\d{4}-\d{2}-\d{2}$"}
+_FALL = {"type": "number", "maximum": 0, "minimum": -1}
+_SPREAD = {"type": ["number", "null"], "minimum": 0}
+_WINDOW = gives(
     {
-        "tickers": {"type": "object", "additionalProperties": sourced({})},
-        "errors": list_of(_FAILURE),
+        "first": _DATE,
+        "last": _DATE,
+        "bars": {"type": "integer", "minimum": 1},
+        "open": _ABOVE_ZERO,
+        "high": _ABOVE_ZERO,
+        "low": _ABOVE_ZERO,
+        "close": _ABOVE_ZERO,
+        "volume": _VOLUME,
     }
 )
+_FUNDAMENTALS = {
+    "period": {"type": ["string", "null"]},
+    "pe": MAYBE,
+    "eps": MAYBE,
+    "revenue": MAYBE,
+    "market_cap": MAYBE,
+    "gross_margin": MAYBE,
+    "net_margin": MAYBE,
+    "dividend_yield": MAYBE,
+    "beta": MAYBE,
+    "currency": {"type": ["string", "null"]},
+}
+_SNAPSHOT = sourced(
+    {
+        "ohlcv": _WINDOW,
+        "price": _ABOVE_ZERO,
+        "currency": TEXT,
+        "returns": gives(dict.fromkeys(("1d", "1w", "1m", "3m", "1y", "ytd"), MAYBE)),
+        "max_drawdown": _FALL,
+        "current_drawdown": _FALL,
+        "volatility": _SPREAD,
+        "sma_20": MAYBE,
+        "sma_50": MAYBE,
+        "sma_200": MAYBE,
+        "atr_14": _SPREAD,
+        "volume_zscore": MAYBE,
+    }
+)
+_EVENTS = sourced({**_FUNDAMENTALS, "next_earnings_date": _DATE, "next_dividend_date": _DATE})
+
+
+def _per_ticker(entry: Schema) -> Schema:
+    return gives({"tickers": {"type": "object", "additionalProperties": entry}, "errors": list_of(_FAILURE)})
 
 
 def with_indicators_once(arguments: Arguments) -> Arguments:
@@ -158,16 +200,7 @@ def tools() -> list[Tool]:
             output_schema=sourced(
                 {
                     "symbol": TEXT,
-                    "period": {"type": ["string", "null"]},
-                    "pe": MAYBE,
-                    "eps": MAYBE,
-                    "revenue": MAYBE,
-                    "market_cap": MAYBE,
-                    "gross_margin": MAYBE,
-                    "net_margin": MAYBE,
-                    "dividend_yield": MAYBE,
-                    "beta": MAYBE,
-                    "currency": {"type": ["string", "null"]},
+                    **_FUNDAMENTALS,
                 }
             ),
             handler=OverTheBus(),
@@ -189,7 +222,7 @@ def tools() -> list[Tool]:
             time_limit=15.0,
             cache=CacheScope.PUBLIC,
             input_schema=takes({"tickers": TICKERS}),
-            output_schema=_PER_TICKER,
+            output_schema=_per_ticker(_SNAPSHOT),
             handler=OverTheBus(),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM", "MSFT"]},),
@@ -209,7 +242,7 @@ def tools() -> list[Tool]:
             time_limit=15.0,
             cache=CacheScope.PUBLIC,
             input_schema=takes({"tickers": TICKERS}),
-            output_schema=_PER_TICKER,
+            output_schema=_per_ticker(_EVENTS),
             handler=OverTheBus(),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM", "MSFT"]},),
