@@ -16,6 +16,7 @@ from gateway.web import (
     tools,
     usage,
     visitors,
+    widget,
     writing,
 )
 from gateway.web.body_limit import BodyLimit
@@ -63,6 +64,7 @@ def build_http(api: Api, health: list[BaseRoute]) -> FastAPI:
     application.include_router(personal.router)
     application.include_router(principals.router)
     application.include_router(personas.router)
+    application.include_router(widget.router)
     application.router.routes.extend(health)
     application.router.routes.extend(page_routes())
     application.add_middleware(BodyLimit)

@@ -17,6 +17,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from contracts.asyncapi import document as asyncapi_document
+from gateway.web.assets import asset
+from gateway.web.script import widget_script
 
 _SITE = files("gateway") / "site"
 POLICY = (
@@ -53,7 +55,6 @@ _WORDS = {
     ),
 }
 _STATIC = {
-    "/widget.js": ("widget.js", "text/javascript"),
     "/static/tokens.css": ("tokens.css", "text/css"),
     "/static/site.css": ("site.css", "text/css"),
     "/static/icon.svg": ("icon.svg", "image/svg+xml"),
@@ -66,9 +67,9 @@ def page_routes() -> list[BaseRoute]:
     for lang, words in _WORDS.items():
         for page in words.pages:
             routes.append(Route(_path(lang, page), _serve_page(_render(lang, page)), methods=["GET"]))
+    routes.append(asset("/widget.js", "text/javascript", widget_script()).route())
     for path, (name, media_type) in _STATIC.items():
-        body = (_SITE / "static" / name).read_bytes()
-        routes.append(Route(path, _serve_file(body, media_type), methods=["GET"]))
+        routes.append(asset(path, media_type, (_SITE / "static" / name).read_bytes()).route())
     routes.append(Route("/docs", _docs, methods=["GET"]))
     routes.append(Route("/asyncapi", _asyncapi, methods=["GET"]))
     return routes
@@ -106,14 +107,6 @@ def _render(lang: str, page: str) -> str:
 def _serve_page(body: str):  # noqa: ANN202 - a Starlette endpoint
     async def endpoint(_: Request) -> Response:
         return HTMLResponse(body, headers=_HEADERS)
-
-    return endpoint
-
-
-def _serve_file(body: bytes, media_type: str):  # noqa: ANN202 - a Starlette endpoint
-    async def endpoint(_: Request) -> Response:
-        headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache"}
-        return Response(body, media_type=media_type, headers=headers | {"Access-Control-Allow-Origin": "*"})
 
     return endpoint
 

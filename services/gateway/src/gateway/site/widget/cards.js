@@ -1,0 +1,106 @@
+/* What stands beside words: orders that wait for a yes, alerts that fired, pages that were read. */
+import { button, icon, make } from "./dom.js";
+import { countdown, moment, price, quantity } from "./figures.js";
+import { fill, words } from "./settings.js";
+import { safeAddress } from "./markdown.js";
+
+const DECIDING_MS = 15_000;
+
+/* An action that needs a person's yes. Its state is the server's alone: a click asks, the answer shows. */
+export class ActionCard {
+  #decide; #timer = 0; #deciding = 0;
+
+  /* decide(actionId, "confirm" | "reject") says whether it could be sent. */
+  constructor(action, decide) {
+    this.#decide = decide;
+    this.node = make("section", { class: "card action", role: "group" });
+    this.update(action);
+  }
+
+  update(action) {
+    // A later frame may say less of the details than the answer did (the estimate): what is known stays.
+    this.action = { ...this.action, ...action, details: { ...(this.action || {}).details, ...action.details } };
+    this.#settled();
+  }
+  /* The decision did not reach its place. */
+  failed(text) { this.#settled(text); }
+
+  #settled(problem = "") {
+    clearTimeout(this.#deciding);
+    clearInterval(this.#timer);
+    const { state, summary, details, expiresAt } = this.action;
+    const left = make("span", { class: "left" });
+    const open = state === "pending" && !(expiresAt && Date.parse(expiresAt) <= Date.now());
+    this.node.className = `card action ${open ? "pending" : state === "pending" ? "expired" : state}`;
+    this.node.setAttribute("aria-label", summary);
+    const title = make("div", { class: "card-title" }, make("strong", {}, words.paperOrder), open ? left : "");
+    const parts = [title, make("p", { class: "summary", dir: "auto" }, summary), this.#facts(details || {})];
+    if (open) parts.push(make("p", { class: "fine" }, words.paperNote), this.#buttons());
+    else parts.push(this.#outcome(state === "pending" ? "expired" : state, details || {}));
+    if (problem) parts.push(make("p", { class: "problem" }, problem));
+    this.node.replaceChildren(...parts);
+    if (open && expiresAt) this.#count(left, Date.parse(expiresAt));
+  }
+
+  #facts(details) {
+    const estimate = details.estimate || {}, currency = details.currency || "";
+    const money = (value) => value != null && `${price(Number(value))} ${currency}`;
+    const rows = [
+      [words.quantity, details.quantity != null && quantity(Number(details.quantity))], [words.limitPrice, money(details.limitPrice)],
+      [words.stopPrice, money(details.stopPrice)], [words.estimatedPrice, money(estimate.price)],
+      [words.estimatedAmount, money(estimate.amount)], [words.cashAfter, money(estimate.cashAfter)],
+    ].filter((row) => row[1]);
+    return make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
+  }
+
+  #buttons() {
+    const row = make("div", { class: "choices" });
+    const choose = (decision) => () => {
+      if (!this.#decide(this.action.id, decision)) return this.#settled(words.notNow);
+      row.classList.add("busy");
+      for (const one of row.querySelectorAll("button")) one.setAttribute("aria-disabled", "true");
+      this.#deciding = setTimeout(() => this.#settled(words.notNow), DECIDING_MS);
+    };
+    const busy = (act) => () => { if (!row.classList.contains("busy")) act(); };
+    row.append(button(words.confirm, busy(choose("confirm")), { class: "primary" }), button(words.reject, busy(choose("reject"))));
+    return row;
+  }
+
+  #outcome(state, details) {
+    const texts = { confirmed: words.confirmed, rejected: words.rejected, expired: words.expired, failed: words.failedOrder };
+    const reason = state === "failed" && details.reason ? ` ${details.reason}` : "";
+    return make("p", { class: "outcome" }, icon(state === "confirmed" ? "check" : state === "failed" ? "warning" : state === "expired" ? "clock" : "close"),
+      (texts[state] || state) + reason);
+  }
+
+  #count(node, until) {
+    const tick = () => {
+      const seconds = Math.max(0, (until - Date.now()) / 1000);
+      if (seconds <= 0) return this.#settled();
+      node.textContent = seconds < 3600 ? fill(words.expiresIn, { time: countdown(seconds) }) : fill(words.expiresAt, { time: moment(until) });
+      node.classList.toggle("soon", seconds < 60);
+    };
+    this.#timer = setInterval(tick, 1000);
+    tick();
+  }
+}
+
+export function alertCard(alert) {
+  const condition = { ">=": words.atLeast, "<=": words.atMost }[alert.condition] || words.exactly;
+  return make("section", { class: "card alert", role: "group", "aria-label": words.alert },
+    make("div", { class: "card-title" }, icon("bell"), make("strong", {}, words.alert), make("span", { class: "left" }, moment(Date.parse(alert.triggeredAt)))),
+    make("p", { class: "summary" }, make("b", {}, alert.symbol), " ", fill(condition, { price: price(alert.price) })),
+    make("p", { class: "fine" }, fill(words.triggeredAt, { price: price(alert.triggeredPrice) })),
+    ...(alert.message ? [make("p", { dir: "auto" }, alert.message)] : []));
+}
+
+export function citations(list) {
+  const chips = list.map(({ url, title }) => {
+    const address = safeAddress(url);
+    if (!address) return null;
+    const elsewhere = !address.startsWith(`${location.origin}/`);
+    return make("li", {}, make("a", { class: "chip", href: address, rel: "noopener noreferrer", title: address, ...(elsewhere && { target: "_blank" }) },
+      icon("file"), make("span", { dir: "auto" }, (title || address).slice(0, 120))));
+  }).filter(Boolean);
+  return chips.length ? make("ul", { class: "sources", "aria-label": words.sources }, ...chips) : null;
+}

@@ -1,0 +1,181 @@
+/* One person's chat: frames in, what is seen of them; what is asked for, frames out. */
+import { Composer } from "./composer.js";
+import { Connection } from "./connection.js";
+import { button, icon, make } from "./dom.js";
+import { FORBIDDEN_SITE } from "./identities.js";
+import { initial } from "./message.js";
+import { Outbox } from "./outbox.js";
+import { fill, host, words } from "./settings.js";
+import { Thread } from "./thread.js";
+
+const PATIENCE = 700; // a line that comes back sooner needs no words
+const RECEIPT_AFTER = 400;
+
+export class Chat {
+  over = false;
+  #owner = { kind: "ai" }; #banner; #quiet = 0; #receipt = 0; #read = 0; #ui; #ai = true;
+
+  /* ui: {announce(text), unread(), isOpen(), emit(name, detail)} */
+  constructor(identity, ui) {
+    this.#ui = ui;
+    this.identity = identity;
+    const kept = identity.kept;
+    this.net = new Connection(identity, (frame) => this.#frame(frame), (state, code) => this.#connection(state, code));
+    this.composer = new Composer(kept, { send: (text) => this.say(text), stop: () => this.#stop(), typing: () => this.net.send("typing") });
+    this.thread = new Thread(kept, {
+      decide: (actionId, decision) => this.net.send(`action.${decision}`, { actionId }),
+      rate: (messageId, rating, reason) => this.net.send("feedback", { messageId, rating, ...(reason && { reason }) }),
+      announce: ui.announce, busy: (on) => this.composer.busy(on),
+    }, this.#intro());
+    this.outbox = new Outbox(kept, (type, fields) => this.net.send(type, fields), (entry, state, why, again) => {
+      this.thread.waiting(entry, state, why, again);
+      this.#suggest();
+    });
+    this.face = make("span", { class: "face", "aria-hidden": "true" });
+    this.status = make("p", { class: "status" });
+    this.person = button("", () => this.#askForPerson(), { class: "person" }, icon("person"), words.person);
+    this.#banner = make("div", { class: "banner", role: "status", hidden: true });
+    this.nodes = [this.#banner, make("div", { class: "reading" }, this.thread.node, this.thread.latest), this.composer.node,
+      make("div", { class: "foot" }, this.person, make("span", { class: "fine" }, words.mistakes))];
+    this.outbox.held();
+    this.#show(this.#owner);
+    this.#suggest();
+  }
+  get pressing() { return this.identity.customer || this.outbox.size > 0; }
+
+  say(text) { this.outbox.add(text); }
+  end() { this.over = true; this.outbox.forget(); this.net.close(); }
+  /* Whether a machine answers at all, as the company's settings have it. */
+  assisted(ai) { this.#ai = ai; this.#show(this.#owner); }
+  seen() {
+    clearTimeout(this.#receipt);
+    this.#receipt = setTimeout(() => {
+      const seq = this.thread.lastSeq;
+      if (seq > this.#read && this.#ui.isOpen() && this.net.send("receipt", { upToSeq: seq })) this.#read = seq;
+    }, RECEIPT_AFTER);
+  }
+
+  #intro() {
+    this.chips = make("div", { class: "suggestions" });
+    return make("div", { class: "intro" }, make("span", { class: "mark", "aria-hidden": "true" }, icon("spark")), make("p", { class: "greeting" }, host.greeting),
+      make("p", { class: "fine" }, words.disclosure), this.chips);
+  }
+  #suggest() {
+    const wanted = this.thread.empty ? host.suggestions : [];
+    if (this.chips.children.length !== wanted.length) {
+      this.chips.replaceChildren(...wanted.map((text) => button(text, () => { this.say(text); this.composer.input.focus(); })));
+    }
+  }
+
+  #frame(frame) {
+    switch (frame.type) {
+      case "welcome": return this.#welcomed(frame);
+      case "snapshot": this.thread.snapshot(frame.messages); this.#pending(); this.#resume(); this.#suggest(); return this.seen();
+      case "message.created": return this.#created(frame.message);
+      case "message.ack": this.outbox.stored(frame.clientMessageId); return this.thread.acknowledged(frame.clientMessageId, frame.seq);
+      case "run.started": return this.thread.started(frame);
+      case "message.delta": return this.thread.delta(frame);
+      case "tool.started": case "tool.finished": return this.thread.tool(frame);
+      case "run.finished": return this.thread.ended(frame);
+      case "run.error": return this.thread.turn === frame.turnId && this.thread.dropped();
+      case "run.cancelled": return this.#cancelled(frame);
+      case "owner.changed": return this.#ownerChanged(frame.owner);
+      case "action.updated": return this.thread.action(frame.action);
+      case "alert.triggered": if (this.thread.alert(frame.alert)) this.#ui.unread(); return undefined;
+      case "typing": return frame.actor === "operator" && this.thread.typing(this.#owner.name, frame.expiresInMs);
+      case "receipt": return frame.actor === "operator" && this.thread.seen(frame.upToSeq);
+      case "error": return this.#refused(frame);
+    }
+  }
+  #welcomed(frame) {
+    this.#waitingActions = frame.pendingActions || [];
+    this.#activeTurn = frame.activeTurn;
+    this.thread.knows(frame.owner);
+    this.#show(frame.owner);
+    this.thread.dropped();
+    this.#pending();
+    this.#resume();
+    this.outbox.flush();
+  }
+  #waitingActions = []; #activeTurn = null;
+  #pending() { for (const action of this.#waitingActions) this.thread.action(action); }
+  #resume() {
+    const turn = this.#activeTurn;
+    if (turn && this.thread.turn !== turn.turnId) this.thread.started(turn, turn.textSoFar, turn.deltaSeq);
+  }
+
+  #created(message) {
+    if (message.clientMessageId) this.outbox.stored(message.clientMessageId);
+    if (message.turnId && this.#activeTurn && message.turnId === this.#activeTurn.turnId) this.#activeTurn = null;
+    if (this.thread.created(message)) {
+      this.#ui.unread();
+      this.#ui.emit("message", { id: message.id, role: message.role, text: message.text });
+    }
+    if (message.role === "system" && message.turnId === this.thread.turn) this.thread.dropped();
+    this.#suggest();
+    this.seen();
+  }
+  #cancelled({ turnId, reason }) {
+    if (this.thread.turn !== turnId) return;
+    this.thread.dropped();
+    if (reason === "user") this.thread.notice(words.stopped);
+    if (reason === "disabled") this.thread.notice(words.switchedOff);
+  }
+  #stop() {
+    if (this.thread.turn && !this.net.send("run.cancel", { turnId: this.thread.turn })) this.#ui.announce(words.notNow);
+  }
+  #refused(frame) {
+    if (this.outbox.refused(frame) || (frame.ref && this.thread.actionFailed(frame.ref, frame.code === "NOT_FOUND" ? words.noLonger : words.notNow))) return;
+    this.thread.notice(frame.retryable ? words.notNow : frame.message, "warning");
+  }
+
+  /* ---- who answers */
+  #askForPerson() {
+    if (!this.net.send("handoff.request")) { this.net.hurry(); this.thread.notice(words.notNow, "warning"); }
+  }
+  #ownerChanged(owner) {
+    const before = this.#owner;
+    this.thread.knows(owner);
+    this.#show(owner);
+    if (owner.kind === "human" && before.kind !== "human") this.thread.notice(fill(words.joined, { name: owner.name || words.agent }), "person");
+    if (owner.kind === "waiting" && before.kind === "ai") this.thread.notice(words.waitingForPerson, "clock");
+    if (owner.kind === "ai" && before.kind !== "ai") this.thread.notice(words.backToAi, "spark");
+    this.#ui.emit("owner", owner);
+  }
+  #show(owner) {
+    this.#owner = owner || { kind: "ai" };
+    const { kind, name } = this.#owner;
+    this.face.replaceChildren(kind === "human" ? initial(name) : icon(kind === "waiting" ? "clock" : "spark"));
+    this.face.dataset.kind = kind;
+    const ai = make("span", { class: "tag" }, words.ai);
+    const texts = { human: [fill(words.talkingTo, { name: name || words.agent })], waiting: [words.waitingShort], ai: this.#ai ? [ai, words.aiShort] : [words.peopleShort] };
+    this.status.replaceChildren(...texts[kind]);
+    this.person.hidden = kind !== "ai";
+  }
+
+  /* ---- the line */
+  #connection(state, code) {
+    clearTimeout(this.#quiet);
+    this.composer.enabled(state !== "ended");
+    this.#ui.emit("state", { state, code });
+    if (state === "ready") { this.#banner.hidden = true; return; }
+    if (state !== "connecting" || !this.#banner.hidden) this.#tell(state, code);
+    else this.#quiet = setTimeout(() => this.#tell(state), PATIENCE);
+    this.outbox.held();
+  }
+  #tell(state, code) {
+    const again = button(words.tryNow, () => this.net.hurry(), { class: "link" });
+    const waiting = this.outbox.size;
+    const texts = { connecting: words.connecting, offline: words.offline, ended: ENDED[code] || words.endedOther };
+    const parts = [make("span", { class: "pulse", "aria-hidden": "true" }), make("span", {}, texts[state], waiting ? ` ${fill(waiting === 1 ? words.oneWaits : words.manyWait, { count: waiting })}` : "")];
+    const hopeless = state === "ended" && [4503, 4510, FORBIDDEN_SITE].includes(code);
+    this.#banner.replaceChildren(...parts, ...(hopeless ? [] : [again]));
+    this.#banner.dataset.state = state;
+    this.#banner.hidden = false;
+  }
+}
+
+const ENDED = {
+  4500: words.endedToken, 4501: words.endedReload, 4502: words.endedReload, 4503: words.endedBlocked, 4504: words.endedTooMany, 4510: words.endedCompany,
+  [FORBIDDEN_SITE]: words.endedSite,
+};

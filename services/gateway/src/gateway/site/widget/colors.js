@@ -1,0 +1,40 @@
+/* A company's colour, made fit to be read on light and on dark: contrast after WCAG 2.2 (relative luminance). */
+const SURFACES = { light: [255, 255, 255], dark: [19, 26, 24] };
+const DARK_INK = "#06211c", READABLE = 4.6, VISIBLE = 3;
+
+const luminance = (rgb) => {
+  const [r, g, b] = rgb.map((part) => { const share = part / 255; return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4; });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const contrast = (one, other) => {
+  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+};
+const parse = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+const hexOf = (rgb) => `#${rgb.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`;
+const towards = (rgb, target, share) => rgb.map((part, at) => part + (target[at] - part) * share);
+
+/* The nearest shade that stands out from the surface by so much. */
+const fit = (rgb, surface, least) => {
+  const target = luminance(surface) > 0.5 ? [0, 0, 0] : [255, 255, 255];
+  for (let share = 0; share < 1; share += 0.05) {
+    const shade = towards(rgb, target, share);
+    if (contrast(shade, surface) >= least) return shade;
+  }
+  return target;
+};
+
+/* The custom properties of tokens.css that follow from one colour (#rrggbb); null for anything else. */
+export function palette(color) {
+  if (!/^#[0-9a-f]{6}$/i.test(color || "")) return null;
+  const brand = parse(color);
+  const made = Object.entries(SURFACES).map(([, surface]) => {
+    const accent = fit(brand, surface, VISIBLE);
+    const onAccent = contrast(accent, [255, 255, 255]) >= READABLE - 0.1 ? "#ffffff" : contrast(accent, parse(DARK_INK)) >= READABLE - 0.1 ? DARK_INK : "#000000";
+    const strong = towards(accent, onAccent === "#ffffff" ? [0, 0, 0] : [255, 255, 255], 0.15);
+    const soft = towards(brand, surface, 0.88);
+    return { accent: hexOf(accent), strong: hexOf(strong), ink: hexOf(fit(brand, towards(brand, surface, 0.85), READABLE)), soft: hexOf(soft), on: onAccent };
+  });
+  const both = (name) => `light-dark(${made[0][name]}, ${made[1][name]})`;
+  return { "--accent": both("accent"), "--accent-strong": both("strong"), "--accent-ink": both("ink"), "--accent-soft": both("soft"), "--on-accent": both("on") };
+}

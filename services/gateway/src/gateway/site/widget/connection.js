@@ -1,0 +1,139 @@
+/* The socket: hello, heartbeat, and coming back with what was seen last.
+   Close codes: 4000-4499 (and a lost line) reconnect, 4500-4999 are final (docs/architecture/chat.md). */
+import { locale, page, server } from "./settings.js";
+
+const FIRST_WAIT = 500, LONGEST_WAIT = 30_000, CROWDED_WAIT = 10_000, HEARTBEAT = 25_000;
+const DRAINING = 4001, EXPIRED = 4005, CROWDED = 4029, REFUSED = 4500;
+export const isFinal = (code) => code >= 4500 && code < 5000;
+
+export class Connection {
+  ready = false;
+  #identity; #onFrame; #onState;
+  #socket = null; #cursor = null; #tries = 0; #missed = 0; #wanted = false; #opening = false; #timer = 0; #beat = 0;
+
+  /* onFrame(frame); onState("connecting" | "offline" | "ready" | "ended", code) */
+  constructor(identity, onFrame, onState) {
+    this.#identity = identity;
+    this.#onFrame = onFrame;
+    this.#onState = onState;
+    this.#listen(true);
+  }
+
+  async open() {
+    this.#wanted = true;
+    if (this.#opening || this.#socket) return;
+    clearTimeout(this.#timer);
+    this.#opening = true;
+    this.#waiting();
+    try {
+      const token = await this.#identity.token();
+      if (this.#wanted) this.#connect(token);
+    } catch (error) {
+      if (error.final) this.#end(error.code);
+      else this.#later(error.retryAfter);
+    } finally { this.#opening = false; }
+  }
+  /* What the reader asked for: now, not when the next try is due. */
+  hurry() { this.#tries = 0; this.open(); }
+
+  send(type, fields = {}) {
+    if (!this.ready) return false;
+    this.#socket.send(JSON.stringify({ v: 1, type, ...fields }));
+    return true;
+  }
+
+  close() {
+    this.#wanted = this.ready = false;
+    clearTimeout(this.#timer);
+    clearInterval(this.#beat);
+    this.#listen(false);
+    const socket = this.#socket;
+    this.#socket = null;
+    if (socket) socket.close();
+  }
+
+  #listen(on) {
+    const change = on ? addEventListener : removeEventListener;
+    change("online", this.#online);
+    change("offline", this.#offline);
+    change("pageshow", this.#online);
+  }
+  #online = () => { if (this.#wanted && !this.ready) this.hurry(); };
+  #offline = () => { if (this.#wanted) this.#lost(1006); };
+
+  #connect(token) {
+    const socket = this.#socket = new WebSocket(`${server.replace(/^http/, "ws")}/v2/chat/ws`);
+    socket.onopen = () => this.#hello(token);
+    socket.onmessage = (event) => { if (socket === this.#socket) this.#frame(JSON.parse(event.data), token); };
+    socket.onclose = (event) => { if (socket === this.#socket) this.#lost(event.code); };
+  }
+  #hello(token) {
+    const conversationId = this.#identity.kept.get("conversation");
+    const resumed = conversationId && { conversationId, ...(this.#cursor && { since: this.#cursor }) };
+    this.#socket.send(JSON.stringify({ v: 1, type: "hello", token, locale, page: page(), ...resumed }));
+  }
+
+  #frame(frame, token) {
+    this.#missed = 0;
+    if (frame.type === "error" && !this.ready) return this.#helloRefused(frame, token);
+    if (frame.type === "welcome") this.#welcomed(frame);
+    this.#onFrame(frame);
+    this.#advance(frame);
+  }
+  #welcomed(frame) {
+    this.#identity.kept.set("conversation", frame.conversationId);
+    this.#tries = 0;
+    if (this.#identity.welcomed) this.#identity.welcomed();
+    if (this.#cursor) this.#cursor.epoch = frame.epoch;
+    clearInterval(this.#beat);
+    this.#beat = setInterval(() => this.#ping(), frame.heartbeatMs || HEARTBEAT);
+    this.ready = true;
+    this.#onState("ready");
+  }
+  #helloRefused(frame, token) {
+    if (frame.code === "NOT_FOUND" && this.#identity.kept.get("conversation")) { // not this person's any more: a new one
+      this.#identity.kept.set("conversation", null);
+      this.#cursor = null;
+      this.#hello(token);
+    } else if (frame.retryable) this.#lost(1006, frame.retryAfterMs);
+    else this.#end(REFUSED);
+  }
+  /* The cursor is the last durable fact that came, or the snapshot's: acknowledgements do not move it. */
+  #advance(frame) {
+    if (frame.type === "snapshot") this.#cursor = { epoch: frame.epoch, seq: frame.seq };
+    else if (["message.created", "owner.changed", "run.cancelled"].includes(frame.type) && this.#cursor) {
+      const seq = frame.message ? frame.message.seq : frame.seq;
+      if (seq > this.#cursor.seq) this.#cursor.seq = seq;
+    }
+  }
+  #ping() {
+    if (++this.#missed > 2) this.#lost(1006);
+    else this.send("ping");
+  }
+
+  #lost(code, wait) {
+    const socket = this.#socket;
+    this.#socket = null;
+    this.ready = false;
+    clearInterval(this.#beat);
+    if (socket && socket.readyState < 2) socket.close();
+    if (!this.#wanted) return;
+    if (code === EXPIRED && !this.#identity.expired()) return this.#end(REFUSED);
+    if (isFinal(code) && !(code === REFUSED && this.#tries < 2 && this.#identity.refused())) return this.#end(code);
+    this.#later(code === CROWDED ? CROWDED_WAIT : code === DRAINING || code === EXPIRED ? FIRST_WAIT : wait);
+  }
+  #later(wait) {
+    this.#waiting();
+    const pause = Math.max(wait || 0, Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#tries++));
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#wanted && this.open(), pause * (0.5 + Math.random() / 2));
+  }
+  #waiting() { this.#onState(navigator.onLine === false ? "offline" : "connecting"); }
+  #end(code) {
+    this.#wanted = this.ready = false;
+    const socket = this.#socket;
+    this.#socket = null;
+    if (socket && socket.readyState < 2) socket.close();
+    this.#onState("ended", code);
+  }
+}

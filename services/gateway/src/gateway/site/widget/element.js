@@ -1,0 +1,134 @@
+/* The element: the launcher, the panel around one person's chat, and what holds for all of them. */
+import { Chat } from "./chat.js";
+import { palette } from "./colors.js";
+import { button, icon, make } from "./dom.js";
+import { Visitor } from "./identities.js";
+import { company, host, locale, server, words } from "./settings.js";
+import { STYLE } from "./style.js";
+
+const SMALL = matchMedia("(max-width: 480px), (max-height: 480px)");
+
+export class NexusChat extends HTMLElement {
+  #unread = 0; #root; #spoken = 0; #started = false;
+
+  connectedCallback() {
+    if (this.#root) return;
+    this.#root = this.attachShadow({ mode: "open" });
+    const sheet = new CSSStyleSheet(); // needs no permission of the page's content security policy
+    sheet.replaceSync(STYLE);
+    this.#root.adoptedStyleSheets = [sheet];
+    this.lang = locale;
+    this.dataset.side = host.side;
+    this.theme(host.theme);
+    this.#color(host.color);
+    this.badge = make("span", { class: "badge", hidden: true });
+    this.launcher = button("", () => this.toggle(), { class: "launch", "aria-expanded": "false", hidden: !host.launcher }, icon("chat"), icon("down"), this.badge);
+    this.live = make("div", { class: "unseen", role: "status" });
+    this.panel = make("section", { class: "panel", role: "dialog", "aria-label": host.title, hidden: true, onkeydown: (event) => this.#key(event) });
+    this.#root.append(this.panel, this.launcher, this.live);
+    this.#label();
+    SMALL.addEventListener("change", () => this.#modal());
+    if (window.visualViewport) for (const kind of ["resize", "scroll"]) visualViewport.addEventListener(kind, () => this.#fit());
+    document.addEventListener("visibilitychange", () => this.chat && this.chat.seen());
+    this.settle(new Visitor());
+    this.#settings();
+  }
+  get isOpen() { return !this.panel.hidden; }
+
+  /* From now on the chat is this person's. */
+  settle(identity) {
+    if (this.chat) this.chat.end();
+    this.#count(0);
+    this.chat = new Chat(identity, {
+      announce: (text) => this.#announce(text), unread: () => this.#told(), isOpen: () => this.isOpen && !document.hidden,
+      emit: (name, detail) => this.emit(name, detail),
+    });
+    const head = make("header", {}, this.chat.face, make("div", { class: "title" }, make("h2", {}, host.title), this.chat.status),
+      button("", () => this.toggle(false), { class: "quiet", "aria-label": words.closeChat, title: words.closeChat }, icon("close")));
+    this.panel.replaceChildren(head, ...this.chat.nodes);
+    if (this.assisted === false) this.chat.assisted(false);
+    if (this.#started) this.#begin();
+  }
+  /* The page has said what it has to say. */
+  start() {
+    if (this.#started) return;
+    this.#started = true;
+    if (!this.chat.over) this.#begin();
+  }
+  #begin() {
+    if (this.chat.identity.kept.here("open")) this.toggle(true, false);
+    else if (this.isOpen || this.chat.pressing) this.chat.net.open();
+  }
+
+  toggle(open = !this.isOpen, focus = true) {
+    const changed = open !== this.isOpen;
+    this.panel.hidden = !open;
+    this.chat.identity.kept.setHere("open", open ? "yes" : "");
+    this.#count(open ? 0 : this.#unread);
+    this.#modal();
+    if (open) { this.chat.net.open(); this.chat.composer.fit(); this.chat.thread.toEnd(true); this.chat.seen(); }
+    if (focus) (open ? this.chat.composer.input : this.launcher).focus();
+    if (changed) this.emit(open ? "open" : "close");
+  }
+  theme(name) { if (name === "auto") delete this.dataset.theme; else this.dataset.theme = name; }
+  emit(name, detail) { this.dispatchEvent(new CustomEvent(`nexus:${name}`, { detail, bubbles: true, composed: true })); }
+
+  #told() {
+    if (this.isOpen && !document.hidden) return;
+    this.#count(this.#unread + 1);
+  }
+  #count(number) {
+    if (number !== this.#unread) { this.#unread = number; this.emit("unread", number); }
+    this.badge.hidden = !number;
+    this.badge.textContent = number > 9 ? "9+" : number;
+    this.#label();
+  }
+  #label() {
+    const open = this.isOpen;
+    this.launcher.setAttribute("aria-expanded", String(open));
+    this.launcher.setAttribute("aria-label", open ? words.closeChat : this.#unread ? `${words.openChat} (${this.#unread})` : words.openChat);
+  }
+  #announce(text) {
+    if (!this.isOpen) return;
+    // Two nodes in turns: the same words twice are two announcements.
+    this.live.replaceChildren(make("p", { "data-turn": String(this.#spoken++ % 2) }, text.slice(0, 1500)));
+  }
+
+  /* On a small screen the chat is all there is: the rest of the page is out of reach until it is closed. */
+  #modal() {
+    const whole = SMALL.matches && this.isOpen;
+    this.panel.classList.toggle("whole", whole);
+    if (whole) this.panel.setAttribute("aria-modal", "true");
+    else this.panel.removeAttribute("aria-modal");
+    this.launcher.classList.toggle("covered", whole);
+    this.#fit();
+  }
+  #fit() { // a keyboard on the screen takes its room from the panel, not from what is written
+    const view = window.visualViewport;
+    if (!view || !this.panel.classList.contains("whole")) return this.panel.removeAttribute("style");
+    this.panel.style.height = `${view.height}px`;
+    this.panel.style.top = `${view.offsetTop}px`;
+  }
+  #key(event) {
+    if (event.key === "Escape") { event.stopPropagation(); return this.toggle(false); }
+    if (event.key !== "Tab" || !this.panel.classList.contains("whole")) return;
+    const stops = [...this.panel.querySelectorAll("button, a[href], textarea, input, summary, [tabindex='0']")].filter((one) => !one.disabled && one.checkVisibility());
+    const first = stops[0], last = stops[stops.length - 1], now = this.#root.activeElement;
+    if (event.shiftKey ? now === first : now === last) { event.preventDefault(); (event.shiftKey ? last : first).focus(); }
+  }
+
+  /* What the company chose: its colour, and whether a machine answers. Without it the chat works all the same. */
+  async #settings() {
+    try {
+      const answer = await fetch(`${server}/widget.json?company=${encodeURIComponent(company)}`);
+      if (!answer.ok) return;
+      const { brandColor, ai } = await answer.json();
+      if (!host.color) this.#color(brandColor);
+      this.assisted = ai;
+      this.chat.assisted(ai);
+    } catch { /* no line: there is one when the chat is opened, or words about it */ }
+  }
+  #color(color) {
+    for (const [name, value] of Object.entries(palette(color) || {})) this.style.setProperty(name, value);
+  }
+}

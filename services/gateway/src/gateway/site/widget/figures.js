@@ -1,0 +1,25 @@
+/* Prices, amounts and times, as the reader's language writes them. */
+import { locale } from "./settings.js";
+
+const formats = new Map();
+const format = (Kind, options) => {
+  const key = Kind.name + JSON.stringify(options);
+  if (!formats.has(key)) formats.set(key, new Kind(locale, options));
+  return formats.get(key);
+};
+
+export const price = (value) => {
+  const size = Math.abs(value), most = size !== 0 && size < 1 ? 6 : 2;
+  return format(Intl.NumberFormat, { minimumFractionDigits: most === 2 ? 2 : 0, maximumFractionDigits: most }).format(value);
+};
+export const quantity = (value) => format(Intl.NumberFormat, { maximumFractionDigits: 8 }).format(value);
+export const percent = (share) =>
+  format(Intl.NumberFormat, { style: "percent", signDisplay: "exceptZero", minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(share);
+export const time = (value) => format(Intl.DateTimeFormat, { hour: "numeric", minute: "2-digit" }).format(value);
+export const day = (value) => format(Intl.DateTimeFormat, { weekday: "long", day: "numeric", month: "long" }).format(value);
+export const moment = (value) => format(Intl.DateTimeFormat, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }).format(value);
+/* A bar's time, in UTC as it came: days, or hours where the bars are shorter. */
+export const barTime = (value, short) => format(Intl.DateTimeFormat,
+  short ? { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: "UTC" }
+    : { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" }).format(value);
+export const countdown = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;

@@ -1,0 +1,66 @@
+/* Whose chat it is: a visitor, who gets a token here and renews it, or a customer, whose token the host page brings. */
+import { Keeping } from "./keeping.js";
+import { company, locale, page, server } from "./settings.js";
+
+const SOON = 60_000;
+export const FORBIDDEN_SITE = 4590; // beside the close codes of the server: the widget may not run on this site
+
+/* No token is to be had: `final` when trying again would change nothing; `code` says why, as a close code would. */
+export class NoToken extends Error {
+  constructor(code, retryAfter) { super(`no token (${code})`); this.code = code; this.retryAfter = retryAfter; }
+  get final() { return this.code >= 4500; }
+}
+
+export class Visitor {
+  kept = new Keeping("visitor");
+  customer = false;
+
+  async token() {
+    const known = this.kept.get("token");
+    if (known && Date.parse(known.expiresAt) - Date.now() > SOON) return known.token;
+    return this.#ask(known && known.token);
+  }
+  async #ask(old) {
+    const headers = { "content-type": "application/json", ...(old && { authorization: `Bearer ${old}` }) };
+    const body = JSON.stringify({ companyId: company, locale, page: page() });
+    const answer = await fetch(`${server}/v2/visitors`, { method: "POST", headers, body });
+    if (answer.status === 401 && old) { this.forget(); return this.#ask(); } // away for more than a month
+    if (answer.status === 403) throw new NoToken(FORBIDDEN_SITE);
+    if (answer.status === 404) throw new NoToken(4510);
+    if (!answer.ok) throw new NoToken(4000, 1000 * answer.headers.get("retry-after"));
+    const made = await answer.json();
+    this.kept.set("token", { token: made.token, expiresAt: made.expiresAt });
+    return made.token;
+  }
+  /* The token is not believed any more: the same visitor asks for another one, or becomes a new one. */
+  expired() { const known = this.kept.get("token"); if (known) this.kept.set("token", { ...known, expiresAt: 0 }); return true; }
+  refused() { if (!this.kept.get("token")) return false; this.forget(); return true; }
+  forget() { this.kept.set("token", null); this.kept.set("conversation", null); }
+}
+
+/* `source`: a token, or a function that gives one (also a promised one), asked again when a token has expired. */
+export class Customer {
+  customer = true;
+  #source; #token; #asked = 0;
+
+  constructor(source, first) {
+    this.#source = source;
+    this.#token = first;
+    this.kept = new Keeping(`user:${Customer.subject(first)}`);
+  }
+  async token() {
+    if (!this.#token) this.#token = await this.#source();
+    return this.#token;
+  }
+  expired() { return this.#renew(); }
+  refused() { return this.#renew(); }
+  welcomed() { this.#asked = 0; }
+  #renew() {
+    this.#token = null;
+    return typeof this.#source === "function" && ++this.#asked <= 3;
+  }
+  /* Whose storage it is; whether the token is good is for the server to say. */
+  static subject(token) {
+    try { return JSON.parse(atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/"))).sub || "?"; } catch { return "?"; }
+  }
+}

@@ -1,0 +1,102 @@
+/* One message: who, what, what goes with it (charts, orders, sources), and what became of it. */
+import { chart } from "./charts.js";
+import { citations } from "./cards.js";
+import { button, icon, make } from "./dom.js";
+import { day, time } from "./figures.js";
+import { feedback } from "./feedback.js";
+import { block, blocks } from "./markdown.js";
+import { words } from "./settings.js";
+
+export const isMine = (role) => role === "visitor" || role === "user";
+
+export class Message {
+  #shown = []; // the blocks that stand in the body, as sources: what did not change is not made anew
+  #who; #body; #steps; #extras; #meta; #day; #calls = new Map();
+
+  constructor(role, name) {
+    this.role = role;
+    this.seq = Infinity;
+    this.#day = make("div", { class: "day" });
+    this.#who = make("div", { class: "who" });
+    this.#steps = make("div", { class: "steps", hidden: true });
+    this.#body = make("div", { class: "body", dir: "auto" });
+    this.#extras = make("div", { class: "extras" });
+    this.#meta = make("div", { class: "meta" });
+    this.node = make("article", { class: `message ${isMine(role) ? "mine" : role}` },
+      this.#day, this.#who, this.#steps, this.#body, this.#extras, this.#meta);
+    this.named(name);
+  }
+  named(name) {
+    const known = { assistant: words.assistant, operator: name || words.agent, system: words.notice };
+    const sign = this.role === "assistant" ? icon("spark") : this.role === "operator" ? make("span", { class: "initial", "aria-hidden": "true" }, initial(name)) : "";
+    this.#who.replaceChildren(sign, make("span", { class: isMine(this.role) ? "unseen" : "" }, isMine(this.role) ? words.you : known[this.role]));
+  }
+
+  /* The text of people is shown as they wrote it; an answer is Markdown. */
+  say(text) {
+    if (this.role !== "assistant") { this.#body.textContent = text; return; }
+    const sources = blocks(text);
+    let same = 0;
+    while (same < sources.length && sources[same] === this.#shown[same]) same += 1;
+    while (this.#body.children.length > same) this.#body.lastChild.remove();
+    this.#body.append(...sources.slice(same).map((source) => block(source)));
+    this.#shown = sources;
+  }
+
+  /* The final message, as the log has it. `kept`: what was rated; `rate` sends a rating. */
+  settle(message, { cards, rated, rate }) {
+    this.seq = message.seq;
+    this.at = Date.parse(message.createdAt) || Date.now();
+    this.node.classList.remove("streaming");
+    this.#steps.hidden = true;
+    this.say(message.text);
+    const drawn = (message.charts || []).map(chart).filter(Boolean);
+    const sources = citations(message.citations || []);
+    this.#extras.replaceChildren(...drawn, ...cards, ...(sources ? [sources] : []));
+    if (isMine(this.role)) return this.delivery("sent");
+    const stamp = make("time", { datetime: message.createdAt }, time(this.at));
+    this.#meta.replaceChildren(stamp, ...(this.role === "assistant" ? [feedback(rated, rate)] : []));
+  }
+
+  /* What became of one's own message: sending, waiting, sent, seen, failed (with why, and another try). */
+  delivery(state, why = "", retry = null) {
+    const texts = { sending: words.sending, waiting: words.waitingToSend, sent: words.sent, seen: words.seen, failed: words.notSent };
+    this.node.dataset.delivery = state;
+    this.#meta.replaceChildren(...(this.at ? [make("time", {}, time(this.at))] : []),
+      make("span", { class: "delivery" }, state === "failed" ? icon("warning") : "", why ? `${texts[state]}: ${why}` : texts[state]),
+      ...(retry ? [button("", retry, { class: "link" }, icon("retry"), words.retry)] : []));
+  }
+
+  /* While the answer is made: its tools at work, then its text. */
+  stream() { this.node.classList.add("streaming"); this.#work(); }
+  toolStarted({ callId, label }) { this.#calls.set(callId, { label, done: false }); this.#work(); }
+  toolFinished({ callId, success }) {
+    const call = this.#calls.get(callId);
+    if (call) { call.done = true; call.success = success; this.#work(); }
+  }
+  #work() {
+    const calls = [...this.#calls.values()];
+    const rows = calls.map(({ label, done, success }) => make("div", { class: done ? "step done" : "step" },
+      done ? icon(success ? "check" : "close") : make("span", { class: "spinner", "aria-hidden": "true" }), make("span", { dir: "auto" }, done ? label.replace(/…/g, "") : label)));
+    const idle = calls.every((call) => call.done);
+    if (idle && !this.#shown.length) rows.push(make("div", { class: "step" }, dots(), make("span", { class: calls.length ? "unseen" : "" }, words.thinking)));
+    this.#steps.hidden = !rows.length;
+    this.#steps.replaceChildren(...rows);
+  }
+  writing(text) {
+    const first = !this.#shown.length && text;
+    this.say(text);
+    if (first) this.#work();
+  }
+
+  /* Where it stands: the first of a day, the first and last of what one person said. */
+  place(previous, next) {
+    const today = this.at && (!previous || !previous.at || new Date(previous.at).toDateString() !== new Date(this.at).toDateString());
+    this.#day.textContent = today && new Date(this.at).toDateString() !== new Date().toDateString() ? day(this.at) : "";
+    this.node.classList.toggle("first", !previous || previous.role !== this.role || Boolean(this.#day.textContent));
+    this.node.classList.toggle("last", !next || next.role !== this.role);
+  }
+}
+
+export const dots = () => make("span", { class: "dots", "aria-hidden": "true" }, make("i"), make("i"), make("i"));
+export const initial = (name) => (name || "").trim().charAt(0).toUpperCase() || "•";

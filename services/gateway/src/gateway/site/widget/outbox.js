@@ -1,0 +1,58 @@
+/* One's own messages on their way: kept until the server has stored them, sent again with the same id until then. */
+import { uuid } from "./keeping.js";
+import { fill, words } from "./settings.js";
+
+const UNANSWERED = 10_000, PAUSE = 2_000;
+
+export class Outbox {
+  #timers = new Map(); #kept; #send; #show;
+
+  /* send(type, fields) says whether the line is up; show(entry, state, why, again). */
+  constructor(kept, send, show) {
+    this.#kept = kept;
+    this.#send = send;
+    this.#show = show;
+  }
+  get size() { return this.#kept.waiting().length; }
+
+  add(text) {
+    const entry = { id: uuid(), text, at: Date.now(), tried: false };
+    this.#kept.keep(entry);
+    this.#try(entry);
+  }
+  /* The line is up, or the page is: whatever waits, in the order in which it was written. */
+  flush() { for (const entry of this.#kept.waiting()) this.#try(entry); }
+  held() { for (const entry of this.#kept.waiting()) { this.#pause(entry.id); this.#show(entry, "waiting"); } }
+  forget() { for (const id of [...this.#timers.keys()]) this.#pause(id); }
+
+  stored(id) {
+    this.#pause(id);
+    this.#kept.settle(id);
+  }
+  /* An error about one of them; says whether it was about one. */
+  refused({ ref, code, message, retryable, retryAfterMs }) {
+    const entry = this.#kept.waiting().find((one) => one.id === ref);
+    if (!entry) return false;
+    this.#pause(ref);
+    if (retryable) {
+      const wait = retryAfterMs || PAUSE;
+      this.#show(entry, "waiting", code === "RATE_LIMITED" ? fill(words.tooFast, { seconds: Math.ceil(wait / 1000) }) : "");
+      this.#timers.set(ref, setTimeout(() => this.#try(entry), wait));
+    } else {
+      this.#kept.settle(ref);
+      const reasons = { TEXT_TOO_LONG: words.tooLong, EMPTY_TEXT: words.emptyText };
+      this.#show(entry, "failed", reasons[code] || message, () => { this.#kept.keep(entry); this.#try(entry); });
+    }
+    return true;
+  }
+
+  #try(entry) {
+    this.#pause(entry.id);
+    const sent = this.#send("message.send", { clientMessageId: entry.id, text: entry.text, ...(entry.tried && { retry: true }) });
+    this.#show(entry, sent ? "sending" : "waiting");
+    if (!sent) return;
+    if (!entry.tried) { entry.tried = true; this.#kept.keep(entry); }
+    this.#timers.set(entry.id, setTimeout(() => this.#try(entry), UNANSWERED));
+  }
+  #pause(id) { clearTimeout(this.#timers.get(id)); this.#timers.delete(id); }
+}

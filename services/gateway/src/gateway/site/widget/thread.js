@@ -1,0 +1,204 @@
+/* The conversation as it is seen: messages in the log's order, then what is being written or waits to be sent. */
+import { ActionCard, alertCard } from "./cards.js";
+import { button, icon, make } from "./dom.js";
+import { Message, dots, isMine } from "./message.js";
+import { fill, words } from "./settings.js";
+
+const NEAR = 80; // pixels from the end at which the reader is taken to follow
+const ALERT_KEPT = 86_400_000;
+const LONGEST_TURN = 135_000; // the service gives up after 120 s and says so
+
+export class Thread {
+  turn = null; // of the answer that is being made
+  #messages = new Map(); #order = []; #actions = new Map(); #alerts = new Set(); #people = new Map();
+  #draft = null; #typing; #typingTimer = 0; #stuck = 0; #kept; #tell;
+
+  /* tell: {decide(id, decision), rate(id, rating, reason), announce(text), busy(on), retry(entry)} */
+  constructor(kept, tell, intro) {
+    this.#kept = kept;
+    this.#tell = tell;
+    this.list = make("div", { class: "list" });
+    this.#typing = make("div", { class: "typing", hidden: true });
+    this.node = make("div", { class: "log", role: "log", "aria-live": "off", "aria-label": words.conversation, tabindex: "0", onscroll: () => this.#scrolled() },
+      intro, this.list, this.#typing);
+    this.latest = button("", () => this.toEnd(true), { class: "latest", hidden: true, "aria-label": words.latest }, icon("down"), words.latest);
+  }
+  get empty() { return this.#order.length === 0; }
+  get lastSeq() { return this.#order.reduce((seq, one) => (one.seq < Infinity && one.seq > seq ? one.seq : seq), 0); }
+
+  snapshot(messages) {
+    const unsettled = this.#order.filter((one) => one.seq === Infinity);
+    this.#order = [];
+    this.#messages.clear();
+    this.list.replaceChildren();
+    for (const one of unsettled) this.#put(one.key, one);
+    for (const message of messages) this.created(message, false);
+    for (const alert of this.#kept.get("alerts") || []) if (Date.now() - Date.parse(alert.triggeredAt) < ALERT_KEPT) this.#ring(alert);
+    this.toEnd(true);
+  }
+
+  created(message, live = true) {
+    const mine = isMine(message.role), key = (mine && message.clientMessageId) || message.id;
+    let one = this.#messages.get(key);
+    const known = one && one.seq < Infinity;
+    if (one && one === this.#draft) this.finished();
+    if (!one) one = new Message(mine ? "visitor" : message.role, this.#people.get(message.operatorId));
+    const cards = (message.actions || []).map((action) => this.#card(action).node);
+    one.settle(message, { cards, rated: this.#ratings()[message.id], rate: (rating, reason) => this.#rate(message.id, rating, reason) });
+    this.#put(key, one);
+    if (message.role === "operator") this.#typing.hidden = true;
+    if (live && !known && !mine) this.#tell.announce(`${this.#speaker(message)}: ${message.text}`);
+    if (live) this.toEnd(mine);
+    return !known && !mine;
+  }
+  #speaker(message) {
+    return { assistant: words.assistant, operator: this.#people.get(message.operatorId) || words.agent }[message.role] || words.notice;
+  }
+
+  /* One's own message, before the server has it. */
+  waiting(entry, state, why = "", again = null) {
+    const one = this.#messages.get(entry.id) || new Message("visitor");
+    if (one.seq < Infinity) return;
+    one.say(entry.text);
+    one.delivery(state, why, again);
+    if (!this.#messages.has(entry.id)) { this.#put(entry.id, one); this.toEnd(true); }
+  }
+  acknowledged(id, seq) {
+    const one = this.#messages.get(id);
+    if (!one || one.seq < Infinity) return;
+    one.seq = seq;
+    one.at = Date.now();
+    one.delivery("sent");
+    this.#put(id, one);
+  }
+  seen(upTo) {
+    for (const one of this.#order) if (isMine(one.role) && one.seq <= upTo) one.delivery("seen");
+  }
+
+  #put(key, one) {
+    one.key = key;
+    this.#messages.set(key, one);
+    this.#order = this.#order.filter((other) => other !== one);
+    let at = this.#order.length;
+    while (at > 0 && this.#order[at - 1].seq > one.seq) at -= 1;
+    this.#order.splice(at, 0, one);
+    const next = this.#order[at + 1];
+    if (one.node.parentNode !== this.list || one.node.nextSibling !== (next ? next.node : null)) this.list.insertBefore(one.node, next ? next.node : null);
+    for (const near of [at - 1, at, at + 1]) if (this.#order[near]) this.#order[near].place(this.#order[near - 1], this.#order[near + 1]);
+  }
+
+  /* ---- the answer that is being made */
+  started({ turnId, messageId }, textSoFar = "", deltaSeq = -1) {
+    this.dropped();
+    this.turn = turnId;
+    this.#draft = new Message("assistant");
+    this.#draft.text = textSoFar;
+    this.#draft.next = deltaSeq + 1;
+    this.#put(messageId || turnId, this.#draft);
+    this.#draft.stream();
+    if (textSoFar) this.#draft.writing(textSoFar);
+    this.#tell.busy(true);
+    this.#stuck = setTimeout(() => { this.dropped(); this.notice(words.stuck, "warning"); }, LONGEST_TURN);
+    this.toEnd();
+  }
+  delta(frame) {
+    if (!this.#draft && frame.deltaSeq === 0) this.started(frame);
+    const draft = this.#draft;
+    // A piece is missing: the final message brings all of it.
+    if (!draft || draft.key !== frame.messageId || frame.deltaSeq !== draft.next) return;
+    draft.next += 1;
+    draft.text += frame.delta;
+    if (draft.due) return;
+    draft.due = requestAnimationFrame(() => { draft.due = 0; if (draft === this.#draft) { draft.writing(draft.text); this.toEnd(); } });
+  }
+  tool(frame) {
+    if (!this.#draft || frame.turnId !== this.turn) return;
+    if (frame.type === "tool.started") { this.#draft.toolStarted(frame); this.#tell.announce(frame.label); }
+    else this.#draft.toolFinished(frame);
+    this.toEnd();
+  }
+  /* The turn has ended; its text stays until the final message takes its place. */
+  finished() { clearTimeout(this.#stuck); this.turn = null; if (this.#draft) this.#draft.node.classList.remove("streaming"); this.#draft = null; this.#tell.busy(false); }
+  ended({ turnId }) { if (turnId === this.turn) { clearTimeout(this.#stuck); this.turn = null; this.#tell.busy(false); } }
+  dropped() {
+    const draft = this.#draft;
+    clearTimeout(this.#stuck);
+    this.turn = this.#draft = null;
+    if (draft) {
+      draft.node.remove();
+      this.#messages.delete(draft.key);
+      this.#order = this.#order.filter((one) => one !== draft);
+    }
+    this.#tell.busy(false);
+  }
+
+  /* ---- what stands beside the messages */
+  #card(action) {
+    const settled = this.#kept.get("decided") || {};
+    const known = this.#actions.get(action.id);
+    const now = action.state === "pending" && settled[action.id] ? { ...action, state: settled[action.id] } : action;
+    if (known) { if (known.action.state === "pending" || now.state !== "pending") known.update(now); return known; }
+    const card = new ActionCard(now, (id, decision) => this.#tell.decide(id, decision));
+    this.#actions.set(action.id, card);
+    return card;
+  }
+  action(action) {
+    if (action.state !== "pending") this.#remember("decided", action.id, action.state);
+    const known = this.#actions.has(action.id), card = this.#card(action);
+    if (!known || !card.node.isConnected) { this.list.append(card.node); this.toEnd(); }
+  }
+  actionFailed(id, text) { const card = this.#actions.get(id); if (card) card.failed(text); return Boolean(card); }
+  alert(alert) {
+    if (this.#alerts.has(alert.id)) return false;
+    this.#kept.set("alerts", [...(this.#kept.get("alerts") || []), alert].slice(-10)); // the server tells an alert once
+    this.#tell.announce(this.#ring(alert).textContent);
+    this.toEnd();
+    return true;
+  }
+  #ring(alert) {
+    const card = alertCard(alert);
+    this.#alerts.add(alert.id);
+    this.list.append(card);
+    return card;
+  }
+  notice(text, sign = "") {
+    this.list.append(make("p", { class: "notice" }, sign ? icon(sign) : "", text));
+    this.#tell.announce(text);
+    this.toEnd();
+  }
+  knows(owner) {
+    if (!owner || !owner.operatorId || !owner.name) return;
+    this.#people.set(owner.operatorId, owner.name);
+  }
+  typing(name, milliseconds) {
+    this.#typing.replaceChildren(dots(), fill(words.isWriting, { name: name || words.agent }));
+    this.#typing.hidden = false;
+    this.toEnd();
+    clearTimeout(this.#typingTimer);
+    this.#typingTimer = setTimeout(() => { this.#typing.hidden = true; }, milliseconds);
+  }
+
+  #ratings() { return this.#kept.get("ratings") || {}; }
+  #rate(id, rating, reason) {
+    const sent = this.#tell.rate(id, rating, reason);
+    if (sent) this.#remember("ratings", id, rating);
+    return sent;
+  }
+  #remember(name, id, value) {
+    const all = Object.entries({ ...this.#kept.get(name), [id]: value }).slice(-100);
+    this.#kept.set(name, Object.fromEntries(all));
+  }
+
+  /* ---- following the end, unless the reader looks back */
+  toEnd(always = false) {
+    if (!always && !this.following) { this.latest.hidden = false; return; }
+    this.node.scrollTop = this.node.scrollHeight;
+    this.following = true;
+    this.latest.hidden = true;
+  }
+  following = true;
+  #scrolled() {
+    this.following = this.node.scrollHeight - this.node.scrollTop - this.node.clientHeight < NEAR;
+    if (this.following) this.latest.hidden = true;
+  }
+}

@@ -1,0 +1,64 @@
+"""Files for browsers, held in memory with their hash and a packed copy: asked for again, they are not sent again."""
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+BRIEFLY = "public, max-age=300, stale-while-revalidate=86400"
+"""For addresses that other sites have written down: a new version is everywhere within minutes."""
+FOREVER = "public, max-age=31536000, immutable"
+"""For addresses that hold the hash (?v=): another version has another address."""
+_SMALL = 860
+"""Bytes up to which packing gains nothing: it is one packet anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """One file. `path` is its address; `url` the same with its hash, for the pages of this server."""
+
+    path: str
+    media_type: str
+    body: bytes
+    packed: bytes | None
+    version: str
+
+    @property
+    def url(self) -> str:
+        """The address that may be kept forever."""
+        return f"{self.path}?v={self.version}"
+
+    def route(self) -> Route:
+        """Serves it, to pages of every site."""
+
+        async def endpoint(request: Request) -> Response:
+            return self._answer(request)
+
+        return Route(self.path, endpoint, methods=["GET", "HEAD"])
+
+    def _answer(self, request: Request) -> Response:
+        packed = self.packed is not None and "gzip" in request.headers.get("accept-encoding", "")
+        tag = f'W/"{self.version}"'
+        headers = {
+            "ETag": tag,
+            "Cache-Control": FOREVER if request.query_params.get("v") == self.version else BRIEFLY,
+            "Vary": "Accept-Encoding",
+            "Access-Control-Allow-Origin": "*",
+            "Cross-Origin-Resource-Policy": "cross-origin",
+            "X-Content-Type-Options": "nosniff",
+        }
+        known = request.headers.get("if-none-match", "")
+        if known == "*" or tag.removeprefix("W/") in [one.strip().removeprefix("W/") for one in known.split(",")]:
+            return Response(status_code=304, headers=headers)
+        if packed and self.packed is not None:
+            return Response(self.packed, media_type=self.media_type, headers=headers | {"Content-Encoding": "gzip"})
+        return Response(self.body, media_type=self.media_type, headers=headers)
+
+
+def asset(path: str, media_type: str, body: bytes) -> Asset:
+    """Hashes and packs a file."""
+    packed = gzip.compress(body, 9, mtime=0) if len(body) > _SMALL else None
+    return Asset(path, media_type, body, packed, hashlib.sha256(body).hexdigest()[:16])

@@ -1,0 +1,83 @@
+"""widget.js out of its parts: the modules of site/widget joined into one classic script, so that a host page needs one
+tag and one request. There is no build: this happens when the server starts, and what is served is what is in the files.
+
+A module says `import { a, b } from "./other.js";` and `export` before its declarations, as in any browser. The parts
+stand behind what they import; imports and the word `export` are left out. All parts share one scope, so no two of them
+may declare the same name: that is refused here. What only readers of the source need is not sent: comments on lines of
+their own and indentation (so no text goes over several lines).
+"""
+
+import json
+import re
+from functools import cache
+
+from gateway.web.words import LANGUAGES, SITE, words
+
+ENTRY = "main.js"
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?P<module>[a-z_-]+\.js)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:const|let|function|class|async) )", re.MULTILINE)
+_DECLARED = re.compile(r"^(?:const|let|function|class|async function) (?P<name>[A-Za-z_$][\w$]*)", re.MULTILINE)
+_SEVERAL = re.compile(r"^(?:const|let) [^({\n]*;$", re.MULTILINE)
+_ANOTHER = re.compile(r", (?P<name>[A-Za-z_$][\w$]*) =")
+_COMMENT = re.compile(r"^\s*/\*(?s:.*?)\*/\n|^\s*//.*\n", re.MULTILINE)
+_CSS_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_INDENT = re.compile(r"^\s+", re.MULTILINE)
+_CSS_SPACE = re.compile(r"\s*([{};,>])\s*|(?<=:)\s+|\s+(?=!)")
+
+
+@cache
+def widget_script() -> bytes:
+    """The whole script, in UTF-8.
+
+    Raises:
+        ValueError: modules import each other in a circle, or declare a name twice.
+    """
+    parts: dict[str, str] = {}
+    _add(ENTRY, parts, ())
+    names = [name for source in parts.values() for name in _declared(source)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"widget.js: declared in two modules: {', '.join(twice)}")
+    return ('(() => {\n"use strict";\n' + "".join(map(_for_machines, parts.values())) + "})();\n").encode()
+
+
+def _add(module: str, parts: dict[str, str], above: tuple[str, ...]) -> None:
+    if module in parts:
+        return
+    if module in above:
+        raise ValueError(f"widget.js: a circle of imports: {' -> '.join((*above, module))}")
+    source = _source(module)
+    for wanted in _IMPORT.finditer(source):
+        _add(wanted["module"], parts, (*above, module))
+    parts[module] = _EXPORT.sub("", _IMPORT.sub("", source))
+
+
+def _for_machines(source: str) -> str:
+    return _INDENT.sub("", _COMMENT.sub("", source))
+
+
+def _declared(source: str) -> list[str]:
+    several = [name for line in _SEVERAL.findall(source) for name in _ANOTHER.findall(line)]
+    return _DECLARED.findall(source) + several
+
+
+def _source(module: str) -> str:
+    if module == "words.js":
+        return f"export const WORDS = {_js({language: words(language, 'widget') for language in LANGUAGES})};\n"
+    if module == "style.js":
+        return f"export const STYLE = {_js(_styles())};\n"
+    return (SITE / "widget" / module).read_text(encoding="utf-8")
+
+
+def _styles() -> str:
+    sheets = ((SITE / "static" / "tokens.css"), (SITE / "widget" / "widget.css"))
+    return "".join(_tight(_CSS_COMMENT.sub("", sheet.read_text(encoding="utf-8"))) for sheet in sheets)
+
+
+def _tight(style: str) -> str:
+    return _CSS_SPACE.sub(lambda found: found[1] or "", re.sub(r"\s+", " ", style)).strip()
+
+
+def _js(value: object) -> str:
+    # Two characters end a line in older JavaScript but not in JSON.
+    return json.dumps(value, ensure_ascii=False).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,0 +1,23 @@
+"""The words of the pages and the widget: site/words/<language>.json, by who says them."""
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Literal, cast
+
+Language = Literal["en", "es"]
+LANGUAGES: tuple[Language, ...] = ("en", "es")
+SITE = files("gateway") / "site"
+
+Words = dict[str, str]
+
+
+@cache
+def catalogue(language: Language) -> dict[str, Words]:
+    """All words of one language: section, key, text. Places in texts are {name}."""
+    return cast("dict[str, Words]", json.loads((SITE / "words" / f"{language}.json").read_text(encoding="utf-8")))
+
+
+def words(language: Language, section: str) -> Words:
+    """The words of one section."""
+    return catalogue(language)[section]
