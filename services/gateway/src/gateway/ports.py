@@ -12,6 +12,7 @@ from contracts.envelope import Wire
 from contracts.events.chat import Action
 from contracts.events.market import TriggeredAlert
 from contracts.events.tool import ToolResult
+from contracts.insight_rpc import InsightsReply
 from contracts.market_rpc import Holdings
 from contracts.memory_rpc import LongTermMemory, MemoryExportReply, UsageReply
 from contracts.rpc import (
@@ -258,6 +259,10 @@ class Records(Protocol):
 
     async def usage(self, company: str, since: date, until: date) -> UsageReply:
         """Day by day, both ends counted."""
+        ...
+
+    async def insights(self, company: str, since: date, until: date) -> InsightsReply:
+        """How the company's assistant did on these days, both counted."""
         ...
 
     async def remembered(self, company: str, user: str) -> LongTermMemory:

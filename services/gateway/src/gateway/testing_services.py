@@ -8,7 +8,7 @@ import orjson
 from nats.aio.client import Client
 from pydantic import ValidationError
 
-from contracts import agent_rpc, market_rpc, memory_rpc, rpc
+from contracts import agent_rpc, insight_rpc, market_rpc, memory_rpc, rpc
 from contracts.channels import fact
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.errors import ErrorCode, FieldFault
@@ -129,6 +129,7 @@ class RecordsStandIn:
         """Answers from now on."""
         memory = RpcServer(self.client)
         await memory.serve(memory_rpc.USAGE, self._usage)
+        await memory.serve(insight_rpc.INSIGHTS, self._insights)
         await memory.serve(memory_rpc.MEMORY_GET, self._get)
         await memory.serve(memory_rpc.MEMORY_PATCH, self._patch)
         await memory.serve(memory_rpc.MEMORY_DELETE, self._delete)
@@ -146,6 +147,12 @@ class RecordsStandIn:
         self.asked_usage.append(request)
         day = memory_rpc.UsageDay(date=request.until, turns=2, prompt_tokens=90, completion_tokens=10, cost=0.01)
         return memory_rpc.UsageReply(days=[day], budget=memory_rpc.UsageBudget(used_today=100))
+
+    async def _insights(self, request: insight_rpc.InsightsRequest) -> insight_rpc.InsightsReply:
+        day = insight_rpc.InsightsDay(
+            date=request.until, conversations=4, answers=9, handed_off=1, failed=0, thumbs_up=2, thumbs_down=1
+        )
+        return insight_rpc.InsightsReply(days=[day], complaints=[])
 
     async def _get(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
         known = self.remembered.get((request.company_id, request.user_id), memory_rpc.LongTermMemory())

@@ -58,6 +58,7 @@ RULES: dict[tuple[str, str], Rule] = {
         frozenset({"admin"}), foreign=404, body={"temperature": 1}, headers={"If-Match": "*"}
     ),
     ("GET", "/v2/usage"): Rule(frozenset({"admin"})),
+    ("GET", "/v2/insights"): Rule(OPERATORS),
     ("GET", "/v2/tools"): Rule(CUSTOMERS),
     ("POST", "/v2/tools/{name}"): Rule(CUSTOMERS, own=404, body={"arguments": {}}),
     ("GET", "/v2/memory"): Rule(CUSTOMERS),

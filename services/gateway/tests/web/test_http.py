@@ -277,6 +277,7 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v2/llm/config/{companyId}",
         "/v2/llm/config/providers",
         "/v2/usage",
+        "/v2/insights",
         "/v2/tools",
         "/v2/tools/{name}",
         "/v2/memory",

@@ -89,6 +89,26 @@ async def test_usage_is_asked_for_by_days(http: Http, tokens: TokenMaker, record
         assert refused[1]["errors"][0]["field"] == "from"
 
 
+async def test_insights_are_for_human_agents_and_asked_for_by_days(
+    http: Http, tokens: TokenMaker, records: RecordsStandIn
+) -> None:
+    agent = tokens.user("ben", "commercial")
+    status, body, _ = await http("GET", "/v2/insights?from=2026-01-05&to=2026-01-31", token=agent)
+    assert (status, body["complaints"], body["complete"]) == (200, [], True)
+    assert body["days"] == [
+        {
+            "date": "2026-01-31",
+            "conversations": 4,
+            "answers": 9,
+            "handedOff": 1,
+            "failed": 0,
+            "thumbsUp": 2,
+            "thumbsDown": 1,
+        }
+    ]
+    assert_problem(await http("GET", "/v2/insights?from=2026-02-01&to=2026-01-01", token=agent), 422, "BAD_FIELD")
+
+
 async def test_a_service_gets_principals_for_itself_and_its_own_companys_customers(
     http: Http, tokens: TokenMaker, keys: TokenSettings
 ) -> None:

@@ -11,7 +11,7 @@ from redis.backoff import NoBackoff
 
 from contracts.channels import WEBHOOK_DELIVERIES
 from contracts.streams import CHAT, WEBHOOKS
-from memory import budget_methods, handlers, personal_handlers
+from memory import budget_methods, handlers, insight_handlers, personal_handlers
 from memory.adapters import mongo
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.bus_erasure import StreamErasure
@@ -25,6 +25,7 @@ from memory.adapters.mongo_erasure import MongoErasure
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_memories import MongoMemories
+from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_usage import MongoUsage
 from memory.adapters.near_windows import NearWindows
 from memory.adapters.projection_floor import ProjectionFloor
@@ -41,6 +42,7 @@ from memory.application.forgetting import Forgetting
 from memory.application.handoffs import Handoffs
 from memory.application.history import Histories
 from memory.application.inbox import Inbox
+from memory.application.insights import Insights
 from memory.application.learning import Learner
 from memory.application.memories import Memories
 from memory.application.projection import Projection
@@ -110,6 +112,8 @@ class Memory:
         self._usages = Usages(store=MongoUsage(self._database["usage"]), companies=self._companies, clock=self._clock)
         handlers.consume(service, self._executions)
         personal_handlers.consume(service, self._usages)
+        self._insights: Insights | None = None
+        insight_handlers.consume(service, self._counting)
         self._learner: Learner | None = None
         personal_handlers.learn(service, self._learning)
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
@@ -177,6 +181,8 @@ class Memory:
             floor=floor,
             clock=self._clock,
         )
+        self._insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
+        insight_handlers.serve(service, self._insights)
         personal_handlers.serve(service, memories, exports, forgetting, self._usages)
         service.on_reconnect(_nothing_of(log.refresh))
         await self._keep_on(
@@ -222,6 +228,11 @@ class Memory:
         if self._learner is None:
             raise NotReady("memory is not built yet")
         return self._learner
+
+    def _counting(self) -> Insights:
+        if self._insights is None:
+            raise NotReady("memory is not built yet")
+        return self._insights
 
     async def _prepare_store(self) -> str:
         """The database with its indexes; returns the database's name for itself."""

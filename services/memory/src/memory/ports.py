@@ -10,9 +10,10 @@ from contracts.company import CompanySettings
 from contracts.events.chat import OwnerChanged, SystemMessage
 from contracts.events.tool import ToolCallCompleted
 from contracts.memory_rpc import UsageDay
-from memory.domain.conversation import Conversation, Person
+from memory.domain.conversation import Conversation, Outcome, Person
 from memory.domain.facts import Fact
 from memory.domain.keys import Position
+from memory.domain.rating import Rating
 from memory.domain.recent import Window
 from memory.domain.remembered import Remembered
 
@@ -74,6 +75,10 @@ class ConversationStore(Protocol):
 
     async def waiting(self, limit: int) -> list[Conversation]:
         """Conversations that wait for a person, or for the notice that nobody came; longest first."""
+        ...
+
+    async def outcomes(self, company: str, since: date, until: date, limit: int) -> list[Outcome]:
+        """What came of the conversations that began on these days, both counted; the latest days first."""
         ...
 
 
@@ -274,6 +279,18 @@ class UsageStore(Protocol):
 
     async def days(self, company: str, since: date, until: date) -> list[UsageDay]:
         """The days on which something was used, both ends counted, oldest first."""
+        ...
+
+
+class RatingStore(Protocol):
+    """What people thought of answers."""
+
+    async def put(self, rating: Rating) -> None:
+        """Keeps it, unless the same user's later word on the same answer is there."""
+        ...
+
+    async def between(self, company: str, since: date, until: date, limit: int) -> list[Rating]:
+        """The ratings given on these days, both counted; the latest days first."""
         ...
 
 

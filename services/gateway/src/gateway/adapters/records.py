@@ -4,7 +4,7 @@ import asyncio
 from datetime import date
 from typing import Any
 
-from contracts import market_rpc, memory_rpc
+from contracts import insight_rpc, market_rpc, memory_rpc
 from gateway.adapters.asking import ask
 from runtime.rpc import RpcClient
 
@@ -20,6 +20,10 @@ class BusRecords:
     async def usage(self, company: str, since: date, until: date) -> memory_rpc.UsageReply:
         request = memory_rpc.UsageRequest(company_id=company, since=since, until=until)
         return await ask(self._client, memory_rpc.USAGE, request)
+
+    async def insights(self, company: str, since: date, until: date) -> insight_rpc.InsightsReply:
+        request = insight_rpc.InsightsRequest(company_id=company, since=since, until=until)
+        return await ask(self._client, insight_rpc.INSIGHTS, request)
 
     async def remembered(self, company: str, user: str) -> memory_rpc.LongTermMemory:
         return (await ask(self._client, memory_rpc.MEMORY_GET, _user(company, user))).memory

@@ -1,14 +1,15 @@
-"""GET /v2/usage: what a company's assistant used, day by day, against its budget."""
+"""GET /v2/usage and /v2/insights: what a company's assistant used, and how it is doing, day by day."""
 
 from datetime import date
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from contracts.errors import ErrorCode, FieldFault
+from contracts.insight_rpc import InsightsReply
 from contracts.memory_rpc import UsageReply
 from gateway.errors import Refused
-from gateway.web.deps import AdminDep, ApiDep
+from gateway.web.deps import AdminDep, ApiDep, OperatorDep
 from gateway.web.problems import described
 
 router = APIRouter(tags=["usage"])
@@ -17,21 +18,34 @@ DEFAULT_DAYS = 30
 MOST_DAYS = 366
 
 
-@router.get("/v2/usage", responses=described())
-async def get_usage(
+async def get_days(
     api: ApiDep,
-    caller: AdminDep,
     since: Annotated[date | None, Query(alias="from", description="the first day (UTC), 30 days by default")] = None,
     until: Annotated[date | None, Query(alias="to", description="the last day (UTC), today by default")] = None,
-) -> UsageReply:
-    """Tokens, cost and turns of each day on which there were some, and what is used of today's budget."""
+) -> tuple[date, date]:
+    """The days that are asked for, both counted; raises BAD_FIELD (422)."""
     last = until or api.clock.now().date()
     first = since or date.fromordinal(max(last.toordinal() - DEFAULT_DAYS + 1, 1))
     if first > last:
         raise _bad("from", "must not be after to")
     if (last - first).days >= MOST_DAYS:
         raise _bad("from", f"ask for at most {MOST_DAYS} days")
-    return await api.records.usage(caller.company, first, last)
+    return first, last
+
+
+DaysDep = Annotated[tuple[date, date], Depends(get_days)]
+
+
+@router.get("/v2/usage", responses=described())
+async def get_usage(api: ApiDep, caller: AdminDep, days: DaysDep) -> UsageReply:
+    """Tokens, cost and turns of each day on which there were some, and what is used of today's budget."""
+    return await api.records.usage(caller.company, *days)
+
+
+@router.get("/v2/insights", responses=described())
+async def get_insights(api: ApiDep, caller: OperatorDep, days: DaysDep) -> InsightsReply:
+    """By day: conversations that began on it, which of them were handed over or failed, and how answers were rated."""
+    return await api.records.insights(caller.company, *days)
 
 
 def _bad(field: str, message: str) -> Refused:

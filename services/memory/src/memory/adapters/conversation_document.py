@@ -1,12 +1,12 @@
 """A conversation's state as a MongoDB document, and back."""
 
-from datetime import datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from contracts.events.chat import Owner, OwnerKind
 from contracts.rpc import MessageView, VisitorProfile
 from memory.adapters.mongo import Document
-from memory.domain.conversation import Conversation, Ownership, Person
+from memory.domain.conversation import Conversation, Outcome, Ownership, Person
 from memory.domain.keys import Position, conversation_key, list_key
 from memory.domain.recent import Seen
 
@@ -36,6 +36,9 @@ def to_document(state: Conversation) -> Document:
         "answered": str(state.answered),
         "failed": str(state.failed),
         "noticed": str(state.noticed),
+        "answers": state.answers,
+        "handedOff": state.handed_off,
+        "failures": state.failures,
     }
     return row | _list_keys(state)
 
@@ -46,6 +49,8 @@ def _list_keys(state: Conversation) -> Document:
         "inboxKey": list_key(company, at, name),
         "stateKey": list_key(f"{company}:{state.state}", at, name),
     }
+    if state.started_at:
+        keys["dayKey"] = f"{company}/{state.started_at.astimezone(UTC).date().isoformat()}"
     owner = state.ownership.owner
     if owner.kind == OwnerKind.HUMAN and owner.operator_id:
         keys["operatorKey"] = list_key(f"{company}:{owner.operator_id}", at, name)
@@ -85,6 +90,19 @@ def from_document(row: Document) -> Conversation:
         answered=_position(row["answered"]),
         failed=_position(row["failed"]),
         noticed=_position(row["noticed"]),
+        answers=row.get("answers", 0),
+        handed_off=row.get("handedOff", False),
+        failures=row.get("failures", 0),
+    )
+
+
+def outcome_of(row: Document) -> Outcome:
+    """What came of the conversation of a document with a `dayKey`."""
+    return Outcome(
+        day=date.fromisoformat(row["dayKey"].rsplit("/", 1)[1]),
+        answers=row.get("answers", 0),
+        handed_off=row.get("handedOff", False),
+        failed=row.get("failures", 0) > 0,
     )
 
 

@@ -21,10 +21,11 @@ Collection = AsyncCollection[Document]
 
 INDEXES: dict[str, tuple[str, ...]] = {
     "facts": ("key", "messageKey", "messageId"),
-    "conversations": ("inboxKey", "stateKey", "operatorKey", "personKey", "waitingSince"),
+    "conversations": ("inboxKey", "stateKey", "operatorKey", "personKey", "waitingSince", "dayKey"),
     "companies": ("unannounced", "hooks"),
     "executions": ("key", "conversationId"),
     "erasures": ("at",),
+    "ratings": ("dayKey",),
 }
 
 

@@ -1,19 +1,20 @@
 """The collection `conversations`: one document each, replaced whole under its version, and a key for each list.
 
 `inboxKey` company/latest/id, `stateKey` company:state/latest/id, `operatorKey` company:operator/latest/id (only
-human-owned ones), `personKey` company:person/latest/id; `latest` is the position of the newest fact. `waitingSince` is
-there while the hand-off sweep has something to do, in ms since the epoch.
+human-owned ones), `personKey` company:person/latest/id, `dayKey` company/first day; `latest` is the position of the
+newest fact. `waitingSince` is there while the hand-off sweep has something to do, in ms since the epoch.
 """
 
 from collections.abc import Sequence
+from datetime import date
 from uuid import uuid4
 
 from pymongo import ASCENDING, DESCENDING, InsertOne, ReplaceOne
 from pymongo.errors import BulkWriteError
 
-from memory.adapters.conversation_document import from_document, to_document
+from memory.adapters.conversation_document import from_document, outcome_of, to_document
 from memory.adapters.mongo import Collection, Document, speaking
-from memory.domain.conversation import Conversation
+from memory.domain.conversation import Conversation, Outcome
 from memory.domain.keys import END, conversation_key, from_cursor, to_cursor
 from memory.ports import InboxFilter, Page
 
@@ -74,6 +75,13 @@ class MongoConversations:
         more = len(rows) > limit
         rows = rows[:limit]
         return Page([from_document(row) for row in rows], to_cursor(rows[-1][index], prefix) if more else None)
+
+    async def outcomes(self, company: str, since: date, until: date, limit: int) -> list[Outcome]:
+        where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
+        wanted = {"dayKey": 1, "answers": 1, "handedOff": 1, "failures": 1}
+        async with speaking("count conversations"):
+            rows = await self._rows.find(where, wanted).sort("dayKey", DESCENDING).limit(limit).to_list()
+        return [outcome_of(row) for row in rows]
 
     async def waiting(self, limit: int) -> list[Conversation]:
         async with speaking("read waiting conversations"):

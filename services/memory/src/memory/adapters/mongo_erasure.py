@@ -61,6 +61,7 @@ class MongoErasure:
                 key = conversation_key(job.company, name)
                 await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}})
                 await self._database["conversations"].delete_one({"_id": key})
+                await self._ratings(job, name)
             await self._executions(job, {})
             await self._database["memories"].delete_one({"_id": f"{job.company}/{job.user}"})
 
@@ -71,6 +72,7 @@ class MongoErasure:
                 key = conversation_key(job.company, name)
                 await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lte": f"{key}/{job.up_to}"}})
                 await self._database["conversations"].delete_one({"_id": key, "latest": {"$lte": str(job.up_to)}})
+                await self._ratings(job, name)
             if not await self.conversations_of(job.company, job.user):
                 await self._learned_late(job)
             await self._executions(job, {"at": {"$lte": job.at.astimezone(UTC).isoformat()}})
@@ -81,6 +83,10 @@ class MongoErasure:
         row = await rows.find_one({"_id": f"{job.company}/{job.user}"})
         if row is not None and orjson.loads(row["state"]).get("learned"):
             await rows.delete_one({"_id": row["_id"], "version": row["version"]})
+
+    async def _ratings(self, job: Erasure, conversation: str) -> None:
+        prefix = f"{conversation_key(job.company, conversation)}/"
+        await self._database["ratings"].delete_many({"_id": {"$gt": prefix, "$lt": f"{prefix}{END}"}})
 
     async def _executions(self, job: Erasure, further: Document) -> None:
         """The user's calls, and those that nobody's name was on in the user's conversations."""

@@ -8,7 +8,7 @@ all up to `settled` (the projection's floor: below it nothing is delivered again
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 
 from contracts.errors import SystemCode
 from contracts.events.chat import (
@@ -51,6 +51,16 @@ class Ownership:
     reason: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a conversation that began on `day` (UTC)."""
+
+    day: date
+    answers: int
+    handed_off: bool
+    failed: bool
+
+
 @dataclass(slots=True)
 class Conversation:
     """What the inbox shows of a conversation, and what the sweeps need. `version` guards each write.
@@ -77,6 +87,10 @@ class Conversation:
     ownership: Ownership = field(default_factory=Ownership)
     answered: Position = START
     failed: Position = START
+    answers: int = 0
+    handed_off: bool = False
+    """Whether a person was ever asked for, or took over."""
+    failures: int = 0
     noticed: Position = START
     """The hand-off timeout whose notice is in the log: position of the notice."""
 
@@ -134,16 +148,22 @@ def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
     match fact.data:
         case VisitorMessage() as data:
             _take_visitor(state, fact, data, person)
-        case AssistantMessage() | OperatorMessage():
+        case AssistantMessage():
+            state.answers += 1
+            state.answered = max(state.answered, at)
+        case OperatorMessage():
             state.answered = max(state.answered, at)
         case SystemMessage(code=SystemCode.HANDOFF_TIMEOUT):
             state.noticed = max(state.noticed, at)
         case SystemMessage(code=code) if code in FAILURES:
+            state.failures += 1
             state.failed = max(state.failed, at)
-        case OwnerChanged() as data if at > state.ownership.position:
-            state.ownership = Ownership(data.owner, at, stored, data.by, data.reason)
-            # Whoever takes or returns a conversation has looked at it: it is not stuck any more.
-            state.answered = max(state.answered, at)
+        case OwnerChanged() as data:
+            state.handed_off = state.handed_off or data.owner.kind != OwnerKind.AI
+            if at > state.ownership.position:
+                state.ownership = Ownership(data.owner, at, stored, data.by, data.reason)
+                # Whoever takes or returns a conversation has looked at it: it is not stuck any more.
+                state.answered = max(state.answered, at)
         case _:
             pass
 

@@ -1,0 +1,58 @@
+"""How a company's assistant is doing, day by day: hand-offs, failures and what people thought of the answers."""
+
+from datetime import date as Date  # noqa: N812 - the field is called date
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.ids import CompanyId, Id
+from contracts.rpc import Rpc
+
+QUEUE = "memory"
+
+
+class InsightsRequest(Wire):
+    """The days `since` to `until` (UTC), both counted."""
+
+    company_id: CompanyId
+    since: Date
+    until: Date
+
+
+class InsightsDay(Wire):
+    """One day (UTC): conversations that began on it with what came of them since, and the ratings given on it."""
+
+    date: Date
+    conversations: int = Field(ge=0)
+    answers: int = Field(ge=0, description="by the assistant")
+    handed_off: int = Field(ge=0, description="conversations in which a person was asked for or took over")
+    failed: int = Field(ge=0, description="conversations with a turn that ended in an error")
+    thumbs_up: int = Field(ge=0)
+    thumbs_down: int = Field(ge=0)
+
+
+class Complaint(Wire):
+    """An answer that somebody found bad."""
+
+    conversation_id: Id
+    message_id: Id
+    reason: str | None = None
+    given_at: datetime
+
+
+class InsightsReply(Wire):
+    """Oldest day first, days without anything left out; the newest complaints first, at most 50.
+
+    `complete` is false when there were more conversations than are counted for one answer (20,000).
+    """
+
+    days: list[InsightsDay]
+    complaints: list[Complaint]
+    complete: bool = True
+
+
+INSIGHTS = Rpc("rpc.memory.insights.v1", InsightsRequest, InsightsReply, queue=QUEUE)
+
+METHODS: tuple[Rpc[Any, Any], ...] = (INSIGHTS,)

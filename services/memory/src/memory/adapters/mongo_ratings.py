@@ -1,0 +1,46 @@
+"""The collection `ratings`: {_id: company/conversation/message/user, dayKey: company/day, rating, reason, at (ms)}.
+
+A later word of the same user on the same answer takes the place of the earlier one.
+"""
+
+from datetime import UTC, date, datetime
+
+from pymongo import DESCENDING
+from pymongo.errors import DuplicateKeyError
+
+from memory.adapters.mongo import Collection, speaking
+from memory.domain.rating import Rating
+
+
+class MongoRatings:
+    """RatingStore."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._rows = collection
+
+    async def put(self, rating: Rating) -> None:
+        day = rating.at.astimezone(UTC).date().isoformat()
+        row = {
+            "_id": f"{rating.company}/{rating.conversation}/{rating.message}/{rating.user}",
+            "dayKey": f"{rating.company}/{day}",
+            "rating": rating.given,
+            "reason": rating.reason,
+            "at": int(rating.at.timestamp() * 1000),
+        }
+        async with speaking("store a rating"):
+            try:
+                await self._rows.replace_one({"_id": row["_id"], "at": {"$lte": row["at"]}}, row, upsert=True)
+            except DuplicateKeyError:
+                # A later word is there: facts may come in any order.
+                return
+
+    async def between(self, company: str, since: date, until: date, limit: int) -> list[Rating]:
+        where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
+        async with speaking("read ratings"):
+            rows = await self._rows.find(where).sort("dayKey", DESCENDING).limit(limit).to_list()
+        found: list[Rating] = []
+        for row in rows:
+            _, conversation, message, user = row["_id"].split("/", 3)
+            at = datetime.fromtimestamp(row["at"] / 1000, UTC)
+            found.append(Rating(company, conversation, message, user, row["rating"], row["reason"], at))
+        return found

@@ -1,0 +1,49 @@
+"""What people thought of answers comes in, how the assistant is doing goes out."""
+
+from collections.abc import Callable
+
+from contracts.envelope import CloudEvent
+from contracts.events.fact import FeedbackGiven
+from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
+from contracts.streams import FACTS
+from memory.application.insights import Insights
+from memory.domain.rating import Rating
+from memory.handlers import answering, fact_owner
+from runtime.consuming import current_delivery
+from runtime.outcomes import Ack, DeadLetter
+from runtime.service import Service
+
+FEEDBACK_GIVEN = "feedback.given.v1"
+
+
+def consume(service: Service, insights: Callable[[], Insights]) -> None:
+    """The facts that are counted. `insights` is there once the service is connected."""
+
+    @service.subscriber(
+        f"{FEEDBACK_GIVEN}.>", stream=FACTS.name, durable="memory-ratings", max_deliver=-1, title=FEEDBACK_GIVEN
+    )
+    async def rated(event: CloudEvent[FeedbackGiven]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
+        owner = fact_owner(current_delivery().subject, FEEDBACK_GIVEN)
+        if owner is None:
+            return DeadLetter("the subject names no company and user")
+        data = event.data
+        rating = Rating(
+            company=owner[0],
+            conversation=data.conversation_id,
+            message=data.message_id,
+            user=owner[1] or data.user_id,
+            given=data.rating,
+            reason=data.reason,
+            at=event.time,
+        )
+        await insights().rated(rating)
+        return Ack()
+
+
+def serve(service: Service, insights: Insights) -> None:
+    """The method that memory serves."""
+
+    async def report(request: InsightsRequest) -> InsightsReply:
+        return await insights.report(request.company_id, request.since, request.until)
+
+    service.serve(INSIGHTS, answering(report))
