@@ -135,11 +135,14 @@ async def _stack(data: Path) -> list[Finding]:
 
     async def check(process: dict[str, Any]) -> Finding:
         name = str(process["name"])
+        scheme, _, place = str(process["url"]).partition("://")
+        # Without the user and password that the bus's address carries.
+        url = f"{scheme}://{place.rpartition('@')[2]}"
         try:
             await probes.get(name, handshakes.service)(int(process["port"]))
         except (handshakes.NotReady, OSError, EOFError, ValueError) as error:
             log = directory.logs / f"{name}.log"
-            return Finding(name, "wrong", f"{process['url']}: {error or type(error).__name__}", f"its log: {log}")
-        return Finding(name, "ok", f"ready on {process['url']}")
+            return Finding(name, "wrong", f"{url}: {error or type(error).__name__}", f"its log: {log}")
+        return Finding(name, "ok", f"ready on {url}")
 
     return list(await asyncio.gather(*(check(process) for process in processes)))

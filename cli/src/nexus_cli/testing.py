@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from nexus_cli.stack import ports
+from nexus_cli.stack.bus_users import USERS, server_environment
 from nexus_cli.stack.servers import binary
-from nexus_cli.stack.services import SERVICES
 
 
 def is_gone(pid: int) -> bool:
@@ -105,7 +105,7 @@ def production_nats(directory: Path) -> Generator[ProductionNats]:
     text = text.replace('"/data"', f'"{directory}/data"').replace("0.0.0.0:4222", f"{ports.HOST}:{port}")
     config = directory / "nats.conf"
     config.write_text(text.replace('http: "127.0.0.1:8222"\n', ""))
-    passwords = {f"NATS_{user.replace('-', '_').upper()}_PASSWORD": f"pw-{user}" for user in (*SERVICES, "operator")}
+    passwords = server_environment({user: f"pw-{user}" for user in USERS})
     log = directory / "log"
     with log.open("wb") as output:
         server = subprocess.Popen(

@@ -4,6 +4,7 @@
                 only when the last of them is gone. It contains the supervisor's pid and address.
 `stack.json`    {processes [{name, pid, port, url}], urls {nats, redis, mongodb}}, replaced as a whole.
 `secrets.json`  the development secrets, made once, readable by their owner alone.
+`bus.json`      passwords of the embedded bus's users, likewise.
 """
 
 from __future__ import annotations
@@ -158,16 +159,23 @@ class DataDirectory:
 
     def secrets(self) -> DevSecrets:
         """The development secrets; made at the first call, the same ever after."""
-        path = self.path / "secrets.json"
+        return DevSecrets(**self._made_once("secrets.json", ("jwt_secret", "principal_key")))
+
+    def bus_passwords(self, users: Sequence[str]) -> dict[str, str]:
+        """The passwords of the embedded bus's users; made at the first call, the same ever after."""
+        return self._made_once("bus.json", users)
+
+    def _made_once(self, name: str, keys: Sequence[str]) -> dict[str, str]:
+        path = self.path / name
         if not path.exists():
             self.create()
-            made = DevSecrets(jwt_secret=secrets.token_urlsafe(48), principal_key=secrets.token_urlsafe(48))
+            # A letter first, then hexadecimal digits: nats-server would read some texts as numbers.
+            draft = self._write(json.dumps({key: f"s{secrets.token_hex(32)}" for key in keys}) + "\n")
             # Two commands may get here at once: a link, unlike a rename, keeps the first one's.
-            draft = self._write(json.dumps(asdict(made)) + "\n")
             with contextlib.suppress(FileExistsError):
                 path.hardlink_to(draft)
             draft.unlink()
-        return DevSecrets(**json.loads(path.read_bytes()))
+        return cast(dict[str, str], json.loads(path.read_bytes()))
 
     def _replace(self, name: str, text: str) -> None:
         self._write(text).replace(self.path / name)

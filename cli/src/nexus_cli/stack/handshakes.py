@@ -32,13 +32,19 @@ class NotReady(Exception):  # noqa: N818 - an answer, not a fault
     """The server is there, but says that it cannot serve yet."""
 
 
-async def nats(port: int) -> None:
-    """INFO with JetStream on, then CONNECT and PING, answered by PONG."""
+async def nats(port: int, login: tuple[str, str] | None = None) -> None:
+    """INFO with JetStream on, then CONNECT and PING, answered by PONG. Without a `login` INFO is enough where the
+    server wants one."""
     async with _connection(port) as (reader, writer):
         info = cast(dict[str, Any], json.loads((await reader.readline()).removeprefix(b"INFO ") or b"{}"))
         if not info.get("jetstream"):
             raise NotReady("JetStream is not on")
-        writer.write(b'CONNECT {"verbose":false,"pedantic":false}\r\nPING\r\n')
+        if login is None and info.get("auth_required"):
+            return
+        options: dict[str, Any] = {"verbose": False, "pedantic": False}
+        if login is not None:
+            options |= {"user": login[0], "pass": login[1]}
+        writer.write(f"CONNECT {json.dumps(options)}\r\nPING\r\n".encode())
         answer = await reader.readline()
         if not answer.startswith(b"PONG"):
             raise NotReady(answer.decode(errors="replace").strip())

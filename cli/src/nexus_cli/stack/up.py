@@ -11,6 +11,7 @@ from typing import Any
 
 from nexus_cli.settings import StackSettings
 from nexus_cli.stack import ports
+from nexus_cli.stack.bus_users import USERS
 from nexus_cli.stack.datadir import DataDirectory, DevSecrets
 from nexus_cli.stack.errors import PortTaken
 from nexus_cli.stack.outside import DEFAULT_PORTS, require_answer
@@ -66,8 +67,15 @@ def plan(options: UpOptions, directory: DataDirectory, settings: StackSettings, 
         jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else made.jwt_secret,
         principal_key=settings.principal_key.get_secret_value() if settings.principal_key else made.principal_key,
     )
-    servers = [embedded(name, directory.path) for name in DEFAULT_PORTS if name not in settings.urls()]
-    services = [service_program(name, gateway_port=gateway_port, secrets=secrets) for name in options.services]
+    outside = settings.urls()
+    passwords = directory.bus_passwords(USERS)
+    servers = [embedded(name, directory.path, passwords) for name in DEFAULT_PORTS if name not in outside]
+    # Only memory may make streams; where it is run by hand, or not at all, the others have to do it as operators.
+    bus = passwords if "nats" not in outside and "memory" in options.services else None
+    services = [
+        service_program(name, gateway_port=gateway_port, secrets=secrets, bus_passwords=bus)
+        for name in options.services
+    ]
     return [*servers, *services]
 
 

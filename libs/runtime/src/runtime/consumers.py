@@ -15,6 +15,7 @@ from runtime.errors import NotReady
 from runtime.replies import ReplyInbox
 
 _NANOSECONDS = 1_000_000_000
+_NO_STREAM = 10059
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class ConsumerSpec:
 
 
 async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float = 15.0) -> None:
-    """Makes the consumer, or brings it to the spec; safe when several replicas start at once.
+    """Makes the consumer, or brings it to the spec; safe when several replicas start at once. A stream that is missing
+    is waited for: where services may not make streams, the one that may is perhaps still starting.
 
     Raises:
         NotReady: JetStream did not answer in time, or it refuses the consumer.
@@ -69,7 +71,7 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
         if error is None:
             return
         problem = f"{error.get('description')} ({error.get('err_code')})"
-        if int(error.get("code", 500)) != 503:
+        if int(error.get("code", 500)) != 503 and error.get("err_code") != _NO_STREAM:
             break
         await asyncio.sleep(min(0.1, max(left, 0)))
     raise NotReady(f"consumer {spec.durable} of stream {spec.stream} cannot be had: {problem}")
