@@ -1,7 +1,7 @@
 """The composition root: the only place that builds things and reads settings."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 from uuid import uuid4
 
@@ -11,7 +11,7 @@ from redis.backoff import NoBackoff
 
 from contracts.channels import WEBHOOK_DELIVERIES
 from contracts.streams import CHAT, WEBHOOKS
-from memory import budget_methods, handlers, insight_handlers, personal_handlers
+from memory import budget_methods, context_handlers, handlers, insight_handlers, personal_handlers
 from memory.adapters import mongo
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.bus_erasure import StreamErasure
@@ -26,17 +26,22 @@ from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_memories import MongoMemories
 from memory.adapters.mongo_ratings import MongoRatings
+from memory.adapters.mongo_summaries import MongoSummaries
 from memory.adapters.mongo_usage import MongoUsage
 from memory.adapters.near_windows import NearWindows
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
+from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import SignedPrincipals
+from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.adapters.webhook_changes import WebhookChanges
 from memory.adapters.webhook_feed import WebhookFeed
 from memory.adapters.webhook_posting import WebhookPosting
+from memory.application.activity import Activity
 from memory.application.budgets import Budgets
 from memory.application.companies import Companies
+from memory.application.contexts import Contexts
 from memory.application.exporting import Exports
 from memory.application.forgetting import Forgetting
 from memory.application.handoffs import Handoffs
@@ -48,9 +53,11 @@ from memory.application.memories import Memories
 from memory.application.projection import Projection
 from memory.application.seeding import seed
 from memory.application.sweeps import Sweep
+from memory.application.talk import Talks
 from memory.application.usage import Usages
 from memory.application.webhook_delivery import Deliveries
 from memory.application.webhook_table import WebhookTable
+from memory.domain.facts import Fact
 from memory.errors import StoreUnavailable
 from memory.ports import Principals
 from memory.settings import MemorySettings
@@ -116,6 +123,8 @@ class Memory:
         insight_handlers.consume(service, self._counting)
         self._learner: Learner | None = None
         personal_handlers.learn(service, self._learning)
+        self._activity: Activity | None = None
+        context_handlers.consume(service, self._active)
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
         service.add_check("mongodb", lambda: mongo.ping(self._mongo))
         service.on_start(self.build)
@@ -137,7 +146,21 @@ class Memory:
         log = ChatLog(service.conversation_log, service.publisher, settings.history_deadline)
         floor = ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era)
         projection = Projection(facts=facts, conversations=conversations, floor=floor, principals=self._principals)
-        consumer = ChatConsumer(service.nats, log, store, projection.project, DeadLetters(service.nats))
+        market = Market(service.rpc)
+        short_term = RedisShortTerm(self._redis, self._clock)
+        activity = self._activity = Activity(
+            store=short_term,
+            conversations=conversations,
+            principals=self._principals,
+            market=market,
+            clock=self._clock,
+        )
+
+        async def take_in(facts: Sequence[Fact]) -> None:
+            await projection.project(facts)
+            activity.note(facts)
+
+        consumer = ChatConsumer(service.nats, log, store, take_in, DeadLetters(service.nats))
         floor.hurry = consumer.hurry
         service.add_check("projection", consumer.check)
         await consumer.ensure()
@@ -169,8 +192,26 @@ class Memory:
             conversations=conversations,
             inbox=inbox,
             histories=histories,
-            market=Market(service.rpc),
+            market=market,
         )
+        talks = Talks(
+            histories=histories,
+            conversations=conversations,
+            summaries=MongoSummaries(self._database["summaries"]),
+            uses=self._executions,
+            market=market,
+            log=log,
+        )
+        contexts = Contexts(
+            memories=memories,
+            talks=talks,
+            short_term=short_term,
+            market=market,
+            tools=ToolCatalogue(service.rpc),
+            clock=self._clock,
+            seconds=settings.context_part,
+        )
+        context_handlers.serve(service, contexts, talks, short_term, self._clock)
         exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
         cache = CacheErasure(service.nats, self._redis, (windows.drop, near.drop, projection.drop))
         forgetting = Forgetting(
@@ -188,6 +229,7 @@ class Memory:
         await self._keep_on(
             floor,
             windows,
+            activity,
             consumer,
             cache,
             Sweep("deletions to repeat", settings.forgetting_sweep, forgetting.sweep),
@@ -233,6 +275,11 @@ class Memory:
         if self._insights is None:
             raise NotReady("memory is not built yet")
         return self._insights
+
+    def _active(self) -> Activity:
+        if self._activity is None:
+            raise NotReady("memory is not built yet")
+        return self._activity
 
     async def _prepare_store(self) -> str:
         """The database with its indexes; returns the database's name for itself."""

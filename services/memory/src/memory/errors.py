@@ -6,6 +6,7 @@ NexusError (contracts)
     ├── CacheUnavailable     Redis did not do what has to be done there
     ├── BusUnavailable       the streams did not do what has to be done there
     ├── MarketUnavailable    the market-adapter did not answer
+    ├── CatalogueUnavailable the tool-executor did not answer
     ├── ProjectionBehind     the projection did not reach a sequence in time
     ├── UnknownSequence      a reader named a sequence that the log has not reached
     ├── BudgetsUnavailable   Redis, where the budgets are, did not answer in time
@@ -41,6 +42,12 @@ class BusUnavailable(MemoryFault):
 
 class MarketUnavailable(MemoryFault):
     """The market-adapter did not answer."""
+
+    retryable = True
+
+
+class CatalogueUnavailable(MemoryFault):
+    """The tool-executor did not answer."""
 
     retryable = True
 

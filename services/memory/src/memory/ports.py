@@ -36,8 +36,10 @@ class FactStore(Protocol):
         are only copies of a fact at an earlier position."""
         ...
 
-    async def newest_messages(self, company: str, conversation: str, up_to: Position, limit: int) -> list[Fact]:
-        """The newest messages at or before `up_to`, oldest first."""
+    async def newest_messages(
+        self, company: str, conversation: str, up_to: Position, limit: int, since: Position | None = None
+    ) -> list[Fact]:
+        """The newest messages at or before `up_to` (and after `since`), oldest first."""
         ...
 
     async def after(self, company: str, conversation: str, since: Position, up_to: Position, limit: int) -> list[Fact]:

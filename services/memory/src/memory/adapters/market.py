@@ -1,22 +1,97 @@
-"""The market-adapter, asked over the bus."""
+"""The market-adapter, asked over the bus. Which symbols there are is kept for a while: it hardly ever changes."""
 
-from contracts.market_rpc import MARKET_QUOTES, QuotesRequest
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Sequence
+from typing import TypeVar
+
+from contracts.market_rpc import (
+    HOLDINGS,
+    MARKET_EVENTS,
+    MARKET_QUOTES,
+    MARKET_STATUS,
+    Holdings,
+    MarketEvent,
+    MarketEventsRequest,
+    MarketStatusReply,
+    MarketStatusRequest,
+    QuotesRequest,
+    QuoteView,
+    UserRef,
+)
 from memory.errors import MarketUnavailable
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
 DEADLINE = 5.0
+ASKED = 20
+"""Symbols in one question at most."""
+KNOWN_SECONDS = 3_600.0
+UNKNOWN_SECONDS = 60.0
+REMEMBERED = 20_000
+NO_SYMBOL = frozenset({"bad_symbol", "no_data", "not_in_sample"})
+"""Reasons that say something about the symbol; the others say something about the provider's day."""
+
+AnswerT = TypeVar("AnswerT")
 
 
 class Market:
-    """KnownSymbols."""
+    """KnownSymbols, and Market of the contexts."""
 
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
+        self._known: OrderedDict[str, tuple[bool, float]] = OrderedDict()
 
     async def known(self, symbols: list[str]) -> frozenset[str]:
-        try:
-            reply = await self._rpc.call(MARKET_QUOTES, QuotesRequest(symbols=symbols), deadline=DEADLINE)
-        except RpcError as error:
-            raise MarketUnavailable(f"the market cannot tell which symbols there are: {error}") from error
-        return frozenset(quote.symbol for quote in reply.quotes)
+        now = time.monotonic()
+        heard = {name: self._known[name][0] for name in symbols if self._known.get(name, (False, 0.0))[1] > now}
+        unheard = [name for name in dict.fromkeys(symbols) if name not in heard]
+        found: set[str] = {name for name, known in heard.items() if known}
+        for start in range(0, len(unheard), ASKED):
+            found |= (await self.quotes(unheard[start : start + ASKED])).keys()
+        return frozenset(found)
+
+    async def quotes(self, symbols: Sequence[str]) -> dict[str, QuoteView]:
+        asked = list(dict.fromkeys(symbols))[:ASKED]
+        if not asked:
+            return {}
+        question = self._rpc.call(MARKET_QUOTES, QuotesRequest(symbols=asked), deadline=DEADLINE)
+        reply = await _answered(question, "what symbols cost")
+        # What was not asked for, and what is no price, is no answer.
+        quotes = {one.symbol: one for one in reply.quotes if one.symbol in asked and _is_price(one.price)}
+        for name in quotes:
+            self._hear(name, known=True, seconds=KNOWN_SECONDS)
+        for failure in reply.errors:
+            if failure.reason in NO_SYMBOL and failure.ticker in asked:
+                self._hear(failure.ticker, known=False, seconds=UNKNOWN_SECONDS)
+        return quotes
+
+    async def status(self) -> MarketStatusReply:
+        question = self._rpc.call(MARKET_STATUS, MarketStatusRequest(), deadline=DEADLINE)
+        return await _answered(question, "whether it is open")
+
+    async def events(self, symbols: Sequence[str]) -> list[MarketEvent]:
+        request = MarketEventsRequest(symbols=list(symbols)[:ASKED])
+        return (await _answered(self._rpc.call(MARKET_EVENTS, request, deadline=DEADLINE), "what lies ahead")).events
+
+    async def holdings(self, company: str, user: str) -> Holdings:
+        question = self._rpc.call(HOLDINGS, UserRef(company_id=company, user_id=user), deadline=DEADLINE)
+        return await _answered(question, "what a user holds")
+
+    def _hear(self, symbol: str, *, known: bool, seconds: float) -> None:
+        self._known[symbol] = (known, time.monotonic() + seconds)
+        self._known.move_to_end(symbol)
+        if len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+
+
+async def _answered(question: Awaitable[AnswerT], what: str) -> AnswerT:
+    try:
+        return await question
+    except RpcError as error:
+        raise MarketUnavailable(f"the market cannot tell {what}: {error}") from error
+
+
+def _is_price(price: float) -> bool:
+    return math.isfinite(price) and price > 0

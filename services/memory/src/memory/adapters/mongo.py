@@ -23,7 +23,7 @@ INDEXES: dict[str, tuple[str, ...]] = {
     "facts": ("key", "messageKey", "messageId"),
     "conversations": ("inboxKey", "stateKey", "operatorKey", "personKey", "waitingSince", "dayKey"),
     "companies": ("unannounced", "hooks"),
-    "executions": ("key", "conversationId"),
+    "executions": ("key", "conversationId", "talkKey"),
     "erasures": ("at",),
     "ratings": ("dayKey",),
 }

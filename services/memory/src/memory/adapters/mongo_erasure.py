@@ -62,6 +62,7 @@ class MongoErasure:
                 await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}})
                 await self._database["conversations"].delete_one({"_id": key})
                 await self._ratings(job, name)
+                await self._database["summaries"].delete_one({"_id": key})
             await self._executions(job, {})
             await self._database["memories"].delete_one({"_id": f"{job.company}/{job.user}"})
 
@@ -73,6 +74,7 @@ class MongoErasure:
                 await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lte": f"{key}/{job.up_to}"}})
                 await self._database["conversations"].delete_one({"_id": key, "latest": {"$lte": str(job.up_to)}})
                 await self._ratings(job, name)
+                await self._database["summaries"].delete_one({"_id": key, "upTo": {"$lte": str(job.up_to)}})
             if not await self.conversations_of(job.company, job.user):
                 await self._learned_late(job)
             await self._executions(job, {"at": {"$lte": job.at.astimezone(UTC).isoformat()}})

@@ -1,19 +1,29 @@
 """The collection `executions`: the outcome of every tool call, once for each company, user and call.
 
-{_id: company/user/call, key: company/time/call, tool, userId, conversationId, turnId, success, code, cached,
-executionTime (ms), at, call (the event's data as JSON text)}.
+{_id: company/user/call, key: company/time/call, talkKey: company/conversation/time/call, tool, userId, conversationId,
+turnId, success, code, cached, executionTime (ms), at, symbols (named by the arguments), call (the event's data as JSON
+text)}. `talkKey` and `symbols` are those of successful calls in a conversation.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any, cast
+
+from pymongo import DESCENDING
 
 from contracts.events.tool import ToolCallCompleted
 from contracts.ids import NOBODY
-from memory.adapters.mongo import Collection, speaking
-from memory.domain.keys import timed_key
+from contracts.symbols import InvalidSymbolError, parse_symbol
+from memory.adapters.mongo import Collection, Document, speaking
+from memory.context_ports import ToolUse
+from memory.domain.keys import END, conversation_key, timed_key
+
+SYMBOL_ARGUMENTS = ("symbol", "symbols", "ticker", "tickers")
+MOST_SYMBOLS = 10
 
 
 class MongoExecutions:
-    """ExecutionStore."""
+    """ExecutionStore and ToolUses."""
 
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
@@ -21,7 +31,7 @@ class MongoExecutions:
     async def add(self, company: str, event_id: str, at: datetime, call: ToolCallCompleted) -> None:
         result = call.result
         user = call.user_id or NOBODY
-        row = {
+        row: Document = {
             "key": timed_key(company, int(at.timestamp() * 1000), call.call_id),
             "eventId": event_id,
             "tool": call.tool,
@@ -35,5 +45,31 @@ class MongoExecutions:
             "at": at.isoformat(),
             "call": call.to_json().decode(),
         }
+        if call.conversation_id and result.success:
+            talk = conversation_key(company, call.conversation_id)
+            row["talkKey"] = timed_key(talk, int(at.timestamp() * 1000), call.call_id)
+            row["symbols"] = _symbols(call.arguments)
         async with speaking("store a tool call"):
             await self._rows.update_one({"_id": f"{company}/{user}/{call.call_id}"}, {"$setOnInsert": row}, upsert=True)
+
+    async def newest(self, company: str, conversation: str, limit: int) -> list[ToolUse]:
+        talk = conversation_key(company, conversation)
+        where = {"talkKey": {"$gt": f"{talk}/", "$lt": f"{talk}/{END}"}}
+        async with speaking("read tool calls"):
+            found = self._rows.find(where, {"at": 1, "tool": 1, "symbols": 1}).sort("talkKey", DESCENDING).limit(limit)
+            rows = await found.to_list()
+        return [ToolUse(datetime.fromisoformat(row["at"]), row["tool"], tuple(row["symbols"])) for row in rows]
+
+
+def _symbols(arguments: Mapping[str, Any]) -> list[str]:
+    found: dict[str, None] = {}
+    for name in SYMBOL_ARGUMENTS:
+        value: object = arguments.get(name)
+        texts = cast("list[object]", value) if isinstance(value, list) else [value]
+        for text in texts[:MOST_SYMBOLS]:
+            try:
+                found[parse_symbol(text).name if isinstance(text, str) else ""] = None
+            except InvalidSymbolError:
+                continue
+    found.pop("", None)
+    return list(found)[:MOST_SYMBOLS]

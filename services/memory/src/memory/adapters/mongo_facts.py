@@ -38,9 +38,12 @@ class MongoFacts:
         # Every fact but the one whose place the row has: it may be any of a batch, for the earliest wins.
         return frozenset(fact.position for fact in facts if places.get(_id(fact), fact.position) != fact.position)
 
-    async def newest_messages(self, company: str, conversation: str, up_to: Position, limit: int) -> list[Fact]:
+    async def newest_messages(
+        self, company: str, conversation: str, up_to: Position, limit: int, since: Position | None = None
+    ) -> list[Fact]:
         prefix = conversation_key(company, conversation)
-        where = {"messageKey": {"$gt": f"{prefix}/", "$lte": f"{prefix}/{up_to}"}}
+        start = "" if since is None else str(since)
+        where = {"messageKey": {"$gt": f"{prefix}/{start}", "$lte": f"{prefix}/{up_to}"}}
         async with speaking("read messages"):
             rows = await self._rows.find(where).sort("messageKey", DESCENDING).limit(limit).to_list()
         return [_fact(row) for row in reversed(rows)]

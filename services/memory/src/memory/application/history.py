@@ -30,6 +30,15 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
+class Recent:
+    """Messages after a sequence, oldest first. `complete`: none of them is left out for there being too many."""
+
+    messages: tuple[MessageView, ...]
+    seen: Seen
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
 class FactsPage:
     """Facts in order. `complete`: nothing up to the named sequence is left out behind the last one; `gone`: the
     position that was asked for is not of this log."""
@@ -76,6 +85,24 @@ class Histories:
         window = await self._from_log(company, conversation, up_to, limit)
         return History(window.messages[-limit:], up_to, window.seen)
 
+    async def since(self, company: str, conversation: str, after: int, up_to: int, limit: int) -> Recent:
+        """The newest `limit` messages with after < seq ≤ up_to.
+
+        Raises:
+            ProjectionBehind, UnknownSequence, StoreUnavailable: all worth another try.
+        """
+        try:
+            window = await self._window(company, conversation, up_to)
+            if (held := window.since(after, up_to)) is not None:
+                return Recent(held[-limit:], window.seen, complete=len(held) <= limit)
+            window = await self._from_store(company, conversation, up_to, limit, after)
+        except StoreUnavailable:
+            if up_to - self._log.first_seq >= MAX_GAP:
+                raise
+            window = await self._from_log(company, conversation, up_to, limit)
+        found = window.since(after, up_to, all_there=True) or ()
+        return Recent(found[-limit:], window.seen, complete=window.whole and len(found) <= limit)
+
     async def after(self, company: str, conversation: str, since: int, at_least: int, limit: int) -> FactsPage:
         """The durable facts with seq > since, at least up to `at_least`, at most `limit`.
 
@@ -113,12 +140,18 @@ class Histories:
         self._windows.keep(era, company, conversation, window)
         return window
 
-    async def _from_store(self, company: str, conversation: str, up_to: int, limit: int) -> Window:
+    async def _from_store(self, company: str, conversation: str, up_to: int, limit: int, after: int = 0) -> Window:
         floor = await self._floor_near(up_to)
         try:
             async with asyncio.timeout(PATIENCE):
                 rows, states = await asyncio.gather(
-                    self._facts.newest_messages(company, conversation, self._at(min(floor, up_to)), limit + 1),
+                    self._facts.newest_messages(
+                        company,
+                        conversation,
+                        self._at(min(floor, up_to)),
+                        limit + 1,
+                        since=self._at(after) if after else None,
+                    ),
                     self._conversations.load([(company, conversation)]),
                 )
         except TimeoutError as error:

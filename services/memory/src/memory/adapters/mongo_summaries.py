@@ -1,0 +1,54 @@
+"""The collection `summaries`: {_id: company/conversation, version, text, upTo (position), messages, updatedAt}.
+
+`version` is derived from what the summary says, so that the same one saved again is the same one.
+"""
+
+from datetime import datetime
+
+from pymongo.errors import DuplicateKeyError
+
+from memory.adapters.mongo import Collection, Document, speaking
+from memory.context_ports import StoredSummary
+from memory.domain.keys import Position, conversation_key
+
+
+class MongoSummaries:
+    """SummaryStore."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._rows = collection
+
+    async def load(self, company: str, conversation: str) -> StoredSummary | None:
+        async with speaking("read a summary"):
+            row = await self._rows.find_one({"_id": conversation_key(company, conversation)})
+        return None if row is None else _summary(row)
+
+    async def save(self, company: str, conversation: str, summary: StoredSummary, over: str | None) -> bool:
+        row: Document = {
+            "_id": conversation_key(company, conversation),
+            "version": summary.version,
+            "text": summary.text,
+            "upTo": str(summary.up_to),
+            "messages": summary.messages,
+            "updatedAt": summary.at.isoformat(),
+        }
+        async with speaking("store a summary"):
+            if over is None:
+                try:
+                    await self._rows.insert_one(row)
+                except DuplicateKeyError:
+                    return False
+                return True
+            result = await self._rows.replace_one({"_id": row["_id"], "version": over}, row)
+        return result.matched_count == 1
+
+
+def _summary(row: Document) -> StoredSummary:
+    era, seq = str(row["upTo"]).split("/")
+    return StoredSummary(
+        text=str(row["text"]),
+        up_to=Position(int(era), int(seq)),
+        messages=int(row["messages"]),
+        version=str(row["version"]),
+        at=datetime.fromisoformat(row["updatedAt"]),
+    )

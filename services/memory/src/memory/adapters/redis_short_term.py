@@ -1,0 +1,135 @@
+"""Short-term memories in Redis: one hash a user, changed by one script, so that updates at once lose nothing.
+
+Fields: `at` (ms of the last activity), `in` (when and in which conversation they last wrote), `s:<symbol>` (when it was
+named), `a:<id>` (when an action was added, and its JSON; no JSON: it has been cleared). Every field carries its own
+time, so updates may come late, twice and in any order. The braces keep the key in one slot of a Redis cluster.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from pydantic import ValidationError
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from contracts.context_rpc import ShortTermMemory
+from contracts.events.chat import Action
+from memory.domain.short_term import ACTIONS, KEPT, SYMBOLS, Happening, visible
+from memory.errors import CacheUnavailable
+from runtime.clock import Clock
+
+PREFIX = "nexus:memory:short:"
+CONNECTIONS = 8
+"""Commands under way at once; the rest stand in line rather than open connections."""
+_KEPT_MS = int(KEPT.total_seconds() * 1000)
+_RANK = 100
+"""Symbols of one moment keep their order: each one's time is multiplied by this, less its place."""
+_UPDATE = """
+local key, at, conversation, left, kept = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local symbols, added, cleared, i = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), 8
+local last = tonumber(redis.call('HGET', key, 'at')) or 0
+if left <= 0 or tonumber(at) + kept <= last then return 0 end
+if last + kept <= tonumber(at) then redis.call('DEL', key) end
+if tonumber(at) >= last then redis.call('HSET', key, 'at', at) end
+local since = tonumber(string.match(redis.call('HGET', key, 'in') or '', '^%d+')) or 0
+if conversation ~= '' and tonumber(at) >= since then redis.call('HSET', key, 'in', at .. ' ' .. conversation) end
+for _ = 1, symbols do
+  local name, rank = 's:' .. ARGV[i + 1], ARGV[i + 2]
+  if tonumber(rank) > (tonumber(redis.call('HGET', key, name)) or 0) then redis.call('HSET', key, name, rank) end
+  i = i + 2
+end
+for _ = 1, added do
+  redis.call('HSETNX', key, 'a:' .. ARGV[i + 1], at .. ARGV[i + 2])
+  i = i + 2
+end
+for _ = 1, cleared do
+  redis.call('HSET', key, 'a:' .. ARGV[i + 1], at)
+  i = i + 1
+end
+local held, named = redis.call('HGETALL', key), {}
+for f = 1, #held, 2 do
+  local kind = string.sub(held[f], 1, 2)
+  if kind == 's:' then named[#named + 1] = {held[f], tonumber(held[f + 1])} end
+  if kind == 'a:' and tonumber(string.match(held[f + 1], '^%d+')) + kept <= tonumber(at) then
+    redis.call('HDEL', key, held[f])
+  end
+end
+table.sort(named, function(a, b) return a[2] > b[2] end)
+for n = tonumber(ARGV[5]) + 1, #named do redis.call('HDEL', key, named[n][1]) end
+if redis.call('PTTL', key) < left then redis.call('PEXPIRE', key, left) end
+return 1
+"""
+
+
+class RedisShortTerm:
+    """ShortTermStore."""
+
+    def __init__(self, redis: Redis, clock: Clock) -> None:
+        self._redis = redis
+        self._clock = clock
+        self._update = redis.register_script(_UPDATE)
+        self._free = asyncio.Semaphore(CONNECTIONS)
+
+    async def get(self, company: str, user: str) -> ShortTermMemory:
+        reply: Any = self._redis.hgetall(key_of(company, user))  # pyright: ignore[reportUnknownMemberType]
+        held = cast("dict[bytes, bytes]", await self._answered(reply))
+        return visible(_memory(held), self._clock.now())
+
+    async def update(self, company: str, user: str, happening: Happening) -> None:
+        at = _ms(happening.at)
+        left = _KEPT_MS - max(_ms(self._clock.now()) - at, 0)
+        symbols = list(happening.symbols)[:_RANK]
+        add, clear = list(happening.add), list(happening.clear)
+        arguments: list[Any] = [at, happening.conversation or "", left, _KEPT_MS, SYMBOLS]
+        arguments += [len(symbols), len(add), len(clear)]
+        for place, symbol in enumerate(symbols):
+            arguments += [symbol, at * _RANK + _RANK - 1 - place]
+        for action in add:
+            arguments += [action.id, action.to_json()]
+        arguments += clear
+        await self._answered(self._update(keys=[key_of(company, user)], args=arguments))
+
+    async def clear(self, company: str, user: str) -> bool:
+        return bool(await self._answered(self._redis.delete(key_of(company, user))))
+
+    async def _answered(self, command: Awaitable[Any]) -> Any:
+        async with self._free:
+            try:
+                return await command
+            except (RedisError, OSError, TimeoutError) as error:
+                raise CacheUnavailable(f"short-term memory in Redis cannot be had: {str(error)[:200]}") from error
+
+
+def key_of(company: str, user: str) -> str:
+    """Where a user's short-term memory is."""
+    return f"{PREFIX}{{{company}:{user}}}"
+
+
+def _memory(held: dict[bytes, bytes]) -> ShortTermMemory:
+    if b"at" not in held:
+        return ShortTermMemory()
+    named: list[tuple[int, str]] = []
+    actions: list[tuple[int, Action]] = []
+    for name, value in held.items():
+        if name.startswith(b"s:"):
+            named.append((int(value), name[2:].decode()))
+        elif name.startswith(b"a:") and (begin := value.find(b"{")) > 0:
+            try:
+                actions.append((int(value[:begin]), Action.model_validate_json(value[begin:])))
+            except ValidationError:
+                continue  # another version of this service wrote it
+    named.sort(reverse=True)
+    actions.sort(key=lambda one: one[0])
+    conversation = held.get(b"in")
+    return ShortTermMemory(
+        active_conversation=conversation.decode().split(" ", 1)[1] if conversation else None,
+        recent_symbols=[name for _, name in named[:SYMBOLS]],
+        last_activity=datetime.fromtimestamp(int(held[b"at"]) / 1000, UTC),
+        pending_actions=[action for _, action in actions[-ACTIONS:]],
+    )
+
+
+def _ms(at: datetime) -> int:
+    return int(at.timestamp() * 1000)

@@ -1,0 +1,40 @@
+"""The executor's catalogue, asked over the bus and kept for a moment: everybody of one plan has the same."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+
+from contracts.rpc import CATALOGUE, CatalogueRequest
+from memory.errors import CatalogueUnavailable
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+
+DEADLINE = 2.0
+FRESH = 5.0
+"""Seconds that an answer is good for."""
+KEPT = 1_000
+
+
+class ToolCatalogue:
+    """Tools."""
+
+    def __init__(self, rpc: RpcClient) -> None:
+        self._rpc = rpc
+        self._kept: OrderedDict[tuple[str, str, str], tuple[float, Mapping[str, str]]] = OrderedDict()
+
+    async def offered(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
+        key = (company, role, plan)
+        kept = self._kept.get(key)
+        if kept is not None and time.monotonic() - kept[0] < FRESH:
+            return kept[1]
+        request = CatalogueRequest(company_id=company, role=role, plan=plan, language=language)
+        try:
+            reply = await self._rpc.call(CATALOGUE, request, deadline=DEADLINE)
+        except RpcError as error:
+            raise CatalogueUnavailable(f"the executor cannot tell which tools there are: {error}") from error
+        tools = {tool.name: tool.category for tool in reply.tools}
+        self._kept[key] = (time.monotonic(), tools)
+        self._kept.move_to_end(key)
+        if len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return tools

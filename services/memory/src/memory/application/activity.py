@@ -1,0 +1,124 @@
+"""Short-term memory, fed from what happens: best effort, behind everything else.
+
+Facts come late, twice and in any order; each carries its own time, so that does no harm. What cannot be kept is
+dropped: nobody waits for it.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import structlog
+
+from contracts.events.chat import AssistantMessage, VisitorMessage
+from memory.application.learning import CUSTOMER
+from memory.context_ports import Market, ShortTermStore
+from memory.domain.facts import Fact
+from memory.domain.mentions import mentioned
+from memory.domain.short_term import KEPT, Happening
+from memory.errors import CacheUnavailable, MarketUnavailable, StoreUnavailable
+from memory.ports import ConversationStore, Principals
+from runtime.clock import Clock
+
+WAITING = 2_000
+"""Happenings that wait to be kept, at most."""
+AT_ONCE = 4
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """`user` None: whoever the conversation is of."""
+
+    company: str
+    conversation: str
+    user: str | None
+    happening: Happening
+
+
+class Activity:
+    """What users do, on its way into their short-term memories."""
+
+    def __init__(
+        self,
+        *,
+        store: ShortTermStore,
+        conversations: ConversationStore,
+        principals: Principals,
+        market: Market,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._conversations = conversations
+        self._principals = principals
+        self._market = market
+        self._clock = clock
+        self._waiting: asyncio.Queue[_Noted] = asyncio.Queue(WAITING)
+        self._workers: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Begins to keep what is noted."""
+        self._workers = [asyncio.create_task(self._keep(), name="activity") for _ in range(AT_ONCE)]
+
+    async def stop(self) -> None:
+        """Drops what waits."""
+        for worker in self._workers:
+            worker.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await worker
+
+    def note(self, facts: Sequence[Fact]) -> None:
+        """Takes in facts of conversations that have just been stored; never waits."""
+        oldest = self._clock.now() - KEPT
+        for fact in facts:
+            if fact.stored_at > oldest and (noted := self._noted(fact)) is not None:
+                with contextlib.suppress(asyncio.QueueFull):
+                    self._waiting.put_nowait(noted)
+
+    async def decided(self, company: str, user: str, action: str, at: datetime) -> None:
+        """The user has decided about an action, or its time is over; raises CacheUnavailable."""
+        if at <= self._clock.now() - KEPT:
+            return
+        await self._store.update(company, user, Happening(at, clear=(action,)))
+
+    def _noted(self, fact: Fact) -> _Noted | None:
+        company, conversation = fact.company, fact.conversation
+        match fact.data:
+            case VisitorMessage(principal=str() as principal, text=text):
+                person = self._principals.person(principal, company, conversation)
+                if person is None or person.role != CUSTOMER:
+                    return None
+                # What is named last is the newest.
+                done = Happening(fact.stored_at, conversation, tuple(reversed(mentioned(text))))
+                return _Noted(company, conversation, person.user_id, done)
+            case AssistantMessage(actions=actions) if actions:
+                return _Noted(company, conversation, None, Happening(fact.stored_at, add=tuple(actions)))
+            case _:
+                return None
+
+    async def _keep(self) -> None:
+        while True:
+            noted = await self._waiting.get()
+            try:
+                await self._keep_one(noted)
+            except (CacheUnavailable, StoreUnavailable) as error:
+                _log.warning("what a user did is not in their short-term memory", error=str(error)[:200])
+
+    async def _keep_one(self, noted: _Noted) -> None:
+        happening, user = noted.happening, noted.user
+        if user is None:
+            key = (noted.company, noted.conversation)
+            state = (await self._conversations.load([key])).get(key)
+            if state is None or state.person is None or state.person.role != CUSTOMER:
+                return
+            user = state.person.user_id
+        if happening.symbols:
+            try:
+                known = await self._market.known(list(happening.symbols))
+            except MarketUnavailable:
+                known = frozenset[str]()
+            happening = replace(happening, symbols=tuple(name for name in happening.symbols if name in known))
+        await self._store.update(noted.company, user, happening)

@@ -1,0 +1,184 @@
+"""What a copilot is told before a customer's turn: everything fetched at once, and what cannot be had left out."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from pydantic import ValidationError
+
+from contracts.context_rpc import (
+    ContextMarket,
+    ContextMemory,
+    ContextPortfolio,
+    ContextRequest,
+    ContextSystem,
+    ContextUser,
+    FullContext,
+    RelevantSymbol,
+)
+from contracts.market_rpc import Holdings, MarketEvent, MarketStatusReply
+from contracts.memory_rpc import LongTermMemory
+from memory.application.memories import Memories
+from memory.application.parts import Parts
+from memory.application.talk import Talks
+from memory.context_ports import Market, ShortTermStore, Tools
+from memory.domain.mentions import mentioned
+from memory.domain.relevance import candidates, relevant
+from memory.domain.zones import DEFAULT_ZONE, zone
+from runtime.clock import Clock
+
+Task = asyncio.Task
+MOST = 100
+"""Positions and alerts in one context."""
+EVENTS = 20
+
+
+class Contexts:
+    """Builds contexts. `seconds`: what each part may take; symbols and events wait for what they are chosen from, and
+    may take as long again."""
+
+    def __init__(
+        self,
+        *,
+        memories: Memories,
+        talks: Talks,
+        short_term: ShortTermStore,
+        market: Market,
+        tools: Tools,
+        clock: Clock,
+        seconds: float,
+    ) -> None:
+        self._memories = memories
+        self._talks = talks
+        self._short_term = short_term
+        self._market = market
+        self._tools = tools
+        self._clock = clock
+        self._seconds = seconds
+
+    async def build(self, asked: ContextRequest) -> FullContext:
+        """The context; what is missing is named in it. It takes at most twice a part's deadline."""
+        company, user = asked.company_id, asked.user_id
+        parts, long = Parts(self._seconds), self._seconds * 2
+        memory = parts.start("memory", self._memories.get(company, user))
+        holdings = parts.start("portfolio", self._market.holdings(company, user))
+        tools = parts.start(
+            "system.availableTools", self._tools.offered(company, asked.role, asked.plan, asked.language or "es")
+        )
+        talk = parts.start("conversation", self._talks.read(asked, tools, parts), seconds=long)
+        short_term = parts.start("shortTerm", self._short_term.get(company, user))
+        status = parts.start("market.status", self._market.status())
+        wanted = asyncio.create_task(self._wanted(asked.text, memory, holdings))
+        symbols = parts.start("market.relevantSymbols", self._symbols(wanted), seconds=long)
+        events = parts.start("market.upcomingEvents", self._events(wanted), seconds=long)
+        try:
+            await parts.all()
+        finally:
+            wanted.cancel()
+        held, known = holdings.result(), memory.result()
+        portfolio = None if held is None else _portfolio(held, parts)
+        if held is None:
+            parts.missing.append("alerts")
+        person = _user(asked, known)
+        return FullContext.model_construct(
+            user=person,
+            market=_market(status.result(), events.result(), symbols.result(), parts),
+            portfolio=portfolio,
+            alerts=None if held is None else held.alerts[:MOST],
+            conversation=talk.result(),
+            memory=None if known is None else _memory(known),
+            short_term=short_term.result(),
+            system=_system(asked, person, self._clock.now(), tools.result()),
+            missing=parts.missing,
+        )
+
+    async def _wanted(
+        self, text: str, memory: "Task[LongTermMemory | None]", holdings: "Task[Holdings | None]"
+    ) -> list[str]:
+        """The candidates, once it is known what the user likes and holds, or that it will not be known."""
+        await asyncio.wait((memory, holdings))
+        known, held = memory.result(), holdings.result()
+        portfolio = _read(held) if held else None
+        return candidates(
+            mentioned(text),
+            known.favorite_symbols if known else (),
+            [one.symbol for one in portfolio.positions] if portfolio else (),
+        )
+
+    async def _symbols(self, wanted: "Task[list[str]]") -> list[RelevantSymbol]:
+        names = await asyncio.shield(wanted)
+        return relevant(names, await self._market.quotes(names)) if names else []
+
+    async def _events(self, wanted: "Task[list[str]]") -> list[MarketEvent]:
+        return (await self._market.events(await asyncio.shield(wanted)))[:EVENTS]
+
+
+def _user(asked: ContextRequest, known: LongTermMemory | None) -> ContextUser:
+    """The token says who they are and what they pay for; the rest is what they have said or set."""
+    told = known or LongTermMemory()
+    return ContextUser(
+        id=asked.user_id,
+        name=asked.name or told.name,
+        plan=asked.plan,
+        risk_profile=told.risk_profile,
+        experience=told.experience,
+        language=told.language or asked.language or "es",
+        timezone=told.timezone or DEFAULT_ZONE,
+        preferences=told.preferences,
+    )
+
+
+def _memory(known: LongTermMemory) -> ContextMemory:
+    return ContextMemory.model_construct(
+        favorite_symbols=known.favorite_symbols,
+        trading_style=known.trading_style,
+        frequent_questions=known.frequent_questions,
+        recent_strategies=known.recent_strategies,
+        user_notes=known.user_notes,
+    )
+
+
+def _market(
+    status: MarketStatusReply | None,
+    events: Sequence[MarketEvent] | None,
+    symbols: Sequence[RelevantSymbol] | None,
+    parts: Parts,
+) -> ContextMarket | None:
+    if status is None and events is None and symbols is None:
+        parts.missing.append("market")
+        return None
+    return ContextMarket.model_construct(
+        status=status.status if status else None,
+        current_time=status.current_time if status else None,
+        next_open=status.next_open if status else None,
+        next_close=status.next_close if status else None,
+        upcoming_events=list(events or ()),
+        relevant_symbols=list(symbols or ()),
+    )
+
+
+def _portfolio(held: Holdings, parts: Parts) -> ContextPortfolio | None:
+    found = _read(held)
+    if found is None:
+        parts.leave_out("portfolio", "the market-adapter told something that is no portfolio")
+    return found
+
+
+def _read(held: Holdings) -> ContextPortfolio | None:
+    try:
+        found = ContextPortfolio.model_validate(held.portfolio)
+    except ValidationError:
+        return None
+    return found.model_copy(update={"positions": found.positions[:MOST]})
+
+
+def _system(
+    asked: ContextRequest, person: ContextUser, now: datetime, tools: Mapping[str, str] | None
+) -> ContextSystem:
+    local = now.astimezone(zone(person.timezone))
+    return ContextSystem.model_construct(
+        current_date=local.date(),
+        current_time=f"{local:%H:%M}",
+        agent_version=asked.agent_version,
+        available_tools=None if tools is None else list(tools),
+    )

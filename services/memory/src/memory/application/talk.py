@@ -1,0 +1,155 @@
+"""The conversation's part of a context: messages that no summary covers, the summary, what it is about."""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from contracts.context_rpc import ContextConversation, ContextRequest, Summary, SummarySaveRequest
+from contracts.events.chat import Role
+from contracts.ids import derive_id
+from contracts.rpc import MessageView
+from memory.application.history import Histories, Recent
+from memory.application.parts import Parts
+from memory.context_ports import Market, StoredSummary, SummaryStore, ToolUse, ToolUses
+from memory.domain.conversation import Conversation
+from memory.domain.keys import Position
+from memory.domain.recent import HELD
+from memory.domain.room import for_prompt, newest_that_fit
+from memory.domain.topics import MENTIONED, TOPICS, newest, subjects
+from memory.ports import ConversationStore, Log
+
+USES = 20
+"""Tool calls that topics are looked for in."""
+CHECKED = 20
+"""Symbols, the newest ones named, that the market is asked about."""
+ASKERS = (Role.VISITOR, Role.USER)
+"""Whose words name topics and symbols: what an answer lists is not what the user is about."""
+
+
+class Talks:
+    """Conversations as contexts need them."""
+
+    def __init__(
+        self,
+        *,
+        histories: Histories,
+        conversations: ConversationStore,
+        summaries: SummaryStore,
+        uses: ToolUses,
+        market: Market,
+        log: Log,
+    ) -> None:
+        self._histories = histories
+        self._conversations = conversations
+        self._summaries = summaries
+        self._uses = uses
+        self._market = market
+        self._log = log
+
+    async def read(
+        self, asked: ContextRequest, tools: "asyncio.Task[Mapping[str, str] | None]", parts: Parts
+    ) -> ContextConversation:
+        """The part; what is missing inside it is named in `parts`.
+
+        Raises:
+            ProjectionBehind, UnknownSequence, StoreUnavailable: the messages cannot be had.
+        """
+        company, name = asked.company_id, asked.conversation_id
+        loading = parts.start("conversation.summary", self._summaries.load(company, name))
+        counting = parts.start("conversation.messageCount", self._state(company, name))
+        using = parts.start("conversation.recentTopics", self._uses.newest(company, name, USES))
+        window = (await self._histories.newest(company, name, asked.up_to_seq, HELD, exact=True)).messages
+        checking = parts.start("conversation.mentionedSymbols", self._known(window))
+        await asyncio.wait((loading,))
+        summary = loading.result()
+        covered = summary.up_to.seq if summary and summary.up_to.era == self._log.era else 0
+        after = max(asked.after_seq, covered)
+        found = await self._histories.since(company, name, after, asked.up_to_seq, asked.limit)
+        kept = newest_that_fit(found.messages, asked.max_bytes)
+        await asyncio.wait((counting, using, checking, tools))
+        state, uses = counting.result(), using.result() or []
+        named = _named(window, checking.result() or frozenset(), uses)
+        symbols = [(at, [name for name, is_symbol in names if is_symbol]) for at, names in named]
+        categories = tools.result() or {}
+        about = [(at, [name for name, _ in names]) for at, names in named]
+        about += [(use.at, [categories[use.tool]]) for use in uses if use.tool in categories]
+        count = _count(state, window)
+        return ContextConversation.model_construct(
+            id=name,
+            started_at=state.started_at if state else window[0].created_at if window else None,
+            message_count=count,
+            recent_messages=for_prompt(kept),
+            omitted=_omitted(found, kept, count, summary),
+            up_to_seq=asked.up_to_seq,
+            summary=None if summary is None else summary_view(summary, covered),
+            recent_topics=newest(about, TOPICS),
+            mentioned_symbols=newest(symbols, MENTIONED),
+            visitor=found.seen.profile,
+        )
+
+    async def save(self, asked: SummarySaveRequest, now: datetime) -> tuple[bool, Summary | None]:
+        """Whether it is stored now, and what is stored; raises StoreUnavailable."""
+        company, name = asked.company_id, asked.conversation_id
+        up_to = Position(self._log.era, asked.up_to_seq)
+        new = StoredSummary(asked.text, up_to, asked.messages, derive_id(company, name, str(up_to), asked.text), now)
+        held = await self._summaries.load(company, name)
+        if held is not None and held.version == new.version:
+            return True, self._seen(held)
+        # A summary of a conversation that has been deleted must not bring back what was said in it.
+        gone = await self._state(company, name) is None
+        if gone or (held is not None and held.up_to >= up_to) or asked.over != (held.version if held else None):
+            return False, self._seen(held)
+        if await self._summaries.save(company, name, new, asked.over):
+            return True, self._seen(new)
+        held = await self._summaries.load(company, name)
+        return held is not None and held.version == new.version, self._seen(held)
+
+    def _seen(self, held: StoredSummary | None) -> Summary | None:
+        if held is None:
+            return None
+        return summary_view(held, held.up_to.seq if held.up_to.era == self._log.era else 0)
+
+    async def _state(self, company: str, name: str) -> Conversation | None:
+        return (await self._conversations.load([(company, name)])).get((company, name))
+
+    async def _known(self, window: Sequence[MessageView]) -> frozenset[str]:
+        """Those of the symbols that the newest messages name which a provider knows."""
+        named: dict[str, None] = {}
+        for message in reversed(window):
+            if message.role in ASKERS:
+                named.update((name, None) for name, is_symbol in subjects(message.text) if is_symbol)
+        asked = list(named)[:CHECKED]
+        return await self._market.known(asked) if asked else frozenset()
+
+
+def summary_view(held: StoredSummary, covered: int) -> Summary:
+    """The summary as it travels. `covered`: the sequence, in the log as it is now, up to which it covers everything."""
+    return Summary(text=held.text, up_to_seq=covered, messages=held.messages, version=held.version, updated_at=held.at)
+
+
+Named = tuple[datetime, list[tuple[str, bool]]]
+"""What was named at a time: names, and whether each is a symbol."""
+
+
+def _named(window: Sequence[MessageView], known: Collection[str], uses: Sequence[ToolUse]) -> list[Named]:
+    """What the user's messages name, and the symbols that tools were called for."""
+    found: list[Named] = [(use.at, [(name, True) for name in use.symbols]) for use in uses]
+    for message in window:
+        if message.role in ASKERS:
+            names = [one for one in subjects(message.text) if not one[1] or one[0] in known]
+            found.append((message.created_at, names))
+    return found
+
+
+def _count(state: Conversation | None, window: Sequence[MessageView]) -> int:
+    """All messages: those that have been projected, and the newer ones that have not yet."""
+    if state is None:
+        return len(window)
+    return state.message_count + sum(1 for message in window if message.seq > state.last_position.seq)
+
+
+def _omitted(found: Recent, kept: Sequence[MessageView], count: int, summary: StoredSummary | None) -> int:
+    dropped = len(found.messages) - len(kept)
+    if found.complete:
+        return dropped
+    return max(count - (summary.messages if summary else 0) - len(kept), dropped + 1)

@@ -1,0 +1,89 @@
+"""The methods and facts of contexts, summaries and short-term memories, one thin function each."""
+
+from collections.abc import Callable
+
+from contracts.context_rpc import (
+    CONTEXT,
+    SHORT_TERM_CLEAR,
+    SHORT_TERM_GET,
+    SHORT_TERM_UPDATE,
+    SUMMARY_SAVE,
+    ContextRequest,
+    FullContext,
+    ShortTermCleared,
+    ShortTermReply,
+    ShortTermUpdate,
+    SummarySaved,
+    SummarySaveRequest,
+)
+from contracts.envelope import CloudEvent
+from contracts.events.market import ActionDecided
+from contracts.memory_rpc import UserRef
+from contracts.streams import FACTS
+from memory.application.activity import Activity
+from memory.application.contexts import Contexts
+from memory.application.talk import Talks
+from memory.context_ports import ShortTermStore
+from memory.domain.short_term import Happening
+from memory.handlers import answering, fact_owner
+from runtime.clock import Clock
+from runtime.consuming import current_delivery
+from runtime.outcomes import Ack, DeadLetter
+from runtime.service import Service
+
+ACTION_DECIDED = "action.decided.v1"
+
+
+def consume(service: Service, activity: Callable[[], Activity]) -> None:
+    """The facts that end what waits for a user's yes. `activity` is there once the service is connected."""
+
+    # Tried for as long as Redis is away; after an hour nothing is left to do.
+    @service.subscriber(
+        f"{ACTION_DECIDED}.>", stream=FACTS.name, durable="memory-actions", max_deliver=-1, title=ACTION_DECIDED
+    )
+    async def decided(event: CloudEvent[ActionDecided]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
+        owner = fact_owner(current_delivery().subject, ACTION_DECIDED)
+        if owner is None or owner[1] is None:
+            return DeadLetter("the subject names no company and user")
+        await activity().decided(owner[0], owner[1], event.data.action.id, event.time)
+        return Ack()
+
+
+def serve(service: Service, contexts: Contexts, talks: Talks, short_term: ShortTermStore, clock: Clock) -> None:
+    """The methods that memory serves for a customer's turn."""
+    methods = ContextMethods(contexts, talks, short_term, clock)
+    service.serve(CONTEXT, answering(methods.context))
+    service.serve(SUMMARY_SAVE, answering(methods.save_summary))
+    service.serve(SHORT_TERM_GET, answering(methods.short_term))
+    service.serve(SHORT_TERM_UPDATE, answering(methods.update_short_term))
+    service.serve(SHORT_TERM_CLEAR, answering(methods.clear_short_term))
+
+
+class ContextMethods:
+    """What a turn of a customer asks memory for."""
+
+    def __init__(self, contexts: Contexts, talks: Talks, short_term: ShortTermStore, clock: Clock) -> None:
+        self._contexts = contexts
+        self._talks = talks
+        self._short_term = short_term
+        self._clock = clock
+
+    async def context(self, request: ContextRequest) -> FullContext:
+        return await self._contexts.build(request)
+
+    async def save_summary(self, request: SummarySaveRequest) -> SummarySaved:
+        saved, summary = await self._talks.save(request, self._clock.now())
+        return SummarySaved(saved=saved, summary=summary)
+
+    async def short_term(self, request: UserRef) -> ShortTermReply:
+        return ShortTermReply(memory=await self._short_term.get(request.company_id, request.user_id))
+
+    async def update_short_term(self, request: ShortTermUpdate) -> ShortTermReply:
+        happening = Happening(
+            self._clock.now(), request.conversation_id, request.symbols, request.add_actions, request.clear_actions
+        )
+        await self._short_term.update(request.company_id, request.user_id, happening)
+        return ShortTermReply(memory=await self._short_term.get(request.company_id, request.user_id))
+
+    async def clear_short_term(self, request: UserRef) -> ShortTermCleared:
+        return ShortTermCleared(cleared=await self._short_term.clear(request.company_id, request.user_id))

@@ -1,0 +1,33 @@
+"""Which symbols matter for a turn, and what of the market is said about them."""
+
+from collections.abc import Mapping, Sequence
+
+from contracts.context_rpc import RelevantSymbol
+from contracts.market_rpc import QuoteView
+from contracts.symbols import normal_symbol
+
+FAVOURITES = 3
+SYMBOLS = 10
+CANDIDATES = 20
+"""More than can be relevant, for some of them nobody may know."""
+
+
+def candidates(mentioned: Sequence[str], favourites: Sequence[str], held: Sequence[str]) -> list[str]:
+    """Mentioned in the message, then the first three favourites, then the portfolio; each once."""
+    names = [*mentioned, *favourites[:FAVOURITES], *held]
+    return list(dict.fromkeys(normal_symbol(name) for name in names))[:CANDIDATES]
+
+
+def relevant(wanted: Sequence[str], quotes: Mapping[str, QuoteView]) -> list[RelevantSymbol]:
+    """Those that somebody knows a price of, in the same order, at most ten."""
+    known = [quotes[name] for name in wanted if name in quotes]
+    return [
+        RelevantSymbol.model_construct(
+            symbol=one.symbol,
+            price=one.price,
+            change_percent=one.change_percent,
+            source=one.source,
+            as_of=one.as_of,
+        )
+        for one in known[:SYMBOLS]
+    ]
