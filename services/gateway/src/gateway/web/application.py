@@ -66,6 +66,8 @@ def build_http(api: Api, health: list[BaseRoute]) -> FastAPI:
     application.include_router(personas.router)
     application.include_router(widget.router)
     application.router.routes.extend(health)
-    application.router.routes.extend(page_routes())
+    # The document of the interface is made with nothing behind it.
+    offered = getattr(api, "personas", None) is not None
+    application.router.routes.extend(page_routes(personas=offered))
     application.add_middleware(BodyLimit)
     return application

@@ -6,10 +6,8 @@ Pages name everything that they may load in their content security policy: nothi
 import asyncio
 import html
 import json
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from string import Template
 
 from starlette.requests import Request
@@ -17,96 +15,86 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from contracts.asyncapi import document as asyncapi_document
-from gateway.web.assets import asset
+from gateway.web.assets import Asset, asset
 from gateway.web.script import widget_script
+from gateway.web.words import LANGUAGES, SITE, Language, words
 
-_SITE = files("gateway") / "site"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_HEADERS = {
+HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "strict-origin-when-cross-origin",
+    "Cache-Control": "no-cache",
 }
+_PAGES = ("home", "pricing", "help", "guide")
+_MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    name: str
-    nav_label: str
-    footer: str
-    pages: dict[str, str]
+@cache
+def static(name: str) -> Asset:
+    """A file of site/static, under /static/."""
+    media_type = _MEDIA_TYPES[name.rpartition(".")[2]]
+    return asset(f"/static/{name}", media_type, (SITE / "static" / name).read_bytes())
 
 
-_WORDS = {
-    "en": _Words(
-        name="English",
-        nav_label="Main",
-        footer="A demonstration site. Prices are samples, orders are paper orders, nothing here is advice.",
-        pages={"home": "Home", "pricing": "Pricing", "help": "Help", "guide": "Guide"},
-    ),
-    "es": _Words(
-        name="Español",
-        nav_label="Principal",
-        footer="Sitio de demostración. Los precios son de muestra, las órdenes simuladas; nada aquí es asesoramiento.",
-        pages={"home": "Inicio", "pricing": "Precios", "help": "Ayuda", "guide": "Guía"},
-    ),
-}
-_STATIC = {
-    "/static/tokens.css": ("tokens.css", "text/css"),
-    "/static/site.css": ("site.css", "text/css"),
-    "/static/icon.svg": ("icon.svg", "image/svg+xml"),
-}
-
-
-def page_routes() -> list[BaseRoute]:
-    """A route for each page in each language, and for the files they load."""
-    routes: list[BaseRoute] = []
-    for lang, words in _WORDS.items():
-        for page in words.pages:
-            routes.append(Route(_path(lang, page), _serve_page(_render(lang, page)), methods=["GET"]))
-    routes.append(asset("/widget.js", "text/javascript", widget_script()).route())
-    for path, (name, media_type) in _STATIC.items():
-        routes.append(asset(path, media_type, (_SITE / "static" / name).read_bytes()).route())
+def page_routes(*, personas: bool = False) -> list[BaseRoute]:
+    """A route for each page in each language, and for the files they load. `personas`: pages let one be somebody."""
+    routes: list[BaseRoute] = [asset("/widget.js", "text/javascript", widget_script()).route()]
+    for language in LANGUAGES:
+        for page in _PAGES:
+            body = _render(language, page, personas=personas)
+            routes.append(Route(_path(language, page), _serve_page(body), methods=["GET"]))
+    routes.extend(static(file.name).route() for file in sorted((SITE / "static").iterdir(), key=lambda file: file.name))
     routes.append(Route("/docs", _docs, methods=["GET"]))
     routes.append(Route("/asyncapi", _asyncapi, methods=["GET"]))
     return routes
 
 
-def _path(lang: str, page: str) -> str:
+def _path(language: Language, page: str) -> str:
     tail = "" if page == "home" else f"/{page}"
-    return (f"/es{tail}" if lang == "es" else tail) or "/"
+    return (f"/es{tail}" if language == "es" else tail) or "/"
 
 
-def _render(lang: str, page: str) -> str:
-    words = _WORDS[lang]
-    other = "es" if lang == "en" else "en"
+def _render(language: Language, page: str, *, personas: bool) -> str:
+    texts = {key: html.escape(text) for key, text in words(language, "site").items()}
+    other: Language = "es" if language == "en" else "en"
     links = (
-        f'<a href="{_path(lang, name)}"{" aria-current=page" if name == page else ""}>{html.escape(title)}</a>'
-        for name, title in words.pages.items()
+        f'<a href="{_path(language, name)}"{" aria-current=page" if name == page else ""}>{texts[name]}</a>'
+        for name in _PAGES
     )
-    layout = Template((_SITE / "layout.html").read_text())
-    return layout.substitute(
-        lang=lang,
-        title=html.escape(words.pages[page]),
-        home=_path(lang, "home"),
-        nav_label=words.nav_label,
-        nav="".join(links),
-        path_en=_path("en", page),
-        path_es=_path("es", page),
-        other=other,
-        other_name=_WORDS[other].name,
-        other_path=_path(other, page),
-        content=(_SITE / lang / f"{page}.html").read_text().strip(),
-        footer=html.escape(words.footer),
+    return _part("layout.html").substitute(
+        {
+            **texts,
+            "lang": language,
+            "page": page,
+            "title": texts[page],
+            "home": _path(language, "home"),
+            "nav": "".join(links),
+            "path_en": _path("en", page),
+            "path_es": _path("es", page),
+            "other": other,
+            "other_name": words(other, "site")["language"],
+            "other_path": _path(other, page),
+            "personas": _part("personas.html").substitute(texts) if personas else "",
+            "content": _part(f"{language}/{page}.html").substitute(panel=_part("panel.html").substitute(texts)).strip(),
+            "icon": static("icon.svg").url,
+            "tokens": static("tokens.css").url,
+            "styles": static("site.css").url,
+            "script": static("site.js").url,
+        }
     )
+
+
+def _part(path: str) -> Template:
+    return Template(SITE.joinpath(*path.split("/")).read_text(encoding="utf-8"))
 
 
 def _serve_page(body: str):  # noqa: ANN202 - a Starlette endpoint
     async def endpoint(_: Request) -> Response:
-        return HTMLResponse(body, headers=_HEADERS)
+        return HTMLResponse(body, headers=HEADERS)
 
     return endpoint
 
@@ -120,12 +108,15 @@ async def _docs(request: Request) -> Response:
     body = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Nexus HTTP interface</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<link rel="stylesheet" href="/static/site.css"></head><body><main><h1>Nexus HTTP interface</h1>'
+        f'<link rel="icon" type="image/svg+xml" href="{static("icon.svg").url}">'
+        f'<link rel="stylesheet" href="{static("tokens.css").url}">'
+        f'<link rel="stylesheet" href="{static("site.css").url}">'
+        "</head><body><main><h1>Nexus HTTP interface</h1>"
         '<p>The whole document: <a href="/openapi.json">/openapi.json</a>; events and calls on the bus: '
         '<a href="/asyncapi">/asyncapi</a>.</p>'
-        f"<dl>{''.join(rows)}</dl></main></body></html>"
+        f'<dl class="list">{"".join(rows)}</dl></main></body></html>'
     )
-    return HTMLResponse(body, headers=_HEADERS)
+    return HTMLResponse(body, headers=HEADERS)
 
 
 @cache
@@ -137,4 +128,4 @@ def _asyncapi_text() -> str:
 
 
 async def _asyncapi(_: Request) -> Response:
-    return Response(await asyncio.to_thread(_asyncapi_text), media_type="application/json", headers=_HEADERS)
+    return Response(await asyncio.to_thread(_asyncapi_text), media_type="application/json", headers=HEADERS)

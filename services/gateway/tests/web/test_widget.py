@@ -1,0 +1,84 @@
+"""widget.js and what it asks of the server before anybody is in the chat."""
+
+import gzip
+import re
+
+import aiohttp
+import pytest
+
+from gateway.domain.close_codes import CloseCode
+from gateway.testing import GatewayUnderTest, MemoryStandIn
+from gateway.testing_http import Http, assert_problem
+from gateway.web.script import widget_script
+from gateway.web.words import SITE
+
+MOST_BYTES = 30_000
+FOREIGN = "https://shop.example"
+
+
+def test_the_widget_is_small_on_the_wire() -> None:
+    assert len(gzip.compress(widget_script(), 9)) < MOST_BYTES
+
+
+def test_each_module_of_the_widget_is_in_the_script_and_says_what_it_takes_from_others() -> None:
+    script = widget_script().decode()
+    assert not re.search(r"^(import|export) ", script, re.MULTILINE)
+    for module in (SITE / "widget").iterdir():
+        source = module.read_text()
+        if not module.name.endswith(".js"):
+            continue
+        for exported in re.findall(r"^export (?:const|function|class|async function) (\w+)", source, re.MULTILINE):
+            assert re.search(rf"\b{exported}\b", script), f"{module.name}: {exported}"
+        for names, other in re.findall(r'^import \{([^}]*)\} from "\./([a-z]+\.js)";', source, re.MULTILINE):
+            if other in {"words.js", "style.js"}:
+                continue
+            target = (SITE / "widget" / other).read_text()
+            for name in re.findall(r"\w+", names):
+                assert re.search(rf"^export (?:const|function|class|async function) {name}\b", target, re.MULTILINE), (
+                    name
+                )
+
+
+def test_every_final_close_code_has_words_of_its_own() -> None:
+    chat = (SITE / "widget" / "chat.js").read_text()
+    for code in CloseCode:
+        if code >= 4500:
+            assert f"{int(code)}:" in chat, code
+
+
+async def test_what_a_browser_holds_already_is_not_sent_again(gateway: GatewayUnderTest) -> None:
+    async with aiohttp.ClientSession(auto_decompress=False) as session:
+        async with session.get(f"{gateway.url}/widget.js", headers={"Accept-Encoding": "gzip"}) as packed:
+            assert packed.headers["content-encoding"] == "gzip"
+            assert packed.headers["access-control-allow-origin"] == "*"
+            assert "max-age" in packed.headers["cache-control"]
+            assert gzip.decompress(await packed.read()) == widget_script()
+            tag = packed.headers["etag"]
+        async with session.get(f"{gateway.url}/widget.js", headers={"Accept-Encoding": "identity"}) as plain:
+            assert "content-encoding" not in plain.headers
+            assert await plain.read() == widget_script()
+        async with session.get(f"{gateway.url}/widget.js", headers={"If-None-Match": tag}) as again:
+            assert (again.status, await again.read()) == (304, b"")
+
+
+@pytest.mark.usefixtures("nats_client")
+async def test_a_page_keeps_its_files_for_as_long_as_they_are_the_same(http: Http, memory: MemoryStandIn) -> None:
+    _, page, _ = await http("GET", "/pricing")
+    styles = re.findall(r'href="(/static/[^"]+\.css\?v=\w+)"', page)
+    assert len(styles) == 2
+    for address in styles:
+        assert "immutable" in (await http("GET", address))[2]["cache-control"]
+        assert "immutable" not in (await http("GET", address.partition("?")[0]))[2]["cache-control"]
+
+
+async def test_any_site_learns_how_the_chat_of_a_company_looks(http: Http, memory: MemoryStandIn) -> None:
+    memory.add_company("shop", aiAutoResponseEnabled=True, brandColor="#c2410c")
+    status, look, headers = await http("GET", "/widget.json?company=shop", headers={"Origin": FOREIGN})
+    assert (status, look) == (200, {"brandColor": "#c2410c", "ai": True})
+    assert headers["access-control-allow-origin"] == "*"
+    assert (await http("GET", "/widget.json?company=acme"))[1] == {"brandColor": None, "ai": True}
+
+
+async def test_a_company_that_is_not_there_looks_like_nothing(http: Http, memory: MemoryStandIn) -> None:
+    assert_problem(await http("GET", "/widget.json?company=nobody"), 404, "NOT_FOUND")
+    assert_problem(await http("GET", "/widget.json?company=No.pe"), 422, "BAD_FIELD")
