@@ -35,6 +35,7 @@ READS: dict[str, dict[str, Any]] = {
     },
     "calculate_risk_reward": {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115},
     "explain_concept": {"concept": "stop loss"},
+    "search_memory": {"query": "stop loss"},
 }
 CHANGES: dict[str, dict[str, Any]] = {
     "create_paper_order": {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"},

@@ -39,6 +39,7 @@ watchlist.get get_watchlist market free 60
 watchlist.add add_to_watchlist market free 30 symbol
 watchlist.remove remove_from_watchlist market free 30 symbol
 education.explain_concept explain_concept education free 60 concept [level]
+memory.search search_memory memory free 30 query [limit]
 site.fetch_page fetch_page site free 30 path
 """  # noqa: E501 - a row a tool
 ROWS = [line.split() for line in TABLE.strip().splitlines()]

@@ -71,6 +71,7 @@ class Superseded(Wire):
     value: str
     since: datetime | None = None
     until: datetime
+    by: str | None = Field(default=None, description="what took its place, if anything did")
 
 
 class LongTermMemory(Wire):

@@ -11,7 +11,7 @@ from redis.backoff import NoBackoff
 
 from contracts.channels import WEBHOOK_DELIVERIES
 from contracts.streams import CHAT, WEBHOOKS
-from memory import budget_methods, context_handlers, handlers, insight_handlers, personal_handlers
+from memory import budget_methods, context_handlers, handlers, insight_handlers, personal_handlers, recall_methods
 from memory.adapters import mongo
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.bus_erasure import StreamErasure
@@ -27,6 +27,7 @@ from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_memories import MongoMemories
 from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_summaries import MongoSummaries
+from memory.adapters.mongo_talks import MongoTalks
 from memory.adapters.mongo_usage import MongoUsage
 from memory.adapters.near_windows import NearWindows
 from memory.adapters.projection_floor import ProjectionFloor
@@ -51,6 +52,7 @@ from memory.application.insights import Insights
 from memory.application.learning import Learner
 from memory.application.memories import Memories
 from memory.application.projection import Projection
+from memory.application.searching import Searching
 from memory.application.seeding import seed
 from memory.application.sweeps import Sweep
 from memory.application.talk import Talks
@@ -213,7 +215,12 @@ class Memory:
         )
         context_handlers.serve(service, contexts, talks, short_term, self._clock)
         exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
-        cache = CacheErasure(service.nats, self._redis, (windows.drop, near.drop, projection.drop))
+        talks = MongoTalks(self._database["conversations"], self._database["facts"])
+        searching = Searching(talks=talks, memories=memories, inbox=inbox, floor=floor, clock=self._clock)
+        recall_methods.serve(service, searching)
+        service.on_stop(searching.stop)
+        drops = (windows.drop, near.drop, projection.drop, searching.drop)
+        cache = CacheErasure(service.nats, self._redis, drops)
         forgetting = Forgetting(
             store=MongoErasure(self._database),
             bus=StreamErasure(service.nats),

@@ -24,6 +24,7 @@ class _Record(Wire):
     asked: dict[str, int] = Field(default_factory=dict[str, int])
     style_since: datetime | None = None
     learned: list[str] = Field(default_factory=list[str])
+    since: dict[str, datetime] = Field(default_factory=dict[str, datetime])
 
 
 class MongoMemories:
@@ -38,11 +39,16 @@ class MongoMemories:
         if row is None:
             return Versioned(None, Remembered())
         kept = _Record.model_validate_json(row["state"])
-        return Versioned(row["version"], Remembered(kept.memory, kept.asked, kept.style_since, tuple(kept.learned)))
+        state = Remembered(kept.memory, kept.asked, kept.style_since, tuple(kept.learned), kept.since)
+        return Versioned(row["version"], state)
 
     async def save(self, company: str, user: str, state: Remembered, over: str | None) -> bool:
         kept = _Record(
-            memory=state.memory, asked=dict(state.asked), style_since=state.style_since, learned=list(state.learned)
+            memory=state.memory,
+            asked=dict(state.asked),
+            style_since=state.style_since,
+            learned=list(state.learned),
+            since=dict(state.since),
         )
         row: Document = {"_id": f"{company}/{user}", "version": uuid4().hex, "state": kept.to_json().decode()}
         async with speaking("store a memory"):

@@ -1,7 +1,6 @@
 """What a finished turn teaches about its user: from the user's own messages alone, Spanish and English."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -10,14 +9,12 @@ from memory.domain.mentions import mentioned
 from memory.domain.questions import questions, same, template
 from memory.domain.remembered import (
     FAVOURITES,
-    LONGEST,
-    NOTES,
-    PREFERENCES,
     QUESTIONS,
     STRATEGIES,
     Remembered,
     restyled,
 )
+from memory.domain.stated import told
 
 FAVOURITE_AFTER = 3
 """Turns that ask about a symbol before it is a favourite."""
@@ -35,19 +32,6 @@ _LEFT_BEHIND = re.compile(
     r"(?:\bfrom|\bno longer|\bnot|\bdon'?t|\bstopped|\bno more|\binstead of|\bquit|\bleft|\bya no|\bno"
     r"|\bdej[eéo](?: de)?|\bdej[oó](?: de)?|\ben vez de|\ben lugar de|\bpas[eé] del?|\bdesde|\bdel)\s+"
     r"(?:(?!(?:to|a|al|hacia|but|pero|now|ahora)\b)\w+\s+){0,3}$",
-    re.I,
-)
-_PREFERENCE = re.compile(
-    r"(?:^|[.,;:!¡]\s*|\b(?:and|y|pero|but)\s+)"
-    r"((?:I(?:'d)? (?:always |really )?(?:prefer|like|love)\b|always\b|I always\b"
-    r"|(?:yo )?(?:siempre )?prefiero\b|(?:a m[ií] )?me gustan?\b|siempre\b)[^.!?\n;]{2,300})",
-    re.I,
-)
-_NOTE = re.compile(
-    r"(?:^|[.,;:!¡?]\s*|\bplease\s+|\bpor favor,?\s+)"
-    r"(?:remember|keep in mind|don'?t forget|make a note"
-    r"|recu[eé]rda(?:me)?|acu[eé]rdate(?: de)?|ten en cuenta|no olvides"
-    r"|no te olvides de|anota|toma nota)(?:\s+de)?(?:\s+(?:that|que)|:|,)\s*((?:[^\n?.!]|[.!](?=\S)){2,500})",
     re.I,
 )
 _STRATEGIES = re.compile(
@@ -77,8 +61,7 @@ def learned(state: Remembered, lesson: Lesson) -> Remembered:
     before = state.memory
     for text in lesson.texts:
         state = _style(state, text, lesson.at)
-        state = _preferences(state, text, lesson.at)
-        state = _notes(state, text, lesson.at)
+        state = told(state, text, lesson.at)
         state = _questions(state, text, lesson.at)
         state = _strategies(state, text, lesson)
     state = _symbols(state, lesson)
@@ -115,34 +98,25 @@ def _symbols(state: Remembered, lesson: Lesson) -> Remembered:
     return state
 
 
-def _style(state: Remembered, text: str, now: datetime) -> Remembered:
+def style_in(text: str) -> str | None:
     """The last style that the text names and does not leave behind; a question states none."""
-    asked = questions(text)
+    taken = [style for style, left in _styles(text) if not left]
+    return taken[-1] if taken else None
+
+
+def _styles(text: str) -> list[tuple[str | None, bool]]:
+    """Each style that is named, and whether it is left behind."""
     said = text
-    for question in asked:
+    for question in questions(text):
         said = said.replace(question, " ")
-    found = [match.lastgroup for match in _STYLE.finditer(said) if not _LEFT_BEHIND.search(said[: match.start()])]
-    return restyled(state, found[-1], now) if found else state
+    return [(match.lastgroup, bool(_LEFT_BEHIND.search(said[: match.start()]))) for match in _STYLE.finditer(said)]
 
 
-def _preferences(state: Remembered, text: str, now: datetime) -> Remembered:
-    found = [match[1].strip(" ,") for match in _PREFERENCE.finditer(text)]
-    kept = _newest_first(found, state.memory.preferences, PREFERENCES)
-    return state if kept == state.memory.preferences else state.changed(now, preferences=kept)
-
-
-def _notes(state: Remembered, text: str, now: datetime) -> Remembered:
-    found = [match[1].strip(" .,") for match in _NOTE.finditer(text)]
-    kept = _newest_first(found, state.memory.user_notes, NOTES)
-    return state if kept == state.memory.user_notes else state.changed(now, user_notes=kept)
-
-
-def _newest_first(found: Sequence[str], held: list[str], most: int) -> list[str]:
-    for one in found:
-        text = one[:LONGEST]
-        if text:
-            held = [text, *(other for other in held if other.casefold() != text.casefold())]
-    return held[:most]
+def _style(state: Remembered, text: str, now: datetime) -> Remembered:
+    """The style that the text states; none, if the present one is left behind for no other."""
+    if style := style_in(text):
+        return restyled(state, style, now)
+    return restyled(state, None, now) if (state.memory.trading_style, True) in _styles(text) else state
 
 
 def _questions(state: Remembered, text: str, now: datetime) -> Remembered:

@@ -46,13 +46,15 @@ class Remembered:
     """The memory, and what is needed to go on learning.
 
     `asked`: in how many turns a symbol was asked about, while it is no favourite. `style_since`: when the present
-    style was learned. `learned`: ids of the turns and calls that are in it, oldest first.
+    style was learned; `since`: when notes and preferences were, by text. `learned`: ids of the turns and calls that are
+    in it, oldest first.
     """
 
     memory: LongTermMemory = field(default_factory=LongTermMemory)
     asked: Mapping[str, int] = field(default_factory=dict[str, int])
     style_since: datetime | None = None
     learned: tuple[str, ...] = ()
+    since: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
 
     def changed(self, now: datetime, **fields: Any) -> "Remembered":
         """With other fields of the memory."""
@@ -63,9 +65,9 @@ class Remembered:
         return replace(self, learned=(*self.learned, source)[-LEARNED:])
 
 
-def superseding(history: list[Superseded], field_name: str, value: str, since: datetime | None, now: datetime) -> Any:
+def superseding(history: list[Superseded], past: Superseded) -> list[Superseded]:
     """The history with one more value that something newer replaced, newest first."""
-    return [Superseded(field=field_name, value=value, since=since, until=now), *history][:HISTORY]
+    return [past, *history][:HISTORY]
 
 
 def restyled(state: Remembered, style: str | None, now: datetime) -> Remembered:
@@ -75,7 +77,8 @@ def restyled(state: Remembered, style: str | None, now: datetime) -> Remembered:
         return state
     history = list(state.memory.superseded)
     if old is not None:
-        history = superseding(history, "tradingStyle", old, state.style_since, now)
+        past = Superseded(field="tradingStyle", value=old, since=state.style_since, until=now, by=style)
+        history = superseding(history, past)
     return replace(state.changed(now, trading_style=style, superseded=history), style_since=now)
 
 

@@ -1,6 +1,18 @@
 """Every tool of every category, in a fixed order: what models and clients are shown does not jump around."""
 
-from tool_executor.catalogue import alerts, calculate, education, market, ml, news, portfolio, site, trading, watchlist
+from tool_executor.catalogue import (
+    alerts,
+    calculate,
+    education,
+    market,
+    memory,
+    ml,
+    news,
+    portfolio,
+    site,
+    trading,
+    watchlist,
+)
 from tool_executor.domain.declaration import Tool
 from tool_executor.ports import Outside
 
@@ -17,5 +29,6 @@ def all_tools(outside: Outside) -> list[Tool]:
         *calculate.tools(),
         *watchlist.tools(),
         *education.tools(),
+        *memory.tools(),
         *site.tools(outside.pages),
     ]

@@ -86,12 +86,16 @@ class PassageIndex:
         return len(self._passages) - before
 
     def around(self, passage: Passage) -> tuple[Passage | None, Passage | None]:
-        """The messages before and after it."""
+        """The messages before and after it, where they are near in time."""
         talk = self._talks[passage.conversation]
         place = bisect_left(talk, (passage.order,))
         before = self._passages[talk[place - 1][1]] if place else None
         after = self._passages[talk[place + 1][1]] if place + 1 < len(talk) else None
-        return before, after
+        return _if_near(before, passage), _if_near(after, passage)
+
+    def newest(self, conversation: str, count: int) -> frozenset[str]:
+        """The ids of a conversation's newest messages."""
+        return frozenset(self._passages[number].id for _, number in self._talks.get(conversation, [])[-count:])
 
     def search(self, question: str, limit: int, now: datetime, without: Collection[str] = ()) -> list[Found]:
         """The best passages, best first. `now`: what recency is measured from; `without`: ids that do not count."""
@@ -222,3 +226,7 @@ class PassageIndex:
                     if given > found.get(other, 0.0) and abs(passages[other].at - passage.at) <= APART:
                         found[other] = given
         return found
+
+
+def _if_near(one: Passage | None, other: Passage) -> Passage | None:
+    return one if one is not None and abs(one.at - other.at) <= APART else None

@@ -1,0 +1,65 @@
+"""TalkStore over the collections `conversations` and `facts` (see mongo_conversations and mongo_facts).
+
+Histories are read by the thousand here, so of an event only what a passage needs is looked at.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import orjson
+from pymongo import ASCENDING, DESCENDING
+
+from contracts.channels import ChatKind
+from memory.adapters.mongo import Collection, Document, speaking
+from memory.domain.keys import END, Position, conversation_key, fact_key, position_of
+from memory.domain.recall.index import Passage
+from memory.recall_ports import Said, Talk
+
+SPEAKERS = {
+    ChatKind.VISITOR.value: "user",
+    ChatKind.ASSISTANT.value: "assistant",
+    ChatKind.OPERATOR.value: "operator",
+}
+"""Who speaks; notices are nobody's words."""
+
+
+class MongoTalks:
+    """TalkStore."""
+
+    def __init__(self, conversations: Collection, facts: Collection) -> None:
+        self._conversations = conversations
+        self._facts = facts
+
+    async def talks(self, company: str, user: str, limit: int) -> list[Talk]:
+        prefix = f"{company}:{user}"
+        where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
+        async with speaking("read a person's conversations"):
+            found = self._conversations.find(where, {"personKey": 1}).sort("personKey", DESCENDING).limit(limit)
+            rows = await found.to_list()
+        return [_talk(str(row["personKey"]).removeprefix(f"{prefix}/")) for row in rows]
+
+    async def said(self, company: str, conversation: str, since: Position, limit: int) -> Said:
+        end = f"{conversation_key(company, conversation)}/{END}"
+        where = {"messageKey": {"$gt": fact_key(company, conversation, since), "$lt": end}}
+        async with speaking("read messages"):
+            found = self._facts.find(where, {"messageKey": 1, "kind": 1, "event": 1})
+            rows = await found.sort("messageKey", ASCENDING).limit(limit).to_list()
+        passages = [_passage(row, conversation) for row in rows if row["kind"] in SPEAKERS]
+        return Said(passages, position_of(rows[-1]["messageKey"]) if rows else None)
+
+
+def _talk(key: str) -> Talk:
+    era, seq, conversation = key.split("/", 2)
+    return Talk(conversation, Position(int(era), int(seq)))
+
+
+def _passage(row: Document, conversation: str) -> Passage:
+    event: dict[str, Any] = orjson.loads(row["event"])
+    return Passage(
+        id=event["data"]["messageId"],
+        conversation=conversation,
+        order=position_of(row["messageKey"]),
+        speaker=SPEAKERS[row["kind"]],
+        text=event["data"]["text"],
+        at=datetime.fromisoformat(event["time"]),
+    )

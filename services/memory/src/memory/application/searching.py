@@ -1,0 +1,197 @@
+"""search_memory: what a person and the assistant said to each other, in all of the person's conversations.
+
+A person's passages are indexed in the process of the replica that is asked, and brought up to date with each search:
+only conversations in which something has happened since are read again, from the message up to which the projection
+was complete when they were read last.
+"""
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memory.application.inbox import Inbox
+from memory.application.memories import Memories
+from memory.domain.keys import Position
+from memory.domain.outdated import Outdated, Past
+from memory.domain.recall.index import Found, Passage, PassageIndex
+from memory.errors import MemoryFault, StoreUnavailable
+from memory.ports import Floor
+from memory.recall_ports import Talk, TalkStore
+from runtime.clock import Clock
+
+READING = 3.5
+"""Seconds a search waits for what has to be read first; then it answers by what has been read, and says so."""
+MOST = 50_000
+"""Messages of one person that are searched: the newest conversations'."""
+MOST_IN_PROCESS = 100_000
+"""Messages that a process holds indexed, about 1 KB each; the person who was asked about longest ago goes first."""
+CONVERSATIONS = 5_000
+PAGE = 500
+IN_SIGHT = 10
+"""Newest messages of the conversation in which the question is asked: whoever asks has them before them."""
+SPARE = 10
+OUTDATED = 0.8
+"""What a passage counts that something newer has replaced."""
+BEGINNING = Position(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A passage with what was said before and after it, and what replaced it since."""
+
+    found: Found
+    before: Passage | None
+    after: Passage | None
+    past: Past | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """What was found, best first. `searched`: messages; `complete`: none of the person's was left out."""
+
+    passages: Sequence[Recalled]
+    searched: int
+    complete: bool
+    as_of: datetime
+
+
+@dataclass(slots=True)
+class _Held:
+    """What this process holds of a person. `read`: by conversation, everything at or before it is in the index;
+    `latest`: its newest fact, once all of it was read; `gone`: it has been deleted meanwhile."""
+
+    index: PassageIndex = field(default_factory=PassageIndex)
+    outdated: Outdated = field(default_factory=Outdated)
+    read: dict[str, Position] = field(default_factory=dict[str, Position])
+    latest: dict[str, Position] = field(default_factory=dict[str, Position])
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    reading: asyncio.Task[bool] | None = None
+    gone: bool = False
+
+
+class Searching:
+    """Searches of persons' conversations."""
+
+    def __init__(self, *, talks: TalkStore, memories: Memories, inbox: Inbox, floor: Floor, clock: Clock) -> None:
+        self._talks = talks
+        self._memories = memories
+        self._inbox = inbox
+        self._floor = floor
+        self._clock = clock
+        self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
+
+    async def search(self, company: str, user: str, query: str, limit: int, conversation: str | None) -> Recollection:
+        """The best passages of the person's conversations; `conversation`: the one in which this is asked.
+
+        Raises:
+            StoreUnavailable: nothing could be read.
+        """
+        while True:
+            held = self._held_of(company, user)
+            complete = await self._up_to_date(company, user, held)
+            memory = await self._memories.get(company, user)
+            async with held.lock:
+                now = self._clock.now()
+                without = held.index.newest(conversation, IN_SIGHT) if conversation else frozenset[str]()
+                found = await asyncio.to_thread(held.index.search, query, limit + SPARE, now, without)
+                recalled = [self._recalled(held, one, held.outdated.of(one.passage, memory)) for one in found]
+            if not held.gone:
+                recalled.sort(key=lambda one: -one.found.score)
+                return Recollection(recalled[:limit], len(held.index), complete, now)
+
+    def drop(self, company: str, conversations: Sequence[str]) -> None:
+        """Holds nothing any more of the persons whose conversations these are."""
+        every = frozenset(conversations)
+        for key, held in list(self._held.items()):
+            if key[0] == company and not every.isdisjoint(held.read):
+                self._let_go(key)
+
+    async def stop(self) -> None:
+        """Ends what is being read."""
+        tasks = [held.reading for held in self._held.values() if held.reading is not None]
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with contextlib.suppress(asyncio.CancelledError, MemoryFault):
+                await task
+
+    def _held_of(self, company: str, user: str) -> _Held:
+        held = self._held.setdefault((company, user), _Held())
+        self._held.move_to_end((company, user))
+        while len(self._held) > 1 and sum(len(one.index) for one in self._held.values()) > MOST_IN_PROCESS:
+            self._let_go(next(iter(self._held)))
+        return held
+
+    def _let_go(self, key: tuple[str, str]) -> None:
+        held = self._held.pop(key)
+        held.gone = True
+
+    async def _up_to_date(self, company: str, user: str, held: _Held) -> bool:
+        """Whether everything is in the index. Who comes while it is read waits for the same reading; reading goes on
+        when the wait is over, for the next search."""
+        if held.reading is None or held.reading.done():
+            await self._inbox.fresh()
+            if held.reading is None or held.reading.done():
+                held.reading = asyncio.create_task(self._read(company, user, held), name="reading for search_memory")
+                held.reading.add_done_callback(_looked_at)
+        done, _ = await asyncio.wait({held.reading}, timeout=READING)
+        if not done:
+            return False
+        try:
+            return held.reading.result()
+        except asyncio.CancelledError:
+            raise StoreUnavailable("memory is going away: try again") from None
+
+    async def _read(self, company: str, user: str, held: _Held) -> bool:
+        floor = self._floor.position
+        talks = await self._talks.talks(company, user, CONVERSATIONS)
+        if len(talks) < CONVERSATIONS and not held.read.keys() <= {talk.conversation for talk in talks}:
+            # A conversation is gone, and its deletion was not heard of: what is held may not be told any more.
+            async with held.lock:
+                held.index, held.outdated = PassageIndex(), Outdated()
+                held.read.clear()
+                held.latest.clear()
+        for talk in talks:
+            if held.latest.get(talk.conversation) == talk.latest:
+                continue
+            if not await self._read_talk(company, talk, held, floor):
+                return False
+        return len(talks) < CONVERSATIONS
+
+    async def _read_talk(self, company: str, talk: Talk, held: _Held, floor: Position) -> bool:
+        """Reads what is new of one conversation; False: there is no room for more."""
+        since = held.read.setdefault(talk.conversation, BEGINNING)
+        while True:
+            if held.gone or len(held.index) >= MOST:
+                return False
+            said = await self._talks.said(company, talk.conversation, since, PAGE)
+            async with held.lock:
+                await asyncio.to_thread(_take, held, said.passages)
+            if said.up_to is None:
+                break
+            since = said.up_to
+            # Above the floor a message may still be stored behind one that was read: from there it is read again.
+            held.read[talk.conversation] = max(held.read[talk.conversation], min(since, floor))
+        if talk.latest <= floor:
+            held.latest[talk.conversation] = talk.latest
+        return True
+
+    def _recalled(self, held: _Held, found: Found, past: Past | None) -> Recalled:
+        before, after = held.index.around(found.passage)
+        counted = Found(found.passage, found.score * OUTDATED) if past else found
+        return Recalled(counted, before, after, past)
+
+
+def _take(held: _Held, passages: Sequence[Passage]) -> None:
+    new = [passage for passage in passages if passage.id not in held.index]
+    held.index.add(new)
+    held.outdated.add(new)
+
+
+def _looked_at(task: asyncio.Task[bool]) -> None:
+    """A reading that failed when nobody waited for it any more is the next search's affair."""
+    if not task.cancelled():
+        task.exception()

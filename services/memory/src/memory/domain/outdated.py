@@ -1,0 +1,74 @@
+"""Which passages say what is true no longer: by what the person said later, and by what is remembered of them."""
+
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from contracts.memory_rpc import LongTermMemory
+from memory.domain.claims import Claims, claims, replaces
+from memory.domain.learning import style_in
+from memory.domain.recall.index import Passage
+from memory.domain.stated import notes_in, preferences_in
+
+USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Since when a passage is history, and what took its place (None: nothing did)."""
+
+    until: datetime
+    by: str | None
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Said:
+    at: datetime
+    id: str
+    passage: Passage = field(compare=False)
+    claims: Claims = field(compare=False)
+
+
+class Outdated:
+    """The claims of one person, oldest first."""
+
+    def __init__(self) -> None:
+        self._made: defaultdict[str, list[_Said]] = defaultdict(list)
+        self._ended: list[_Said] = []
+
+    def add(self, passages: Iterable[Passage]) -> None:
+        """Takes in what the person said."""
+        for passage in passages:
+            if passage.speaker != USER:
+                continue
+            said = _Said(passage.at, passage.id, passage, claims(passage.text))
+            for key in {key for key, _ in said.claims.made}:
+                insort(self._made[key], said)
+            if said.claims.ended:
+                insort(self._ended, said)
+
+    def of(self, passage: Passage, memory: LongTermMemory) -> Past | None:
+        """What made this passage history; None: it may still be true, for all that is known."""
+        if passage.speaker != USER:
+            return None
+        mine = claims(passage.text)
+        later = [said for key, _ in mine.made for said in reversed(self._made[key])] + self._ended[::-1]
+        newest = max((said for said in later if said.at > passage.at and replaces(said.claims, mine)), default=None)
+        if newest is not None:
+            return Past(newest.at, newest.passage.text)
+        return _remembered_past(passage, memory)
+
+
+def _remembered_past(passage: Passage, memory: LongTermMemory) -> Past | None:
+    stated = {
+        "tradingStyle": [style for style in (style_in(passage.text),) if style != memory.trading_style],
+        "userNotes": notes_in(passage.text),
+        "preferences": preferences_in(passage.text),
+    }
+    values = {name: {value.casefold() for value in found if value} for name, found in stated.items()}
+    for past in memory.superseded:
+        if passage.at < past.until and past.value.casefold() in values.get(past.field, ()):
+            return Past(past.until, past.by)
+    return None

@@ -1,0 +1,124 @@
+"""search_memory as the tool-executor calls it, which has checked who is calling."""
+
+from datetime import datetime
+
+from pydantic import Field, ValidationError
+
+from contracts.envelope import Snake
+from contracts.errors import ToolCode
+from contracts.memory_rpc import QUEUE
+from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
+from memory.application.searching import Recalled, Recollection, Searching
+from memory.domain.recall.excerpts import excerpt
+from memory.domain.recall.index import Passage
+from memory.errors import MemoryFault
+from runtime.errors import RpcError
+from runtime.service import Service
+
+SEARCH_MEMORY = tool_service("search_memory", QUEUE)
+SOURCE = "conversations"
+LONGEST = 1_000
+"""Characters of a passage; of what stands around it `NEIGHBOUR`."""
+NEIGHBOUR = 240
+
+
+class SearchArguments(Snake):
+    """Input of search_memory."""
+
+    query: str = Field(min_length=1, max_length=500)
+    limit: int = Field(default=5, ge=1, le=50)
+
+
+class NeighbourData(Snake):
+    """What was said right before or after."""
+
+    speaker: str
+    text: str
+
+
+class SupersededData(Snake):
+    """Since when the passage is history, and what took its place."""
+
+    until: datetime
+    by: str | None
+
+
+class PassageData(Snake):
+    """One message. `speaker`: user, assistant or operator; `score` compares within one answer; `superseded` is null
+    for what may still be true."""
+
+    text: str
+    time: datetime
+    conversation_id: str
+    score: float
+    speaker: str
+    before: NeighbourData | None
+    after: NeighbourData | None
+    superseded: SupersededData | None
+
+
+class SearchData(Snake):
+    """Output of search_memory, best first. `searched`: messages looked at; `complete`: they are all there are."""
+
+    passages: list[PassageData]
+    searched: int
+    complete: bool
+    source: str = SOURCE
+    as_of: datetime
+
+
+def serve(service: Service, searching: Searching) -> None:
+    """The tool that memory serves."""
+
+    async def search(request: ToolServiceRequest) -> ToolServiceData:
+        caller = request.caller
+        if caller.user_id is None:
+            raise RpcError(
+                ToolCode.EXECUTION_ERROR, "search_memory looks into a user's own conversations: sign in first",
+                reason="no_user",
+            )  # fmt: skip
+        try:
+            asked = SearchArguments.model_validate(request.arguments)
+        except ValidationError as error:
+            fields = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+            raise RpcError(ToolCode.VALIDATION_ERROR, f"search_memory: {fields}") from error
+        try:
+            found = await searching.search(
+                caller.company_id, caller.user_id, asked.query, asked.limit, caller.conversation_id
+            )
+        except MemoryFault as error:
+            raise RpcError(ToolCode.UNAVAILABLE, str(error), retryable=True, reason="store") from error
+        return ToolServiceData(result=_data(found, asked.query).model_dump(mode="json"))
+
+    service.serve(SEARCH_MEMORY, search)
+
+
+def _data(found: Recollection, query: str) -> SearchData:
+    return SearchData(
+        passages=[_passage(one, query) for one in found.passages],
+        searched=found.searched,
+        complete=found.complete,
+        as_of=found.as_of,
+    )
+
+
+def _passage(one: Recalled, query: str) -> PassageData:
+    passage, past = one.found.passage, one.past
+    return PassageData(
+        text=excerpt(passage.text, query, LONGEST),
+        time=passage.at,
+        conversation_id=passage.conversation,
+        score=round(one.found.score, 3),
+        speaker=passage.speaker,
+        before=_neighbour(one.before, query),
+        after=_neighbour(one.after, query),
+        superseded=SupersededData(until=past.until, by=excerpt(past.by, query, NEIGHBOUR) if past.by else None)
+        if past
+        else None,
+    )
+
+
+def _neighbour(passage: Passage | None, query: str) -> NeighbourData | None:
+    if passage is None:
+        return None
+    return NeighbourData(speaker=passage.speaker, text=excerpt(passage.text, query, NEIGHBOUR))
