@@ -11,6 +11,7 @@ import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from agent.adapters.analysis_facts import SOURCE, AnalysisFacts
 from agent.adapters.askers import prover
 from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.bus_clock import JetStreamClock
@@ -22,17 +23,21 @@ from agent.adapters.failures import FailedTurns
 from agent.adapters.hand_offs import EndedTurns, HandOffs
 from agent.adapters.histories import Histories
 from agent.adapters.journal_store import JournalStore
+from agent.adapters.json_schemas import JsonSchemas
 from agent.adapters.live import LiveEvents
 from agent.adapters.models import configured
 from agent.adapters.newest import NewestFacts
 from agent.adapters.price_table import prices
 from agent.adapters.tool_calls import ToolRequests
+from agent.adapters.tool_details import ExecutorTools
 from agent.adapters.usage_facts import UsageBook
+from agent.analysis.driving import Analyst
+from agent.analysis.needs import AnalysisLimits, AnalysisPorts
 from agent.assisting.needs import HelpPorts
 from agent.completing.completing import Completing
 from agent.completing.needs import CompletionPorts
 from agent.completion_methods import CompletionMethods
-from agent.handlers import LiveFacts, TurnHandler, TurnStates
+from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
 from agent.help_methods import HelpMethods
 from agent.ports import Key
 from agent.settings import AgentSettings, ModelSettings
@@ -41,10 +46,11 @@ from agent.turns.needs import Limits, Ports
 from agent.turns.paying import Spending
 from agent.turns.sweeping import Sweep
 from agent.turns.watching import Watches
-from contracts.channels import LIVE_CHAT_ALL, TURN_TRIGGERS, parse_chat
+from contracts.channels import ANALYSIS_REQUESTS, LIVE_CHAT_ALL, TURN_TRIGGERS, parse_chat
 from contracts.company import CompanySettings
 from contracts.rpc import TURN_STATE
-from contracts.streams import CHAT, TURNS
+from contracts.streams import CHAT, FACTS, TURNS
+from runtime.analyses import Analyses
 from runtime.connection import listen, subscribe
 from runtime.conversation_log import ConversationLog
 from runtime.dead_letters import DeadLetters
@@ -58,6 +64,7 @@ from runtime.streaming import StreamServer
 log = structlog.get_logger(__name__)
 
 DURABLE = "agent"
+ANALYSES_DURABLE = "agent-analysis"
 VISITOR_MESSAGES = TURN_TRIGGERS[0]
 SWEPT = 500
 """Sequences before the log's end that the sweep begins with."""
@@ -127,6 +134,37 @@ class Agent:
             slots=settings.slots,
             ack_wait=settings.ack_wait_seconds,
         )
+        analyst = Analyst(
+            AnalysisPorts(
+                store=Analyses(nats, SOURCE),
+                outcomes=AnalysisFacts(publisher),
+                tools=ExecutorTools(rpc),
+                calls=ports.tools,
+                schemas=JsonSchemas(),
+                companies=self.companies,
+                models=self.models,
+                spending=spending,
+                clock=self._clock,
+                verify=connections.verify,
+            ),
+            AnalysisLimits(
+                max_tool_calls=settings.analysis_max_tool_calls,
+                default_tickers=settings.proxies,
+                seconds=settings.analysis_deadline_seconds,
+                model=settings.model_seconds,
+                tool=settings.tool_seconds,
+            ),
+        )
+        self.analyses = PullWorker(
+            nats,
+            FACTS.name,
+            ANALYSES_DURABLE,
+            [ANALYSIS_REQUESTS],
+            AnalysisHandler(analyst).handle,
+            slots=settings.analysis_slots,
+            ack_wait=settings.ack_wait_seconds,
+            service="agent",
+        )
         self._server = RpcServer(nats)
         self._help = HelpMethods(
             HelpPorts(self.companies, ports.histories, NewestFacts(chat), self.models, spending), self.models.listed
@@ -163,6 +201,7 @@ class Agent:
         await self._clock.look()
         await self._nats.flush(timeout=10)
         await self.worker.start()
+        await self.analyses.start()
         self._sweep.start(await self._newest_visitors())
         log.info("agent.started", providers=self.models.names)
 
@@ -175,7 +214,7 @@ class Agent:
         """Finishes what runs, gives back what has not started."""
         await self._sweep.stop()
         streams = asyncio.create_task(self._streams.drain(deadline))
-        await self.worker.drain(deadline)
+        await asyncio.gather(self.worker.drain(deadline), self.analyses.drain(deadline))
         await streams
         await self._live.flush(1.0)
         await self._usage.flush(2.0)
@@ -186,6 +225,8 @@ class Agent:
         """Raises when the turn consumer has not been heard of lately."""
         if not self.worker.listening:
             raise ConnectionError("the turn consumer has gone silent")
+        if not self.analyses.listening:
+            raise ConnectionError("the consumer of analyses has gone silent")
 
     async def _newest_visitors(self) -> list[tuple[Key, int]]:
         """Visitor messages near the end of the log, where a lost consumer would have left some."""

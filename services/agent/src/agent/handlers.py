@@ -3,14 +3,17 @@
 from nats.aio.msg import Msg
 
 from agent.adapters.chat_log import read_fact
+from agent.analysis.driving import Analyst
 from agent.domain.turn import effects
 from agent.domain.turn.effects import Trigger
 from agent.ports import Key
 from agent.turns.engine import TurnEngine
 from agent.turns.sweeping import Sweep
 from agent.turns.watching import Watches
+from contracts import channels
 from contracts.channels import ChatKind, parse_chat
 from contracts.rpc import TurnState, TurnStateRequest
+from runtime.analyses import REQUESTED, request_of
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.pulling import Delivery
 from runtime.replies import headers_of
@@ -34,6 +37,23 @@ class TurnHandler:
                 return Done()
             case effects.Later(seconds=seconds):
                 return Later(seconds)
+
+
+class AnalysisHandler:
+    """Requests for analyses, from their own consumer."""
+
+    def __init__(self, analyst: Analyst) -> None:
+        self._analyst = analyst
+
+    async def handle(self, delivery: Delivery) -> Outcome:
+        """One delivery; a request that is none, or of somebody else than its subject says, is a dead letter at once."""
+        try:
+            request = request_of(delivery.data)
+        except ValueError as error:
+            return DeadLetter(f"not a request for an analysis: {error}")
+        if delivery.subject != channels.fact(REQUESTED, request.company_id, request.user_id):
+            return DeadLetter("its company and user are not those of its subject")
+        return await self._analyst.handle(request)
 
 
 class LiveFacts:
@@ -75,4 +95,4 @@ class TurnStates:
         )
 
 
-__all__ = ["LiveFacts", "TurnHandler", "TurnStates"]
+__all__ = ["AnalysisHandler", "LiveFacts", "TurnHandler", "TurnStates"]

@@ -5,6 +5,7 @@ from prometheus_client import Counter, Histogram
 _SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
 TURNS = Counter("nexus_turns_total", "Turns ended", ("outcome",))
+ANALYSES = Counter("nexus_analyses_total", "Analyses ended", ("outcome",))
 MODEL_SECONDS = Histogram("nexus_model_seconds", "One model call", ("provider", "outcome"), buckets=_SECONDS)
 MODEL_TOKENS = Counter("nexus_model_tokens_total", "Tokens as providers count them", ("provider", "kind"))
 FIRST_TOKEN_SECONDS = Histogram(

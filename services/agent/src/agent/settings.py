@@ -3,6 +3,7 @@
 from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
+from contracts.symbols import parse_symbol
 from runtime.settings import EnvSettings
 
 
@@ -25,6 +26,35 @@ class AgentSettings(EnvSettings):
     ack_wait_seconds: float = Field(default=30.0, gt=0, description="after which a dead agent's turns go to others")
     sweep_seconds: float = Field(default=30.0, gt=0, description="between two looks for forgotten messages")
     sweep_after_seconds: float = Field(default=60.0, gt=0, description="that a message has waited to be forgotten")
+    analysis_slots: int = Field(default=32, ge=1, description="analyses in work at once")
+    analysis_deadline_seconds: float = Field(
+        default=120.0,
+        gt=0,
+        validation_alias=AliasChoices("analysis_deadline_seconds", "NEXUS_ANALYSIS_DEADLINE_SECONDS"),
+        description="after which an analysis reports what it has",
+    )
+    analysis_max_tool_calls: int = Field(
+        default=12,
+        ge=1,
+        le=1000,
+        validation_alias=AliasChoices("analysis_max_tool_calls", "NEXUS_ANALYSIS_MAX_TOOL_CALLS"),
+        description="of one analysis, counted per tool and ticker",
+    )
+    default_tickers: str = Field(
+        default="",
+        validation_alias=AliasChoices("default_tickers", "NEXUS_DEFAULT_TICKERS"),
+        description="proxies for questions that name no ticker, e.g. SPY,QQQ,TLT,GLD; empty: ask for one",
+    )
+
+    @field_validator("default_tickers")
+    @classmethod
+    def _tickers(cls, text: str) -> str:
+        return ",".join(parse_symbol(one).name for one in text.split(",") if one.strip())
+
+    @property
+    def proxies(self) -> tuple[str, ...]:
+        """The default tickers, one by one."""
+        return tuple(one for one in self.default_tickers.split(",") if one)
 
 
 class ModelSettings(EnvSettings):

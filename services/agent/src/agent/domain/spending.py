@@ -26,7 +26,7 @@ class Account:
     payer: str | None = None
     user: str | None = None
     turn_id: str | None = None
-    purpose: Purpose = "turn"
+    purpose: Purpose | None = "turn"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from agent.domain.analysis.planning import (
 from agent.domain.analysis.prompts import Messages, routing_messages, summary_messages, tickers_messages
 from agent.domain.analysis.reporting import limits_of_data, report_of, without_figures
 from agent.domain.analysis.summary import basis, rule_summary
-from agent.domain.analysis.texts import note, plain_summary
+from agent.domain.analysis.texts import note, plain_summary, reason_of
 from agent.domain.analysis.tickers import normal_tickers, tickers_in
 from agent.domain.prompt.layers import Language
 from contracts.events.analysis import MAX_TICKERS, AnalysisCall, AnalysisRecord, AnalysisReply, ModelStep
@@ -150,7 +150,7 @@ def _with_plan(record: AnalysisRecord, policy: Policy, language: Language) -> tu
             messages = routing_messages(request.query, record.tickers, policy.tools, policy.max_calls)
             return record.model_copy(update={"stage": "planning"}), Ask("routing", messages)
         if reply.text is None:
-            notes.append(note("model_away", language, reason=reply.failure or "?"))
+            notes.append(note("model_away", language, reason=reason_of(reply.failure, language)))
         else:
             wanted = read_routing(reply.text)
             if wanted is None:

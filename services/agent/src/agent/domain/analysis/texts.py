@@ -176,6 +176,17 @@ _NOTES: dict[str, dict[Language, str]] = {
         "en": "The model could not word the summary: it is worded by rule.",
     },
 }
+_REASONS: dict[str, dict[Language, str]] = {
+    "none": {"es": "no hay ninguno configurado", "en": "none is configured"},
+    "budget": {"es": "el presupuesto de tokens está gastado", "en": "the token budget is spent"},
+    "time": {"es": "no quedaba tiempo", "en": "no time was left"},
+    "away": {"es": "no está disponible", "en": "it is not available"},
+}
+
+
+def reason_of(failure: str | None, language: Language) -> str:
+    """Why there is no model reply."""
+    return _REASONS.get(failure or "", _REASONS["away"])[language]
 
 
 def note(key: str, language: Language, **parts: object) -> str:

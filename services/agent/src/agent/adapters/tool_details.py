@@ -1,0 +1,53 @@
+"""Everything about the tools that an analysis may use, asked of the executor and kept for a while."""
+
+import time
+from collections.abc import Sequence
+
+from agent.domain.analysis.planning import ToolInfo
+from agent.errors import UnreachableError
+from agent.ports import Asker
+from contracts.tools_rpc import TOOL_DETAILS, ToolDetailsRequest
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+
+FRESH = 30.0
+"""Seconds that an answer is good for: which tools there are changes with the executor's version."""
+DEADLINE = 3.0
+KEPT = 1_000
+
+
+class ExecutorTools:
+    """Tools, by company, role, plan and language: everybody of one kind gets the same."""
+
+    def __init__(self, rpc: RpcClient) -> None:
+        self._rpc = rpc
+        self._kept: dict[tuple[str, ...], tuple[float, tuple[ToolInfo, ...]]] = {}
+
+    async def details(self, company: str, asker: Asker, names: Sequence[str]) -> tuple[ToolInfo, ...]:
+        """Raises UnreachableError."""
+        key = (company, asker.role, asker.plan, asker.language, *names)
+        kept = self._kept.get(key)
+        if kept is not None and time.monotonic() - kept[0] < FRESH:
+            return kept[1]
+        request = ToolDetailsRequest(
+            company_id=company, role=asker.role, plan=asker.plan, language=asker.language, names=list(names)
+        )
+        try:
+            reply = await self._rpc.call(TOOL_DETAILS, request, deadline=DEADLINE)
+        except RpcError as error:
+            raise UnreachableError(f"the tools cannot be asked about: {error}") from error
+        found = tuple(
+            ToolInfo(
+                name=tool.name,
+                category=tool.category,
+                description=tool.description,
+                examples=tool.examples,
+                budget=tool.budget_per_ticker,
+                output_schema=tool.output_schema,
+            )
+            for tool in reply.tools
+        )
+        if len(self._kept) >= KEPT:
+            self._kept.clear()
+        self._kept[key] = (time.monotonic(), found)
+        return found

@@ -1,0 +1,1 @@
+"""Analyses driven: taken from the bus, step by step in their record, to a report."""
