@@ -14,10 +14,11 @@ from contracts.channels import LIVE_CHAT_ALL
 from gateway.adapters import companies as companies_adapter
 from gateway.adapters.actions import BusActions, MarketFacts
 from gateway.adapters.agents import BusAgents
+from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.bus import NatsBus, NatsLive
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import Identity, build_identity
-from gateway.adapters.log import NatsLog
+from gateway.adapters.log import SOURCE, NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.records import BusRecords
@@ -38,6 +39,7 @@ from gateway.web.application import Front, build_http
 from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.deps import Api
 from gateway.web.server import WebServer
+from runtime.analyses import Analyses
 from runtime.clock import Clock, SystemClock
 from runtime.connection import ConnectionHooks, subscribe
 from runtime.conversation_log import ConversationLog
@@ -154,6 +156,7 @@ def compose(
         writers=BusWriters(rpc),
         records=BusRecords(rpc),
         principals=identity.principals,
+        analyses=BusAnalyses(Analyses(client, SOURCE), identity.principals),
         clock=clock,
         dev=dev,
         personas=personas,

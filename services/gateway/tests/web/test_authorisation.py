@@ -61,6 +61,9 @@ RULES: dict[tuple[str, str], Rule] = {
     ("GET", "/v2/insights"): Rule(OPERATORS),
     ("GET", "/v2/tools"): Rule(CUSTOMERS),
     ("POST", "/v2/tools/{name}"): Rule(CUSTOMERS, own=404, body={"arguments": {}}),
+    ("POST", "/v2/analysis"): Rule(CUSTOMERS, own=202, body={"query": "How has IBM done?"}),
+    # Nobody's: what is another user's is tried in test_analysis.
+    ("GET", "/v2/analysis/{analysisId}"): Rule(CUSTOMERS, own=404),
     ("GET", "/v2/memory"): Rule(CUSTOMERS),
     ("PATCH", "/v2/memory"): Rule(CUSTOMERS, body={}),
     ("DELETE", "/v2/memory"): Rule(CUSTOMERS, own=204),
@@ -106,7 +109,13 @@ async def conversations(
 
 async def attempt(http: Http, method: str, path: str, conversation: str, token: str | None) -> tuple[int, str]:
     rule = RULES[method, path]
-    where = {"conversationId": conversation, "actionId": "a1", "companyId": "acme", "name": "no.such.tool"}
+    where = {
+        "conversationId": conversation,
+        "actionId": "a1",
+        "analysisId": "a1",
+        "companyId": "acme",
+        "name": "no.such.tool",
+    }
     body = rule.body
     if body is not None:
         body = {name: conversation if value == "{conversationId}" else value for name, value in body.items()}

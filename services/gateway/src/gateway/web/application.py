@@ -7,6 +7,7 @@ from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
 from gateway.web import (
+    analysis,
     company_settings,
     conversations,
     personal,
@@ -61,6 +62,7 @@ def build_http(api: Api, health: list[BaseRoute]) -> FastAPI:
     application.include_router(company_settings.router)
     application.include_router(usage.router)
     application.include_router(tools.router)
+    application.include_router(analysis.router)
     application.include_router(personal.router)
     application.include_router(principals.router)
     application.include_router(personas.router)

@@ -13,6 +13,7 @@ from gateway.chat.limits import Door
 from gateway.errors import Refused, TokenInvalid
 from gateway.ports import (
     Actions,
+    Analyses,
     Caller,
     Companies,
     Memory,
@@ -43,6 +44,7 @@ class Api:
     writers: Writers
     records: Records
     principals: Principals
+    analyses: Analyses
     clock: Clock
     dev: bool = False
     personas: Personas | None = None

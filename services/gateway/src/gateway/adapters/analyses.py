@@ -1,0 +1,56 @@
+"""Analyses over the bus (ports.Analyses): begun in TURNS and FACTS, driven by whichever agent takes them."""
+
+import structlog
+
+from contracts.events.analysis import AnalysisRecord, AnalysisRequested
+from contracts.ids import is_id
+from gateway.errors import Unavailable, not_found
+from gateway.ports import AskedAnalysis, Caller, Principals
+from runtime.analyses import Analyses
+from runtime.errors import RuntimeFault
+
+log = structlog.get_logger(__name__)
+
+_AWAY = "analyses cannot be reached now: try again"
+
+
+class BusAnalyses:
+    """The caller's own analyses; whoever's token it is, another's id is not found."""
+
+    def __init__(self, analyses: Analyses, principals: Principals) -> None:
+        self._analyses = analyses
+        self._principals = principals
+
+    async def begin(self, caller: Caller, asked: AskedAnalysis) -> AnalysisRecord:
+        request = AnalysisRequested(
+            analysis_id=asked.analysis_id,
+            company_id=caller.company,
+            user_id=caller.subject,
+            query=asked.query,
+            tickers=list(asked.tickers) if asked.tickers else None,
+            use_llm=asked.use_llm,
+            principal=self._principals.sign(caller, None, asked.language),
+            language=asked.language,
+        )
+        try:
+            return await self._analyses.begin(request)
+        except RuntimeFault as error:
+            log.warning("analysis.not_begun", analysis_id=asked.analysis_id, error=str(error))
+            raise Unavailable(_AWAY) from error
+
+    async def get(self, caller: Caller, analysis_id: str) -> AnalysisRecord:
+        if not is_id(analysis_id):
+            raise not_found("analysis")
+        try:
+            kept = await self._analyses.read(caller.company, caller.subject, analysis_id, sure=True)
+        except RuntimeFault as error:
+            raise Unavailable(_AWAY) from error
+        if kept is None:
+            raise not_found("analysis")
+        return kept.record
+
+    async def finished(self, caller: Caller, analysis_id: str, seconds: float) -> AnalysisRecord | None:
+        try:
+            return await self._analyses.finished(caller.company, caller.subject, analysis_id, seconds)
+        except RuntimeFault as error:
+            raise Unavailable(_AWAY) from error

@@ -1,0 +1,139 @@
+"""/v2/analysis: a market analysis is begun, goes on whoever listens, and is read until it is done."""
+
+import re
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Header, Path, Response
+from pydantic import Field, field_validator
+
+from contracts.analysis_report import AnalysisReport
+from contracts.envelope import Wire
+from contracts.errors import ErrorCode
+from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisProblem, AnalysisRecord, AnalysisStatus
+from contracts.ids import derive_id, uuid7
+from contracts.symbols import parse_symbol
+from gateway.errors import Refused
+from gateway.ports import AskedAnalysis
+from gateway.web.deps import ApiDep, CustomerDep
+from gateway.web.problems import described
+from gateway.web.tools import language_of
+
+router = APIRouter(prefix="/v2/analysis", tags=["analysis"])
+
+LONGEST_WAIT = 60
+"""Seconds that a request waits at most, whatever it prefers."""
+_WAIT = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?(\d{1,6})\"?\s*(?=$|[,;])", re.IGNORECASE)
+
+
+class AnalysisBody(Wire):
+    """What is asked. `tickers`: instead of those that the query names; `useLlm`: a model may choose and word."""
+
+    query: str = Field(min_length=1, max_length=MAX_QUERY)
+    tickers: list[str] | None = Field(default=None, max_length=MAX_TICKERS)
+    use_llm: bool = False
+
+    @field_validator("tickers")
+    @classmethod
+    def _symbols(cls, tickers: list[str] | None) -> list[str] | None:
+        return None if tickers is None else list(dict.fromkeys(parse_symbol(one).name for one in tickers)) or None
+
+
+class AnalysisView(Wire):
+    """One analysis. `report` (snake_case) when it is done, `error` when it has failed."""
+
+    id: str
+    status: AnalysisStatus
+    report: AnalysisReport | None = None
+    error: AnalysisProblem | None = None
+
+
+class AnalysisBegun(Wire):
+    """Where to look for it: Location."""
+
+    id: str
+
+
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=255,
+        description="the same key again is the same analysis; with another question it is a CONFLICT",
+    ),
+]
+Prefer = Annotated[
+    str | None,
+    Header(max_length=200, description=f"wait=N: the report when it is ready in N seconds ({LONGEST_WAIT} at most)"),
+]
+Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
+_BEGUN: dict[int | str, dict[str, Any]] = {
+    200: {"model": AnalysisView, "description": "With Prefer: wait=N, and it is finished"},
+    202: {"model": AnalysisBegun, "description": "It is begun"},
+    **described(409),
+}
+
+
+@router.post("", status_code=202, response_model=AnalysisBegun, responses=_BEGUN)
+async def begin_analysis(
+    api: ApiDep,
+    caller: CustomerDep,
+    body: AnalysisBody,
+    idempotency_key: Key = None,
+    prefer: Prefer = None,
+    accept_language: Language = None,
+) -> Response:
+    """Begins an analysis; it goes on when nobody waits for it, and its report is kept for a week."""
+    if not body.query.strip():
+        raise Refused(ErrorCode.EMPTY_TEXT, "query: ask something")
+    key = uuid7() if idempotency_key is None else derive_id("analysis", idempotency_key)
+    language = language_of(accept_language) if accept_language else None
+    asked = AskedAnalysis(
+        analysis_id=key,
+        query=body.query,
+        tickers=tuple(body.tickers or ()),
+        use_llm=body.use_llm,
+        language="en" if language == "en" else "es" if language else None,
+    )
+    record = await api.analyses.begin(caller, asked)
+    if not _same(record, asked):
+        raise Refused(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another question; choose a new one")
+    headers = {"Location": f"/v2/analysis/{key}"}
+    seconds = _wait(prefer)
+    if seconds is not None:
+        headers["Preference-Applied"] = f"wait={seconds}"
+        finished = record if record.status != "running" else await api.analyses.finished(caller, key, seconds)
+        if finished is not None:
+            return _view(finished, headers)
+    return Response(orjson.dumps({"id": key}), 202, headers, media_type="application/json")
+
+
+@router.get("/{analysisId}", response_model=AnalysisView, responses=described(404))
+async def get_analysis(
+    api: ApiDep,
+    caller: CustomerDep,
+    analysis_id: Annotated[str, Path(alias="analysisId", description="as POST /v2/analysis gave it")],
+) -> Response:
+    """One of my analyses, with its report when it is done. Another user's is not found."""
+    return _view(await api.analyses.get(caller, analysis_id), {})
+
+
+def _same(record: AnalysisRecord, asked: AskedAnalysis) -> bool:
+    kept = record.request
+    return (kept.query, tuple(kept.tickers or ()), kept.use_llm) == (asked.query, asked.tickers, asked.use_llm)
+
+
+def _wait(prefer: str | None) -> int | None:
+    """Seconds to wait, as RFC 7240 has it; what cannot be read is ignored, as it says."""
+    found = _WAIT.search(prefer or "")
+    return min(int(found[1]), LONGEST_WAIT) if found else None
+
+
+def _view(record: AnalysisRecord, headers: dict[str, str]) -> Response:
+    view: dict[str, Any] = {"id": record.request.analysis_id, "status": record.status}
+    if record.report is not None:
+        view["report"] = record.report
+    if record.error is not None:
+        view["error"] = record.error.to_wire()
+    return Response(orjson.dumps(view), 200, headers, media_type="application/json")
