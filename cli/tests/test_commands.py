@@ -15,7 +15,7 @@ from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.tool_calls import read_arguments
 
 HELP = Path(__file__).parent / "help"
-COMMANDS = ["", "up", "down", "chat", "tools", "call", "token", "doctor", "serve", "dlq", "trace", "eval"]
+COMMANDS = ["", "up", "down", "chat", "tools", "call", "token", "doctor", "serve", "dlq", "trace", "eval", "replay"]
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +63,9 @@ def test_wrong_usage_is_exit_code_2(arguments: tuple[str, ...]) -> None:
     assert nexus(*arguments).exit_code == 2
 
 
-@pytest.mark.parametrize("arguments", [("chat",), ("tools",), ("call", "get_price"), ("dlq", "list"), ("trace", "t1")])
+@pytest.mark.parametrize(
+    "arguments", [("chat",), ("tools",), ("call", "get_price"), ("dlq", "list"), ("trace", "t1"), ("replay", "c1")]
+)
 def test_without_a_stack_a_command_says_how_to_start_one(arguments: tuple[str, ...], tmp_path: Path) -> None:
     refused = nexus(*arguments, "--data", str(tmp_path / "nothing"))
     assert refused.exit_code == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from nexus_cli.commands import chat, dlq, doctor, evaluate, stack, token, tools, trace
+from nexus_cli.commands import chat, dlq, doctor, evaluate, replay, stack, token, tools, trace
 
 app = typer.Typer(
     name="nexus",
@@ -20,6 +20,7 @@ for command in (
     chat.chat,
     tools.tools,
     tools.call,
+    replay.replay,
     trace.trace,
     token.token,
     doctor.doctor,

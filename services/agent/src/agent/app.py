@@ -30,6 +30,7 @@ from agent.adapters.newest import NewestFacts
 from agent.adapters.price_table import prices
 from agent.adapters.tool_calls import ToolRequests
 from agent.adapters.tool_details import ExecutorTools
+from agent.adapters.turn_records import TurnRecords
 from agent.adapters.usage_facts import UsageBook
 from agent.analysis.driving import Analyst
 from agent.analysis.needs import AnalysisLimits, AnalysisPorts
@@ -107,6 +108,7 @@ class Agent:
         self.models = configured(connections.models, self._session, settings.model_silence_seconds)
         self._budgets = MemoryBudgets(rpc, nats)
         self._usage = UsageBook(publisher, prices())
+        self._records = TurnRecords(publisher)
         spending = Spending(self._budgets, self._usage)
         ports = Ports(
             chat=JetStreamChatLog(chat, self._messages, publisher, connections.verify),
@@ -121,6 +123,7 @@ class Agent:
             models=self.models,
             clock=self._clock,
             spending=spending,
+            records=self._records,
         )
         limits = Limits(settings.turn_deadline_seconds, settings.model_seconds, settings.tool_seconds)
         self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits)
@@ -218,6 +221,7 @@ class Agent:
         await streams
         await self._live.flush(1.0)
         await self._usage.flush(2.0)
+        await self._records.flush(2.0)
         await self._server.drain(1.0)
         await self._session.close()
 

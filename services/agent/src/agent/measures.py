@@ -13,3 +13,4 @@ FIRST_TOKEN_SECONDS = Histogram(
 )
 USAGE_LOST = Counter("nexus_usage_lost_total", "Model calls whose usage could not be recorded")
 BUDGET_LOCAL = Counter("nexus_budget_local_total", "Model calls granted or refused without the shared budgets")
+RECORDS_LOST = Counter("nexus_turn_records_lost_total", "Turns that cannot be replayed: their record was not kept")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from contracts.events import analysis, chat, fact, market, memory, tool, trace, turn
+from contracts.events import analysis, chat, fact, market, memory, record, tool, trace, turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,7 @@ EVENTS: tuple[EventType, ...] = (
     _fact("feedback.given.v1", fact.FeedbackGiven, ("gateway",), ("memory",)),
     _fact("memory.updated.v1", memory.MemoryUpdated, ("memory",), ("agent", "gateway")),
     _fact("usage.recorded.v1", fact.UsageRecorded, ("agent",), ("memory",)),
+    _fact("turns.recorded.v1", record.TurnRecorded, ("agent",), ("nexus replay",)),
     EventType(turn.TurnFailed, "turn.failed.v1", "turn.failed.v1.{company}.-", "FACTS", ("agent",), ("memory",)),
     _fact("order.filled.v1", market.OrderFilled, ("market-adapter",), ("tool-executor", "memory")),
     _fact("alert.triggered.v1", market.AlertTriggered, ("market-adapter",), ("gateway", "memory")),

@@ -64,7 +64,7 @@ _SHORT_NAMES = {
     "meta-llama/llama-4-scout-17b": "meta-llama/llama-4-scout-17b-16e-instruct",
     "meta-llama/llama-4-maverick-17b": "meta-llama/llama-4-maverick-17b-128e-instruct",
 }
-_OWNERS = {model.name: provider.name for provider in (*NAMED, OFFLINE) for model in provider.models}
+OWNERS = {model.name: provider.name for provider in (*NAMED, OFFLINE) for model in provider.models}
 
 
 def default_model(provider: str) -> str:
@@ -79,5 +79,5 @@ def model_at(provider: str, model: str) -> str:
     changes the provider and not the model means that. What nobody knows is asked for as it is, since lists grow old.
     """
     model = _SHORT_NAMES.get(model, model)
-    owner = _OWNERS.get(model, provider)
+    owner = OWNERS.get(model, provider)
     return model if owner == provider or provider not in _BY_NAME else default_model(provider)

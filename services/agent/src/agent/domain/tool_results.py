@@ -67,6 +67,8 @@ def cut(result: str, room: int) -> str:
     parsed = json.loads(result)
     data = parsed.get("data")
     known = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    if known.get("truncated") is True and len(str(known.get("text", ""))) <= room:
+        return result  # cut before, and as short as it has to be
     about = {name: known[name] for name in ("url", "title") if name in known}
     text = json.dumps(data, ensure_ascii=False)[:room]
     return json.dumps({**parsed, "data": {**about, "truncated": True, "text": text}}, ensure_ascii=False)

@@ -43,7 +43,8 @@ from agent.domain.turn.log import Fact, StopReason, stop_reason
 from agent.domain.turn.machine import advance, begin
 from agent.errors import BudgetSpentError, ModelError, UnreachableError
 from agent.measures import FIRST_TOKEN_SECONDS
-from agent.ports import Asker, Ending, History, Key, Prompt, Seen
+from agent.ports import Asker, Ending, History, Key, Prompt, Seen, Tool
+from agent.recording.turn import EndedTurn, Inputs
 from agent.turns.calling import outcomes
 from agent.turns.deltas import Deltas
 from agent.turns.needs import Limits, Ports, policy_of
@@ -74,6 +75,8 @@ class Drive:
         self._history: tuple[int, asyncio.Task[History]] | None = None
         self._deltas: Deltas | None = None
         self._appending: Journal | None = None
+        self._inputs: Inputs | None = None
+        self._tools: tuple[Tool, ...] = ()
         self.driving: str | None = None
         self.opened: str | None = None
         self.message_id = ""
@@ -200,6 +203,7 @@ class Drive:
             said = self._start_history(effect.view.n)
             tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
             history = await said
+        self._inputs, self._tools = Inputs(seen, history), tools
         return prompt_for(
             settings.config, seen.asker, history, effect.journal, tools, last=effect.last, time_limit=seconds
         )
@@ -301,12 +305,18 @@ class Drive:
             case "unknown":
                 return AppendUnknown()
             case "stored":
-                pass
+                self._record(journal, settings)
         if code:
             self._running_deltas().end("run.error", {"code": code, "message": ending.text})
         else:
             self._running_deltas().end("run.finished", {"usage": _usage(journal)})
         return Stored(appending.seq)
+
+    def _record(self, journal: Journal, settings: CompanySettings) -> None:
+        """Whoever only appended what another agent had prepared does not know what it was made from."""
+        if self._inputs is not None:
+            now = self._ports.clock.now()
+            self._ports.records.ended(self._key, EndedTurn(self._inputs, journal, self._tools, settings.version, now))
 
     # ------------------------------------------------------------ what is known
 

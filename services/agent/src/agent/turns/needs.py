@@ -1,6 +1,7 @@
 """What turns need: their ports, their limits, and how a company's settings become a policy."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from agent.domain.turn.log import Policy
 from agent.ports import (
@@ -12,12 +13,22 @@ from agent.ports import (
     Failures,
     Histories,
     Journals,
+    Key,
     Live,
     Models,
     ToolCalls,
 )
+from agent.recording.turn import EndedTurn
 from agent.turns.paying import Spending
 from contracts.company import CompanySettings
+
+
+class Records(Protocol):
+    """The book of turns, for replays."""
+
+    def ended(self, key: Key, turn: EndedTurn) -> None:
+        """A turn whose end is in the log; neither waits nor raises."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,7 @@ class Ports:
     models: Models
     clock: BusClock
     spending: Spending
+    records: Records
 
 
 @dataclass(frozen=True)

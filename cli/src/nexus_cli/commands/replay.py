@@ -1,0 +1,106 @@
+"""`nexus replay`: recorded conversations, again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nexus_cli.commands.failures import fail, misuse
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+
+if TYPE_CHECKING:
+    from nexus_cli.replaying.summing import Turn
+
+
+def replay(
+    conversation: Annotated[
+        str | None, typer.Argument(metavar="[CONVERSATION]", help="The conversation; or a day of them with --day.")
+    ] = None,
+    day: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="All turns that began on this day (UTC)."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Another model: its name, provider:name, or offline. Default: as recorded.")
+    ] = None,
+    prompt: Annotated[
+        Path | None,
+        typer.Option(help="A text file: the company's own system prompt instead.", exists=True, dir_okay=False),
+    ] = None,
+    settings: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON or TOML: settings to change, as PATCH of the config takes them.", exists=True, dir_okay=False
+        ),
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the comparison as one HTML page.", dir_okay=False)] = None,
+    company: Annotated[str, typer.Option(help="Whose conversations.")] = "demo",
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """Run recorded turns again, with another model, prompt or settings, and compare. Nothing is executed: tool results
+    come from the record."""
+    from nexus_cli.replaying.summing import summary
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import find_target
+
+    if (conversation is None) == (day is None):
+        misuse("name a conversation, or a day with --day")
+    options = ["--company", company]
+    options += ["--conversation", conversation] if conversation else []
+    options += ["--day", f"{day:%Y-%m-%d}"] if day else []
+    options += ["--model", model] if model else []
+    options += ["--prompt", str(prompt)] if prompt else []
+    options += ["--settings", str(settings)] if settings else []
+    title = f"Replay of {conversation or format(day, '%Y-%m-%d')}" + (f" with {model}" if model else "")
+    try:
+        turns = _collect(find_target(data).nats, options, quiet=as_json)
+    except StackError as error:
+        fail(error)
+    if html is not None:
+        from nexus_cli.replaying.page import page
+
+        try:
+            html.write_text(page(title, turns), "utf-8")
+        except OSError as error:
+            fail(f"{html} cannot be written: {error.strerror}")
+    if as_json:
+        print(json.dumps({"turns": turns, "summary": summary(turns)}, indent=2, ensure_ascii=False))
+        return
+    _show(turns, html)
+
+
+def _collect(nats: str, options: list[str], *, quiet: bool) -> list[Turn]:
+    from nexus_cli.replaying.running import replayed
+
+    lines = replayed(nats, options)
+    turns: list[Turn] = []
+    total = 0
+    for line in lines:
+        if line["type"] == "plan":
+            total = line["turns"]
+        else:
+            turns.append({key: value for key, value in line.items() if key != "type"})
+        if not quiet and sys.stderr.isatty():
+            print(f"\rnexus: {len(turns)} of {total} turns", end="", file=sys.stderr, flush=True)
+    if not quiet and sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    return turns
+
+
+def _show(turns: list[dict[str, Any]], html: Path | None) -> None:
+    from rich.console import Console
+
+    from nexus_cli.replaying import table
+
+    console = Console()
+    console.print(table.table(turns))
+    console.print(table.figures(turns))
+    console.print(table.closing(turns))
+    if html is not None:
+        console.print(f"{html} holds the same as a page", markup=False)

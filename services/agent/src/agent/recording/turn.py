@@ -1,0 +1,62 @@
+"""One turn as it is recorded: its inputs in the agent's own shapes, and its journal."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter
+
+from agent.domain.turn.journal import Journal
+from agent.ports import Asker, History, Seen, Tool
+
+PROVEN = "recorded"
+"""Stands for a principal that was good: the principal itself is a key, and is not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the prompts of a turn were made from, besides the company's settings, the tools and the journal."""
+
+    seen: Seen
+    history: History
+
+
+@dataclass(frozen=True, slots=True)
+class EndedTurn:
+    """A turn whose end is in the log. `finished_at`: seconds since the epoch by the bus's clock."""
+
+    inputs: Inputs
+    journal: Journal
+    tools: tuple[Tool, ...]
+    config_version: int
+    finished_at: float
+
+
+_INPUTS = TypeAdapter(Inputs)
+
+
+def inputs_to_json(inputs: Inputs) -> bytes:
+    """The inputs as JSON, without the principal."""
+    return orjson.dumps(replace(inputs, seen=replace(inputs.seen, asker=_anonymous(inputs.seen.asker))), default=_plain)
+
+
+def inputs_from_json(data: dict[str, Any]) -> Inputs:
+    """The inputs as they were; raises ValueError when this version of the agent cannot read them."""
+    return _INPUTS.validate_python(data)
+
+
+def hash_of(tools: Iterable[Tool]) -> str:
+    """Changes when a name, a description or a schema of the tools does."""
+    parts = [(tool.name, tool.description, tool.parameters) for tool in tools]
+    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+
+
+def _anonymous(asker: Asker) -> Asker:
+    return asker if asker.principal is None else replace(asker, principal=PROVEN)
+
+
+def _plain(value: Any) -> Any:
+    """Wire models among the inputs."""
+    return value.to_wire()

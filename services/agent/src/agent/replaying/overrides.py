@@ -1,0 +1,120 @@
+"""What a replay changes: the model, the prompt, any setting."""
+
+import json
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from agent.domain.providers import NAMED, OFFLINE_MODEL, OWNERS
+from agent.ports import ModelChoice, Models
+from agent.settings import ModelSettings
+from contracts.company import CompanyConfig, CompanySettings
+
+
+class OverrideError(Exception):
+    """What was asked for cannot be; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class ChosenModel:
+    """A model at a provider."""
+
+    provider: str
+    model: str
+
+
+def chosen_model(name: str, settings: ModelSettings) -> ChosenModel:
+    """`offline`, `provider:model`, or a model alone: at the environment's server, its owner, or the first provider.
+
+    Raises:
+        OverrideError: nobody is configured who could serve it.
+    """
+    keys = {
+        "groq": settings.groq_api_key,
+        "openai": settings.openai_api_key,
+        "anthropic": settings.anthropic_api_key,
+    }
+    provider, _, model = name.partition(":")
+    if provider not in {one.name for one in NAMED} | {"compatible"} or not model:
+        provider, model = "", name
+    if name in ("offline", OFFLINE_MODEL):
+        return ChosenModel("offline", OFFLINE_MODEL)
+    if settings.base_url is not None and provider in ("", "compatible"):
+        return ChosenModel("compatible", model)
+    if not provider:
+        provider = OWNERS.get(model) or next((one for one in settings.order if keys.get(one)), "")
+    if provider == "compatible" or not keys.get(provider):
+        wanted = f"{provider.upper()}_API_KEY" if provider in keys else "a provider's key, or NEXUS_LLM_BASE_URL,"
+        raise OverrideError(f"nobody is configured who serves {name!r}: put {wanted} into the environment or .env")
+    return ChosenModel(provider, model)
+
+
+class OneModel:
+    """ports.Models that knows one model: whoever judges it wants nobody else's answer in its place."""
+
+    def __init__(self, models: Models, chosen: ChosenModel) -> None:
+        self._models = models
+        self._chosen = chosen
+
+    def chosen(self, provider: str, model: str) -> ModelChoice:
+        """The one."""
+        del provider, model
+        choice = self._models.chosen(self._chosen.provider, self._chosen.model)
+        return ModelChoice(choice.candidates[:1])
+
+    def cheaper(self, provider: str, model: str) -> ModelChoice:
+        """The same one."""
+        return self.chosen(provider, model)
+
+
+def changed(settings: CompanySettings, *, prompt: str | None, patch: dict[str, Any] | None) -> CompanySettings:
+    """The settings with another prompt and with a merge patch (RFC 7396), in the names of the wire.
+
+    Raises:
+        OverrideError: they would not be settings any more.
+    """
+    wire = settings.config.to_wire()
+    if patch is not None:
+        wire = cast("dict[str, Any]", _merged(wire, patch))
+    if prompt is not None:
+        wire["customSystemPrompt"] = prompt
+    try:
+        return CompanySettings(config=CompanyConfig.model_validate(wire), version=settings.version)
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
+        raise OverrideError(f"the changed settings are not valid: {problems}") from error
+
+
+def read_patch(file: Path) -> dict[str, Any]:
+    """A patch from a JSON or TOML file; raises OverrideError."""
+    try:
+        text = file.read_text("utf-8")
+        patch: object = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
+    except (OSError, ValueError) as error:
+        raise OverrideError(f"{file} cannot be read as settings: {error}") from error
+    if not isinstance(patch, dict):
+        raise OverrideError(f"{file} holds no object of settings")
+    return cast("dict[str, Any]", patch)
+
+
+def read_prompt(file: Path) -> str:
+    """A prompt from a text file; raises OverrideError."""
+    try:
+        return file.read_text("utf-8").strip()
+    except (OSError, ValueError) as error:
+        raise OverrideError(f"{file} cannot be read as a prompt: {error}") from error
+
+
+def _merged(target: Any, patch: Any) -> Any:
+    if not isinstance(patch, dict):
+        return patch
+    found = dict(cast("dict[str, Any]", target)) if isinstance(target, dict) else {}
+    for name, value in cast("dict[str, Any]", patch).items():
+        if value is None:
+            found.pop(name, None)
+        else:
+            found[name] = _merged(found.get(name), value)
+    return found

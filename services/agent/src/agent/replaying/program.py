@@ -1,0 +1,204 @@
+"""`python -m agent.replaying`: reads records from the bus, does the turns again, prints one JSON object a line.
+
+First {"type": "plan", "turns": N}, then {"type": "turn", …} for each as it is done, in the order of the record; or one
+{"type": "error", "message": …} and exit code 1.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import structlog
+from nats.aio.client import Client
+
+from agent.adapters.catalogue import ExecutorCatalogue
+from agent.adapters.models import configured
+from agent.adapters.price_table import prices
+from agent.adapters.turn_archive import TurnArchive
+from agent.errors import UnreachableError
+from agent.ports import Asker, Models, Tool
+from agent.recording.reading import RecordedTurn
+from agent.recording.turn import hash_of
+from agent.replaying.again import World, again
+from agent.replaying.comparing import compared
+from agent.replaying.overrides import OneModel, OverrideError, changed, chosen_model, read_patch, read_prompt
+from agent.replaying.played import results_of
+from agent.settings import AgentSettings, ModelSettings
+from contracts.company import CompanySettings
+from contracts.ids import is_id
+from runtime.connection import connect
+from runtime.errors import RuntimeFault
+from runtime.rpc import RpcClient
+from runtime.settings import NatsSettings
+
+AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to replay, and with what changed."""
+
+    company: str
+    conversation: str | None
+    day: date | None
+    model: str | None
+    prompt: str | None
+    patch: dict[str, Any] | None
+
+
+class Replay:
+    """All turns of one wish. `tools` are asked of the running executor, once for each kind of asker."""
+
+    def __init__(self, client: Client, wanted: Wanted, models: Models) -> None:
+        self._wanted = wanted
+        self._models = models
+        self._archive = TurnArchive(client)
+        self._catalogue = ExecutorCatalogue(RpcClient(client))
+        self._tools: dict[tuple[str, str, str], tuple[Tool, ...]] = {}
+        self._versions: dict[int, CompanySettings] = {}
+        self._prices = prices()
+
+    async def turns(self) -> list[RecordedTurn]:
+        """What there is to replay; raises OverrideError when there is nothing."""
+        wanted = self._wanted
+        self._versions = await self._archive.settings(wanted.company)
+        if wanted.conversation is not None:
+            found = await self._archive.conversation(wanted.company, wanted.conversation)
+            what = f"conversation {wanted.conversation}"
+        else:
+            day = wanted.day or date.today()
+            found = await self._archive.day(wanted.company, day)
+            what = day.isoformat()
+        if not found:
+            raise OverrideError(
+                f"no answered turn is recorded of {what} in company {wanted.company}: records are kept for 30 days"
+            )
+        return found
+
+    async def one(self, turn: RecordedTurn, siblings: Sequence[RecordedTurn]) -> dict[str, Any]:
+        """One turn, compared."""
+        notes: list[str] = []
+        settings = changed(self._settings(turn, notes), prompt=self._wanted.prompt, patch=self._wanted.patch)
+        tools = await self._offered(turn, settings, notes)
+        others: dict[tuple[str, str], str] = {}
+        for sibling in siblings:
+            if sibling.key == turn.key and sibling is not turn:
+                others |= results_of(sibling.journal)
+        outcome = await again(turn, World(settings, tools, self._models, others, self._prices))
+        return {"type": "turn", **compared(turn, outcome, self._prices, notes)}
+
+    def _settings(self, turn: RecordedTurn, notes: list[str]) -> CompanySettings:
+        found = self._versions.get(turn.config_version)
+        if found is not None:
+            return found
+        if not self._versions:
+            raise OverrideError(f"there is no company {turn.key.company} any more")
+        newest = max(self._versions)
+        notes.append(f"settings of version {turn.config_version} are gone: version {newest} was used")
+        return self._versions[newest].model_copy(update={"version": turn.config_version})
+
+    async def _offered(self, turn: RecordedTurn, settings: CompanySettings, notes: list[str]) -> tuple[Tool, ...]:
+        asker = turn.inputs.seen.asker
+        kind = (asker.role, asker.plan, asker.language)
+        if kind not in self._tools:
+            self._tools[kind] = await self._catalogue.offered(turn.key.company, _known(asker))
+        tools = self._tools[kind] if asker.principal is not None else ()
+        if self._wanted.patch is None:
+            # What the settings then allowed, as the tools are described now.
+            tools = tuple(tool for tool in tools if tool.name in turn.tools)
+        if hash_of(tools) != turn.tools_hash:
+            notes.append("the tools are not the ones that were offered then")
+        return tools
+
+
+def _known(asker: Asker) -> Asker:
+    return asker if asker.principal is not None else replace(asker, principal="recorded")
+
+
+async def run(wanted: Wanted) -> int:
+    """Everything; the exit code."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    settings = ModelSettings()
+    client: Client | None = None
+    async with aiohttp.ClientSession() as session:
+        try:
+            chosen = chosen_model(wanted.model, settings) if wanted.model else None
+            if chosen is not None and chosen.provider == "compatible":
+                settings = settings.model_copy(update={"model": chosen.model})
+            elif chosen is not None:
+                settings = settings.model_copy(update={"base_url": None})
+            models: Models = configured(settings, session, AgentSettings().model_silence_seconds)
+            client = await connect(NatsSettings(), name="nexus-replay")
+            replay = Replay(client, wanted, OneModel(models, chosen) if chosen else models)
+            turns = await replay.turns()
+            say({"type": "plan", "turns": len(turns)})
+            await _all(replay, turns)
+        except (OverrideError, UnreachableError, RuntimeFault) as error:
+            say({"type": "error", "message": str(error)})
+            return 1
+        finally:
+            if client is not None:
+                await client.close()
+    return 0
+
+
+async def _all(replay: Replay, turns: list[RecordedTurn]) -> None:
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def one(turn: RecordedTurn) -> dict[str, Any]:
+        async with slots:
+            return await replay.one(turn, turns)
+
+    tasks = [asyncio.create_task(one(turn)) for turn in turns]
+    try:
+        for task in tasks:
+            say(await task)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def say(line: dict[str, Any]) -> None:
+    """One line on standard output."""
+    sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Exit code 0: done; 1: an error line was printed."""
+    parser = argparse.ArgumentParser(prog="agent.replaying", description=__doc__)
+    parser.add_argument("--company", required=True)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--conversation")
+    what.add_argument("--day", type=date.fromisoformat)
+    parser.add_argument("--model")
+    parser.add_argument("--prompt", type=Path)
+    parser.add_argument("--settings", type=Path)
+    options = parser.parse_args()
+    if options.conversation is not None and not is_id(options.conversation):
+        parser.error("no conversation has such an id")
+    try:
+        wanted = Wanted(
+            company=options.company,
+            conversation=options.conversation,
+            day=options.day,
+            model=options.model,
+            prompt=read_prompt(options.prompt) if options.prompt else None,
+            patch=read_patch(options.settings) if options.settings else None,
+        )
+    except OverrideError as error:
+        say({"type": "error", "message": str(error)})
+        return 1
+    with contextlib.suppress(KeyboardInterrupt):
+        return asyncio.run(run(wanted))
+    return 130

@@ -1,0 +1,33 @@
+"""`nexus replay` of a conversation that a stack has just had."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from runtime.testing import eventually
+from tests.support.chat_client import ChatClient
+from tests.support.running_stack import RunningStack
+
+
+async def test_a_conversation_comes_out_the_same_with_the_same_model_and_settings(
+    stack: RunningStack, tmp_path: Path
+) -> None:
+    page = tmp_path / "replay.html"
+    async with ChatClient(stack.url, stack.mint("user", "replayed", plan="pro")) as customer:
+        await customer.hello(locale="en")
+        for question in ("What is AAPL trading at?", "Explain the RSI", "and what about MSFT?"):
+            await customer.ask(question)
+
+    def replayed() -> dict[str, Any]:
+        data = ["--data", str(stack.data)]
+        done = stack.nexus("replay", customer.conversation or "", "--json", "--html", str(page), *data)
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        assert found["summary"]["turns"] == 3
+        return found
+
+    found = await eventually(replayed, 30)
+    assert found["summary"]["identical"] == 3, found["turns"]
+    assert found["summary"]["callsNotInRecord"] == 0
+    assert next(turn["question"] for turn in found["turns"]) == "What is AAPL trading at?"
+    assert "What is AAPL trading at?" in page.read_text()
