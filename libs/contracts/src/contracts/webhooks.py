@@ -27,8 +27,8 @@ TOLD: tuple[str, ...] = (
     "analysis.completed.v1",
 )
 """Types of the streams CHAT and FACTS."""
-NOT_TOLD: tuple[str, ...] = ("tools.announced.v1", "tools.withdrawn.v1")
-"""Types of those streams that are between services."""
+NOT_TOLD: tuple[str, ...] = ("tools.announced.v1", "tools.withdrawn.v1", "turns.recorded.v1")
+"""Types of those streams that are between services, or that services keep for themselves."""
 
 ALL = "*"
 MESSAGE_SENT = "MessageSent"

@@ -59,15 +59,23 @@ class OneModel:
         self._models = models
         self._chosen = chosen
 
-    def chosen(self, provider: str, model: str) -> ModelChoice:
+    def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
         """The one."""
         del provider, model
-        choice = self._models.chosen(self._chosen.provider, self._chosen.model)
-        return ModelChoice(choice.candidates[:1])
+        return ((self._chosen.provider, self._chosen.model),)
+
+    def only(self, provider: str, model: str) -> ModelChoice:
+        """The one."""
+        del provider, model
+        return self._models.only(self._chosen.provider, self._chosen.model)
+
+    def chosen(self, provider: str, model: str) -> ModelChoice:
+        """The one."""
+        return self.only(provider, model)
 
     def cheaper(self, provider: str, model: str) -> ModelChoice:
-        """The same one."""
-        return self.chosen(provider, model)
+        """The one."""
+        return self.only(provider, model)
 
 
 def changed(settings: CompanySettings, *, prompt: str | None, patch: dict[str, Any] | None) -> CompanySettings:
