@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from gateway.adapters.identity import Identity, build_identity
 from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
 from gateway.testing_http import Http
-from gateway.testing_services import RecordsStandIn, SettingsStandIn, WritersStandIn
+from gateway.testing_services import CompletionsStandIn, RecordsStandIn, SettingsStandIn, WritersStandIn
 from runtime.clock import SystemClock
 from runtime.settings import TokenSettings
 from runtime.testing import NatsServer
@@ -83,5 +83,13 @@ async def writers(nats_client: Client) -> WritersStandIn:
 async def records(nats_client: Client) -> RecordsStandIn:
     """What is kept of users."""
     stand_in = RecordsStandIn(nats_client)
+    await stand_in.start()
+    return stand_in
+
+
+@pytest.fixture
+async def completions(nats_client: Client) -> CompletionsStandIn:
+    """The agents' completions."""
+    stand_in = CompletionsStandIn(nats_client)
     await stand_in.start()
     return stand_in

@@ -17,6 +17,7 @@ from gateway.adapters.agents import BusAgents
 from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.bus import NatsBus, NatsLive
 from gateway.adapters.companies import BusCompanies
+from gateway.adapters.completions import BusCompletions
 from gateway.adapters.identity import Identity, build_identity
 from gateway.adapters.log import SOURCE, NatsLog
 from gateway.adapters.memory import BusMemory
@@ -49,6 +50,7 @@ from runtime.replies import ReplyInbox
 from runtime.rpc import RpcClient
 from runtime.service import Service
 from runtime.settings import DevSettings, NatsSettings, TokenSettings
+from runtime.streaming import StreamClient
 
 log = structlog.get_logger(__name__)
 
@@ -154,6 +156,7 @@ def compose(
         actions=actions,
         settings=companies,
         writers=BusWriters(rpc),
+        completions=BusCompletions(rpc, StreamClient(client)),
         records=BusRecords(rpc),
         principals=identity.principals,
         analyses=BusAnalyses(Analyses(client, SOURCE), identity.principals),

@@ -5,6 +5,7 @@ NexusError                      contracts/errors.py
     ├── Refused                 the caller may not, or what is asked for is not there
     ├── Limited                 too much at once: `retry_after` seconds
     ├── Unavailable             a service or the bus does not answer; retryable
+    ├── TookTooLong             what was asked for takes more time than there is
     ├── FenceRefused            something newer is in the conversation: decide again
     ├── TokenInvalid            not a token of ours
     └── TokenExpired            was one
@@ -40,9 +41,11 @@ class Limited(GatewayError):  # noqa: N818 - reads as an event, as all of these 
     code = ErrorCode.RATE_LIMITED
     retryable = True
 
-    def __init__(self, message: str, retry_after: float) -> None:
+    def __init__(self, message: str, retry_after: float, *, spent: bool = False) -> None:
+        """`spent`: it is a budget, which trying harder does not refill."""
         super().__init__(message)
         self.retry_after = retry_after
+        self.spent = spent
 
 
 class Unavailable(GatewayError):  # noqa: N818 - reads as an event, as all of these do
@@ -50,6 +53,12 @@ class Unavailable(GatewayError):  # noqa: N818 - reads as an event, as all of th
 
     code = ErrorCode.UNAVAILABLE
     retryable = True
+
+
+class TookTooLong(GatewayError):  # noqa: N818 - reads as an event, as all of these do
+    """Somebody worked on it and was not done in time."""
+
+    code = ErrorCode.TIMEOUT
 
 
 class FenceRefused(GatewayError):  # noqa: N818 - reads as an event, as all of these do

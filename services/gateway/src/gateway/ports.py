@@ -1,6 +1,7 @@
 """What the gateway needs of the outside, as Protocols; adapters/ holds the real ones."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal, Protocol
@@ -8,6 +9,7 @@ from typing import Any, Literal, Protocol
 from contracts.agent_rpc import ImproveReply, ImproveRequest, ProvidersReply, SuggestReply
 from contracts.channels import ChatKind, PresenceKind
 from contracts.company import CompanySettings
+from contracts.completion_rpc import CompletePart, CompleteRequest, ModelName
 from contracts.envelope import Wire
 from contracts.events.analysis import AnalysisRecord
 from contracts.events.chat import Action
@@ -279,6 +281,25 @@ class Writers(Protocol):
 
     async def improve(self, request: ImproveRequest) -> ImproveReply:
         """A draft, written better."""
+        ...
+
+
+class Completions(Protocol):
+    """The copilot for callers who keep their conversation themselves."""
+
+    async def models(self, company: str) -> list[ModelName]:
+        """The names a completion may ask for; raises Refused (NOT_FOUND: no such company), Unavailable."""
+        ...
+
+    def complete(
+        self, caller: Caller, request: CompleteRequest
+    ) -> AbstractAsyncContextManager[AsyncIterator[CompletePart]]:
+        """The answer in parts, the last one with its end; a block that is left early stops the work.
+
+        Raises:
+            Refused: NOT_FOUND with the field model, BAD_FIELD.
+            Limited, TookTooLong, Unavailable: among the parts too.
+        """
         ...
 
 

@@ -1,5 +1,6 @@
 """For tests: stand-ins for what the services behind the door answer to admins, human agents and customers."""
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,15 +9,16 @@ import orjson
 from nats.aio.client import Client
 from pydantic import ValidationError
 
-from contracts import agent_rpc, insight_rpc, market_rpc, memory_rpc, rpc
+from contracts import agent_rpc, completion_rpc, insight_rpc, market_rpc, memory_rpc, rpc
 from contracts.channels import fact
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.errors import ErrorCode, FieldFault
-from contracts.events.chat import Action, ActionState
+from contracts.events.chat import Action, ActionState, Usage
 from contracts.events.market import TriggeredAlert
 from gateway.testing import conversation_view
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
+from runtime.streaming import Outlet, StreamServer
 
 
 @dataclass
@@ -103,6 +105,51 @@ class WritersStandIn:
         if self.error is not None:
             raise self.error
         return agent_rpc.ImproveReply(text=request.text.upper(), model="scripted")
+
+
+@dataclass
+class CompletionsStandIn:
+    """The agents' completions: says its texts, then ends or fails; `hold` keeps it silent before it begins."""
+
+    client: Client
+    texts: list[str] = field(default_factory=lambda: ["One ", "two."])
+    end: completion_rpc.CompletionEnd = field(
+        default_factory=lambda: completion_rpc.CompletionEnd(
+            finish_reason="stop", model="scripted", usage=Usage(prompt_tokens=7, completion_tokens=2)
+        )
+    )
+    error: RpcError | None = None
+    hold: asyncio.Event | None = None
+    asked: list[completion_rpc.CompleteRequest] = field(default_factory=list[completion_rpc.CompleteRequest])
+    given_up: int = 0
+
+    async def start(self) -> None:
+        """Answers from now on."""
+        await RpcServer(self.client).serve(completion_rpc.MODELS, self._models)
+        await StreamServer(self.client).serve(completion_rpc.COMPLETE, self._complete)
+        await self.client.flush()
+
+    async def _models(self, _: completion_rpc.ModelsRequest) -> completion_rpc.ModelsReply:
+        names = (("nexus", "nexus"), ("org/model-1", "groq"))
+        return completion_rpc.ModelsReply(
+            models=[completion_rpc.ModelName(id=name, provider=provider) for name, provider in names]
+        )
+
+    async def _complete(
+        self, request: completion_rpc.CompleteRequest, outlet: Outlet[completion_rpc.CompletePart]
+    ) -> None:
+        self.asked.append(request)
+        try:
+            if self.hold is not None:
+                await self.hold.wait()
+            for text in self.texts:
+                await outlet.send(completion_rpc.CompletePart(text=text))
+        except asyncio.CancelledError:
+            self.given_up += 1
+            raise
+        if self.error is not None:
+            raise self.error
+        await outlet.send(completion_rpc.CompletePart(end=self.end))
 
 
 User = tuple[str, str]

@@ -69,6 +69,11 @@ RULES: dict[tuple[str, str], Rule] = {
     ("DELETE", "/v2/memory"): Rule(CUSTOMERS, own=204),
     ("GET", "/v2/memory/export"): Rule(CUSTOMERS),
     ("DELETE", "/v2/users/me"): Rule(CUSTOMERS, own=204),
+    ("GET", "/v1/models"): Rule(CUSTOMERS),
+    ("GET", "/v1/models/{model}"): Rule(CUSTOMERS),
+    ("POST", "/v1/chat/completions"): Rule(
+        CUSTOMERS, body={"model": "nexus", "messages": [{"role": "user", "content": "hi"}]}
+    ),
     ("POST", "/v2/principals"): Rule(frozenset({"service"}), own=201, body={"userId": "u1"}),
 }
 PUBLIC = {("POST", "/v2/visitors")}
@@ -115,6 +120,7 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
         "analysisId": "a1",
         "companyId": "acme",
         "name": "no.such.tool",
+        "model": "nexus",
     }
     body = rule.body
     if body is not None:
@@ -123,7 +129,7 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
     return status, str(answer)
 
 
-@pytest.mark.usefixtures("settings", "writers")
+@pytest.mark.usefixtures("settings", "writers", "completions")
 @pytest.mark.parametrize("role", ROLES)
 async def test_a_role_gets_what_is_its_own_and_nothing_of_another_company(
     http: Http, tokens: TokenMaker, records: RecordsStandIn, conversations: dict[str, str], role: str
@@ -150,7 +156,7 @@ async def test_a_role_gets_what_is_its_own_and_nothing_of_another_company(
     assert wrong == []
 
 
-@pytest.mark.usefixtures("settings", "writers", "records")
+@pytest.mark.usefixtures("settings", "writers", "records", "completions")
 async def test_without_a_valid_token_there_is_nothing(
     http: Http, tokens: TokenMaker, conversations: dict[str, str]
 ) -> None:
@@ -163,7 +169,7 @@ async def test_without_a_valid_token_there_is_nothing(
             assert (status, SECRET in answer) == (401, False), f"{method} {path} with {token}"
 
 
-@pytest.mark.usefixtures("settings", "writers", "records")
+@pytest.mark.usefixtures("settings", "writers", "records", "completions")
 @pytest.mark.parametrize("role", ["visitor", "user"])
 async def test_nobody_reaches_anothers_conversation_in_their_own_company(
     http: Http, tokens: TokenMaker, conversations: dict[str, str], role: str

@@ -284,6 +284,9 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v2/memory/export",
         "/v2/users/me",
         "/v2/principals",
+        "/v1/models",
+        "/v1/models/{model}",
+        "/v1/chat/completions",
     }
     made = document["paths"]["/v2/visitors"]["post"]["responses"]
     assert set(made) == {"201", "401", "403", "404", "413", "422", "429", "503"}

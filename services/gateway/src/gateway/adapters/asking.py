@@ -1,5 +1,6 @@
 """Questions to other services: their own word where it is one for the caller, UNAVAILABLE for everything else."""
 
+from datetime import UTC, datetime
 from typing import TypeVar
 
 import structlog
@@ -7,6 +8,7 @@ from pydantic import BaseModel
 
 from contracts.errors import ErrorCode
 from contracts.rpc import Rpc
+from gateway.domain.budget_windows import seconds_left
 from gateway.errors import Limited, Refused, Unavailable
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -17,8 +19,6 @@ RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
 DEADLINE = 3.0
-RETRY_AFTER = 60.0
-"""Seconds after which to ask again for what a limit behind the door refused; services do not say when it has room."""
 _PASSED_ON = {
     ErrorCode.NOT_FOUND,
     ErrorCode.BAD_FIELD,
@@ -42,7 +42,7 @@ async def ask(
         if error.code in _PASSED_ON:
             raise Refused(ErrorCode(error.code), error.message, error.fields) from error
         if error.code == ErrorCode.RATE_LIMITED:
-            raise Limited(error.message, RETRY_AFTER) from error
+            raise Limited(error.message, seconds_left(error.reason, datetime.now(UTC)), spent=True) from error
         log.warning("ask.failed", method=method.subject, code=error.code, error=error.message)
         away = _AWAY.get(
             method.queue or "", "what is kept of conversations and companies cannot be read now: try again"

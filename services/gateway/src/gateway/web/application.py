@@ -9,6 +9,7 @@ from starlette.types import Receive, Scope, Send
 from gateway.web import (
     analysis,
     company_settings,
+    completions,
     conversations,
     personal,
     personas,
@@ -64,6 +65,7 @@ def build_http(api: Api, health: list[BaseRoute]) -> FastAPI:
     application.include_router(tools.router)
     application.include_router(analysis.router)
     application.include_router(personal.router)
+    application.include_router(completions.router)
     application.include_router(principals.router)
     application.include_router(personas.router)
     application.include_router(widget.router)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.web.problems import problem
+from gateway.web.problems import error_answer
 
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 16 * 1024 * 1024
@@ -28,7 +28,7 @@ class BodyLimit:
             return
         if _declared(scope) > self._most:
             await _discard(receive)
-            answer = problem(413, "TOO_LARGE", self._refusal, headers={"Connection": "close"})
+            answer = error_answer(scope["path"], 413, "TOO_LARGE", self._refusal, headers={"Connection": "close"})
             await answer(scope, receive, send)
             return
         read = 0

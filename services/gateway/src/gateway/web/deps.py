@@ -16,6 +16,7 @@ from gateway.ports import (
     Analyses,
     Caller,
     Companies,
+    Completions,
     Memory,
     Personas,
     Principals,
@@ -42,6 +43,7 @@ class Api:
     actions: Actions
     settings: Settings
     writers: Writers
+    completions: Completions
     records: Records
     principals: Principals
     analyses: Analyses

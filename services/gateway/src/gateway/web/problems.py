@@ -14,6 +14,9 @@ from starlette.exceptions import HTTPException
 
 from contracts.errors import ErrorCode
 from gateway.errors import GatewayError, Limited, Refused, TokenInvalid
+from gateway.web.deps import get_api, get_caller
+from gateway.web.openai_errors import PREFIX as OPENAI
+from gateway.web.openai_errors import error_response
 
 log = structlog.get_logger(__name__)
 
@@ -34,6 +37,8 @@ STATUS: dict[ErrorCode, int] = {
     ErrorCode.PRECONDITION_REQUIRED: 428,
     ErrorCode.INTERNAL: 500,
 }
+PUBLIC = frozenset({"/v2/visitors"})
+"""Paths that need no token."""
 _CODES = {401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED", 413: "TOO_LARGE"}
 
 
@@ -92,6 +97,10 @@ def install(app: FastAPI) -> None:
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         schemas["Problem"] = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(schemas["Problem"].pop("$defs"))
+        for path, operations in document["paths"].items():
+            if path.startswith(OPENAI):
+                for operation in operations.values():
+                    operation["responses"].pop("422", None)
         for unused in ("HTTPValidationError", "ValidationError"):
             schemas.pop(unused, None)
         return document
@@ -103,7 +112,24 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unexpected)
 
 
-async def _gateway_error(_: Request, error: Exception) -> JSONResponse:
+def error_answer(
+    path: str,
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    errors: Sequence[FieldProblem] | None = None,
+    headers: dict[str, str] | None = None,
+    spent: bool = False,
+) -> JSONResponse:
+    """The error in the shape that callers of this path read. `spent`: a budget is."""
+    if path.startswith(OPENAI):
+        fields = [one.field for one in errors or ()]
+        return error_response(status, code, detail, fields=fields, headers=headers, spent=spent)
+    return problem(status, code, detail, errors=errors, headers=headers)
+
+
+async def _gateway_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, GatewayError)  # noqa: S101 - registered for this class alone
     headers: dict[str, str] = {}
     if isinstance(error, Limited):
@@ -114,29 +140,50 @@ async def _gateway_error(_: Request, error: Exception) -> JSONResponse:
         headers["Retry-After"] = "2"
     fields = error.fields if isinstance(error, Refused) else ()
     wrong = [FieldProblem(field=fault.field, message=fault.message) for fault in fields]
-    return problem(STATUS[error.code], str(error.code), error.message, errors=wrong, headers=headers)
+    spent = isinstance(error, Limited) and error.spent
+    status, path = STATUS[error.code], request.url.path
+    return error_answer(path, status, str(error.code), error.message, errors=wrong, headers=headers, spent=spent)
 
 
-async def _bad_request(_: Request, error: Exception) -> JSONResponse:
+async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class alone
-    fields = [
-        FieldProblem(field=".".join(str(part) for part in one["loc"][1:]) or "body", message=str(one["msg"]))
-        for one in error.errors()
-    ]
-    return problem(422, ErrorCode.BAD_FIELD, "some fields are not as they must be", errors=fields)
+    path = request.url.path
+    fields = [FieldProblem(field=_field(one["loc"][1:], path), message=str(one["msg"])) for one in error.errors()]
+    detail = "some fields are not as they must be"
+    if path.startswith(OPENAI):
+        # Its clients show the message alone.
+        detail = "; ".join(f"{one.field}: {one.message}" for one in fields[:5])
+    return await _unreadable(request, detail, fields)
 
 
-async def _http_error(_: Request, error: Exception) -> JSONResponse:
+async def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
     if error.status_code == HTTPStatus.BAD_REQUEST:
         # The framework's word for a body that is not text; one that is not JSON is a 422 of its own.
         fields = [FieldProblem(field="body", message="must be JSON in UTF-8")]
-        return problem(422, ErrorCode.BAD_FIELD, "the body cannot be read", errors=fields)
+        return await _unreadable(request, "the body cannot be read", fields)
     code = _CODES.get(error.status_code, "BAD_REQUEST")
     headers = dict(error.headers) if error.headers else None
-    return problem(error.status_code, code, str(error.detail), headers=headers)
+    return error_answer(request.url.path, error.status_code, code, str(error.detail), headers=headers)
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
     log.error("http.failed", path=request.url.path, exc_info=error)
-    return problem(500, ErrorCode.INTERNAL, "something went wrong here: try again")
+    return error_answer(request.url.path, 500, ErrorCode.INTERNAL, "something went wrong here: try again")
+
+
+async def _unreadable(request: Request, detail: str, fields: list[FieldProblem]) -> JSONResponse:
+    """A bad field, for those who may know what a good one is: a body is read before its sender is looked at."""
+    if request.url.path not in PUBLIC:
+        try:
+            await get_caller(request, get_api(request))
+        except GatewayError as error:
+            return await _gateway_error(request, error)
+    return error_answer(request.url.path, 422, ErrorCode.BAD_FIELD, detail, errors=fields)
+
+
+def _field(where: Sequence[int | str], path: str) -> str:
+    if not path.startswith(OPENAI):
+        return ".".join(str(part) for part in where) or "body"
+    # As that interface spells it: messages[0].content.
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where).lstrip(".") or "body"

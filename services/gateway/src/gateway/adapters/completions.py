@@ -1,0 +1,58 @@
+"""Completions, asked of the agents over the bus (ports.Completions)."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import structlog
+
+from contracts.completion_rpc import COMPLETE, MODELS, CompletePart, CompleteRequest, ModelName, ModelsRequest
+from contracts.errors import ErrorCode, FieldFault
+from gateway.adapters.asking import ask
+from gateway.domain.at_once import AtOnce
+from gateway.domain.budget_windows import seconds_left
+from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable
+from gateway.ports import Caller
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+from runtime.streaming import StreamClient
+
+log = structlog.get_logger(__name__)
+
+AT_ONCE = 16
+"""Completions of one user or service at a time, at each gateway."""
+_BUSY = f"at most {AT_ONCE} completions at a time: wait for one to end"
+
+
+class BusCompletions:
+    """Any one of the agents."""
+
+    def __init__(self, client: RpcClient, streams: StreamClient) -> None:
+        self._client = client
+        self._streams = streams
+        self._running = AtOnce(AT_ONCE, _BUSY)
+
+    async def models(self, company: str) -> list[ModelName]:
+        return (await ask(self._client, MODELS, ModelsRequest(company_id=company))).models
+
+    @asynccontextmanager
+    async def complete(self, caller: Caller, request: CompleteRequest) -> AsyncGenerator[AsyncIterator[CompletePart]]:
+        with self._running.one_more((caller.company, caller.subject)):
+            try:
+                async with self._streams.open(COMPLETE, request) as parts:
+                    yield parts
+            except RpcError as error:
+                raise _refusal(error) from error
+
+
+def _refusal(error: RpcError) -> GatewayError:
+    if error.code == ErrorCode.NOT_FOUND and error.reason == "model":
+        return Refused(ErrorCode.NOT_FOUND, error.message, [FieldFault(field="model", message=error.message)])
+    if error.code in {ErrorCode.NOT_FOUND, ErrorCode.BAD_FIELD}:
+        return Refused(ErrorCode(error.code), error.message, error.fields)
+    if error.code == ErrorCode.RATE_LIMITED:
+        return Limited(error.message, seconds_left(error.reason, datetime.now(UTC)), spent=True)
+    if error.code == ErrorCode.TIMEOUT:
+        return TookTooLong(error.message)
+    log.warning("completion.failed", code=error.code, error=error.message)
+    return Unavailable("no model can answer now: try again")

@@ -1,0 +1,29 @@
+"""How many things somebody does at the same time."""
+
+from collections import Counter
+from collections.abc import Generator, Hashable
+from contextlib import contextmanager
+
+from gateway.errors import Limited
+
+
+class AtOnce:
+    """At most so many for each; one more is refused at once."""
+
+    def __init__(self, most: int, refusal: str) -> None:
+        self._most = most
+        self._refusal = refusal
+        self._running: Counter[Hashable] = Counter()
+
+    @contextmanager
+    def one_more(self, whose: Hashable) -> Generator[None]:
+        """While the block lasts; raises Limited."""
+        if self._running[whose] >= self._most:
+            raise Limited(self._refusal, 1.0)
+        self._running[whose] += 1
+        try:
+            yield
+        finally:
+            self._running[whose] -= 1
+            if not self._running[whose]:
+                del self._running[whose]

@@ -1,0 +1,204 @@
+"""/v1: the OpenAI-compatible interface. Its official clients work unchanged; the answer is the copilot's, with tools.
+
+The caller brings the whole conversation each time, and nothing of it is stored. The work ends when the caller goes.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import AsyncExitStack, suppress
+from typing import Annotated, Any, Literal, TypeVar
+from uuid import uuid4
+
+import orjson
+from fastapi import APIRouter, Header, Path, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from contracts.completion_rpc import CompletePart, CompleteRequest, CompletionEnd, ModelName
+from contracts.errors import ErrorCode, FieldFault
+from gateway.domain.chat_chunks import Answering, ChatCompletion
+from gateway.domain.chat_completions import ChatCompletionRequest, request_of
+from gateway.errors import GatewayError, Limited, Refused, Unavailable
+from gateway.ports import Caller
+from gateway.web.deps import Api, ApiDep, CustomerDep
+from gateway.web.openai_errors import described, error_body
+from gateway.web.problems import STATUS
+
+router = APIRouter(prefix="/v1", tags=["openai"])
+
+MOST_BYTES = 768 * 1024
+"""Of a request: it goes over the bus in one message."""
+HEADERS_AFTER = 5.0
+"""Seconds without a word after which a stream begins all the same; an error is then one of its events."""
+KEEP_ALIVE = 10.0
+"""Seconds between two comments while there is nothing to say, so that nobody between here and there hangs up."""
+_STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+ResultT = TypeVar("ResultT")
+Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
+
+
+class ModelView(BaseModel):
+    """A name that `model` may have."""
+
+    id: str
+    object: Literal["model"] = "model"
+    created: int = 0
+    owned_by: str
+
+
+class ModelList(BaseModel):
+    """All of them, the company's own choice first."""
+
+    object: Literal["list"] = "list"
+    data: list[ModelView]
+
+
+@router.get("/models", responses=described())
+async def list_models(api: ApiDep, caller: CustomerDep) -> ModelList:
+    """`nexus`, which is whatever model the company has set, and the models of its provider."""
+    return ModelList(data=[_view(model) for model in await api.completions.models(caller.company)])
+
+
+@router.get("/models/{model:path}", responses=described(404))
+async def get_model(api: ApiDep, caller: CustomerDep, model: Annotated[str, Path(max_length=200)]) -> ModelView:
+    """One of them."""
+    for one in await api.completions.models(caller.company):
+        if one.id == model:
+            return _view(one)
+    message = f"there is no model {model!r}: GET /v1/models lists them"
+    raise Refused(ErrorCode.NOT_FOUND, message, [FieldFault(field="model", message=message)])
+
+
+@router.post(
+    "/chat/completions",
+    response_model=ChatCompletion,
+    responses=described(400, 404, 413, 429, 504)
+    | {
+        200: {
+            "description": "The answer; with `stream` its chunks as server-sent events",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def complete(
+    request: Request, api: ApiDep, caller: CustomerDep, body: ChatCompletionRequest, accept_language: Language = None
+) -> Response:
+    """The copilot's answer. Its tools run behind it with the caller's plan; the caller's own are returned to them."""
+    request_id = uuid4().hex
+    language = _language(accept_language)
+    asked = request_of(
+        body,
+        company=caller.company,
+        request_id=request_id,
+        principal=api.principals.sign(caller, None, language),
+        language=language,
+    )
+    if len(asked.to_json()) > MOST_BYTES:
+        raise HTTPException(413, f"send at most {MOST_BYTES} bytes")
+    answering = Answering(f"chatcmpl-{request_id}", int(api.clock.now().timestamp()), body.model)
+    if asked.stream:
+        return await _streamed(api, caller, asked, answering, with_usage=body.wants_usage)
+    text, end = await _while_there(request, _collected(api, caller, asked))
+    return Response(answering.whole(text, end).model_dump_json(exclude_none=False), media_type="application/json")
+
+
+async def _collected(api: Api, caller: Caller, asked: CompleteRequest) -> tuple[str, CompletionEnd]:
+    texts: list[str] = []
+    async with api.completions.complete(caller, asked) as parts:
+        async for part in parts:
+            if part.text is not None:
+                texts.append(part.text)
+            if part.end is not None:
+                return "".join(texts), part.end
+    raise Unavailable("the answer has no end: try again")
+
+
+async def _while_there(request: Request, work: Awaitable[ResultT]) -> ResultT:
+    """The result; given up when the caller hangs up, since nobody would read it and somebody pays for it."""
+    working = asyncio.ensure_future(work)
+    watching = asyncio.ensure_future(_hung_up(request))
+    try:
+        await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise Unavailable("the caller has gone")
+        return await working
+    finally:
+        for task in (working, watching):
+            task.cancel()
+        await asyncio.wait((working, watching))
+
+
+async def _hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _streamed(
+    api: Api, caller: Caller, asked: CompleteRequest, answering: Answering, *, with_usage: bool
+) -> Response:
+    """A stream whose first part is there, so that what fails before it has a status of its own."""
+    async with AsyncExitStack() as stack:
+        parts = await stack.enter_async_context(api.completions.complete(caller, asked))
+        waiting = asyncio.ensure_future(anext(parts))
+        stack.push_async_callback(_given_up, waiting)
+        await asyncio.wait((waiting,), timeout=HEADERS_AFTER)
+        if waiting.done():
+            waiting.result()
+        chunks = _chunks(stack.pop_all(), parts, waiting, answering, with_usage=with_usage)
+        return StreamingResponse(chunks, media_type="text/event-stream", headers=_STREAM_HEADERS)
+    raise AssertionError("unreachable")
+
+
+async def _chunks(
+    stack: AsyncExitStack,
+    parts: AsyncIterator[CompletePart],
+    waiting: asyncio.Future[CompletePart],
+    answering: Answering,
+    *,
+    with_usage: bool,
+) -> AsyncIterator[bytes]:
+    """Server-sent events; an error in mid-answer is one of them, and then nothing follows."""
+    try:
+        async with stack:
+            yield _event(answering.first())
+            while True:
+                done, _ = await asyncio.wait((waiting,), timeout=KEEP_ALIVE)
+                if not done:
+                    yield b": still at it\n\n"
+                    continue
+                part = waiting.result()
+                if part.text is not None:
+                    yield _event(answering.text(part.text))
+                if part.end is not None:
+                    for chunk in answering.last(part.end, with_usage=with_usage):
+                        yield _event(chunk)
+                    yield b"data: [DONE]\n\n"
+                    return
+                waiting = asyncio.ensure_future(anext(parts))
+                stack.push_async_callback(_given_up, waiting)
+    except GatewayError as error:
+        spent = isinstance(error, Limited) and error.spent
+        yield _event(error_body(STATUS[error.code], str(error.code), error.message, spent=spent).model_dump())
+
+
+async def _given_up(waiting: asyncio.Future[CompletePart]) -> None:
+    """Before the parts are closed nobody may wait for the next one any more."""
+    if not waiting.done():
+        waiting.cancel()
+    with suppress(asyncio.CancelledError, Exception):
+        await waiting
+
+
+def _event(data: dict[str, Any]) -> bytes:
+    return b"data: " + orjson.dumps(data) + b"\n\n"
+
+
+def _view(model: ModelName) -> ModelView:
+    return ModelView(id=model.id, owned_by=model.provider)
+
+
+def _language(header: str | None) -> Literal["es", "en"] | None:
+    """The language that the caller names; without one it is the newest message's own."""
+    tag = (header or "").partition(",")[0].strip().lower()
+    return "en" if tag.startswith("en") else "es" if tag.startswith("es") else None

@@ -1,0 +1,77 @@
+"""Errors of the OpenAI-compatible interface, in the shape that its clients read.
+
+https://platform.openai.com/docs/guides/error-codes: {"error": {message, type, param, code}}. The official clients
+choose their exception by the status, and try 408, 409, 429 and 5xx again by themselves unless `x-should-retry` says no.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+
+PREFIX = "/v1/"
+LONGEST_WAIT = 60.0
+"""Seconds after which trying again by oneself makes no sense."""
+_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error", 503: "server_error"}
+_CODES = {"UNAUTHORIZED": "invalid_api_key", "BAD_FIELD": "invalid_value", "RATE_LIMITED": "rate_limit_exceeded"}
+_DESCRIPTIONS = {
+    400: "A parameter is not as it must be",
+    401: "No valid token",
+    403: "Not for this role",
+    404: "No such model",
+    413: "Too much",
+    429: "Too many at once, or a budget is spent",
+    503: "No model answers now",
+    504: "No answer in time",
+}
+
+
+class OpenAIErrorBody(BaseModel):
+    """What went wrong."""
+
+    message: str
+    type: str
+    param: str | None = None
+    code: str | None = None
+
+
+class OpenAIError(BaseModel):
+    """An error as clients of that interface read it."""
+
+    error: OpenAIErrorBody
+
+
+def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI says of a route's errors."""
+    return {
+        status: {"model": OpenAIError, "description": _DESCRIPTIONS[status]}
+        for status in sorted({401, 403, 503, *statuses})
+    }
+
+
+def error_body(status: int, code: str, message: str, param: str | None = None, *, spent: bool = False) -> OpenAIError:
+    """The error. `spent`: a budget is."""
+    if spent:
+        return OpenAIError(error=OpenAIErrorBody(message=message, type="insufficient_quota", code="insufficient_quota"))
+    kind = _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    told = "model_not_found" if (status, param) == (404, "model") else _CODES.get(code, code.lower())
+    return OpenAIError(error=OpenAIErrorBody(message=message, type=kind, param=param, code=told))
+
+
+def error_response(
+    status: int,
+    code: str,
+    message: str,
+    *,
+    fields: Sequence[str] = (),
+    headers: Mapping[str, str] | None = None,
+    spent: bool = False,
+) -> JSONResponse:
+    """The response. What is called 422 elsewhere is 400 here."""
+    status = 400 if status == 422 else status
+    told = dict(headers or {})
+    if spent or float(told.get("Retry-After", "0")) > LONGEST_WAIT:
+        told["x-should-retry"] = "false"
+    body = error_body(status, code, message, fields[0] if fields else None, spent=spent)
+    return JSONResponse(body.model_dump(), status, headers=told)

@@ -1,0 +1,313 @@
+"""/v1 with OpenAI's own client, with a stand-in for the agents behind the door."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import openai
+import pytest
+from openai import AsyncOpenAI
+
+from contracts.completion_rpc import CompletionCall, CompletionEnd
+from contracts.events.chat import Action, ActionState, Usage
+from gateway.adapters.completions import AT_ONCE
+from gateway.domain.budget_windows import seconds_left
+from gateway.testing import GatewayUnderTest, TokenMaker
+from gateway.testing_http import Http
+from gateway.testing_services import CompletionsStandIn
+from gateway.web import completions as web
+from runtime.errors import RpcError
+from runtime.testing import eventually
+
+HI: list[Any] = [{"role": "user", "content": "hi"}]
+USAGE = Usage(prompt_tokens=7, completion_tokens=2)
+WEATHER: dict[str, Any] = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
+
+CANNOT: list[tuple[dict[str, Any], str]] = [
+    ({"n": 2}, "n"),
+    ({"messages": []}, "messages"),
+    ({"temperature": 3}, "temperature"),
+    ({"messages": [{"role": "robot", "content": "x"}]}, "messages[0].role"),
+    (
+        {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]},
+        "messages[0].content[0]",
+    ),
+    ({"messages": [{"role": "tool", "tool_call_id": "c9", "content": "x"}]}, "messages[0].tool_call_id"),
+    (
+        {
+            "messages": [
+                {
+                    "role": "assistant",
+                    "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{"}}],
+                }
+            ]
+        },
+        "messages[0].tool_calls[0].function.arguments",
+    ),
+    (
+        {
+            "messages": [
+                {
+                    "role": "assistant",
+                    "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+                },
+                {"role": "user", "content": "and?"},
+            ]
+        },
+        "messages[1]",
+    ),
+    ({"response_format": {"type": "json_object"}}, "response_format"),
+    ({"logprobs": True}, "logprobs"),
+    ({"functions": [{"name": "f"}]}, "functions"),
+    ({"tool_choice": "required"}, "tool_choice"),
+    ({"tools": [WEATHER, WEATHER]}, "tools"),
+    (
+        {"tools": [WEATHER], "tool_choice": {"type": "function", "function": {"name": "other"}}},
+        "tool_choice",
+    ),
+]
+
+
+@pytest.fixture
+async def client(gateway: GatewayUnderTest, tokens: TokenMaker) -> AsyncIterator[AsyncOpenAI]:
+    """The official client, with a customer's token as its key; it does not try again by itself."""
+    key = tokens.user("ana", "user")
+    async with AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0, timeout=10) as made:
+        yield made
+
+
+async def test_an_answer_in_one_piece(client: AsyncOpenAI, completions: CompletionsStandIn) -> None:
+    answer = await client.chat.completions.create(
+        model="nexus",
+        messages=[
+            {"role": "developer", "content": "Rhyme."},
+            {"role": "user", "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]},
+        ],
+        temperature=0.5,
+        max_completion_tokens=9000,
+        stop="END",
+        seed=1,
+        user="somebody",
+    )
+    (choice,) = answer.choices
+    assert (choice.message.content, choice.finish_reason, answer.model) == ("One two.", "stop", "scripted")
+    assert answer.usage is not None
+    assert answer.usage.total_tokens == 9
+    (asked,) = completions.asked
+    assert [(m.role, m.content) for m in asked.messages] == [("system", "Rhyme."), ("user", "one\ntwo")]
+    assert (asked.temperature, asked.max_tokens, asked.stop, asked.stream) == (0.5, 8192, ["END"], False)
+    assert (asked.company_id, answer.id) == ("acme", f"chatcmpl-{asked.request_id}")
+
+
+async def test_an_answer_as_it_comes(client: AsyncOpenAI, completions: CompletionsStandIn) -> None:
+    stream = await client.chat.completions.create(
+        model="nexus", messages=HI, stream=True, stream_options={"include_usage": True}
+    )
+    chunks = [chunk async for chunk in stream]
+    texts = [chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices]
+    assert "".join(texts) == "One two."
+    assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
+    assert chunks[-1].choices == []
+    assert chunks[-1].usage is not None
+    assert chunks[-1].usage.prompt_tokens == 7
+    assert completions.asked[0].stream
+
+
+async def test_calls_of_the_callers_own_tools_come_back_and_their_results_go_in(
+    client: AsyncOpenAI, completions: CompletionsStandIn
+) -> None:
+    completions.texts = []
+    call = CompletionCall(id="c1", name="get_weather", arguments='{"city":"Lima"}')
+    completions.end = CompletionEnd(finish_reason="tool_calls", model="scripted", usage=USAGE, calls=[call])
+    answer = await client.chat.completions.create(model="nexus", messages=HI, tools=cast("Any", [WEATHER]))
+    message = answer.choices[0].message
+    assert (message.content, answer.choices[0].finish_reason) == (None, "tool_calls")
+    assert message.tool_calls is not None
+    history: list[Any] = [*HI, message.model_dump(exclude_none=True)]
+    history.append({"role": "tool", "tool_call_id": "c1", "content": "sunny"})
+    async with client.chat.completions.stream(model="nexus", messages=history, tools=cast("Any", [WEATHER])) as stream:
+        final = await stream.get_final_completion()
+    called = final.choices[0].message.tool_calls
+    assert called is not None
+    assert (called[0].id, called[0].function.arguments) == ("c1", '{"city":"Lima"}')
+    said = completions.asked[1].messages
+    assert [(m.role, m.call_id, len(m.calls)) for m in said] == [
+        ("user", None, 0),
+        ("assistant", None, 1),
+        ("tool", "c1", 0),
+    ]
+    assert completions.asked[0].tools[0].name == "get_weather"
+
+
+async def test_an_order_that_waits_is_told_beside_the_text(
+    client: AsyncOpenAI, completions: CompletionsStandIn
+) -> None:
+    waiting = Action(
+        id="a1",
+        kind="paper_order",
+        state=ActionState.PENDING,
+        summary="Buy",
+        expires_at=datetime(2030, 1, 1, tzinfo=UTC),
+    )
+    completions.end = CompletionEnd(finish_reason="stop", model="scripted", usage=USAGE, actions=[waiting])
+    answer = await client.chat.completions.create(model="nexus", messages=HI)
+    assert (answer.model_extra or {})["pending_actions"][0]["id"] == "a1"
+    stream = await client.chat.completions.create(model="nexus", messages=HI, stream=True)
+    extras = [(chunk.model_extra or {}).get("pending_actions") for chunk in [chunk async for chunk in stream]]
+    assert [extra[0]["state"] for extra in extras if extra] == ["pending"]
+
+
+async def test_the_models_can_be_listed_and_looked_up(client: AsyncOpenAI, completions: CompletionsStandIn) -> None:
+    assert [model.id async for model in client.models.list()] == ["nexus", "org/model-1"]
+    assert (await client.models.retrieve("org/model-1")).owned_by == "groq"
+    with pytest.raises(openai.NotFoundError) as caught:
+        await client.models.retrieve("other")
+    assert (caught.value.code, caught.value.param) == ("model_not_found", "model")
+
+
+@pytest.mark.parametrize(("changes", "param"), CANNOT)
+async def test_what_cannot_be_done_is_refused_by_name(
+    client: AsyncOpenAI, completions: CompletionsStandIn, changes: dict[str, Any], param: str
+) -> None:
+    body = {"model": "nexus", "messages": HI, **changes}
+    with pytest.raises(openai.BadRequestError) as caught:
+        await client.post("/chat/completions", body=body, cast_to=object)
+    assert caught.value.param == param
+    assert caught.value.type == "invalid_request_error"
+    assert completions.asked == []
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "code"),
+    [
+        (RpcError("NOT_FOUND", "no", reason="model"), openai.NotFoundError, "model_not_found"),
+        (RpcError("RATE_LIMITED", "spent", reason="day"), openai.RateLimitError, "insufficient_quota"),
+        (RpcError("UNAVAILABLE", "down", retryable=True), openai.InternalServerError, "unavailable"),
+        (RpcError("TIMEOUT", "late"), openai.InternalServerError, "timeout"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+async def test_an_error_before_the_first_word_is_an_exception_of_the_client(
+    client: AsyncOpenAI,
+    completions: CompletionsStandIn,
+    error: RpcError,
+    kind: type[openai.APIStatusError],
+    code: str,
+    stream: bool,
+) -> None:
+    completions.texts, completions.error = [], error
+    with pytest.raises(kind) as caught:
+        await client.chat.completions.create(model="nexus", messages=HI, stream=stream)
+    assert caught.value.code == code
+    if code == "insufficient_quota":
+        headers = caught.value.response.headers
+        assert headers["x-should-retry"] == "false"
+        assert abs(int(headers["retry-after"]) - seconds_left("day", datetime.now(UTC))) < 30
+
+
+async def test_an_error_in_mid_answer_ends_the_stream_as_an_error(
+    client: AsyncOpenAI, completions: CompletionsStandIn
+) -> None:
+    completions.error = RpcError("UNAVAILABLE", "broke off", retryable=True)
+    stream = await client.chat.completions.create(model="nexus", messages=HI, stream=True)
+    heard: list[str] = []
+    with pytest.raises(openai.APIError) as caught:
+        await _hear(stream, heard)
+    assert "".join(heard) == "One two."
+    assert caught.value.code == "unavailable"
+
+
+async def _hear(stream: Any, heard: list[str]) -> None:
+    async for chunk in stream:
+        heard.append(chunk.choices[0].delta.content or "")
+
+
+async def test_a_stream_that_thinks_for_long_begins_all_the_same(
+    client: AsyncOpenAI, completions: CompletionsStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web, "HEADERS_AFTER", 0.05)
+    monkeypatch.setattr(web, "KEEP_ALIVE", 0.05)
+    completions.hold = asyncio.Event()
+    stream = await client.chat.completions.create(model="nexus", messages=HI, stream=True)
+    first = await anext(stream)
+    assert first.choices[0].delta.role == "assistant"
+    completions.hold.set()
+    heard: list[str] = []
+    await _hear(stream, heard)
+    assert "".join(heard) == "One two."
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_the_work_ends_when_the_caller_hangs_up(
+    client: AsyncOpenAI, completions: CompletionsStandIn, monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    monkeypatch.setattr(web, "HEADERS_AFTER", 0.05)
+    completions.hold = asyncio.Event()
+    if stream:
+        answer = await client.chat.completions.create(model="nexus", messages=HI, stream=True)
+        await anext(answer)
+        await answer.close()
+    else:
+        asking = asyncio.create_task(client.chat.completions.create(model="nexus", messages=HI))
+        await eventually(lambda: _asked(completions, 1), 5)
+        asking.cancel()
+
+    async def given_up() -> bool:
+        return completions.given_up == 1
+
+    await eventually(given_up, 5)
+
+
+async def _asked(completions: CompletionsStandIn, count: int) -> bool:
+    return len(completions.asked) == count
+
+
+async def test_one_caller_has_so_many_at_a_time_and_others_have_theirs(
+    client: AsyncOpenAI, gateway: GatewayUnderTest, completions: CompletionsStandIn, tokens: TokenMaker
+) -> None:
+    completions.hold = asyncio.Event()
+    ask = client.chat.completions.create
+    running = [asyncio.create_task(ask(model="nexus", messages=HI)) for _ in range(AT_ONCE)]
+    await eventually(lambda: _asked(completions, AT_ONCE), 10)
+    with pytest.raises(openai.RateLimitError) as caught:
+        await ask(model="nexus", messages=HI)
+    assert caught.value.code == "rate_limit_exceeded"
+    other = client.with_options(api_key=tokens.user("eva", "service"))
+    asking = asyncio.create_task(other.chat.completions.create(model="nexus", messages=HI))
+    await eventually(lambda: _asked(completions, AT_ONCE + 1), 5)
+    completions.hold.set()
+    assert len(await asyncio.gather(asking, *running)) == AT_ONCE + 1
+
+
+async def test_who_may_not_is_told_as_the_client_expects(client: AsyncOpenAI, tokens: TokenMaker) -> None:
+    with pytest.raises(openai.AuthenticationError) as unknown:
+        await client.with_options(api_key="nonsense").models.list()
+    assert unknown.value.code == "invalid_api_key"
+    for token in (tokens.visitor("v1"), tokens.user("eva", "admin"), tokens.user("eva", "commercial")):
+        with pytest.raises(openai.PermissionDeniedError):
+            await client.with_options(api_key=token).chat.completions.create(model="nexus", messages=HI)
+
+
+async def test_with_no_agent_there_it_says_so(client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.streaming.OPEN_SECONDS", 0.2)
+    with pytest.raises(openai.InternalServerError) as caught:
+        await client.chat.completions.create(model="nexus", messages=HI)
+    assert caught.value.status_code == 503
+
+
+async def test_a_body_that_is_too_large_or_none_is_told_in_the_same_shape(http: Http, tokens: TokenMaker) -> None:
+    key, path = tokens.user("ana", "user"), "/v1/chat/completions"
+    long = {"model": "nexus", "messages": [{"role": "user", "content": "x" * 800_000}]}
+    for sent, status in (({"json": long}, 413), ({"data": b"x" * 1_100_000}, 413), ({"data": b"{"}, 400)):
+        answer = await http("POST", path, token=key, headers={"Content-Type": "application/json"}, **sent)
+        assert (answer[0], answer[1]["error"]["type"]) == (status, "invalid_request_error")
+    assert (await http("GET", "/v1/nothing"))[1]["error"]["code"] == "not_found"
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v2/llm/improve", "/v2/tools/get_price"])
+@pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[]"])
+async def test_who_a_caller_is_comes_before_what_they_send(http: Http, path: str, body: bytes) -> None:
+    headers = {"Content-Type": "application/json"}
+    assert (await http("POST", path, headers=headers, data=body))[0] == 401
+    assert (await http("POST", path, headers=headers, data=body, token="nonsense"))[0] == 401
