@@ -23,6 +23,7 @@ from gateway.web import (
 )
 from gateway.web.body_limit import BodyLimit
 from gateway.web.chat_endpoint import ChatEndpoint
+from gateway.web.console import console_routes
 from gateway.web.deps import Api
 from gateway.web.pages import page_routes
 
@@ -73,5 +74,6 @@ def build_http(api: Api, health: list[BaseRoute]) -> FastAPI:
     # The document of the interface is made with nothing behind it.
     offered = getattr(api, "personas", None) is not None
     application.router.routes.extend(page_routes(personas=offered))
+    application.router.routes.extend(console_routes(dev=offered))
     application.add_middleware(BodyLimit)
     return application

@@ -25,6 +25,8 @@ class Asset:
     body: bytes
     packed: bytes | None
     version: str
+    lasting: bool = False
+    """Whether its path itself names a version."""
 
     @property
     def url(self) -> str:
@@ -44,7 +46,7 @@ class Asset:
         tag = f'W/"{self.version}"'
         headers = {
             "ETag": tag,
-            "Cache-Control": FOREVER if request.query_params.get("v") == self.version else BRIEFLY,
+            "Cache-Control": FOREVER if self.lasting or request.query_params.get("v") == self.version else BRIEFLY,
             "Vary": "Accept-Encoding",
             "Access-Control-Allow-Origin": "*",
             "Cross-Origin-Resource-Policy": "cross-origin",
@@ -58,7 +60,7 @@ class Asset:
         return Response(self.body, media_type=self.media_type, headers=headers)
 
 
-def asset(path: str, media_type: str, body: bytes) -> Asset:
-    """Hashes and packs a file."""
+def asset(path: str, media_type: str, body: bytes, *, lasting: bool = False) -> Asset:
+    """Hashes and packs a file. `lasting`: what is at this path never changes."""
     packed = gzip.compress(body, 9, mtime=0) if len(body) > _SMALL else None
-    return Asset(path, media_type, body, packed, hashlib.sha256(body).hexdigest()[:16])
+    return Asset(path, media_type, body, packed, hashlib.sha256(body).hexdigest()[:16], lasting)

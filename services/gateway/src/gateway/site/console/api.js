@@ -1,0 +1,43 @@
+/* Calls of the HTTP interface. What goes wrong is a Problem, with what the server says is to be done about it. */
+import { say } from "./words-of.js";
+import { session } from "./session.js";
+
+const DEADLINE = 30_000;
+
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body.detail || body.title || say("noAnswer"));
+    this.status = status;
+    this.code = body.code || "";
+    this.fields = body.errors || [];
+  }
+}
+
+/* {status, headers, body}; raises Problem. An expired token ends the session. */
+export async function call(method, path, { body, headers = {}, deadline = DEADLINE } = {}) {
+  let answer;
+  try {
+    answer = await fetch(path, {
+      method,
+      headers: {
+        ...(session.token && { Authorization: `Bearer ${session.token}` }),
+        ...(body !== undefined && { "Content-Type": "application/json" }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(deadline),
+    });
+  } catch {
+    throw new Problem(0, { detail: say("noAnswer") });
+  }
+  if (answer.status === 401 && session.token) {
+    session.end();
+    dispatchEvent(new Event("signedout"));
+  }
+  const kind = answer.headers.get("content-type") || "";
+  const said = kind.includes("json") ? await answer.json() : await answer.text();
+  if (!answer.ok) throw new Problem(answer.status, typeof said === "string" ? {} : said);
+  return { status: answer.status, headers: answer.headers, body: said };
+}
+export const get = async (path) => (await call("GET", path)).body;
+export const post = async (path, body, options) => (await call("POST", path, { body, ...options })).body;

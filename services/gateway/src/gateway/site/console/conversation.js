@@ -1,0 +1,159 @@
+/* One conversation: who answers, what was said and is being said, what is known of the visitor, and one's own words. */
+import { call, get } from "./api.js";
+import { Composer } from "./composer.js";
+import { make, button } from "./dom.js";
+import { glyph } from "./glyphs.js";
+import { nameOf } from "./inbox.js";
+import { Thread } from "./thread.js";
+import { exactly, number, say } from "./words-of.js";
+import { showWhy } from "./why.js";
+
+export class ConversationView {
+  #place; #context; #id; #thread = new Thread(); #composer; #banner; #details; #typing; #owner = null; #typingTimer = 0; #outbox = [];
+
+  constructor(place, context, id) {
+    this.#place = place;
+    this.#context = context;
+    this.#id = id;
+    this.#composer = new Composer(id, {
+      send: (text) => this.#say(text),
+      typing: () => context.live.send("typing", { conversationId: id }),
+    });
+    this.#banner = make("div", { class: "banner", role: "status" });
+    this.#details = make("aside", { class: "details", "aria-label": say("visitorInfo") });
+    this.#typing = make("p", { class: "typing", role: "status" });
+    this.#thread.onStop = (turnId) => context.live.send("run.cancel", { conversationId: id, turnId });
+    this.#thread.onEdit = (text) => { this.#take(); this.#composer.put(text); };
+    this.#thread.onWhy = (message) => showWhy(id, message);
+    place.replaceChildren(
+      make("header", { class: "head" },
+        make("a", { class: "back", href: "#/inbox", "aria-label": say("backToInbox") }, glyph("back")),
+        make("h2", {}, "…"), this.#banner),
+      make("div", { class: "body" },
+        make("div", { class: "main" }, this.#thread.node, this.#typing, this.#composer.node),
+        this.#details));
+    context.live.follow(id);
+    this.#load();
+  }
+  end() { clearTimeout(this.#typingTimer); }
+
+  /* Keys of an open conversation: r to write, t to take over or give back. */
+  key(name) {
+    if (name === "r") this.#composer.field.focus();
+    else if (name === "t") this.#turnOver();
+    else return false;
+    return true;
+  }
+
+  frame(frame) {
+    if (frame.conversationId !== this.#id) return;
+    switch (frame.type) {
+      case "welcome":
+        this.#owned(frame.owner);
+        if (frame.activeTurn) this.#thread.soFar(frame.activeTurn);
+        this.#sendAgain();
+        break;
+      case "snapshot": {
+        const running = this.#thread.running;
+        if (!running) this.#thread.reset();
+        for (const message of frame.messages) this.#add(message);
+        break;
+      }
+      case "message.created": this.#add(frame.message); break;
+      case "message.ack": this.#outbox = this.#outbox.filter((one) => one.clientMessageId !== frame.clientMessageId); break;
+      case "message.delta": this.#thread.delta(frame); break;
+      case "run.started": this.#thread.begin(frame.turnId); break;
+      case "tool.started": this.#thread.tool(frame); break;
+      case "run.error": this.#thread.stopped(frame.turnId); break;
+      case "run.cancelled":
+        this.#thread.stopped(frame.turnId);
+        this.#thread.notice(say(`stopped_${frame.reason}`));
+        break;
+      case "owner.changed": this.#owned(frame.owner, true); break;
+      case "action.updated": this.#thread.action(frame.action); break;
+      case "typing": if (frame.actor !== "operator") this.#isTyping(frame.expiresInMs); break;
+      case "error": this.#composer.tell(frame.message); break;
+      default:
+    }
+  }
+
+  async #load() {
+    try {
+      const found = await get(`/v2/conversations/${encodeURIComponent(this.#id)}`);
+      this.#place.querySelector("h2").textContent = nameOf(found);
+      this.#describe(found);
+    } catch (error) {
+      this.#place.querySelector("h2").textContent = say("conversation");
+      this.#composer.tell(error.message);
+    }
+  }
+  #add(message) {
+    if (message.role === "visitor" || message.role === "user") this.#isTyping(0);
+    this.#thread.add(message, this.#context.session.who.subject);
+    this.#context.live.send("receipt", { conversationId: this.#id, upToSeq: message.seq });
+  }
+  #isTyping(milliseconds) {
+    clearTimeout(this.#typingTimer);
+    this.#typing.textContent = milliseconds ? say("visitorTypes") : "";
+    if (milliseconds) this.#typingTimer = setTimeout(() => this.#isTyping(0), milliseconds);
+  }
+
+  /* ---------------------------------------------------------------- who answers */
+  get #isMine() { return this.#owner?.kind === "human" && this.#owner.operatorId === this.#context.session.who.subject; }
+  #owned(owner, told = false) {
+    this.#owner = owner;
+    const name = owner.name || owner.operatorId || "";
+    const text = this.#isMine ? say("ownerYou") : owner.kind === "human" ? say("ownerHuman", { name }) : say(`owner_${owner.kind}`);
+    if (told) this.#thread.notice(text);
+    this.#banner.dataset.owner = this.#isMine ? "me" : owner.kind;
+    this.#banner.replaceChildren(make("span", {}, text),
+      this.#isMine
+        ? button(say("release"), () => this.#turnOver(), { class: "small" })
+        : button(say("take"), () => this.#turnOver(), { class: "small primary" }));
+    this.#composer.says(this.#isMine ? "send" : "takeAndSend");
+  }
+  #turnOver() {
+    if (this.#isMine) this.#context.live.send("owner.release", { conversationId: this.#id });
+    else this.#take();
+  }
+  #take() { if (!this.#isMine) this.#context.live.send("owner.take", { conversationId: this.#id }); }
+
+  /* ---------------------------------------------------------------- one's own words */
+  #say(text) {
+    this.#take();
+    const message = { clientMessageId: crypto.randomUUID(), text };
+    this.#outbox.push(message);
+    // Not through now: it goes out again, under the same id, when the line is back.
+    this.#context.live.send("message.send", { conversationId: this.#id, ...message });
+    return true;
+  }
+  #sendAgain() {
+    for (const message of this.#outbox) {
+      this.#context.live.send("message.send", { conversationId: this.#id, ...message, retry: true });
+    }
+  }
+
+  #describe(found) {
+    const { visitor = {} } = found;
+    const rows = [
+      ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page?.title || visitor.page?.url || visitor.page],
+      ["visits", visitor.visits && number.format(visitor.visits)], ["startedAt", exactly(found.startedAt)],
+      ["messageCount", number.format(found.messageCount)],
+    ].filter(([, value]) => value);
+    const save = (accept, ending) => async () => {
+      const { body } = await call("GET", `/v2/conversations/${encodeURIComponent(this.#id)}/transcript`, { headers: { Accept: accept } });
+      const text = typeof body === "string" ? body : JSON.stringify(body, null, 2);
+      const address = URL.createObjectURL(new Blob([text], { type: accept }));
+      make("a", { href: address, download: `${this.#id}.${ending}` }).click();
+      URL.revokeObjectURL(address);
+    };
+    this.#details.replaceChildren(make("h3", {}, say("visitorInfo")),
+      make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(name)), make("dd", {}, String(value))])),
+      make("h3", {}, say("transcript")),
+      make("p", { class: "row" }, button(say("asText"), save("text/plain", "txt"), { class: "small" }),
+        button("JSON", save("application/json", "json"), { class: "small" })),
+      make("h3", {}, say("keys")),
+      make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["t", "keysTake"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
+        .flatMap(([key, name]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, say(name))])));
+  }
+}

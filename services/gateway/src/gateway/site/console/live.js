@@ -1,0 +1,84 @@
+/* The human agent's socket: the inbox as it changes, and the conversation that is open, also over a lost line. */
+import { session } from "./session.js";
+
+const FIRST_WAIT = 500, LONGEST_WAIT = 20_000, FINAL = 4500, MOST_FOLLOWED = 50;
+
+export class Live {
+  #socket = null; #ready = false; #tries = 0; #missed = 0; #beat = 0; #timer = 0; #ended = false;
+  #open = null; #followed = new Set(); #onFrame; #onState;
+
+  /* onFrame(frame); onState("connecting" | "ready" | "ended") */
+  constructor(onFrame, onState) {
+    this.#onFrame = onFrame;
+    this.#onState = onState;
+    addEventListener("online", this.#hurry);
+    this.#connect();
+  }
+
+  /* The one conversation that is looked at; null: none. Facts after `cursor` follow, or the newest messages. */
+  follow(conversationId, cursor = null) {
+    this.#open = conversationId && { conversationId, cursor };
+    if (this.#followed.size >= MOST_FOLLOWED) this.#socket?.close();
+    else this.#watch();
+  }
+  send(type, fields = {}) {
+    if (!this.#ready) return false;
+    this.#socket.send(JSON.stringify({ v: 1, type, ...fields }));
+    return true;
+  }
+  end() {
+    this.#ended = true;
+    removeEventListener("online", this.#hurry);
+    clearTimeout(this.#timer);
+    clearInterval(this.#beat);
+    this.#socket?.close();
+  }
+
+  #hurry = () => { if (!this.#ready) { this.#tries = 0; clearTimeout(this.#timer); this.#connect(); } };
+  #connect() {
+    this.#onState("connecting");
+    this.#followed.clear();
+    const socket = this.#socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/v2/chat/ws`);
+    socket.onopen = () => socket.send(JSON.stringify({ v: 1, type: "hello", token: session.token }));
+    socket.onmessage = (event) => { if (socket === this.#socket) this.#frame(JSON.parse(event.data)); };
+    socket.onclose = (event) => { if (socket === this.#socket) this.#lost(event.code); };
+  }
+  #frame(frame) {
+    this.#missed = 0;
+    if (frame.type === "welcome" && !frame.conversationId) {
+      this.#ready = true;
+      this.#tries = 0;
+      clearInterval(this.#beat);
+      this.#beat = setInterval(() => this.#ping(), frame.heartbeatMs);
+      this.send("inbox.watch");
+      this.#watch();
+      this.#onState("ready");
+      return;
+    }
+    const seq = frame.type === "message.created" ? frame.message.seq : frame.seq;
+    if (this.#open && frame.conversationId === this.#open.conversationId && seq && frame.type !== "message.ack") {
+      const epoch = frame.epoch || this.#open.cursor?.epoch;
+      if (frame.type === "snapshot" || (this.#open.cursor && seq > this.#open.cursor.seq)) this.#open.cursor = { epoch, seq };
+    }
+    this.#onFrame(frame);
+  }
+  #watch() {
+    if (!this.#ready || !this.#open) return;
+    const { conversationId, cursor } = this.#open;
+    this.#followed.add(conversationId);
+    this.send("conversation.watch", { conversationId, ...(cursor && { since: cursor }) });
+  }
+  #ping() {
+    if (++this.#missed > 2) this.#socket.close();
+    else this.send("ping");
+  }
+  #lost(code) {
+    this.#ready = false;
+    clearInterval(this.#beat);
+    if (this.#ended) return;
+    if (code >= FINAL) { this.#onState("ended"); return; }
+    this.#onState("connecting");
+    const pause = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#tries++);
+    this.#timer = setTimeout(() => this.#connect(), pause * (0.5 + Math.random() / 2));
+  }
+}

@@ -1,0 +1,100 @@
+/* The console: signing in, the frame around the views, and which view the address names (#/inbox/…). */
+import { Conversations } from "./conversations.js";
+import { make, button } from "./dom.js";
+import { glyph } from "./glyphs.js";
+import { Live } from "./live.js";
+import { session, isDevelopment } from "./session.js";
+import { signIn } from "./signin.js";
+import { VIEWS } from "./views.js";
+import { language, say, speak } from "./words-of.js";
+
+const root = document.getElementById("console");
+let live = null, view = null, shown = null;
+
+function start() {
+  stop();
+  const who = session.who;
+  if (!who || !["commercial", "admin"].includes(who.role) || who.expires < Date.now()) return signIn(root, start, isDevelopment);
+  const stage = make("main", { class: "stage", id: "stage", tabindex: "-1" });
+  const line = make("p", { class: "line", role: "status", hidden: true });
+  const inbox = new Conversations();
+  live = new Live(
+    (frame) => { inbox.frame(frame); view?.frame?.(frame); },
+    (state) => tellLine(line, state),
+  );
+  const context = { live, inbox, session, go, say };
+  root.replaceChildren(rail(who), make("div", { class: "beside" }, line, stage));
+  inbox.onCount = (count) => { document.title = `${count ? `(${count}) ` : ""}${say("title")}`; };
+  inbox.start();
+  const route = () => show(stage, context);
+  addEventListener("hashchange", route);
+  stopped = () => { removeEventListener("hashchange", route); inbox.end(); };
+  if (!location.hash) history.replaceState(null, "", "#/inbox");
+  route();
+}
+
+let stopped = () => {};
+function stop() {
+  view?.end?.();
+  view = shown = null;
+  live?.end();
+  live = null;
+  stopped();
+  stopped = () => {};
+}
+
+/* A view is {path, title, glyph, admin?, open(stage, context, rest)}; open gives {frame?, again?, end?}. */
+function show(stage, context) {
+  const [, path = "inbox", ...rest] = location.hash.split("/");
+  const found = VIEWS.find((one) => one.path === path && (!one.admin || session.isAdmin)) || VIEWS[0];
+  for (const link of root.querySelectorAll(".rail a")) {
+    link.toggleAttribute("data-here", link.dataset.path === found.path);
+    if (link.dataset.path === found.path) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  if (shown === found && view?.again) return view.again(rest.map(decodeURIComponent));
+  view?.end?.();
+  shown = found;
+  stage.replaceChildren();
+  view = found.open(stage, context, rest.map(decodeURIComponent)) || {};
+}
+const go = (...parts) => { location.hash = `#/${parts.map(encodeURIComponent).join("/")}`; };
+
+function rail(who) {
+  const links = VIEWS.filter((one) => !one.admin || session.isAdmin).map((one) =>
+    make("li", {}, make("a", { href: `#/${one.path}`, "data-path": one.path, title: say(one.title) },
+      glyph(one.glyph), make("span", {}, say(one.title)))));
+  const theme = button(say("theme"), () => dress(), { class: "quiet", title: say("theme") }, glyph("theme"), make("span", {}, say("theme")));
+  const other = language === "en" ? "es" : "en";
+  return make("div", { class: "rail" },
+    make("a", { class: "skip", href: "#stage", onclick: (event) => { event.preventDefault(); document.getElementById("stage").focus(); } }, say("skip")),
+    make("p", { class: "mark" }, glyph("mark"), make("span", {}, "Nexus")),
+    make("nav", { "aria-label": say("sections") }, make("ul", {}, ...links)),
+    make("div", { class: "foot" },
+      theme,
+      button("", () => speak(other), { class: "quiet", lang: other, title: other === "es" ? "Español" : "English" },
+        glyph("globe"), make("span", {}, other === "es" ? "Español" : "English")),
+      button("", () => { session.end(); start(); }, { class: "quiet", title: say("signOut") },
+        glyph("leave"), make("span", {}, say("signOut"))),
+      make("p", { class: "who", title: `${who.subject}, ${who.company}` },
+        make("span", { class: "face", "aria-hidden": "true" }, (who.name || who.subject).slice(0, 1).toUpperCase()),
+        make("span", {}, make("b", {}, who.name || who.subject), make("small", {}, `${say(`role_${who.role}`)} · ${who.company}`)))));
+}
+
+function tellLine(line, state) {
+  line.hidden = state === "ready";
+  line.textContent = state === "ended" ? say("lineEnded") : say("lineLost");
+}
+
+const THEME = "nexus.console.theme";
+function dress(first = false) {
+  const now = localStorage.getItem(THEME) || "system";
+  const next = first ? now : { system: "light", light: "dark", dark: "system" }[now];
+  localStorage.setItem(THEME, next);
+  if (next === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = next;
+}
+
+addEventListener("signedout", start);
+dress(true);
+start();

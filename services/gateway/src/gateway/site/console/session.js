@@ -1,0 +1,20 @@
+/* Who is signed in: a token of the company's own, kept for this tab alone. */
+const KEY = "nexus.console.token";
+
+/* What a token says, or null for what is no token. It is the server that believes it or not. */
+export function claims(token) {
+  try {
+    const body = token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/");
+    const said = JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(body), (one) => one.charCodeAt(0))));
+    return { subject: said.sub, role: said.role, company: said.company, name: said.name, expires: said.exp * 1000 };
+  } catch { return null; }
+}
+
+export const session = {
+  token: sessionStorage.getItem(KEY),
+  get who() { return this.token ? claims(this.token) : null; },
+  get isAdmin() { return this.who?.role === "admin"; },
+  begin(token) { this.token = token; sessionStorage.setItem(KEY, token); },
+  end() { this.token = null; sessionStorage.removeItem(KEY); },
+};
+export const isDevelopment = document.documentElement.dataset.dev === "true";

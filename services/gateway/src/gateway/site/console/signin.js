@@ -1,0 +1,37 @@
+/* Signing in: with a token of the company's, or in development as one of the demo's people. */
+import { call } from "./api.js";
+import { make, button } from "./dom.js";
+import { glyph } from "./glyphs.js";
+import { claims, session } from "./session.js";
+import { say } from "./words-of.js";
+
+export function signIn(root, done, isDevelopment) {
+  const fault = make("p", { class: "fault", role: "alert" });
+  const field = make("textarea", { id: "token", rows: "4", spellcheck: "false", autocomplete: "off", required: true });
+  const enter = (token) => {
+    const who = claims(token);
+    if (!who) { fault.textContent = say("tokenUnread"); return; }
+    if (!["commercial", "admin"].includes(who.role)) { fault.textContent = say("tokenRole", { role: String(who.role) }); return; }
+    if (who.expires < Date.now()) { fault.textContent = say("tokenOld"); return; }
+    session.begin(token);
+    done();
+  };
+  const form = make("form", {
+    onsubmit: (event) => { event.preventDefault(); enter(field.value.trim()); },
+  },
+  make("label", { for: "token" }, say("token")),
+  field,
+  make("p", { class: "hint" }, say("tokenHint"), " ", make("code", {}, "nexus token --role admin")),
+  make("button", { type: "submit", class: "primary" }, say("signIn")));
+  const people = ["commercial", "admin"].map((persona) =>
+    button("", async () => {
+      try { enter((await call("POST", "/dev/tokens", { body: { persona } })).body.token); } catch (error) { fault.textContent = error.message; }
+    }, {}, glyph("person"), say(`role_${persona}`)));
+  root.replaceChildren(make("main", { class: "door" },
+    make("p", { class: "mark" }, glyph("mark"), make("span", {}, "Nexus")),
+    make("h1", {}, say("signInTitle")),
+    isDevelopment && make("section", { class: "people", "aria-label": say("demoPeople") },
+      make("p", {}, say("demoPeople")), make("div", { class: "row" }, ...people)),
+    form, fault));
+  document.title = say("title");
+}

@@ -1,0 +1,98 @@
+/* The messages of a conversation, the answer that is being written, and what its tools do meanwhile. */
+import { make, button } from "./dom.js";
+import { glyph } from "./glyphs.js";
+import { block, blocks } from "./markdown.js";
+import { exactly, moment, say } from "./words-of.js";
+
+export class Thread {
+  node = make("ol", { class: "thread", "aria-live": "polite", "aria-relevant": "additions", tabindex: "0", "aria-label": say("messages") });
+  onWhy = () => {};
+  onStop = () => {};
+  onEdit = () => {};
+  #seen = new Map(); #draft = null; #turn = null; #text = ""; #tools = null;
+
+  reset() {
+    this.#seen.clear();
+    this.#endDraft();
+    this.node.replaceChildren();
+  }
+  add(message, mine = "") {
+    if (this.#turn && message.turnId === this.#turn) this.#endDraft();
+    const row = this.#row(message, mine);
+    const known = this.#seen.get(message.id);
+    if (known) known.replaceWith(row);
+    else this.node.insertBefore(row, this.#draft);
+    this.#seen.set(message.id, row);
+    this.bottom();
+  }
+  notice(text) {
+    this.node.insertBefore(make("li", { class: "notice" }, text), this.#draft);
+    this.bottom();
+  }
+  action(action) {
+    const state = this.node.querySelector(`[data-action="${CSS.escape(action.id)}"] .state`);
+    if (state) state.textContent = say(`action_${action.state}`);
+  }
+
+  /* ---------------------------------------------------------------- the running answer */
+  begin(turnId) {
+    this.#endDraft();
+    this.#turn = turnId;
+    this.#text = "";
+    this.#tools = make("p", { class: "doing" }, say("thinks"));
+    this.#draft = make("li", { class: "said assistant draft", "data-turn": turnId },
+      make("p", { class: "by" }, make("b", {}, say("draft"))),
+      this.#tools,
+      make("div", { class: "text" }),
+      make("p", { class: "row" },
+        button("", () => this.onStop(turnId), { class: "small" }, glyph("stop"), say("stop")),
+        button(say("takeDraft"), () => this.onEdit(this.#text), { class: "small" })));
+    this.node.append(this.#draft);
+    this.bottom();
+  }
+  delta(frame) {
+    if (this.#turn !== frame.turnId) this.begin(frame.turnId);
+    if (frame.deltaSeq === 0) this.#text = "";
+    this.#text += frame.delta;
+    this.#drawDraft();
+  }
+  soFar(turn) {
+    this.begin(turn.turnId);
+    this.#text = turn.textSoFar;
+    this.#drawDraft();
+  }
+  tool(frame) {
+    if (this.#tools && frame.turnId === this.#turn) this.#tools.textContent = frame.label || frame.tool;
+  }
+  stopped(turnId) { if (turnId === this.#turn) this.#endDraft(); }
+  get running() { return this.#turn; }
+
+  bottom() {
+    const { node } = this;
+    requestAnimationFrame(() => { node.scrollTop = node.scrollHeight; });
+  }
+  #drawDraft() {
+    this.#tools.hidden = true;
+    this.#draft.querySelector(".text").replaceChildren(...blocks(this.#text).map((one) => block(one)));
+    this.bottom();
+  }
+  #endDraft() {
+    this.#draft?.remove();
+    this.#draft = this.#turn = this.#tools = null;
+  }
+
+  #row(message, mine) {
+    const { role } = message;
+    const who = role === "operator" ? message.name || (message.operatorId === mine ? say("you") : say("short_operator")) : say(`by_${role}`);
+    if (role === "system") return make("li", { class: "notice", "data-id": message.id }, message.text);
+    const why = role === "assistant" && message.turnId
+      && button("", () => this.onWhy(message), { class: "small quiet", title: say("why") }, glyph("why"), say("why"));
+    return make("li", { class: `said ${role}`, "data-id": message.id },
+      make("p", { class: "by" }, make("b", {}, who), make("time", { datetime: message.createdAt, title: exactly(message.createdAt) }, moment(message.createdAt)), why),
+      make("div", { class: "text" }, ...blocks(message.text).map((one) => block(one))),
+      ...(message.actions || []).map((action) => make("p", { class: "action", "data-action": action.id },
+        action.summary, " ", make("span", { class: "state" }, say(`action_${action.state}`)))),
+      message.citations?.length > 0 && make("p", { class: "sources" }, glyph("file"),
+        ...message.citations.flatMap((page, index) => [index ? ", " : "", make("a", { href: page.url, target: "_blank", rel: "noopener noreferrer" }, page.title || page.url)])));
+  }
+}

@@ -1,0 +1,4 @@
+/* What the console shows, in the order of its rail. One entry here is all that a new view needs. */
+import { inboxView } from "./inbox.js";
+
+export const VIEWS = [inboxView];

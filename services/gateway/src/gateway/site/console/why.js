@@ -1,0 +1,39 @@
+/* Why an answer is as it is: what its turn asked, read and cost. */
+import { get } from "./api.js";
+import { make, button } from "./dom.js";
+import { money, number, say, span } from "./words-of.js";
+
+export async function showWhy(conversation, message) {
+  const body = make("div", { class: "why" }, make("p", {}, say("loading")));
+  const dialog = make("dialog", { "aria-labelledby": "why-title", onclose: () => dialog.remove() },
+    make("header", {}, make("h2", { id: "why-title" }, say("whyTitle")), button(say("close"), () => dialog.close(), { class: "small" })),
+    body);
+  document.body.append(dialog);
+  dialog.showModal();
+  try {
+    body.replaceChildren(...described(await get(`/v2/conversations/${encodeURIComponent(conversation)}/turns/${encodeURIComponent(message.turnId)}`)));
+  } catch (error) {
+    body.replaceChildren(make("p", { class: "fault" }, error.message));
+  }
+}
+
+function described(turn) {
+  const rows = [
+    ["model", [turn.model, turn.provider && `(${turn.provider})`].filter(Boolean).join(" ")],
+    ["configVersion", turn.configVersion && number.format(turn.configVersion)],
+    ["tokens", turn.usage && say("tokensOf", { prompt: number.format(turn.usage.promptTokens), completion: number.format(turn.usage.completionTokens) })],
+    ["cost", turn.cost != null && money(turn.cost, turn.currency)],
+    ["latency", turn.latencyMs != null && (turn.latencyMs < 10_000 ? `${number.format(turn.latencyMs)} ms` : span(turn.latencyMs))],
+    ["discarded", turn.discarded?.length > 0 && turn.discarded.map((reason) => say(`stopped_${reason}`)).join(", ")],
+  ].filter(([, value]) => value);
+  const calls = (turn.calls || []).map((one) => make("li", {},
+    make("p", {}, make("b", {}, one.tool), " ", make("span", { class: one.success ? "good" : "bad" }, one.success ? say("worked") : one.code || say("failed")),
+      " ", make("small", {}, `${number.format(Math.round(one.ms))} ms${one.cached ? `, ${say("fromCache")}` : ""}`)),
+    make("pre", { tabindex: "0" }, JSON.stringify(one.arguments, null, 2))));
+  const pages = (turn.citations || []).map((page) => make("li", {}, make("a", { href: page.url, target: "_blank", rel: "noopener noreferrer" }, page.title || page.url)));
+  return [
+    make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(`why_${name}`)), make("dd", {}, value)])),
+    make("h3", {}, say("why_tools")), calls.length ? make("ol", { class: "calls" }, ...calls) : make("p", {}, say("noTools")),
+    ...(pages.length ? [make("h3", {}, say("why_pages")), make("ul", {}, ...pages)] : []),
+  ];
+}

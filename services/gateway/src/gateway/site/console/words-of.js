@@ -1,0 +1,35 @@
+/* The texts of the reader's language, and times and figures in its way of writing them. */
+import { WORDS } from "./words.js";
+
+const KEY = "nexus.console.language";
+const wanted = localStorage.getItem(KEY) || navigator.language || "en";
+export const language = wanted.toLowerCase().startsWith("es") ? "es" : "en";
+document.documentElement.lang = language;
+
+/* A text, its {places} filled. A name that the catalogue lacks is an error that a test finds, not an empty button. */
+export const say = (name, places = {}) => {
+  const text = WORDS[language][name];
+  if (text === undefined) throw new Error(`no words for ${name}`);
+  return text.replace(/\{(\w+)\}/g, (whole, place) => places[place] ?? whole);
+};
+export const speak = (other) => { localStorage.setItem(KEY, other); location.reload(); };
+
+const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
+const calendar = new Intl.DateTimeFormat(language, { day: "numeric", month: "short" });
+const whole = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium" });
+export const number = new Intl.NumberFormat(language);
+export const money = (amount, currency = "USD") =>
+  new Intl.NumberFormat(language, { style: "currency", currency, maximumFractionDigits: amount < 1 ? 4 : 2 }).format(amount);
+export const moment = (stamp) => {
+  const at = new Date(stamp);
+  return at.toDateString() === new Date().toDateString() ? clock.format(at) : calendar.format(at);
+};
+export const exactly = (stamp) => whole.format(new Date(stamp));
+
+/* How long ago, or how long it takes: 45 s, 3 min, 2 h, 4 d. */
+export const span = (milliseconds) => {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 86400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86400)} d`;
+};

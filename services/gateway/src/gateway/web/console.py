@@ -1,0 +1,54 @@
+"""The console at /console: a page and its modules, as they are in site/console, and the two that the widget has too."""
+
+import hashlib
+import json
+from functools import cache
+from string import Template
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from gateway.web.assets import asset
+from gateway.web.words import LANGUAGES, SITE, words
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+_SHARED = ("dom.js", "markdown.js")
+"""Modules of the widget that the console loads as well."""
+_TYPES = {".js": "text/javascript", ".css": "text/css"}
+
+
+def console_routes(*, dev: bool) -> list[BaseRoute]:
+    """The page, and a route for each file that it loads. `dev`: the demo's people can sign in."""
+    found = _files()
+    # Modules load each other by relative addresses: under one version's folder they are all of that version.
+    version = hashlib.sha256(b"".join(found[name] for name in sorted(found))).hexdigest()[:16]
+    layout = Template((SITE / "console" / "index.html").read_text(encoding="utf-8"))
+    page = layout.substitute(dev=str(dev).lower(), files=f"/console/{version}")
+
+    async def endpoint(_: Request) -> Response:
+        return HTMLResponse(page, headers=_HEADERS)
+
+    routes: list[BaseRoute] = [Route("/console", endpoint, methods=["GET"])]
+    for name, body in found.items():
+        kind = _TYPES[name[name.rindex(".") :]]
+        routes.append(asset(f"/console/{version}/{name}", kind, body, lasting=True).route())
+    return routes
+
+
+@cache
+def _files() -> dict[str, bytes]:
+    found = {file.name: file.read_bytes() for file in (SITE / "console").iterdir() if file.name.endswith(tuple(_TYPES))}
+    found |= {name: (SITE / "widget" / name).read_bytes() for name in _SHARED}
+    said = {language: words(language, "console") for language in LANGUAGES}
+    found["words.js"] = f"export const WORDS = {json.dumps(said, ensure_ascii=False)};\n".encode()
+    return found
