@@ -1,0 +1,103 @@
+"""The console as a human agent uses it, beside visitors who chat over the websocket."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.visits import Visits
+from tests.support.chat_client import ChatClient
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script> \u202eabc 🙂'
+
+
+async def signed_in(visits: Visits, persona: str = "Agent", path: str = "/console") -> Page:
+    page = await visits.open(path)
+    await page.get_by_role("button", name=persona).click()
+    await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+    return page
+
+
+async def a_visitor(stack: RunningStack) -> ChatClient:
+    token, _ = await stack.visitor(page={"url": f"{stack.url}/pricing", "title": "Pricing"})
+    return ChatClient(stack.url, token)
+
+
+async def test_a_hand_off_appears_by_itself_and_its_agent_answers(visits: Visits, stack: RunningStack) -> None:
+    page = await signed_in(visits)
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.say(f"I need somebody: {HOSTILE}")
+        await visitor.send_frame("handoff.request")
+        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        await expect(row).to_contain_text("waits")
+        await page.get_by_role("button", name="Needs a person").click()
+        await row.click()
+        await expect(page.get_by_text("Waits for a person").first).to_be_visible()
+        # What a visitor writes is text, whatever it looks like.
+        await expect(page.locator(".thread .said.visitor")).to_contain_text("<script>document.title=2</script>")
+        assert await page.title() not in {"1", "2"}
+        await page.get_by_label("Your message").fill("I am here. How can I help?")
+        await page.get_by_role("button", name="Take over and send").click()
+        await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "human")
+        said = await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "operator")
+        assert said["message"]["text"] == "I am here. How can I help?"
+        await expect(page.get_by_text("You answer").first).to_be_visible()
+        await visitor.send_frame("typing")
+        await expect(page.get_by_text("The visitor is writing…")).to_be_visible()
+        await page.get_by_role("button", name="Return to AI").click()
+        await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "ai")
+
+
+async def test_replies_are_suggested_and_a_draft_is_worded_better(visits: Visits, stack: RunningStack) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("What does the Pro plan cost?")
+        page = await signed_in(visits)
+        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await page.get_by_role("button", name="Suggest replies").click()
+        offers = page.locator(".offer")
+        await expect(offers).to_have_count(3)
+        await offers.first.click()
+        field = page.get_by_label("Your message")
+        await expect(field).to_have_value(await offers.first.inner_text())
+        await field.fill("it cost 29 dollar")
+        await page.get_by_role("button", name="Improve").click()
+        await expect(field).not_to_have_value("it cost 29 dollar")
+
+
+async def test_the_list_is_walked_with_keys_and_the_address_names_the_conversation(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with await a_visitor(stack) as one, await a_visitor(stack) as two:
+        for client in (one, two):
+            await client.hello()
+            await client.ask("hello")
+        page = await signed_in(visits)
+        await expect(page.locator(f'.talks a[data-id="{one.conversation}"]')).to_be_visible()
+        await page.keyboard.press("j")
+        await expect(page.locator(f'.talks a[data-id="{two.conversation}"]')).to_have_attribute("aria-current", "true")
+        await page.keyboard.press("j")
+        await expect(page.locator(f'.talks a[data-id="{one.conversation}"]')).to_have_attribute("aria-current", "true")
+        await page.reload()
+        await expect(page.locator(".thread .said")).to_have_count(2)
+        await page.keyboard.press("r")
+        await expect(page.get_by_label("Your message")).to_be_focused()
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_text("Choose a conversation.")).to_be_visible()
+
+
+async def test_a_token_that_is_none_or_of_another_role_is_told_what_it_takes(
+    visits: Visits, stack: RunningStack
+) -> None:
+    page = await visits.open("/console", locale="es-MX")
+    await page.get_by_label("Token de tu empresa").fill("nonsense")
+    await page.get_by_role("button", name="Entrar").click()
+    await expect(page.get_by_role("alert")).to_contain_text("no es un token")
+    await page.get_by_label("Token de tu empresa").fill(stack.token("user", "ana"))
+    await page.get_by_role("button", name="Entrar").click()
+    await expect(page.get_by_role("alert")).to_contain_text("El rol user no tiene consola")
+    await page.get_by_label("Token de tu empresa").fill(stack.token("commercial", "ana"))
+    await page.get_by_role("button", name="Entrar").click()
+    await expect(page.get_by_role("heading", name="Bandeja")).to_be_visible()
