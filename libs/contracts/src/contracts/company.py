@@ -108,6 +108,21 @@ class Webhook(Strict):
     )
 
 
+class IdentityKey(Strict):
+    """A key with which a company signs who its users are. `id` is the tokens' `kid`; RS256: a public key in PEM."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    algorithm: Literal["HS256", "RS256"]
+    key: str = Field(min_length=8, max_length=8192)
+
+
+class Identity(Strict):
+    """Whom the widget may take for a known user. `highest_plan`: no token of the company's can claim more."""
+
+    keys: list[IdentityKey] = Field(default_factory=list[IdentityKey], max_length=4)
+    highest_plan: Literal["free", "pro", "premium"] = "free"
+
+
 class CompanyConfig(Strict):
     """A company's settings; `version` is not part of them (see CompanySettings)."""
 
@@ -128,6 +143,7 @@ class CompanyConfig(Strict):
     handoff_timeout_seconds: int = Field(default=120, ge=10, le=3600)
     brand_color: str | None = Field(default=None, pattern=_COLOR.pattern)
     webhooks: list[Webhook] = Field(default_factory=list[Webhook], max_length=20)
+    identity: Identity = Field(default_factory=Identity)
 
 
 class CompanySettings(Wire):

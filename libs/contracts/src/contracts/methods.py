@@ -2,7 +2,17 @@
 
 from typing import Any
 
-from contracts import agent_rpc, completion_rpc, context_rpc, insight_rpc, market_rpc, memory_rpc, rpc, tools_rpc
+from contracts import (
+    agent_rpc,
+    completion_rpc,
+    context_rpc,
+    identity_rpc,
+    insight_rpc,
+    market_rpc,
+    memory_rpc,
+    rpc,
+    tools_rpc,
+)
 
 METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
     *rpc.METHODS,
@@ -10,6 +20,7 @@ METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
     *completion_rpc.METHODS,
     *memory_rpc.METHODS,
     *context_rpc.METHODS,
+    *identity_rpc.METHODS,
     *insight_rpc.METHODS,
     *market_rpc.METHODS,
     *tools_rpc.METHODS,

@@ -15,6 +15,7 @@ from contracts.events.analysis import AnalysisRecord
 from contracts.events.chat import Action
 from contracts.events.market import TriggeredAlert
 from contracts.events.tool import ToolResult
+from contracts.identity_rpc import IdentifyReply
 from contracts.insight_rpc import InsightsReply
 from contracts.market_rpc import Holdings
 from contracts.memory_rpc import LongTermMemory, MemoryExportReply, UsageReply
@@ -113,6 +114,10 @@ class Tokens(Protocol):
 
     def visitor(self, company: str, subject: str, funnel_stage: str | None = None) -> VisitorToken:
         """A visitor's token, new."""
+        ...
+
+    def known_user(self, company: str, subject: str, plan: str, expires: float) -> VisitorToken:
+        """The token of a user whom the company vouches for until then (seconds since the epoch)."""
         ...
 
 
@@ -384,6 +389,10 @@ class Memory(Protocol):
 
     async def message(self, company: str, conversation: str, message_id: str) -> MessageView | None:
         """A message by its id."""
+        ...
+
+    async def identify(self, company: str, token: str) -> IdentifyReply:
+        """Whom a JWT signed by the company names, or what is wrong with it."""
         ...
 
     async def latest(self, company: str, user: str) -> str | None:

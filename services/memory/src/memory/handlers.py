@@ -9,6 +9,7 @@ import orjson
 from contracts.envelope import CloudEvent
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.tool import ToolCallCompleted
+from contracts.identity_rpc import IDENTIFY, IdentifyReply, IdentifyRequest
 from contracts.ids import NOBODY, InvalidIdError, check_company
 from contracts.rpc import (
     COMPANY_CREATE,
@@ -52,6 +53,7 @@ from memory.application.history import Histories
 from memory.application.inbox import Inbox
 from memory.domain.company import BadSettingsError
 from memory.domain.facts import without_principal
+from memory.domain.identity import IdentityRefused
 from memory.domain.keys import BadCursorError
 from memory.domain.remembered import BadMemoryError
 from memory.errors import CompanyExists, MemoryFault, NoSuchCompany, SettingsMoved
@@ -93,6 +95,7 @@ def serve(service: Service, histories: Histories, inbox: Inbox, companies: Compa
     service.serve(COMPANY_GET, answering(settings.get))
     service.serve(COMPANY_CREATE, answering(settings.create))
     service.serve(COMPANY_PATCH, answering(settings.patch))
+    service.serve(IDENTIFY, answering(settings.identify))
 
 
 def consume(service: Service, executions: ExecutionStore) -> None:
@@ -222,3 +225,9 @@ class CompanyMethods:
 
     async def patch(self, request: CompanyPatchRequest) -> CompanySaved:
         return CompanySaved(settings=await self._companies.patch(request.company_id, request.version, request.patch))
+
+    async def identify(self, request: IdentifyRequest) -> IdentifyReply:
+        try:
+            return IdentifyReply(user=await self._companies.identify(request.company_id, request.token))
+        except IdentityRefused as error:
+            return IdentifyReply(problem=str(error))

@@ -56,6 +56,9 @@ class GatewayTokens:
     def visitor(self, company: str, subject: str, funnel_stage: str | None = None) -> VisitorToken:
         return self._visitors.make(company, subject, funnel_stage)
 
+    def known_user(self, company: str, subject: str, plan: str, expires: float) -> VisitorToken:
+        return self._visitors.make_user(company, subject, plan, expires)
+
     async def _verify(self, token: str, grace: float) -> Caller:
         if self._visitors.made_here(token):
             return self._visitors.verify(token, grace=grace)

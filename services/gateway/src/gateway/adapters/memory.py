@@ -1,6 +1,6 @@
 """What memory keeps of conversations, asked over the bus (ports.Memory)."""
 
-from contracts import rpc
+from contracts import identity_rpc, rpc
 from gateway.adapters.asking import ask
 from runtime.rpc import RpcClient
 
@@ -22,6 +22,10 @@ class BusMemory:
     async def message(self, company: str, conversation: str, message_id: str) -> rpc.MessageView | None:
         request = rpc.MessageByIdRequest(company_id=company, conversation_id=conversation, message_id=message_id)
         return (await ask(self._client, rpc.MESSAGE_BY_ID, request)).message
+
+    async def identify(self, company: str, token: str) -> identity_rpc.IdentifyReply:
+        request = identity_rpc.IdentifyRequest(company_id=company, token=token)
+        return await ask(self._client, identity_rpc.IDENTIFY, request)
 
     async def latest(self, company: str, user: str) -> str | None:
         request = rpc.LatestConversationRequest(company_id=company, user_id=user)

@@ -1,5 +1,5 @@
-"""Visitors' tokens: made and checked by the gateways alone, with a key of their own, so that a company's sign-on
-(RS256, JWKS) needs to know nothing of anonymous visitors.
+"""Visitors' tokens, and those of the users whom a company vouches for: made and checked by the gateways alone, with a
+key of their own, so that a company's sign-on (RS256, JWKS) needs to know nothing of anonymous visitors.
 """
 
 import hashlib
@@ -57,8 +57,17 @@ class VisitorTokens:
         token = jwt.encode(claims, self.key, algorithm=_ALGORITHM, headers={"kid": KEY_ID})
         return VisitorToken(token, subject, float(expires))
 
+    def make_user(self, company: str, subject: str, plan: str, expires: float) -> VisitorToken:
+        """A known user's token: good for as long as the company's own word, and no longer than a visitor's."""
+        now = int(self.clock.now().timestamp())
+        until = min(int(expires), now + self.lifetime)
+        claims = {"sub": subject, "role": "user", "company": company, "plan": plan, "iat": now, "exp": until}
+        token = jwt.encode(claims, self.key, algorithm=_ALGORITHM, headers={"kid": KEY_ID})
+        return VisitorToken(token, subject, float(until))
+
     def verify(self, token: str, *, grace: float = 0.0) -> Caller:
-        """The visitor; raises TokenExpired `grace` seconds after the expiry, TokenInvalid for what is not ours."""
+        """The visitor, or the known user; raises TokenExpired after the expiry (a visitor's: `grace` seconds later),
+        TokenInvalid for what is not ours."""
         try:
             claims = jwt.decode(
                 token,
@@ -66,18 +75,19 @@ class VisitorTokens:
                 algorithms=[_ALGORITHM],
                 options={"require": ["sub", "exp"], "verify_exp": False, "verify_iat": False},
             )
-            if claims.get("role") != "visitor":
+            known = claims.get("role") == "user"
+            if not known and claims.get("role") != "visitor":
                 raise TokenInvalid("the token is not a visitor's")
             caller = Caller(
                 subject=check_id(str(claims["sub"]), "user"),
-                role="visitor",
+                role="user" if known else "visitor",
                 company=check_company(str(claims["company"])),
-                plan="free",
+                plan=str(claims["plan"]) if known else "free",
                 expires=float(claims["exp"]),
                 funnel_stage=claims.get("funnel"),
             )
         except (jwt.InvalidTokenError, ValueError, KeyError, TypeError) as error:
             raise TokenInvalid("the token is not valid") from error
-        if caller.expires + grace <= self.clock.now().timestamp():
+        if caller.expires + (0.0 if known else grace) <= self.clock.now().timestamp():
             raise TokenExpired("the token has expired: get a new one")
         return caller

@@ -13,6 +13,7 @@ from contracts.events.chat import Page
 from contracts.ids import CompanyId, uuid7
 from gateway.domain.origins import is_allowed_origin
 from gateway.errors import Refused, TokenInvalid, not_found
+from gateway.ports import VisitorToken
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, bearer
 from gateway.web.problems import described
@@ -21,12 +22,14 @@ router = APIRouter(tags=["visitors"])
 
 
 class VisitorRequest(Wire):
-    """Where the visitor is. With the old token as bearer the visitor stays the same."""
+    """Where the visitor is. With the old token as bearer the visitor stays the same. `identity`: a JWT with which the
+    company says who its signed-in user is (sub, exp within the hour, aud = the company's id, plan)."""
 
     company_id: CompanyId
     page: Page | None = None
     locale: str | None = Field(default=None, max_length=35)
     funnel_stage: str | None = Field(default=None, max_length=64)
+    identity: str | None = Field(default=None, max_length=8192)
 
 
 class VisitorReply(Wire):
@@ -54,7 +57,10 @@ async def make_visitor(
         if not _origin_allowed(origin, settings, request, api):
             raise Refused(ErrorCode.FORBIDDEN, f"the widget may not run on {origin[:200]}: see allowedOrigins")
         response.headers.update(_cors(origin))
-    made = api.tokens.visitor(body.company_id, await _visitor(body.company_id, request, api), body.funnel_stage)
+    if body.identity is not None:
+        made = await _known_user(body.company_id, body.identity, api)
+    else:
+        made = api.tokens.visitor(body.company_id, await _visitor(body.company_id, request, api), body.funnel_stage)
     return VisitorReply(token=made.token, visitor_id=made.visitor, expires_at=datetime.fromtimestamp(made.expires, UTC))
 
 
@@ -68,6 +74,14 @@ async def preflight(origin: Annotated[str | None, Header()] = None) -> Response:
         "Access-Control-Max-Age": "600",
     }
     return Response(status_code=204, headers=headers)
+
+
+async def _known_user(company: str, identity: str, api: Api) -> VisitorToken:
+    found = await api.memory.identify(company, identity)
+    if found.user is None:
+        raise TokenInvalid(f"the identity is not valid: {found.problem}")
+    user = found.user
+    return api.tokens.known_user(company, user.user_id, user.plan, user.expires_at.timestamp())
 
 
 async def _visitor(company: str, request: Request, api: Api) -> str:

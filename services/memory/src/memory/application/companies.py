@@ -7,7 +7,9 @@ from typing import Any
 
 from contracts.company import CompanySettings
 from contracts.errors import NexusError
+from contracts.identity_rpc import KnownUser
 from memory.domain.company import checked, patched, shown
+from memory.domain.identity import IdentityRefused, known_user
 from memory.errors import CompanyExists, NoSuchCompany, SettingsMoved
 from memory.ports import Announcements, CompanyStore
 
@@ -28,6 +30,17 @@ class Companies:
         """The settings; None: no such company."""
         settings = await self._store.get(company)
         return shown(settings) if settings else None
+
+    async def identify(self, company: str, token: str) -> KnownUser:
+        """The user that a JWT of the company's names.
+
+        Raises:
+            IdentityRefused, StoreUnavailable.
+        """
+        settings = await self._store.get(company)
+        if settings is None:
+            raise IdentityRefused("there is no such company")
+        return known_user(settings.config, token, datetime.now(UTC))
 
     async def create(self, config: dict[str, Any]) -> CompanySettings:
         """A company's first settings.

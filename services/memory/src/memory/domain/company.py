@@ -6,9 +6,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from contracts.company import CompanyConfig, CompanySettings
+from memory.domain.identity import wrong_key
 
 HIDDEN = "********"
-"""Stands for a webhook's secret wherever settings are shown; sent back unchanged, it keeps the secret."""
+"""Stands for a webhook's secret or an identity key wherever settings are shown; sent back unchanged, it keeps them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,23 @@ def checked(config: dict[str, Any]) -> CompanyConfig:
         BadSettingsError: with each field that is wrong.
     """
     try:
-        return CompanyConfig.model_validate(config)
+        made = CompanyConfig.model_validate(config)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False, include_context=False)
         raise BadSettingsError(
             [BadField(".".join(str(part) for part in bad["loc"]) or "settings", bad["msg"]) for bad in found]
         ) from None
+    keys = made.identity.keys
+    bad_keys = [
+        BadField(f"identity.keys.{place}.key", wrong)
+        for place, key in enumerate(keys)
+        if (wrong := wrong_key(key)) is not None
+    ]
+    if len({key.id for key in keys}) < len(keys):
+        bad_keys.append(BadField("identity.keys", "two keys have the same id"))
+    if bad_keys:
+        raise BadSettingsError(bad_keys)
+    return made
 
 
 def patched(config: CompanyConfig, patch: dict[str, Any]) -> CompanyConfig:
@@ -57,8 +69,12 @@ def patched(config: CompanyConfig, patch: dict[str, Any]) -> CompanyConfig:
 
 def shown(settings: CompanySettings) -> CompanySettings:
     """The settings as they leave this service: secrets hidden."""
-    hidden = [hook.model_copy(update={"secret": HIDDEN}) for hook in settings.config.webhooks]
-    return settings.model_copy(update={"config": settings.config.model_copy(update={"webhooks": hidden})})
+    config = settings.config
+    hooks = [hook.model_copy(update={"secret": HIDDEN}) for hook in config.webhooks]
+    # A public key is no secret.
+    keys = [key.model_copy(update={"key": HIDDEN}) if key.algorithm == "HS256" else key for key in config.identity.keys]
+    identity = config.identity.model_copy(update={"keys": keys})
+    return settings.model_copy(update={"config": config.model_copy(update={"webhooks": hooks, "identity": identity})})
 
 
 def _merge(target: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
@@ -80,3 +96,9 @@ def _keep_secrets(config: CompanyConfig, merged: dict[str, Any]) -> None:
     for hook in hooks if isinstance(hooks, list) else []:  # pyright: ignore[reportUnknownVariableType]
         if isinstance(hook, dict) and hook.get("secret") == HIDDEN and hook.get("url") in known:  # pyright: ignore[reportUnknownMemberType]
             hook["secret"] = known[hook["url"]]
+    secrets = {key.id: key.key for key in config.identity.keys if key.algorithm == "HS256"}
+    identity: Any = merged.get("identity")
+    keys: Any = identity.get("keys") if isinstance(identity, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    for key in keys if isinstance(keys, list) else []:  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(key, dict) and key.get("key") == HIDDEN and key.get("id") in secrets:  # pyright: ignore[reportUnknownMemberType]
+            key["key"] = secrets[key["id"]]

@@ -1,0 +1,36 @@
+"""Who a company's user is, as the company itself has signed it. Memory checks, since the keys do not leave it."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.ids import CompanyId, Id
+from contracts.rpc import Rpc
+
+
+class IdentifyRequest(Wire):
+    """A JWT of the company's."""
+
+    company_id: CompanyId
+    token: str = Field(max_length=8192)
+
+
+class KnownUser(Wire):
+    """Whom it names, until when. The plan is at most the one that the settings allow."""
+
+    user_id: Id
+    plan: Literal["free", "pro", "premium"]
+    expires_at: datetime
+
+
+class IdentifyReply(Wire):
+    """The user, or what is wrong with the token."""
+
+    user: KnownUser | None = None
+    problem: str | None = None
+
+
+IDENTIFY = Rpc("rpc.memory.identity.verify.v1", IdentifyRequest, IdentifyReply, queue="memory")
+METHODS: tuple[Rpc[Any, Any], ...] = (IDENTIFY,)

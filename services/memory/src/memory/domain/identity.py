@@ -1,0 +1,95 @@
+"""Who a company's user is, by a JWT that the company has signed with a key of its settings. Plain functions.
+
+The key decides the algorithm, never the token. The audience is the company's id, so that no other token of the
+company's (its own sessions, say) passes for one; role and any right beyond the plan are not read at all.
+"""
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+from contracts.company import CompanyConfig, IdentityKey
+from contracts.identity_rpc import KnownUser
+from contracts.ids import is_id
+
+LONGEST_LIFE = 3_600
+LEEWAY = 5
+SHORTEST_SECRET = 32
+SMALLEST_RSA = 2048
+_Plan = Literal["free", "pro", "premium"]
+_PLANS: tuple[_Plan, ...] = ("free", "pro", "premium")
+
+
+class IdentityRefused(ValueError):  # noqa: N818 - reads as an event, as every error here does
+    """The token names nobody; the message says what to do."""
+
+
+def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
+    """The user that the token names.
+
+    Raises:
+        IdentityRefused: it proves nothing, or is not valid now.
+    """
+    if not config.identity.keys:
+        raise IdentityRefused("the company has no identity keys: add one to identity.keys in its settings")
+    try:
+        header = jwt.get_unverified_header(token)
+    except jwt.InvalidTokenError as error:
+        raise IdentityRefused("it is no JWT") from error
+    claims = _claims(config, token, header)
+    expires, subject = claims["exp"], claims["sub"]
+    if not isinstance(expires, int | float) or not isinstance(subject, str) or not is_id(subject):
+        raise IdentityRefused("sub must be 1 to 64 of A-Z a-z 0-9 _ -, and exp a number")
+    seconds = now.timestamp()
+    if expires + LEEWAY <= seconds:
+        raise IdentityRefused("it has expired: sign a new one")
+    if expires > seconds + LONGEST_LIFE + LEEWAY:
+        raise IdentityRefused("it is valid for too long: exp may be an hour away at most")
+    return KnownUser(
+        user_id=subject,
+        plan=_plan(claims.get("plan"), config.identity.highest_plan),
+        expires_at=datetime.fromtimestamp(expires, UTC),
+    )
+
+
+def wrong_key(key: IdentityKey) -> str | None:
+    """What is wrong with a key of the settings; None: nothing."""
+    if key.algorithm == "HS256":
+        if "-----BEGIN" in key.key:
+            return "an HS256 key is a secret text; for a PEM set algorithm to RS256"
+        return None if len(key.key) >= SHORTEST_SECRET else f"use at least {SHORTEST_SECRET} characters"
+    try:
+        public = load_pem_public_key(key.key.encode())
+    except ValueError:
+        return "use an RSA public key in PEM (-----BEGIN PUBLIC KEY-----)"
+    if not isinstance(public, RSAPublicKey) or public.key_size < SMALLEST_RSA:
+        return f"use an RSA key of at least {SMALLEST_RSA} bits"
+    return None
+
+
+def _claims(config: CompanyConfig, token: str, header: dict[str, Any]) -> dict[str, Any]:
+    name = header.get("kid")
+    for key in config.identity.keys:
+        if key.algorithm != header.get("alg") or name not in (None, key.id):
+            continue
+        try:
+            return jwt.decode(
+                token,
+                key.key,
+                algorithms=[key.algorithm],
+                audience=config.company_id,
+                options={"require": ["exp", "sub", "aud"], "verify_exp": False, "verify_iat": False},
+            )
+        except jwt.InvalidSignatureError:
+            continue
+        except jwt.PyJWTError as error:
+            raise IdentityRefused(f"{error}; aud must be {config.company_id!r}, and sub and exp there") from error
+    raise IdentityRefused("it is signed with none of the company's identity keys")
+
+
+def _plan(claimed: object, highest: _Plan) -> _Plan:
+    rank = _PLANS.index(claimed) if isinstance(claimed, str) and claimed in _PLANS else 0
+    return _PLANS[min(rank, _PLANS.index(highest))]

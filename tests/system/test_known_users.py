@@ -1,0 +1,57 @@
+"""A company says who its signed-in user is, and the widget's conversation is that user's."""
+
+import time
+
+import aiohttp
+import jwt
+
+from tests.support.chat_client import ChatClient
+from tests.support.log_reader import read_log
+from tests.support.running_stack import RunningStack
+
+SECRET = "the shop's own secret, of more than 32 characters"
+
+
+def signed(user: str, company: str) -> str:
+    return jwt.encode(
+        {"sub": user, "aud": company, "exp": int(time.time()) + 600, "plan": "premium"}, SECRET, algorithm="HS256"
+    )
+
+
+async def test_a_user_whom_the_company_has_signed_chats_as_a_customer_of_that_company_alone(
+    stack: RunningStack,
+) -> None:
+    key = {"id": "shop", "algorithm": "HS256", "key": SECRET}
+    identity = {"keys": [key], "highestPlan": "pro"}
+    await stack.create_company("shop-a", aiAutoResponseEnabled=True, responseDelayMs=0, identity=identity)
+    await stack.create_company("shop-b", aiAutoResponseEnabled=True, identity={"keys": [key | {"key": SECRET[::-1]}]})
+    token, user = await stack.visitor("shop-a", identity=signed("ana-7", "shop-a"))
+    claims = jwt.decode(token, options={"verify_signature": False})
+    assert user == "ana-7"
+    assert (claims["role"], claims["plan"], claims["company"]) == ("user", "pro", "shop-a")
+    assert claims["exp"] <= time.time() + 601
+    async with ChatClient(stack.url, token) as chat:
+        await chat.hello()
+        await chat.ask("hello, it is me")
+        facts = await read_log(stack.facts()["urls"]["nats"], "shop-a", chat.conversation or "")
+    assert facts[0].data["role"] == "user"
+
+    async with aiohttp.ClientSession() as http:
+        memory = {"Authorization": f"Bearer {token}"}
+        async with http.get(f"{stack.url}/v2/memory", headers=memory) as answer:
+            assert answer.status == 200
+        for company, word in (("shop-b", signed("ana-7", "shop-b")), ("shop-a", signed("ana-7", "shop-b"))):
+            body = {"companyId": company, "identity": word}
+            async with http.post(f"{stack.url}/v2/visitors", json=body) as refused:
+                problem = await refused.json()
+                assert refused.status == 401
+                assert "identity" in problem["detail"]
+                assert SECRET not in str(problem)
+        # The user's token is not a visitor's: it is not made anew without the company's word.
+        async with http.post(f"{stack.url}/v2/visitors", json={"companyId": "shop-a"}, headers=memory) as refused:
+            assert refused.status == 401
+        admin = {"Authorization": f"Bearer {stack.mint('admin', 'boss', 'shop-a')}"}
+        async with http.get(f"{stack.url}/v2/llm/config/shop-a", headers=admin) as answer:
+            text = await answer.text()
+            assert SECRET not in text
+            assert "********" in text
