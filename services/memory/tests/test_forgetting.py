@@ -1,17 +1,31 @@
 """Deleting a user everywhere, proven by looking into every store and stream."""
 
 import asyncio
+import functools
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+import orjson
+import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from pymongo import AsyncMongoClient
 from redis.asyncio import Redis
 
 from contracts.channels import fact, journal, tool_request, webhook_delivery
+from contracts.context_rpc import SHORT_TERM_UPDATE, SUMMARY_SAVE, ShortTermUpdate, SummarySaveRequest
 from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolMetadata, ToolResult
-from contracts.memory_rpc import MEMORY_PATCH, USER_FORGET, MemoryPatchRequest, UserRef
+from contracts.ids import uuid7
+from contracts.memory_rpc import (
+    BUDGET_RESERVE,
+    MEMORY_PATCH,
+    USER_FORGET,
+    BudgetReserveRequest,
+    MemoryPatchRequest,
+    UserRef,
+)
 from contracts.rpc import (
     COMPANY_CREATE,
     CONVERSATION,
@@ -23,9 +37,11 @@ from contracts.rpc import (
     HistoryRequest,
 )
 from contracts.streams import FACTS, STREAMS, TOOLS, TURNS, WEBHOOKS
-from memory.testing import Servers, Writer, replica
+from memory.testing import Servers, Writer, replica, serve_deletions
+from runtime.connection import subscribe
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
+from runtime.errors import RpcError
 from runtime.publishing import Publisher
 from runtime.testing import eventually
 
@@ -42,8 +58,13 @@ async def everything(servers: Servers, client: Client) -> dict[str, str]:
             found[f"mongo {name}"] = str(await database[name].find({}).to_list())
     async with Redis.from_url(servers.redis) as redis:  # pyright: ignore[reportUnknownMemberType]
         server: Any = redis
+        reads: dict[bytes, Any] = {
+            b"string": server.get,
+            b"hash": server.hgetall,
+            b"zset": functools.partial(server.zrange, start=0, end=-1),
+        }
         for key in await server.keys("*"):
-            text = await server.get(key) if await server.type(key) == b"string" else await server.hgetall(key)
+            text = await reads[await server.type(key)](key)
             found[f"redis {key}"] = f"{key} {text}"
     for stream in STREAMS:
         reader = DirectReader(client, stream.name)
@@ -95,6 +116,21 @@ async def fill(servers: Servers, one: Any, writer: Writer) -> int:
     patch = MemoryPatchRequest(company_id="acme", user_id=ANA.user_id, patch={"userNotes": [SECRET]})
     await one.rpc.call(MEMORY_PATCH, patch)
     await one.rpc.call(HISTORY, HistoryRequest(company_id="acme", conversation_id=name, up_to_seq=last))
+    update = ShortTermUpdate(company_id="acme", user_id=ANA.user_id, conversation_id=name, symbols=["AAPL"])
+    await one.rpc.call(SHORT_TERM_UPDATE, update)
+    for payer in (ANA.user_id, name):
+        reservation = BudgetReserveRequest(
+            company_id="acme", reservation_id=uuid7(), tokens=5, seconds=60, payer=payer, hourly_tokens=1_000
+        )
+        await one.rpc.call(BUDGET_RESERVE, reservation)
+    summary = SummarySaveRequest(
+        company_id="acme", conversation_id=name, text=f"They said {SECRET}.", up_to_seq=last, messages=2
+    )
+
+    async def summed_up() -> bool:
+        return (await one.rpc.call(SUMMARY_SAVE, summary)).saved
+
+    await eventually(summed_up)
     return last
 
 
@@ -103,6 +139,7 @@ async def test_a_deleted_user_is_in_no_store_and_no_stream_and_others_stay(serve
         # Nobody is there: what is to be told waits.
         hooks = [{"url": "https://nobody.invalid/", "secret": "12345678"}]
         await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "acme", "webhooks": hooks}))
+        told = await serve_deletions(one.client)
         hers = [Writer(one.client) for _ in range(2)]
         other = Writer(one.client)
         kept = await other.visitor("bob stays", user="bob")
@@ -111,15 +148,17 @@ async def test_a_deleted_user_is_in_no_store_and_no_stream_and_others_stay(serve
             HISTORY, HistoryRequest(company_id="acme", conversation_id=hers[0].conversation, up_to_seq=ends[0])
         )
         needles = (ANA.user_id, SECRET, *(writer.conversation for writer in hers))
-        wanted = {f"mongo {name}" for name in ("facts", "conversations", "executions", "memories")}
+        wanted = {f"mongo {name}" for name in ("facts", "conversations", "executions", "memories", "summaries")}
         wanted |= {f"stream {name}" for name in ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ", "WEBHOOKS")}
 
         async def filled() -> bool:
             places = places_of(await everything(servers, one.client), *needles)
-            return wanted <= places and any(place.startswith("redis") for place in places)
+            kinds = {kind for kind in ("window", "short", "budget") if any(kind in place for place in places)}
+            return wanted <= places and kinds == {"window", "short", "budget"}
 
         await eventually(filled)
         assert (await one.rpc.call(USER_FORGET, ANA, deadline=20)).conversations == 2
+        assert sorted(told) == ["market acme/ana-7", "tools acme/ana-7"]
         assert places_of(await everything(servers, one.client), *needles) <= {"mongo erasures"}
 
         async def nowhere() -> bool:
@@ -138,6 +177,7 @@ async def test_a_deleted_user_is_in_no_store_and_no_stream_and_others_stay(serve
 
 async def test_who_comes_back_after_a_deletion_begins_anew_and_keeps_what_is_new(servers: Servers) -> None:
     async with replica(servers, forgetting_sweep=0.1) as one:
+        await serve_deletions(one.client)
         writer = Writer(one.client)
         for _ in range(3):
             await writer.visitor(f"old {SECRET}", user=ANA.user_id)
@@ -158,9 +198,38 @@ async def test_who_comes_back_after_a_deletion_begins_anew_and_keeps_what_is_new
 
 async def test_deleting_the_same_user_many_times_at_once_does_no_harm(servers: Servers) -> None:
     async with replica(servers) as one, replica(servers) as two:
+        await serve_deletions(one.client)
         await Writer(one.client).visitor(SECRET, user=ANA.user_id)
         replies = await asyncio.gather(
             *((one, two)[number % 2].rpc.call(USER_FORGET, ANA, deadline=20) for number in range(6))
         )
         assert {reply.conversations for reply in replies} <= {0, 1}
         assert places_of(await everything(servers, one.client), SECRET) == set()
+
+
+async def test_while_another_service_cannot_delete_it_fails_and_is_carried_out_later(
+    servers: Servers,
+) -> None:
+    async with replica(servers, forgetting_sweep=0.1) as one:
+        market = await subscribe(one.client, "rpc.market.user.forget.v1", refuse(one.client))
+        await Writer(one.client).visitor(SECRET, user=ANA.user_id)
+        with pytest.raises(RpcError) as refused:
+            await one.rpc.call(USER_FORGET, ANA, deadline=25)
+        assert (refused.value.code, refused.value.retryable) == ("UNAVAILABLE", True)
+        await market.unsubscribe()
+        await serve_deletions(one.client)
+
+        async def gone() -> bool:
+            return places_of(await everything(servers, one.client), ANA.user_id, SECRET) == set()
+
+        await eventually(gone, deadline=30)
+
+
+def refuse(client: Client) -> Callable[[Msg], Awaitable[None]]:
+    """Answers each request with an error."""
+
+    async def answer(message: Msg) -> None:
+        error = {"code": "UNAVAILABLE", "message": "the database is away", "retryable": True}
+        await client.publish(message.reply, orjson.dumps({"error": error}))
+
+    return answer

@@ -10,7 +10,7 @@ from contracts.events.fact import FeedbackGiven
 from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.streams import FACTS
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 from runtime.publishing import Publisher
 from runtime.testing import eventually
 
@@ -89,5 +89,6 @@ async def test_what_a_deleted_user_thought_goes_with_the_conversation(servers: S
             return len((await report(one)).complaints) == 2
 
         await eventually(counted)
+        await serve_deletions(one.client)
         await one.rpc.call(USER_FORGET, UserRef(company_id="acme", user_id="ana"), deadline=20)
         assert [complaint.message_id for complaint in (await report(one)).complaints] == ["m2"]

@@ -6,7 +6,7 @@ from typing import Any
 from contracts.context_rpc import CONTEXT, SUMMARY_SAVE, ContextRequest, FullContext, SummarySaved, SummarySaveRequest
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.rpc import CONVERSATION, ConversationRef
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 
 
 async def save(on: Replica, writer: Writer, text: str, up_to: int, over: str | None = None) -> SummarySaved:
@@ -89,6 +89,7 @@ async def test_a_deleted_conversation_keeps_no_summary_and_gets_none_any_more(se
         writer = Writer(one.client)
         seqs = await said(one, writer, 3)
         assert (await save(one, writer, "secret", seqs[1])).saved
+        await serve_deletions(one.client)
         await one.rpc.call(USER_FORGET, UserRef(company_id="acme", user_id="ana"), deadline=20)
         late = await save(one, writer, "secret again", seqs[2])
         assert (late.saved, late.summary) == (False, None)

@@ -1,4 +1,5 @@
-"""What a service asks of the tool-executor that calls tools by itself, with no model that reads their descriptions."""
+"""What a service asks of the tool-executor that calls tools by itself, with no model that reads their descriptions; and
+a user's deletion there."""
 
 from typing import Any
 
@@ -6,6 +7,8 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId
+from contracts.market_rpc import ForgottenReply
+from contracts.memory_rpc import UserRef
 from contracts.rpc import Rpc
 
 
@@ -37,6 +40,9 @@ class ToolDetailsReply(Wire):
     tools: list[ToolDetails]
 
 
+# Records of calls, results kept for the user alone, and what counts against their limits. Deleting again what is gone
+# is fine; UNAVAILABLE while Redis is away.
+USER_FORGET = Rpc("rpc.tools.user.forget.v1", UserRef, ForgottenReply, queue="tool-executor")
 TOOL_DETAILS = Rpc("rpc.tools.details.v1", ToolDetailsRequest, ToolDetailsReply, queue="tool-executor")
 
-METHODS: tuple[Rpc[Any, Any], ...] = (TOOL_DETAILS,)
+METHODS: tuple[Rpc[Any, Any], ...] = (TOOL_DETAILS, USER_FORGET)

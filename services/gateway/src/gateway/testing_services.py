@@ -162,7 +162,6 @@ class RecordsStandIn:
     client: Client
     remembered: dict[User, memory_rpc.LongTermMemory] = field(default_factory=dict[User, memory_rpc.LongTermMemory])
     forgotten: list[User] = field(default_factory=list[User])
-    forgotten_by_market: list[User] = field(default_factory=list[User])
     asked_usage: list[memory_rpc.UsageRequest] = field(default_factory=list[memory_rpc.UsageRequest])
     actions: dict[str, tuple[User, Action]] = field(default_factory=dict[str, tuple[User, Action]])
     untold: dict[User, list[TriggeredAlert]] = field(default_factory=dict[User, list[TriggeredAlert]])
@@ -183,7 +182,6 @@ class RecordsStandIn:
         await memory.serve(memory_rpc.MEMORY_EXPORT, self._export)
         await memory.serve(memory_rpc.USER_FORGET, self._forget)
         await self.market.serve(market_rpc.HOLDINGS, self._holdings)
-        await self.market.serve(market_rpc.USER_FORGET, self._forget_market)
         await self.market.serve(market_rpc.ACTION_DECIDE, self._decide)
         await self.market.serve(market_rpc.ACTIONS_PENDING, self._pending)
         await self.market.serve(market_rpc.ALERTS_UNTOLD, self._untold)
@@ -239,10 +237,6 @@ class RecordsStandIn:
 
     async def _holdings(self, request: market_rpc.UserRef) -> market_rpc.Holdings:
         return market_rpc.Holdings(portfolio={"cash": 1}, alerts=[], watchlist=[request.user_id])
-
-    async def _forget_market(self, request: market_rpc.UserRef) -> market_rpc.ForgottenReply:
-        self.forgotten_by_market.append((request.company_id, request.user_id))
-        return market_rpc.ForgottenReply(deleted=1)
 
     def add_action(self, company: str, user: str, action: str) -> None:
         """An action that waits for this user's yes."""

@@ -30,6 +30,7 @@ from memory.adapters.mongo_summaries import MongoSummaries
 from memory.adapters.mongo_talks import MongoTalks
 from memory.adapters.mongo_usage import MongoUsage
 from memory.adapters.near_windows import NearWindows
+from memory.adapters.other_services import OtherServices
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.adapters.redis_short_term import RedisShortTerm
@@ -225,6 +226,7 @@ class Memory:
             store=MongoErasure(self._database),
             bus=StreamErasure(service.nats),
             cache=cache,
+            others=OtherServices(service.rpc),
             log=log,
             floor=floor,
             clock=self._clock,

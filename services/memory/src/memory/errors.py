@@ -7,6 +7,7 @@ NexusError (contracts)
     ├── BusUnavailable       the streams did not do what has to be done there
     ├── MarketUnavailable    the market-adapter did not answer
     ├── CatalogueUnavailable the tool-executor did not answer
+    ├── ServicesUnavailable  another service did not do what has to be done there
     ├── ProjectionBehind     the projection did not reach a sequence in time
     ├── UnknownSequence      a reader named a sequence that the log has not reached
     ├── BudgetsUnavailable   Redis, where the budgets are, did not answer in time
@@ -48,6 +49,12 @@ class MarketUnavailable(MemoryFault):
 
 class CatalogueUnavailable(MemoryFault):
     """The tool-executor did not answer."""
+
+    retryable = True
+
+
+class ServicesUnavailable(MemoryFault):
+    """Another service could not be reached, or refused something that must not be left undone."""
 
     retryable = True
 

@@ -353,3 +353,11 @@ class CacheEraser(Protocol):
     async def erase(self, company: str, user: str, conversations: Sequence[str]) -> None:
         """Deletes everything of the user in Redis and in every replica's own memory; raises CacheUnavailable."""
         ...
+
+
+class OthersEraser(Protocol):
+    """Takes users out of what other services keep."""
+
+    async def erase(self, company: str, user: str) -> None:
+        """Deletes everything of the user there; raises ServicesUnavailable."""
+        ...

@@ -8,6 +8,7 @@ from typing import Any
 from nats.aio.client import Client
 from pydantic import BaseModel, SecretStr
 
+from contracts import market_rpc, tools_rpc
 from contracts.channels import ChatKind, chat, chat_msg_id
 from contracts.envelope import CloudEvent
 from contracts.events.chat import (
@@ -22,6 +23,8 @@ from contracts.events.chat import (
     VisitorMessage,
 )
 from contracts.ids import answer_id, derive_id, turn_id, uuid7
+from contracts.market_rpc import ForgottenReply
+from contracts.memory_rpc import UserRef
 from contracts.streams import CHAT
 from memory.adapters.signed_principals import SignedPrincipals
 from memory.app import Memory
@@ -30,7 +33,7 @@ from runtime.clock import Clock
 from runtime.connection import connect
 from runtime.principals import PrincipalSigner, PrincipalVerifier
 from runtime.publishing import Publisher
-from runtime.rpc import RpcClient
+from runtime.rpc import RpcClient, RpcServer
 from runtime.service import Service
 from runtime.settings import DevSettings, DrainSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
 
@@ -78,6 +81,25 @@ async def replica(
     finally:
         await service.stop()
         await caller.close()
+
+
+async def serve_deletions(client: Client) -> list[str]:
+    """Plays the market-adapter and the tool-executor, who delete users too; returns whom they were told to delete."""
+    told: list[str] = []
+
+    async def forget_market(request: market_rpc.UserRef) -> ForgottenReply:
+        told.append(f"market {request.company_id}/{request.user_id}")
+        return ForgottenReply(deleted=1)
+
+    async def forget_tools(request: UserRef) -> ForgottenReply:
+        told.append(f"tools {request.company_id}/{request.user_id}")
+        return ForgottenReply(deleted=1)
+
+    server = RpcServer(client)
+    await server.serve(market_rpc.USER_FORGET, forget_market)
+    await server.serve(tools_rpc.USER_FORGET, forget_tools)
+    await client.flush()
+    return told
 
 
 class Writer:

@@ -1,11 +1,12 @@
 """One executor process around the executor: settings from the environment, health, drain."""
 
 from contracts.rpc import CATALOGUE
-from contracts.tools_rpc import TOOL_DETAILS
+from contracts.tools_rpc import TOOL_DETAILS, USER_FORGET
 from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
 from runtime.service import Service, run
 from runtime.settings import DevSettings, DrainSettings, LogSettings, NatsSettings, RedisSettings, TokenSettings
+from tool_executor.adapters.user_keys import UserKeys
 from tool_executor.app import Connections, Executor
 from tool_executor.catalogue.registry import CatalogueError
 from tool_executor.domain.site_address import AddressRefused, Origin, parse_demo_origin
@@ -36,6 +37,7 @@ async def serve() -> None:
         service.add_check("redis", executor.store.ping)
         service.serve(CATALOGUE, executor.catalogue)
         service.serve(TOOL_DETAILS, executor.details)
+        service.serve(USER_FORGET, UserKeys(executor.store).forget)
         service.add_worker(executor.worker)
         await executor.start()
 

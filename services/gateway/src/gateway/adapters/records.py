@@ -1,6 +1,5 @@
 """What memory and the market keep of a user, and what a company used (ports.Records)."""
 
-import asyncio
 from datetime import date
 from typing import Any
 
@@ -43,16 +42,8 @@ class BusRecords:
         return await ask(self._client, market_rpc.HOLDINGS, market_rpc.UserRef(company_id=company, user_id=user))
 
     async def forget_user(self, company: str, user: str) -> None:
-        market = market_rpc.UserRef(company_id=company, user_id=user)
-        # Both are tried, whatever comes of the other: what can be deleted now is.
-        outcomes = await asyncio.gather(
-            ask(self._client, memory_rpc.USER_FORGET, _user(company, user), deadline=FORGET_SECONDS),
-            ask(self._client, market_rpc.USER_FORGET, market, deadline=FORGET_SECONDS),
-            return_exceptions=True,
-        )
-        for outcome in outcomes:
-            if isinstance(outcome, BaseException):
-                raise outcome
+        # Memory tells the other services.
+        await ask(self._client, memory_rpc.USER_FORGET, _user(company, user), deadline=FORGET_SECONDS)
 
 
 def _user(company: str, user: str) -> memory_rpc.UserRef:

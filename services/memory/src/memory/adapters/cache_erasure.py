@@ -14,6 +14,7 @@ from nats.aio.msg import Msg
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from memory.adapters.redis_short_term import key_of
 from memory.adapters.redis_windows import PREFIX
 from memory.errors import CacheUnavailable
 from runtime.connection import subscribe
@@ -48,16 +49,25 @@ class CacheErasure:
             await self._client.publish(FORGOTTEN, orjson.dumps({"company": company, "conversations": names}))
         every = frozenset(conversations)
         try:
-            found = cast(
-                "AsyncIterator[bytes]",
-                self._redis.scan_iter(match=f"{PREFIX}*:{company}:*", count=1000),  # pyright: ignore[reportUnknownMemberType]
-            )
-            keys = [key async for key in found]
-            gone = [key for key in keys if key.decode().rsplit(":", 1)[-1] in every]
-            if gone:
-                await self._redis.delete(*gone)
+            gone = [key_of(company, user).encode()]
+            gone += [
+                key async for key in self._keys(f"{PREFIX}*:{company}:*") if key.decode().rsplit(":", 1)[-1] in every
+            ]
+            payers = every | {user}
+            gone += [
+                key
+                async for key in self._keys(f"nexus:budget:{{{company}}}:*:hour:*")
+                if key.decode().removesuffix(":held").rsplit(":", 1)[-1] in payers
+            ]
+            await self._redis.delete(*gone)
         except (RedisError, OSError, TimeoutError) as error:
             raise CacheUnavailable(f"Redis could not delete a user: {error}: try again") from error
+
+    def _keys(self, pattern: str) -> AsyncIterator[bytes]:
+        return cast(
+            "AsyncIterator[bytes]",
+            self._redis.scan_iter(match=pattern, count=1000),  # pyright: ignore[reportUnknownMemberType]
+        )
 
     def _drop(self, company: str, conversations: Sequence[str]) -> None:
         for drop in self._drops:

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from memory.domain.keys import Position
 from memory.errors import ProjectionBehind
-from memory.ports import BusEraser, CacheEraser, Erasure, Floor, Log, StoreEraser
+from memory.ports import BusEraser, CacheEraser, Erasure, Floor, Log, OthersEraser, StoreEraser
 from runtime.clock import Clock
 
 FRESH = 10.0
@@ -25,11 +25,20 @@ class Forgetting:
     """Deletes users."""
 
     def __init__(
-        self, *, store: StoreEraser, bus: BusEraser, cache: CacheEraser, log: Log, floor: Floor, clock: Clock
+        self,
+        *,
+        store: StoreEraser,
+        bus: BusEraser,
+        cache: CacheEraser,
+        others: OthersEraser,
+        log: Log,
+        floor: Floor,
+        clock: Clock,
     ) -> None:
         self._store = store
         self._bus = bus
         self._cache = cache
+        self._others = others
         self._log = log
         self._floor = floor
         self._clock = clock
@@ -38,7 +47,7 @@ class Forgetting:
         """Deletes the user; returns how many conversations there were. To be called again when it fails.
 
         Raises:
-            ProjectionBehind, StoreUnavailable, CacheUnavailable, BusUnavailable.
+            ProjectionBehind, StoreUnavailable, CacheUnavailable, BusUnavailable, ServicesUnavailable.
         """
         end = await self._log.end()
         if not await self._floor.reach(end, FRESH):
@@ -59,12 +68,20 @@ class Forgetting:
             if job.up_to.era == 0:
                 await self._everywhere(job)
             else:
-                await self._cache.erase(job.company, job.user, job.conversations)
-                await self._store.erase_late(job)
+                await self._once_more(job)
             await self._store.done(job)
         return len(due)
 
+    async def _once_more(self, job: Erasure) -> None:
+        if not await self._store.conversations_of(job.company, job.user):
+            # They have not come back: what was still told of them meanwhile is of what has been deleted.
+            await self._bus.erase(job.company, job.user, job.conversations)
+        await self._cache.erase(job.company, job.user, job.conversations)
+        await self._store.erase_late(job)
+
     async def _everywhere(self, job: Erasure) -> None:
-        # The streams first: what they no longer hold, nobody projects or reads again.
+        # Whoever tells facts of the user goes first, then the streams: what they no longer hold, nobody projects or
+        # reads again.
+        await self._others.erase(job.company, job.user)
         await self._bus.erase(job.company, job.user, job.conversations)
         await asyncio.gather(self._store.erase(job), self._cache.erase(job.company, job.user, job.conversations))

@@ -1,0 +1,62 @@
+"""A deleted user: no key of theirs is left in Redis, and nobody else's is touched."""
+
+from collections.abc import AsyncIterator
+from typing import cast
+
+import pytest
+from nats.aio.client import Client
+from redis.asyncio import Redis
+
+from contracts.memory_rpc import UserRef
+from runtime.errors import RpcError
+from runtime.testing import ValkeyServer
+from tool_executor.adapters.redis_store import RedisStore
+from tool_executor.adapters.user_keys import UserKeys
+from tool_executor.domain.declaration import CacheScope
+from tool_executor.testing import Asker, Counting, Someone, running_executor, tool_named
+
+ANA, ANNA, ELSEWHERE = Someone(sub="ana"), Someone(sub="anna"), Someone(sub="ana", company="other")
+ASKED = UserRef(company_id="demo", user_id="ana")
+
+
+async def test_nothing_of_a_deleted_user_is_left_and_others_keep_theirs(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    tools = (
+        tool_named("mine", Counting(), category="portfolio", cache=CacheScope.USER),
+        tool_named("order", Counting(), category="trading", side_effects=True),
+        tool_named("everybodys", Counting(), category="market", cache=CacheScope.PUBLIC),
+    )
+    store = RedisStore(valkey_server.url, 1.0)
+    async with (
+        running_executor(nats_client, valkey_server.url, tools=tools),
+        Redis.from_url(valkey_server.url) as redis,  # pyright: ignore[reportUnknownMemberType]
+    ):
+
+        async def keys() -> set[str]:
+            found = cast("AsyncIterator[bytes]", redis.scan_iter(match="tool:*"))  # pyright: ignore[reportUnknownMemberType]
+            return {key.decode() async for key in found}
+
+        asker = Asker(nats_client)
+        for someone in (ANNA, ELSEWHERE):
+            for tool in ("order", "mine"):
+                assert (await asker.call(tool, {}, someone)).result.success
+        assert (await asker.call("everybodys", {}, ANNA)).result.success
+        others = await keys()
+        for tool in ("everybodys", "order", "mine"):
+            assert (await asker.call(tool, {}, ANA)).result.success
+        hers = await keys() - others
+        assert {key.split(":")[1] for key in hers} == {"call", "limit", "generation", "cache"}
+        assert (await UserKeys(store).forget(ASKED)).deleted == len(hers)
+        assert await keys() == others
+        assert (await UserKeys(store).forget(ASKED)).deleted == 0
+    await store.close()
+
+
+async def test_while_redis_is_away_a_deletion_says_so(valkey_server: ValkeyServer):
+    store = RedisStore(valkey_server.url, 0.5)
+    valkey_server.kill()
+    with pytest.raises(RpcError) as refused:
+        await UserKeys(store).forget(ASKED)
+    assert (refused.value.code, refused.value.retryable) == ("UNAVAILABLE", True)
+    await store.close()
