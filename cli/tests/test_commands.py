@@ -15,7 +15,11 @@ from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.tool_calls import read_arguments
 
 HELP = Path(__file__).parent / "help"
+<<<<<<< HEAD
 COMMANDS = ["", "up", "down", "chat", "tools", "call", "token", "doctor", "serve", "dlq", "trace", "eval", "replay"]
+=======
+COMMANDS = ["", "up", "down", "chat", "ask", "tools", "call", "token", "doctor", "serve", "dlq", "trace", "eval"]
+>>>>>>> 292cfb8 (nexus ask: a market analysis in the terminal, with tables, sparklines and a chart, on a running stack or on one of its own)
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +61,8 @@ def test_an_id_that_cannot_be_one_is_refused(arguments: tuple[str, str]) -> None
 
 
 @pytest.mark.parametrize(
-    "arguments", [("token",), ("token", "--role", "king"), ("up", "--port", "x"), ("serve", "nothing"), ("nonsense",)]
+    "arguments",
+    [("token",), ("token", "--role", "king"), ("up", "--port", "x"), ("serve", "nothing"), ("nonsense",), ("ask",)],
 )
 def test_wrong_usage_is_exit_code_2(arguments: tuple[str, ...]) -> None:
     assert nexus(*arguments).exit_code == 2

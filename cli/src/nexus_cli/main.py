@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import typer
 
+<<<<<<< HEAD
 from nexus_cli.commands import chat, dlq, doctor, evaluate, replay, stack, token, tools, trace
+=======
+from nexus_cli.commands import ask, chat, dlq, doctor, evaluate, stack, token, tools, trace
+>>>>>>> 292cfb8 (nexus ask: a market analysis in the terminal, with tables, sparklines and a chart, on a running stack or on one of its own)
 
 app = typer.Typer(
     name="nexus",
@@ -18,6 +22,7 @@ for command in (
     stack.up,
     stack.down,
     chat.chat,
+    ask.ask,
     tools.tools,
     tools.call,
     replay.replay,

@@ -39,13 +39,13 @@ def find_target(data: Path) -> Target:
     """
     settings = read_settings()
     directory = DataDirectory(data)
-    made = directory.secrets()
     try:
         recorded: dict[str, Any] = directory.recorded()
     except NotRunning:
         if settings.nats_url is None:
             raise
         recorded = {}
+    made = directory.secrets()
     urls = cast(dict[str, str], recorded.get("urls", {}))
     processes = cast(list[dict[str, str]], recorded.get("processes", []))
     gateways = [process["url"] for process in processes if process["name"] == "gateway"]

@@ -1,0 +1,166 @@
+"""`nexus ask`: a market analysis in the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nexus_cli.commands.failures import fail, misuse
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+
+if TYPE_CHECKING:
+    from contracts.events.analysis import AnalysisRecord
+    from nexus_cli.asking.client import Series
+    from nexus_cli.target import Target
+
+_SVG = ".svg"
+_STAGES = {
+    "queued": "waiting for an agent",
+    "reading": "reading the question",
+    "planning": "choosing tools",
+    "writing": "writing the summary",
+    "finished": "done",
+}
+
+
+def ask(
+    query: Annotated[str, typer.Argument(metavar="QUESTION", help="E.g. “Compare IBM and MSFT over the last year”.")],
+    tickers: Annotated[str | None, typer.Option(help="Tickers; else those in the question.", metavar="A,B")] = None,
+    use_llm: Annotated[
+        bool, typer.Option("--use-llm", help="Let the configured model find tickers, choose tools, write the summary.")
+    ] = False,
+    chart: Annotated[
+        Path | None, typer.Option(help="Draw the year's closes into this SVG file.", dir_okay=False, metavar="FILE")
+    ] = None,
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """Analyse tickers: returns, risk, averages, fundamentals, dates; with sources and limitations.
+
+    Uses the running stack; where none runs it starts what it needs, and ends it afterwards.
+    """
+    from nexus_cli.stack.errors import StackError
+    from runtime.errors import RuntimeFault
+
+    names = _tickers(query, tickers)
+    if chart is not None and chart.suffix.lower() != _SVG:
+        misuse(f"--chart writes SVG: name the file {chart.with_suffix(_SVG)}")
+    try:
+        with _progress() as tell, _target(data, tell) as target:
+            record, series = asyncio.run(_asked(target, query, names, use_llm, chart is not None or not as_json, tell))
+    except (StackError, RuntimeFault, OSError) as error:
+        fail(error)
+    except KeyboardInterrupt:
+        raise typer.Exit(1) from None
+    if record.report is None:
+        problem = record.error
+        fail(f"{problem.code}: {problem.message}" if problem else "the analysis failed")
+    _printed(record.report, series, as_json=as_json)
+    if chart is not None:
+        _drawn(chart, record.report, series)
+
+
+def _tickers(query: str, given: str | None) -> list[str]:
+    from contracts.events.analysis import MAX_QUERY, MAX_TICKERS
+    from contracts.symbols import InvalidSymbolError, parse_symbol
+
+    if not query.strip() or len(query) > MAX_QUERY:
+        misuse(f"ask something, in at most {MAX_QUERY} characters")
+    try:
+        names = [parse_symbol(one).name for one in (given or "").split(",") if one.strip()]
+    except InvalidSymbolError as error:
+        misuse(error)
+    if given is not None and not 1 <= len(names) <= MAX_TICKERS:
+        misuse(f"--tickers takes 1 to {MAX_TICKERS}, e.g. --tickers IBM,MSFT")
+    return names
+
+
+async def _asked(
+    target: Target, query: str, tickers: list[str], use_llm: bool, picture: bool, tell: Callable[[str], None]
+) -> tuple[AnalysisRecord, Series]:
+    from nexus_cli.asking.client import analyse, closes
+    from nexus_cli.target import bus
+    from nexus_cli.tool_calls import Caller
+
+    caller = Caller.of("premium", "demo", "en")
+    async with bus(target.nats) as client:
+        record = await analyse(
+            client,
+            caller,
+            principal_key=target.principal_key,
+            query=query,
+            tickers=tickers,
+            use_llm=use_llm,
+            tell=lambda record: tell(_doing(record)),
+        )
+        findings: list[dict[str, Any]] = (record.report or {}).get("findings") or []
+        priced = [str(finding["ticker"]) for finding in findings if finding.get("returns")]
+        if not picture or not priced:
+            return record, {}
+        tell("looking up the year's closes")
+        return record, await closes(client, caller, principal_key=target.principal_key, tickers=priced)
+
+
+def _doing(record: AnalysisRecord) -> str:
+    if record.stage != "calling":
+        return _STAGES.get(record.stage, record.stage)
+    return "; ".join(f"{call.tool} {', '.join(call.tickers)}" for call in record.calls if call.result is None)
+
+
+@contextlib.contextmanager
+def _target(data: Path, tell: Callable[[str], None]) -> Generator[Target]:
+    from nexus_cli.asking.embedded import embedded
+    from nexus_cli.stack.errors import NotRunning
+    from nexus_cli.target import find_target
+
+    try:
+        target = find_target(data)
+    except NotRunning:
+        tell("starting what the question needs")
+        with embedded() as target:
+            yield target
+        return
+    yield target
+
+
+@contextlib.contextmanager
+def _progress() -> Generator[Callable[[str], None]]:
+    """Where progress is told: a line on standard error, if that is a terminal; else nowhere."""
+    if not sys.stderr.isatty():
+        yield lambda line: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("…") as status:
+        yield lambda line: status.update(line)
+
+
+def _printed(report: dict[str, Any], series: Series, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(report, indent=2, ensure_ascii=False))
+        return
+    from rich.console import Console
+
+    from nexus_cli.asking.rendering import show
+
+    # A pipe has no width: wide enough for the tables.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    show(console, report, series)
+
+
+def _drawn(file: Path, report: dict[str, Any], series: Series) -> None:
+    from nexus_cli.asking.chart import svg
+
+    if not series:
+        fail(f"{file} was not written: there are no prices to draw")
+    try:
+        file.write_text(svg(report, series), encoding="utf-8")
+    except OSError as error:
+        fail(f"{file} cannot be written: {error.strerror}")
