@@ -15,11 +15,22 @@ from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.tool_calls import read_arguments
 
 HELP = Path(__file__).parent / "help"
-<<<<<<< HEAD
-COMMANDS = ["", "up", "down", "chat", "tools", "call", "token", "doctor", "serve", "dlq", "trace", "eval", "replay"]
-=======
-COMMANDS = ["", "up", "down", "chat", "ask", "tools", "call", "token", "doctor", "serve", "dlq", "trace", "eval"]
->>>>>>> 292cfb8 (nexus ask: a market analysis in the terminal, with tables, sparklines and a chart, on a running stack or on one of its own)
+COMMANDS = [
+    "",
+    "up",
+    "down",
+    "chat",
+    "ask",
+    "tools",
+    "call",
+    "token",
+    "doctor",
+    "serve",
+    "dlq",
+    "trace",
+    "eval",
+    "replay",
+]
 
 
 @pytest.fixture(autouse=True)

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import typer
 
-<<<<<<< HEAD
-from nexus_cli.commands import chat, dlq, doctor, evaluate, replay, stack, token, tools, trace
-=======
-from nexus_cli.commands import ask, chat, dlq, doctor, evaluate, stack, token, tools, trace
->>>>>>> 292cfb8 (nexus ask: a market analysis in the terminal, with tables, sparklines and a chart, on a running stack or on one of its own)
+from nexus_cli.commands import ask, chat, dlq, doctor, evaluate, replay, stack, token, tools, trace
 
 app = typer.Typer(
     name="nexus",
