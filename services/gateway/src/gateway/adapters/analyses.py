@@ -1,11 +1,12 @@
-"""Analyses over the bus (ports.Analyses): begun in TURNS and FACTS, driven by whichever agent takes them."""
+"""Analyses over the bus (analysis_ports.Analyses): begun in TURNS and FACTS, driven by whichever agent takes them."""
 
 import structlog
 
 from contracts.events.analysis import AnalysisRecord, AnalysisRequested
 from contracts.ids import is_id
+from gateway.analysis_ports import AskedAnalysis
 from gateway.errors import Unavailable, not_found
-from gateway.ports import AskedAnalysis, Caller, Principals
+from gateway.ports import Caller, Principals
 from runtime.analyses import Analyses
 from runtime.errors import RuntimeFault
 

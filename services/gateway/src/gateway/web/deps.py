@@ -7,13 +7,13 @@ from fastapi import Depends, Path, Request
 
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
+from gateway.analysis_ports import Analyses
 from gateway.chat.access import Access
 from gateway.chat.commands import Commands
 from gateway.chat.limits import Door
 from gateway.errors import Refused, TokenInvalid
 from gateway.ports import (
     Actions,
-    Analyses,
     Caller,
     Companies,
     Completions,
