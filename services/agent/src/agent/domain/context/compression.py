@@ -1,0 +1,140 @@
+"""Keeps a prompt inside its window: three strategies in their order, each only while the prompt is above the target, and
+what is huge all the same is cut where everybody can see it.
+
+Pure: the prompt is rendered and counted by what the caller hands in, so that what is counted is what is sent.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from agent.domain.context.cutting import fitted
+from agent.domain.context.extract import extract
+from agent.domain.context.tokens import Counter, most_tokens
+from agent.domain.prompt.layers import Language
+from contracts.context_rpc import FullContext
+
+Strategy = Literal["reduce_market_context", "trim_conversation", "summarize_conversation"]
+SYMBOLS = 5
+TRIMMED = 10
+KEPT = 5
+
+Messages = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One message of the history. `mine`: said by the company's side (the assistant or a human agent)."""
+
+    mine: bool
+    text: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Tokens for system prompt and messages together: never more than `most`; above `compress_above` they are brought
+    down to `target`.
+    """
+
+    most: int = 8_000
+    compress_above: int = 6_000
+    target: int = 4_000
+
+    def within(self, room: int) -> "Window":
+        """The window of a model that has no more room than this for system prompt and messages."""
+        if room >= self.most:
+            return self
+        room = max(room, 1)
+        return Window(room, min(self.compress_above, room), min(self.target, room))
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a prompt is made of beside the turn's own calls. `summary`: what was said before `spoken`, in short."""
+
+    spoken: tuple[Spoken, ...]
+    context: FullContext | None = None
+    summary: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compressed:
+    """The outcome. `messages` is what is sent; `dropped`: the messages that the summary stands for; `cut`: a text was
+    shortened.
+    """
+
+    context: Draft
+    messages: Messages
+    original_tokens: int
+    compressed_tokens: int
+    strategies: tuple[Strategy, ...] = ()
+    dropped: tuple[Spoken, ...] = ()
+    cut: bool = False
+
+    @property
+    def compressed(self) -> bool:
+        """Whether anything was done."""
+        return bool(self.strategies) or self.cut
+
+
+def compress(
+    draft: Draft, render: Callable[[Draft], Messages], counter: Counter, window: Window, language: Language
+) -> Compressed:
+    """The draft as it may be sent. Token counts are those of system prompt and messages, calls and results included."""
+    messages = render(draft)
+    if most_tokens(messages) <= window.compress_above:
+        # Far from any limit: not worth counting now. Whoever wants the figure counts later.
+        return Compressed(draft, messages, 0, 0)
+    original = tokens = counter.messages(messages)
+    strategies: list[Strategy] = []
+    dropped: tuple[Spoken, ...] = ()
+    if tokens > window.compress_above:
+        for name, strategy in _STRATEGIES:
+            if tokens <= window.target:
+                break
+            changed = strategy(draft)
+            if changed == draft:
+                continue
+            dropped = (*dropped, *draft.spoken[: len(draft.spoken) - len(changed.spoken)])
+            if name == "summarize_conversation":
+                changed = replace(changed, summary=extract(draft.summary, dropped, counter.text, language))
+            draft = changed
+            messages = render(draft)
+            tokens = counter.messages(messages)
+            strategies.append(name)
+    if tokens <= window.most:
+        return Compressed(draft, messages, original, tokens, tuple(strategies), dropped)
+    messages = fitted(messages, window.most, counter, language)
+    return Compressed(draft, messages, original, counter.messages(messages), tuple(strategies), dropped, cut=True)
+
+
+def _reduce_market(draft: Draft) -> Draft:
+    """The 5 most relevant symbols, only high-impact events."""
+    context = draft.context
+    if context is None or context.market is None:
+        return draft
+    market = context.market
+    events = [event for event in market.upcoming_events if event.impact == "high"]
+    if len(events) == len(market.upcoming_events) and len(market.relevant_symbols) <= SYMBOLS:
+        return draft
+    changes = {"relevant_symbols": market.relevant_symbols[:SYMBOLS], "upcoming_events": events}
+    reduced = context.model_copy(update={"market": market.model_copy(update=changes)})
+    return replace(draft, context=reduced)
+
+
+def _trim(draft: Draft) -> Draft:
+    """The last 10 messages; what is dropped goes into the summary if one is made."""
+    return replace(draft, spoken=draft.spoken[-TRIMMED:])
+
+
+def _summarize(draft: Draft) -> Draft:
+    """The last 5 messages; the others become key points."""
+    return replace(draft, spoken=draft.spoken[-KEPT:])
+
+
+_STRATEGIES: tuple[tuple[Strategy, Callable[[Draft], Draft]], ...] = (
+    ("reduce_market_context", _reduce_market),
+    ("trim_conversation", _trim),
+    ("summarize_conversation", _summarize),
+)

@@ -1,0 +1,95 @@
+"""A summary by rules: at hand at once, where a model's would have to be waited for. Also the limits of any summary."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Protocol
+
+from agent.domain.prompt.layers import Language
+
+WORDS = 100
+TOKENS = 200
+EARLIER_WORDS = 55
+"""Of those, what an earlier summary keeps when it is extended by rules."""
+NEWEST = 24
+"""Messages that are looked at: what is older has its place in the earlier summary."""
+LOOKED_AT = 600
+"""Characters of each."""
+SENTENCES = 8
+_SENTENCE = re.compile(r"[^.!?¿¡\n]+[.!?]?")
+_SYMBOL = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z]{2,5}(?:/[A-Z]{3,4})?)(?![A-Za-z0-9])")
+_TELLING = re.compile(
+    r"\b(buy|sell|bought|sold|decid\w+|prefer\w*|strateg\w+|stop|target|risk|plan\w*|hold\w*|alert|position|"
+    r"compr\w+|vend\w+|decid\w+|prefier\w+|estrateg\w+|objetivo|riesgo|manten\w+|alerta|posici[oó]n|analisis|an[aá]lisis|"
+    r"analysis|RSI|MACD)\b",
+    re.I,
+)
+_ASKED: dict[Language, str] = {"es": "El usuario:", "en": "The user:"}
+_ANSWERED: dict[Language, str] = {"es": "Respuesta:", "en": "Answer:"}
+
+
+class Said(Protocol):
+    """A message that is left out."""
+
+    @property
+    def mine(self) -> bool: ...
+    @property
+    def text(self) -> str: ...
+
+
+def extract(earlier: str | None, said: Sequence[Said], count: Callable[[str], int], language: Language) -> str | None:
+    """Key points of the messages, behind what an earlier summary says: the sentences that name symbols, figures,
+    decisions or questions, in their order. None when there is nothing to say.
+    """
+    parts = [_clipped(earlier, EARLIER_WORDS)] if earlier else []
+    left = WORDS - sum(len(part.split()) for part in parts)
+    points = [_point(message.text[:LOOKED_AT], message.mine, language) for message in said[-NEWEST:]]
+    chosen: dict[int, str] = {}
+    for index, (_, text) in sorted(enumerate(points), key=lambda found: (-found[1][0], -found[0])):
+        words = len(text.split())
+        if 0 < words <= left and text not in chosen.values():
+            chosen[index] = text
+            left -= words
+    parts.extend(chosen[index] for index in sorted(chosen))
+    text = " ".join(parts)
+    return limited(text, count) if text else None
+
+
+def limited(text: str, count: Callable[[str], int]) -> str:
+    """A summary in at most 100 words and 200 tokens, on one line."""
+    words = text.split()[:WORDS]
+    while words and count(" ".join(words)) > TOKENS:
+        words = words[: max(len(words) * 9 // 10, 0)]
+    if words:
+        return " ".join(words)
+    # One endless word.
+    short = text.strip()[:TOKENS]
+    while count(short) > TOKENS:
+        short = short[: len(short) // 2]
+    return short
+
+
+@lru_cache(maxsize=4096)
+def _point(text: str, mine: bool, language: Language) -> tuple[float, str]:
+    """A message's most telling sentence, with how telling it is."""
+    best = (-10.0, "")
+    for match in list(_SENTENCE.finditer(text))[:SENTENCES]:
+        sentence = _clipped(match[0], 24)
+        if not sentence:
+            continue
+        score = (
+            2.0 * bool(_SYMBOL.search(sentence))
+            + 1.5 * bool(_TELLING.search(sentence))
+            + any(c.isdigit() for c in sentence)
+            + sentence.endswith("?")
+            - 1.5 * mine
+        )
+        if score > best[0]:
+            best = (score, sentence)
+    who = (_ANSWERED if mine else _ASKED)[language]
+    return (best[0], f"{who} {best[1]}") if best[1] else best
+
+
+def _clipped(text: str, words: int) -> str:
+    split = text.split()
+    return " ".join(split) if len(split) <= words else " ".join(split[:words]) + " …"

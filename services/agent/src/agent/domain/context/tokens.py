@@ -1,0 +1,144 @@
+"""Exact token counts of what is really sent, each piece of text counted once.
+
+4 tokens a message on top of its role and content; tool calls and tool definitions as the JSON that travels
+(https://github.com/openai/openai-cookbook, "How to count tokens with tiktoken").
+"""
+
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+PER_MESSAGE = 4
+KEPT_TEXTS = 20_000
+KEPT_CHARACTERS = 8_000_000
+LARGE = 256
+"""Characters from which a text is counted line by line, so that lines that come again are not counted again."""
+_LINES = re.compile(r"(?<=\n)(?=[^\s/])")
+"""Where a text may be cut without changing its count: both encodings split behind a line's end, unless white space or
+a slash goes on from it."""
+
+Count = Callable[[str], int]
+Message = Mapping[str, Any]
+
+
+class ToolDefinition(Protocol):
+    """What a tool's definition says to a model."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Tokens of one model call. `remaining`: of the window that system prompt and messages share; tools and response
+    come on top of it.
+    """
+
+    system_prompt: int
+    messages: int
+    tools: int
+    remaining: int
+
+    @property
+    def total(self) -> int:
+        """Everything that is sent."""
+        return self.system_prompt + self.messages + self.tools
+
+
+class Counter:
+    """Counts in one encoding. Keeps the counts used last, by text: bounded in number and in characters."""
+
+    def __init__(self, count: Count) -> None:
+        self._count = count
+        self._kept: OrderedDict[str, int] = OrderedDict()
+        self._tools: dict[int, tuple[Sequence[ToolDefinition], int]] = {}
+        self._characters = 0
+
+    def text(self, text: str) -> int:
+        """Tokens of a text."""
+        if not text:
+            return 0
+        known = self._kept.get(text)
+        if known is not None:
+            self._kept.move_to_end(text)
+            return known
+        lines = _LINES.split(text) if len(text) >= LARGE else ()
+        total = sum(map(self.text, lines)) if len(lines) > 1 else self._count(text)
+        self.keep(text, total)
+        return total
+
+    def fresh(self, text: str) -> int:
+        """Tokens of a text that will not come again."""
+        return self._count(text)
+
+    def keep(self, text: str, tokens: int) -> None:
+        """A count made elsewhere."""
+        if text not in self._kept:
+            self._characters += len(text)
+        self._kept[text] = tokens
+        while len(self._kept) > KEPT_TEXTS or self._characters > KEPT_CHARACTERS:
+            oldest, _ = self._kept.popitem(last=False)
+            self._characters -= len(oldest)
+
+    def uncounted(self, messages: Iterable[Message]) -> list[str]:
+        """The contents whose count is not known yet."""
+        return [text for text in map(_content, messages) if text and text not in self._kept]
+
+    def message(self, message: Message) -> int:
+        """Tokens of one message."""
+        tokens = PER_MESSAGE + self.text(str(message["role"])) + self.text(_content(message))
+        calls = message.get("tool_calls")
+        if calls:
+            tokens += self.text(json.dumps(calls, ensure_ascii=False, separators=(",", ":")))
+        answers = message.get("tool_call_id")
+        return tokens + self.text(str(answers)) if answers else tokens
+
+    def messages(self, messages: Iterable[Message]) -> int:
+        """Tokens of several messages."""
+        return sum(map(self.message, messages))
+
+    def tools(self, tools: Sequence[ToolDefinition]) -> int:
+        """Tokens of the definitions as they are sent."""
+        # The catalogue hands out the same sequence until it changes: holding it keeps its identity its own.
+        known = self._tools.get(id(tools))
+        if known is not None:
+            return known[1]
+        total = sum(self.text(_definition(tool)) for tool in tools)
+        if len(self._tools) >= 256:
+            self._tools.clear()
+        self._tools[id(tools)] = (tools, total)
+        return total
+
+    def estimate(self, messages: Sequence[Message], tools: Sequence[ToolDefinition], window: int) -> Estimate:
+        """The estimate of a prompt; its first message is the system prompt."""
+        first = bool(messages) and messages[0]["role"] == "system"
+        system = self.message(messages[0]) if first else 0
+        said = self.messages(messages[1:] if first else messages)
+        return Estimate(system, said, self.tools(tools), max(window - system - said, 0))
+
+
+def most_tokens(messages: Iterable[Message]) -> int:
+    """More tokens than the messages can have in any encoding: a token is at least one byte of what is sent."""
+    total = 0
+    for message in messages:
+        content = _content(message)
+        total += 64 + (len(content) if content.isascii() else len(content.encode(errors="replace")))
+        for call in message.get("tool_calls") or ():
+            total += 128 + len(call["function"]["name"]) + 4 * len(call["function"]["arguments"])
+    return total
+
+
+def _content(message: Message) -> str:
+    return str(message.get("content") or "")
+
+
+def _definition(tool: ToolDefinition) -> str:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return json.dumps({"type": "function", "function": function}, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,186 @@
+"""The copilot's part of the system prompt: what is known of the customer, in sections. In es and en.
+
+A section that has nothing to say is left out. Whatever comes from people or from outside is put on one line, so that
+it cannot pose as a section of its own.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from agent.domain.prompt.copilot_words import WORDS, Words
+from agent.domain.prompt.layers import Language, one_line
+from contracts.context_rpc import ContextMarket, ContextMemory, ContextPortfolio, ContextUser, FullContext
+from contracts.market_rpc import ActiveAlert
+
+SYMBOLS = 5
+EVENTS = 3
+FAVOURITES = 5
+POSITIONS = 20
+ALERTS = 20
+NOTES = 10
+_LONGEST_SUMMARY = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class Customer:
+    """What is known without the context: of the signed principal."""
+
+    plan: str
+    language: Literal["es", "en"]
+
+
+def copilot_sections(
+    language: Language,
+    context: FullContext | None,
+    customer: Customer,
+    *,
+    custom: str | None = None,
+    summary: str | None = None,
+) -> str:
+    """Layer 1 of a customer's prompt. `custom`: the company's own words, which stand with the role; `summary`: of the
+    conversation so far, where the prompt needs one."""
+    words = WORDS[language]
+    context = context or FullContext(missing=["context"])
+    role = words.role if not custom else f"{words.role}\n{custom}"
+    zone = _zone(context.user)
+    sections = [
+        role,
+        _user(words, context, customer),
+        _market(words, context.market, zone) if context.market else None,
+        _holdings(words, context.portfolio, context.alerts),
+        _known(words, context.user, context.memory),
+        _conversation(words, context, summary),
+        _instructions(words, context),
+    ]
+    return "\n\n".join(section for section in sections if section)
+
+
+def _user(words: Words, context: FullContext, customer: Customer) -> str:
+    user = context.user
+    plan = user.plan if user else customer.plan
+    spoken = user.language if user else customer.language
+    facts = [
+        (words.name, user.name if user else None),
+        (words.plan, plan),
+        (words.risk, words.risks.get(user.risk_profile) if user and user.risk_profile else None),
+        (words.experience, words.experiences.get(user.experience) if user and user.experience else None),
+        (words.language, words.languages.get(spoken[:2], spoken)),
+        (words.timezone, _timezone(words, context)),
+    ]
+    return _section(words.user, (f"{name}: {one_line(value)}" for name, value in facts if value))
+
+
+def _timezone(words: Words, context: FullContext) -> str | None:
+    if context.user is None:
+        return None
+    if context.system is None:
+        return context.user.timezone
+    return f"{context.user.timezone} ({words.now} {context.system.current_date.isoformat()} {context.system.current_time})"
+
+
+def _market(words: Words, market: ContextMarket, zone: tzinfo) -> str | None:
+    lines: list[str] = []
+    if market.status is not None:
+        status = f"{words.status}: {words.statuses[market.status]}"
+        if market.current_time is not None:
+            status += f"; {words.time}: {_moment(market.current_time, zone)}"
+        if market.next_open is not None:
+            status += f"; {words.next_open}: {_moment(market.next_open, zone)}"
+        lines.append(status)
+    lines.extend(_price(one.symbol, one.price, one.change_percent) for one in market.relevant_symbols[:SYMBOLS])
+    for event in market.upcoming_events[:EVENTS]:
+        about = f"{event.symbol}: " if event.symbol else ""
+        lines.append(f"{event.date.isoformat()} {one_line(about + event.name)} ({words.impacts[event.impact]})")
+    return _section(words.market, lines) if lines else None
+
+
+def _holdings(words: Words, portfolio: ContextPortfolio | None, alerts: list[ActiveAlert] | None) -> str | None:
+    lines: list[str] = []
+    if portfolio is not None:
+        held = [
+            f"{_number(one.quantity)} {one.symbol} {words.at} {one.average_price:,.2f}"
+            + (f" ({words.now} {one.price:,.2f})" if one.price is not None else "")
+            for one in portfolio.positions[:POSITIONS]
+        ]
+        more = len(portfolio.positions) - POSITIONS
+        if more > 0:
+            held.append(words.more.format(count=more))
+        held.append(f"{words.cash} {portfolio.cash:,.2f} {portfolio.currency}")
+        held.append(f"{words.equity} {portfolio.equity:,.2f} {portfolio.currency}")
+        lines.append(f"{words.holdings}: {'; '.join(held)}")
+    if alerts:
+        named = [f"{one.symbol} {one.condition} {one.price:,.2f}" for one in alerts[:ALERTS]]
+        if len(alerts) > ALERTS:
+            named.append(words.more.format(count=len(alerts) - ALERTS))
+        lines.append(f"{words.alerts}: {'; '.join(named)}")
+    return _section(words.portfolio, lines) if lines else None
+
+
+def _known(words: Words, user: ContextUser | None, memory: ContextMemory | None) -> str | None:
+    lines: list[str] = []
+    if memory is not None:
+        if memory.favorite_symbols:
+            lines.append(f"{words.favourites}: {', '.join(map(one_line, memory.favorite_symbols[:FAVOURITES]))}")
+        if memory.trading_style:
+            lines.append(f"{words.style}: {words.styles[memory.trading_style]}")
+        if memory.recent_strategies:
+            latest = memory.recent_strategies[0]
+            about = f"{latest.name} ({latest.symbol})" if latest.symbol else latest.name
+            lines.append(f"{words.strategy}: {one_line(f'{about}, {latest.date.isoformat()}: {latest.description}')}")
+    if user is not None and user.preferences:
+        lines.append(f"{words.preferences}: {'; '.join(one_line(text, 200) for text in user.preferences[:NOTES])}")
+    if memory is not None and memory.user_notes:
+        lines.append(f"{words.notes}: {'; '.join(one_line(text, 200) for text in memory.user_notes[:NOTES])}")
+    return _section(words.known, lines) if lines else None
+
+
+def _conversation(words: Words, context: FullContext, summary: str | None) -> str | None:
+    lines: list[str] = []
+    if summary:
+        lines.append(f"{words.summary}: {one_line(summary, _LONGEST_SUMMARY)}")
+    conversation = context.conversation
+    if conversation is not None:
+        if conversation.recent_topics:
+            lines.append(f"{words.topics}: {', '.join(one_line(topic, 80) for topic in conversation.recent_topics)}")
+        if conversation.mentioned_symbols:
+            lines.append(f"{words.mentioned}: {', '.join(map(one_line, conversation.mentioned_symbols))}")
+    return _section(words.conversation, lines) if lines else None
+
+
+def _instructions(words: Words, context: FullContext) -> str:
+    missing = [words.parts[name] for name in context.missing if name in words.parts]
+    lines = list(words.instructions)
+    if missing:
+        lines.append(f"{words.missing}: {', '.join(dict.fromkeys(missing))}")
+    return _section(words.instruct, lines)
+
+
+def _section(title: str, lines: Iterable[str]) -> str:
+    return "\n".join([f"## {title}", *(f"- {line}" for line in lines)])
+
+
+def _price(symbol: str, price: float, change: float | None) -> str:
+    moved = "" if change is None else f" ({change:+.2f}%)"
+    return f"{one_line(symbol)}: {_amount(price)}{moved}"
+
+
+def _amount(price: float) -> str:
+    return f"{price:,.2f}" if abs(price) >= 1 else f"{price:.6g}"
+
+
+def _number(quantity: float) -> str:
+    return f"{quantity:,.8f}".rstrip("0").rstrip(".")
+
+
+def _zone(user: ContextUser | None) -> tzinfo:
+    try:
+        return ZoneInfo(user.timezone if user else "America/Mexico_City")
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return ZoneInfo("America/Mexico_City")
+
+
+def _moment(time: datetime, zone: tzinfo) -> str:
+    return time.astimezone(zone).strftime("%Y-%m-%d %H:%M")
