@@ -14,3 +14,14 @@ FIRST_TOKEN_SECONDS = Histogram(
 USAGE_LOST = Counter("nexus_usage_lost_total", "Model calls whose usage could not be recorded")
 BUDGET_LOCAL = Counter("nexus_budget_local_total", "Model calls granted or refused without the shared budgets")
 RECORDS_LOST = Counter("nexus_turn_records_lost_total", "Turns that cannot be replayed: their record was not kept")
+_TOKENS = (1_000, 2_000, 4_000, 6_000, 8_000, 12_000, 16_000, 32_000, 64_000, 128_000)
+COMPRESSION = Counter("nexus_agent_compression_total", "Prompts made shorter, by what was done", ("strategy",))
+ORIGINAL_TOKENS = Histogram(
+    "nexus_agent_compression_original_tokens", "System prompt and messages before compression", buckets=_TOKENS
+)
+COMPRESSED_TOKENS = Histogram(
+    "nexus_agent_compression_compressed_tokens", "System prompt and messages after compression", buckets=_TOKENS
+)
+SUMMARIES = Counter("nexus_agent_summaries_total", "Summaries of conversations made to be kept", ("outcome",))
+
+STRATEGIES = "nexus.compression.strategies"

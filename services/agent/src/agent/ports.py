@@ -1,13 +1,17 @@
 """What the turns need from outside. Adapters implement it; nothing here knows how."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
+from agent.domain.context.compression import Spoken
+from agent.domain.context.tokens import Counter
+from agent.domain.own.asked import Asked
 from agent.domain.spending import Account
 from agent.domain.turn.journal import Call, Journal, Reply, Tokens
 from agent.domain.turn.log import LogView
 from contracts.company import CompanySettings
+from contracts.context_rpc import FullContext, Summary
 from contracts.events.chat import Action, Chart
 from contracts.memory_rpc import Tier
 
@@ -35,20 +39,12 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One snapshot of the log, with who asks in it."""
+    """One snapshot of the log, with who asks in it. `asked`: what the newest answer asks a yes or no for."""
 
     view: LogView
     asker: Asker
     fence_filter: str
-
-
-@dataclass(frozen=True, slots=True)
-class Spoken:
-    """One message of the history. `mine`: said by the company's side (the assistant or a human agent)."""
-
-    mine: bool
-    text: str
-    seq: int
+    asked: tuple[Asked, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +173,38 @@ class Histories(Protocol):
 
     async def up_to(self, key: Key, seq: int) -> History:
         """The newest messages with sequence ≤ seq, none missing."""
+        ...
+
+
+class Contexts(Protocol):
+    """What memory knows of a customer, and the summaries that it keeps."""
+
+    async def full(self, key: Key, asker: Asker, text: str, seq: int, messages: int = 1) -> FullContext | None:
+        """Everything about the turn of the message `text`, with at most so many messages; None: not to be had."""
+        ...
+
+    async def save(self, key: Key, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
+        """Keeps a summary that covers `messages` messages up to a sequence, in place of `over`; best effort."""
+        ...
+
+
+class Encoders(Protocol):
+    """Token counts, by model."""
+
+    async def counter(self, model: str) -> Counter:
+        """Counts in the model's encoding."""
+        ...
+
+    async def count(self, model: str, texts: Iterable[str]) -> None:
+        """Counts many new texts without holding up anybody."""
+        ...
+
+
+class OwnCalls(Protocol):
+    """Steps that the agent takes by itself at a user's word, in their name."""
+
+    async def outcome(self, key: Key, call: Call, asker: Asker) -> str:
+        """The result as JSON text, in the shape of a tool's, whatever happens."""
         ...
 
 

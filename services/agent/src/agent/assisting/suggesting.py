@@ -64,7 +64,7 @@ def _prompt(
     visitor = None
     if config.include_visitor_info:
         visitor = VisitorInfo(history.page_url, history.funnel_stage, history.visits)
-    base = system_prompt(language, custom=config.custom_system_prompt, customer=False, visitor=visitor, tool_names=())
+    base = system_prompt(language, custom=config.custom_system_prompt, visitor=visitor, tool_names=())
     spoken = ((said.mine, said.text) for said in history.messages)
     return Prompt(
         messages=suggest_messages(base, spoken, language, had),

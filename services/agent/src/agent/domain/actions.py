@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from agent.domain.own.steps import own_calls
 from agent.domain.prompt.layers import Language
 from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal
@@ -49,6 +50,15 @@ def pending_actions(journal: Journal, language: Language) -> tuple[Action, ...]:
             found.setdefault(action.id, action)
         elif call.tool == CANCEL_TOOL:
             found.pop(str(data.get("order_id")), None)
+    for call in own_calls(journal):
+        data = _data(call.result)
+        decided = data.get("action")
+        if isinstance(decided, dict):
+            found.pop(str(cast("dict[str, Any]", decided).get("id")), None)
+        # What the user is asked to choose from can be chosen by its button too.
+        for waiting in cast("list[Any]", data.get("pending") or ()):
+            action = Action.model_validate(waiting)
+            found.setdefault(action.id, _worded(action, language))
     return tuple(found.values())
 
 
@@ -56,6 +66,21 @@ def waiting_text(actions: Sequence[Action], language: Language) -> str:
     """What an answer without buttons says of what waits, whatever the model said."""
     before, after = _WAITING[language]
     return f"{before} {'; '.join(action.summary for action in actions)}. {after}"
+
+
+def _worded(action: Action, language: Language) -> Action:
+    try:
+        return action.model_copy(update={"summary": summary_of(action.details, language)})
+    except KeyError:
+        return action
+
+
+def summary_of(details: Fields, language: Language) -> str:
+    """An order in words, from an action's details; raises KeyError when they are no order's."""
+    terms = _TYPES[details["orderType"]][language].format(
+        limit=details.get("limitPrice"), stop=details.get("stopPrice")
+    )
+    return f"{_SIDES[details['side']][language]} {details['quantity']} {details['symbol']} {terms} ({_PAPER[language]})"
 
 
 def _order_action(data: Fields, language: Language) -> Action:
@@ -82,14 +107,12 @@ def _order_action(data: Fields, language: Language) -> Action:
         details["limitPrice"] = limit
     if stop is not None:
         details["stopPrice"] = stop
-    terms = _TYPES[order["order_type"]][language].format(limit=limit, stop=stop)
-    summary = f"{_SIDES[order['side']][language]} {quantity} {order['symbol']} {terms} ({_PAPER[language]})"
     return Action.model_validate(
         {
             "id": data["action_id"],
             "kind": KIND,
             "state": ActionState.PENDING,
-            "summary": summary,
+            "summary": summary_of(details, language),
             "details": details,
             "expires_at": data["expires_at"],
         }

@@ -1,49 +1,169 @@
-"""From what is known of a conversation to one call of the model: the five layers and the turn's calls."""
+"""From what is known of a conversation to one call of the model: the five layers and the turn's calls, inside the window."""
 
-from agent.domain.prompt.layers import VisitorInfo, system_prompt
-from agent.domain.prompt.messages import conversation
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.domain.context.compression import KEPT, Compressed, Draft, Window, compress
+from agent.domain.context.tokens import Counter, most_tokens
+from agent.domain.prompt.copilot import Customer, copilot_sections
+from agent.domain.prompt.layers import VisitorInfo, enough_looked_up, system_prompt
+from agent.domain.prompt.messages import alternating, step_messages
 from agent.domain.turn.journal import Journal
-from agent.ports import Asker, History, Prompt, Tool
+from agent.measures import COMPRESSED_TOKENS, COMPRESSION, ORIGINAL_TOKENS, STRATEGIES
+from agent.ports import Asker, Encoders, History, Prompt, Tool
 from contracts.company import CompanyConfig
+from contracts.context_rpc import FullContext
+from runtime.telemetry import current_span
+
+MESSAGES = 20
+"""Messages of the fifth layer."""
+MANY = 30_000
+"""Characters that were never counted, from which counting moves to a thread."""
 
 
-def prompt_for(
-    config: CompanyConfig,
-    asker: Asker,
-    history: History,
-    journal: Journal,
-    tools: tuple[Tool, ...],
-    *,
-    last: bool,
-    time_limit: float,
-) -> Prompt:
-    """The prompt of the turn's next model call. `last`: the tools stay listed and may not be called."""
-    visitor = None
-    if config.include_visitor_info:
-        visitor = VisitorInfo(
-            page=_page(asker.page_url or history.page_url, asker.page_title or history.page_title),
-            funnel_stage=asker.funnel_stage or history.funnel_stage,
-            visits=history.visits,
+@dataclass(frozen=True)
+class Material:
+    """Everything that a prompt is made of. `context`: a customer's; None: a visitor, or not to be had."""
+
+    config: CompanyConfig
+    asker: Asker
+    history: History
+    journal: Journal
+    tools: tuple[Tool, ...]
+    last: bool
+    time_limit: float
+    context: FullContext | None = None
+    summary: str | None = None
+    window: Window = field(default_factory=Window)
+
+
+class Composer:
+    """One prompt in the making: rendered from a draft, as often as compression needs."""
+
+    def __init__(self, material: Material) -> None:
+        self._of = material
+        steps = step_messages(material.journal.steps)
+        if material.last and material.tools:
+            steps.append({"role": "system", "content": enough_looked_up(material.asker.language)})
+        self._steps = steps
+
+    @property
+    def draft(self) -> Draft:
+        """What there is to say, before compression. What a stored summary covers is not said again."""
+        spoken, context = self._of.history.messages, self._of.context
+        stored = context.conversation.summary if context and context.conversation else None
+        if stored is None:
+            return Draft(spoken, context)
+        later = sum(message.seq > stored.up_to_seq for message in spoken)
+        return Draft(spoken[-max(later, KEPT) :], context, stored.text)
+
+    def render(self, draft: Draft) -> list[Mapping[str, Any]]:
+        """The messages of a draft."""
+        spoken = ((said.mine, said.text) for said in draft.spoken[-MESSAGES:])
+        return [{"role": "system", "content": self._system(draft)}, *alternating(spoken), *self._steps]
+
+    def prompt(self, messages: list[Mapping[str, Any]] | Compressed) -> Prompt:
+        """The prompt with these messages."""
+        of = self._of
+        return Prompt(
+            messages=messages.messages if isinstance(messages, Compressed) else messages,
+            tools=of.tools,
+            tool_choice="none" if of.last or not of.tools else "auto",
+            model=of.config.preferred_model,
+            temperature=of.config.temperature,
+            max_tokens=of.config.max_response_tokens,
+            time_limit=of.time_limit,
+            language=of.asker.language,
+            page_url=of.asker.page_url or of.history.page_url,
         )
-    system = system_prompt(
-        asker.language,
-        custom=config.custom_system_prompt,
-        customer=asker.role == "user",
-        visitor=visitor,
-        tool_names=tuple(tool.name for tool in tools),
+
+    def _system(self, draft: Draft) -> str:
+        of, language = self._of, self._of.asker.language
+        names = tuple(tool.name for tool in of.tools)
+        if of.asker.role == "user":
+            copilot = copilot_sections(
+                language,
+                draft.context,
+                Customer(of.asker.plan, language),
+                custom=of.config.custom_system_prompt,
+                summary=draft.summary,
+            )
+            return system_prompt(language, custom=None, visitor=None, tool_names=names, copilot=copilot)
+        visitor = None
+        if of.config.include_visitor_info:
+            asker, history = of.asker, of.history
+            visitor = VisitorInfo(
+                page=_page(asker.page_url or history.page_url, asker.page_title or history.page_title),
+                funnel_stage=asker.funnel_stage or history.funnel_stage,
+                visits=history.visits,
+            )
+        return system_prompt(
+            language,
+            custom=of.config.custom_system_prompt,
+            visitor=visitor,
+            tool_names=names,
+            summary=draft.summary,
+        )
+
+
+async def prompt_for(material: Material, encoders: Encoders, model: str, model_window: int) -> tuple[Prompt, Compressed]:
+    """The prompt of the turn's next model call, and what was done to make it fit.
+
+    `model_window`: tokens of the model that will be asked, for prompt, tools and response together.
+    """
+    composer = Composer(material)
+    draft = composer.draft
+    messages = composer.render(draft)
+    free = model_window - material.config.max_response_tokens
+    if most_tokens(messages) <= min(material.window.compress_above, free - _most_tool_tokens(material.tools)):
+        return composer.prompt(messages), Compressed(draft, messages, 0, 0)
+    counter = await encoders.counter(model)
+    uncounted = counter.uncounted(messages)
+    if sum(map(len, uncounted)) > MANY:
+        await encoders.count(model, uncounted)
+    done = compress(
+        draft,
+        composer.render,
+        counter,
+        material.window.within(free - counter.tools(material.tools)),
+        material.asker.language,
     )
-    spoken = ((said.mine, said.text) for said in history.messages)
-    return Prompt(
-        messages=conversation(system, spoken, journal.steps, language=asker.language, last=last and bool(tools)),
-        tools=tools,
-        tool_choice="none" if last or not tools else "auto",
-        model=config.preferred_model,
-        temperature=config.temperature,
-        max_tokens=config.max_response_tokens,
-        time_limit=time_limit,
-        language=asker.language,
-        page_url=asker.page_url or history.page_url,
+    if done.compressed:
+        tell(done)
+    return composer.prompt(done), done
+
+
+def tell(done: Compressed) -> None:
+    """A compression, in the metrics and in the trace."""
+    names = [*done.strategies, *(["cut"] if done.cut else [])]
+    for name in names:
+        COMPRESSION.labels(name).inc()
+    ORIGINAL_TOKENS.observe(done.original_tokens)
+    COMPRESSED_TOKENS.observe(done.compressed_tokens)
+    current_span().set_attributes(
+        {
+            STRATEGIES: names,
+            "nexus.compression.original_tokens": done.original_tokens,
+            "nexus.compression.compressed_tokens": done.compressed_tokens,
+        }
     )
+
+
+def estimated(counter: Counter, prompt: Prompt, window: Window) -> dict[str, int]:
+    """The estimate of a prompt as a trace shows it."""
+    estimate = counter.estimate(prompt.messages, prompt.tools, window.most)
+    return {
+        "nexus.tokens.system_prompt": estimate.system_prompt,
+        "nexus.tokens.messages": estimate.messages,
+        "nexus.tokens.tools": estimate.tools,
+        "nexus.tokens.total": estimate.total,
+        "nexus.tokens.remaining": estimate.remaining,
+    }
+
+
+def _most_tool_tokens(tools: tuple[Tool, ...]) -> int:
+    return 1_500 * len(tools)
 
 
 def _page(url: str | None, title: str | None) -> str | None:

@@ -6,12 +6,12 @@ it cannot pose as a section of its own.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.domain.prompt.copilot_words import WORDS, Words
-from agent.domain.prompt.layers import Language, one_line
+from agent.domain.prompt.layers import LONGEST_SUMMARY, Language, one_line
 from contracts.context_rpc import ContextMarket, ContextMemory, ContextPortfolio, ContextUser, FullContext
 from contracts.market_rpc import ActiveAlert
 
@@ -21,7 +21,6 @@ FAVOURITES = 5
 POSITIONS = 20
 ALERTS = 20
 NOTES = 10
-_LONGEST_SUMMARY = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,7 @@ def _known(words: Words, user: ContextUser | None, memory: ContextMemory | None)
 def _conversation(words: Words, context: FullContext, summary: str | None) -> str | None:
     lines: list[str] = []
     if summary:
-        lines.append(f"{words.summary}: {one_line(summary, _LONGEST_SUMMARY)}")
+        lines.append(f"{words.summary}: {one_line(summary, LONGEST_SUMMARY)}")
     conversation = context.conversation
     if conversation is not None:
         if conversation.recent_topics:
@@ -177,10 +176,10 @@ def _number(quantity: float) -> str:
 
 def _zone(user: ContextUser | None) -> tzinfo:
     try:
-        return ZoneInfo(user.timezone if user else "America/Mexico_City")
+        return ZoneInfo(user.timezone) if user else UTC
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        return ZoneInfo("America/Mexico_City")
+        return UTC
 
 
 def _moment(time: datetime, zone: tzinfo) -> str:
-    return time.astimezone(zone).strftime("%Y-%m-%d %H:%M")
+    return time.astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")

@@ -1,0 +1,92 @@
+"""The agent's own steps, performed in the name of the user whom the signed principal names (ports.OwnCalls)."""
+
+import json
+from typing import Any
+
+import structlog
+
+from agent.domain.own.forgetting import forgetting
+from agent.domain.own.steps import DECIDE, FORGET, READ, REMEMBER
+from agent.domain.turn.journal import Call
+from agent.ports import Asker, Key
+from contracts import market_rpc, memory_rpc
+from contracts.errors import ErrorCode
+from contracts.events.chat import Action, ActionState
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+
+log = structlog.get_logger(__name__)
+
+DECIDE_SECONDS = 8.0
+MEMORY_SECONDS = 3.0
+MOST_NOTES = 50
+
+
+class BusOwnCalls:
+    """Asks the market-adapter and memory. Every step may be performed again: the first decision stands."""
+
+    def __init__(self, rpc: RpcClient) -> None:
+        self._rpc = rpc
+
+    async def outcome(self, key: Key, call: Call, asker: Asker) -> str:
+        """The result as JSON text; an error's code and message when it failed."""
+        arguments: dict[str, Any] = json.loads(call.arguments)
+        try:
+            if asker.user is None or asker.role != "user":
+                raise RpcError(ErrorCode.UNAUTHORIZED, "nobody is signed in")
+            data = await self._perform(key.company, asker.user, call.tool, arguments)
+        except RpcError as error:
+            log.warning("own_step.failed", tool=call.tool, call_id=call.call_id, code=error.code)
+            return json.dumps({"success": False, "error": {"code": error.code, "message": str(error)}})
+        return json.dumps({"success": True, "data": data}, ensure_ascii=False)
+
+    async def _perform(self, company: str, user: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        if tool == DECIDE:
+            return await self._decide(company, user, arguments)
+        who = memory_rpc.UserRef(company_id=company, user_id=user)
+        if tool == FORGET and arguments.get("everything"):
+            await self._rpc.call(memory_rpc.MEMORY_DELETE, who, deadline=MEMORY_SECONDS)
+            return {"everything": True}
+        memory = (await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=MEMORY_SECONDS)).memory
+        if tool == READ:
+            return {"memory": memory.to_wire()}
+        if tool == REMEMBER:
+            note = str(arguments["note"])[:500]
+            others = [other for other in memory.user_notes if other.casefold() != note.casefold()]
+            await self._patch(company, user, {"userNotes": [note, *others][:MOST_NOTES]})
+            return {"note": note}
+        found = forgetting(memory, str(arguments["about"]))
+        if found.patch:
+            await self._patch(company, user, found.patch)
+        return {"forgotten": list(found.texts)}
+
+    async def _patch(self, company: str, user: str, patch: dict[str, Any]) -> None:
+        request = memory_rpc.MemoryPatchRequest(company_id=company, user_id=user, patch=patch)
+        await self._rpc.call(memory_rpc.MEMORY_PATCH, request, deadline=MEMORY_SECONDS)
+
+    async def _decide(self, company: str, user: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The action after the decision; what waits, when the user's words do not say which one they mean."""
+        action, digest = arguments.get("actionId"), arguments.get("contentHash")
+        if not arguments.get("named"):
+            waiting = await self._waiting(company, user)
+            unclear = len(waiting) > 1 if action is None else len(waiting) > 1 and action in {one.id for one in waiting}
+            if unclear or (action is None and not waiting):
+                return {"pending": [one.to_wire() for one in waiting]}
+            if action is None:
+                action, digest = waiting[0].id, waiting[0].details.get("contentHash")
+        request = market_rpc.ActionDecideRequest.model_validate(
+            {
+                "company_id": company,
+                "user_id": user,
+                "action_id": action,
+                "decision": arguments["decision"],
+                "content_hash": digest,
+            }
+        )
+        reply = await self._rpc.call(market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)
+        return {"action": reply.action.to_wire()}
+
+    async def _waiting(self, company: str, user: str) -> list[Action]:
+        who = market_rpc.UserRef(company_id=company, user_id=user)
+        actions = (await self._rpc.call(market_rpc.ACTIONS_PENDING, who, deadline=DECIDE_SECONDS)).actions
+        return [action for action in actions if action.state is ActionState.PENDING]

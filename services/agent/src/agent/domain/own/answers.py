@@ -1,0 +1,205 @@
+"""What the agent says after a step of its own: exactly what happened. In es and en."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, cast
+
+from agent.domain.actions import summary_of
+from agent.domain.own.steps import DECIDE, FORGET, READ, REMEMBER
+from agent.domain.prompt.copilot_words import WORDS
+from agent.domain.prompt.layers import Language
+from agent.domain.turn.journal import Call
+
+Fields = dict[str, Any]
+_SAY: dict[str, dict[Language, str]] = {
+    "open": {
+        "es": "Confirmado: {summary}. La orden está en curso: se ejecuta con los próximos datos del mercado.",
+        "en": "Confirmed: {summary}. The order is working: it fills with the next market data.",
+    },
+    "filled": {
+        "es": "Confirmado: {summary}. La orden está ejecutada.",
+        "en": "Confirmed: {summary}. The order is filled.",
+    },
+    "partially_filled": {
+        "es": "Confirmado: {summary}. La orden está ejecutada en parte.",
+        "en": "Confirmed: {summary}. The order is partly filled.",
+    },
+    "ended": {
+        "es": "Esta orden se confirmó y ya ha terminado ({status}): {summary}.",
+        "en": "This order was confirmed and has ended ({status}): {summary}.",
+    },
+    "too_late": {
+        "es": "Esta orden ya estaba confirmada: {summary}. Si quieres retirarla, pídeme que la cancele.",
+        "en": "This order was confirmed already: {summary}. To take it back, ask me to cancel it.",
+    },
+    "rejected": {
+        "es": "Rechazado: {summary}. No se ha enviado nada.",
+        "en": "Rejected: {summary}. Nothing was placed.",
+    },
+    "was_rejected": {
+        "es": "Esta orden ya estaba rechazada: {summary}. No se ha enviado nada.",
+        "en": "This order had been rejected already: {summary}. Nothing was placed.",
+    },
+    "expired": {
+        "es": "La confirmación ha caducado: {summary}. No se ha enviado nada; pídela otra vez si aún la quieres.",
+        "en": "The confirmation has expired: {summary}. Nothing was placed; ask for it again if you still want it.",
+    },
+    "failed": {
+        "es": "No se ha podido enviar: {summary}. Motivo: {reason}.",
+        "en": "It could not be placed: {summary}. Reason: {reason}.",
+    },
+    "which": {
+        "es": "Hay varias órdenes pendientes. ¿Cuál? Responde, por ejemplo, «sí a la 1», «no a la 2» o «sí a todas»:",
+        "en": "Several orders are waiting. Which one? Answer, for example, “yes to 1”, “no to 2” or “yes to all”:",
+    },
+    "none": {
+        "es": "No hay ninguna orden pendiente de confirmar.",
+        "en": "No order is waiting for your confirmation.",
+    },
+    "away": {
+        "es": "Ahora no puedo hacerlo: el servicio no responde. La orden sigue pendiente; vuelve a decir sí en un momento.",
+        "en": "I cannot do that right now: the service does not answer. The order still waits; say yes again in a moment.",
+    },
+    "changed": {
+        "es": "Esta orden no es la que se te mostró. Mírala otra vez antes de confirmarla.",
+        "en": "This order is not the one that you were shown. Look at it again before you confirm it.",
+    },
+    "memory_away": {
+        "es": "Ahora no puedo consultar lo que recuerdo: vuelve a intentarlo en un momento.",
+        "en": "I cannot get at what I remember right now: try again in a moment.",
+    },
+    "nothing": {
+        "es": "Todavía no recuerdo nada de ti.",
+        "en": "I do not remember anything about you yet.",
+    },
+    "known": {
+        "es": "Esto es lo que recuerdo de ti:",
+        "en": "This is what I remember about you:",
+    },
+    "correct": {
+        "es": "Puedes corregirme, o decirme «olvida que …».",
+        "en": "You can correct me, or tell me “forget that …”.",
+    },
+    "forgotten": {
+        "es": "Hecho, lo he olvidado: {texts}.",
+        "en": "Done, I have forgotten: {texts}.",
+    },
+    "forgotten_all": {
+        "es": "Hecho: he olvidado todo lo que recordaba de ti. Las conversaciones siguen guardadas.",
+        "en": "Done: I have forgotten everything that I remembered about you. Conversations are still kept.",
+    },
+    "noted": {
+        "es": "Anotado, lo recordaré: {note}.",
+        "en": "Noted, I will remember: {note}.",
+    },
+}
+_REASONS: dict[str, dict[Language, str]] = {
+    "insufficient_cash": {"es": "no hay efectivo libre suficiente", "en": "there is not enough free cash"},
+    "insufficient_position": {"es": "no hay acciones libres suficientes", "en": "there are not enough free shares"},
+}
+_FIELDS: tuple[tuple[str, str], ...] = (
+    ("name", "name"),
+    ("riskProfile", "risk"),
+    ("experience", "experience"),
+    ("language", "language"),
+    ("timezone", "timezone"),
+    ("favoriteSymbols", "favourites"),
+    ("tradingStyle", "style"),
+    ("preferences", "preferences"),
+    ("userNotes", "notes"),
+)
+_MORE: dict[str, dict[Language, str]] = {
+    "recentStrategies": {"es": "Estrategias", "en": "Strategies"},
+    "frequentQuestions": {"es": "Preguntas frecuentes", "en": "Frequent questions"},
+}
+
+
+def own_answer(calls: Sequence[Call], language: Language) -> str | None:
+    """What the settled calls of a step came to; None: nothing that the user meant was found, the model goes on."""
+    texts = [_one(call, language) for call in calls]
+    told = [text for text in texts if text]
+    return "\n".join(dict.fromkeys(told)) if told else None
+
+
+def _one(call: Call, language: Language) -> str | None:
+    result: Fields = json.loads(call.result) if call.result else {}
+    data: Fields = result.get("data") or {}
+    error: Fields = result.get("error") or {}
+    arguments: Fields = json.loads(call.arguments)
+    if call.tool == DECIDE:
+        return _decided(arguments, data, error, language)
+    if not result.get("success"):
+        return _SAY["memory_away"][language]
+    if call.tool == READ:
+        return remembered(data["memory"], language)
+    if call.tool == REMEMBER:
+        return _SAY["noted"][language].format(note=data["note"])
+    if call.tool == FORGET:
+        if data.get("everything"):
+            return _SAY["forgotten_all"][language]
+        texts = [f"«{text}»" if language == "es" else f"“{text}”" for text in data["forgotten"]]
+        return _SAY["forgotten"][language].format(texts=", ".join(texts)) if texts else None
+    return None
+
+
+def _decided(arguments: Fields, data: Fields, error: Fields, language: Language) -> str:
+    if error:
+        kind = {"CONFLICT": "changed", "NOT_FOUND": "none"}.get(str(error.get("code")), "away")
+        return _SAY[kind][language]
+    if "pending" in data:
+        waiting = [cast("Fields", one) for one in data["pending"]]
+        if not waiting:
+            return _SAY["none"][language]
+        lines = [f"{number}. {_summary(one, language)}" for number, one in enumerate(waiting, start=1)]
+        return "\n".join([_SAY["which"][language], *lines])
+    action: Fields = data["action"]
+    details: Fields = action.get("details") or {}
+    status, wanted = str(details.get("status") or ""), arguments.get("decision")
+    fields = {"summary": _summary(action, language), "status": status, "reason": _reason(details, language)}
+    match action.get("state"):
+        case "confirmed" if wanted == "reject":
+            kind = "too_late"
+        case "confirmed":
+            kind = status if status in ("filled", "partially_filled") else "ended"
+            kind = "open" if status in ("open", "triggered", "") else kind
+        case "rejected":
+            kind = "rejected" if wanted == "reject" else "was_rejected"
+        case "expired":
+            kind = "expired"
+        case _:
+            kind = "failed"
+    return _SAY[kind][language].format(**fields)
+
+
+def remembered(memory: Fields, language: Language) -> str:
+    """A memory (wire form) as a list; a sentence when it is empty."""
+    words = WORDS[language]
+    values = {**words.risks, **words.experiences, **words.styles, **words.languages}
+    lines: list[str] = []
+    for name, label in _FIELDS:
+        value = memory.get(name)
+        if isinstance(value, list) and value:
+            lines.append(f"- {getattr(words, label)}: {'; '.join(map(str, cast('list[Any]', value)))}")
+        elif isinstance(value, str) and value:
+            lines.append(f"- {getattr(words, label)}: {values.get(value, value)}")
+    strategies = [str(one["name"]) for one in memory.get("recentStrategies") or ()]
+    questions = [str(one) for one in memory.get("frequentQuestions") or ()]
+    for name, texts in (("recentStrategies", strategies), ("frequentQuestions", questions)):
+        if texts:
+            lines.append(f"- {_MORE[name][language]}: {'; '.join(texts)}")
+    if not lines:
+        return _SAY["nothing"][language]
+    return "\n".join([_SAY["known"][language], *lines, _SAY["correct"][language]])
+
+
+def _summary(action: Fields, language: Language) -> str:
+    details: Fields = action.get("details") or {}
+    try:
+        return summary_of(details, language)
+    except (KeyError, TypeError):
+        return str(action.get("summary") or action.get("id"))
+
+
+def _reason(details: Fields, language: Language) -> str:
+    reason = str(details.get("reason") or "?")
+    return _REASONS.get(reason, {}).get(language, reason)

@@ -1,0 +1,83 @@
+"""The agent's own steps in a turn: which one a user's plain words ask for, and how it is recorded.
+
+A step is a reply of the rules (`RULES`) with calls, journalled before it is performed and performed by its own id, so
+that a killed agent's successor goes on with it. Every step may be performed twice: the first decision stands.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from agent.domain.own.asked import Asked
+from agent.domain.own.memory_words import memory_wish
+from agent.domain.own.words import about_an_order, verdict_in
+from agent.domain.providers import OFFLINE_MODEL
+from agent.domain.turn.journal import Call, Journal, Reply, RequestedCall, Step
+
+RULES = "rules"
+"""Who asked for a step: no provider has this name."""
+DECIDE = "decide_action"
+READ = "read_memory"
+FORGET = "forget_memory"
+REMEMBER = "remember_note"
+
+
+def own_step(text: str, asked: Sequence[Asked]) -> Reply | None:
+    """The step that a user's words ask for; None: the model answers. `asked`: what the newest answer asked of them."""
+    verdict = verdict_in(text, asked)
+    if verdict is not None:
+        if not verdict.chosen:
+            return _step((DECIDE, {"decision": verdict.decision}))
+        sole = len(verdict.chosen) == len(asked) == 1
+        return _step(
+            *(
+                (
+                    DECIDE,
+                    {
+                        "decision": verdict.decision,
+                        "actionId": one.id,
+                        "contentHash": one.content_hash,
+                        # A bare yes is good for the only one that waits; a named one, for the one that it names.
+                        "named": not sole,
+                    },
+                )
+                for one in verdict.chosen
+            )
+        )
+    decision = about_an_order(text)
+    if decision is not None:
+        return _step((DECIDE, {"decision": decision}))
+    wish = memory_wish(text)
+    if wish is None:
+        return None
+    if wish.kind == "read":
+        return _step((READ, {}))
+    if wish.kind == "remember":
+        return _step((REMEMBER, {"note": wish.about}))
+    return _step((FORGET, {"about": wish.about} if wish.kind == "forget" else {"everything": True}))
+
+
+def is_own(step: Step) -> bool:
+    """Whether the rules asked for a step's calls, and not a model."""
+    return step.provider == RULES
+
+
+def own_calls(journal: Journal) -> list[Call]:
+    """Every call that the rules asked for, a predecessor's first."""
+    return [call for step in journal.steps if is_own(step) for call in step.calls]
+
+
+def finished(journal: Journal) -> list[Call]:
+    """The calls of this turn's own step, once they are settled."""
+    mine = [step for step in journal.steps if is_own(step) and step.basis == journal.basis]
+    return list(mine[-1].calls) if mine else []
+
+
+def said(text: str) -> Reply:
+    """An answer of the rules."""
+    return Reply(text=text, model=OFFLINE_MODEL, provider=RULES)
+
+
+def _step(*calls: tuple[str, dict[str, Any]]) -> Reply:
+    requested = tuple(RequestedCall(tool, json.dumps(arguments, ensure_ascii=False)) for tool, arguments in calls)
+    return Reply(calls=requested, model=OFFLINE_MODEL, provider=RULES)
