@@ -18,7 +18,9 @@ from agent.adapters.bus_clock import JetStreamClock
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.chat_log import JetStreamChatLog, Verify
 from agent.adapters.companies import CHANGES, CompanyCache
+from agent.adapters.contexts import Contexts
 from agent.adapters.drivers import AgentDrivers
+from agent.adapters.encodings import Encodings
 from agent.adapters.failures import FailedTurns
 from agent.adapters.hand_offs import EndedTurns, HandOffs
 from agent.adapters.histories import Histories
@@ -27,6 +29,7 @@ from agent.adapters.json_schemas import JsonSchemas
 from agent.adapters.live import LiveEvents
 from agent.adapters.models import configured
 from agent.adapters.newest import NewestFacts
+from agent.adapters.own_calls import BusOwnCalls
 from agent.adapters.price_table import prices
 from agent.adapters.tool_calls import ToolRequests
 from agent.adapters.tool_details import ExecutorTools
@@ -39,12 +42,15 @@ from agent.completing.completing import Completing
 from agent.completing.needs import CompletionPorts
 from agent.completion_methods import CompletionMethods
 from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
+from agent.domain.context.compression import Window
+from agent.handlers import LiveFacts, TurnHandler, TurnStates
 from agent.help_methods import HelpMethods
 from agent.ports import Key
 from agent.settings import AgentSettings, ModelSettings
 from agent.turns.engine import TurnEngine
 from agent.turns.needs import Limits, Ports
 from agent.turns.paying import Spending
+from agent.turns.summarizing import Summarizing
 from agent.turns.sweeping import Sweep
 from agent.turns.watching import Watches
 from contracts.channels import ANALYSIS_REQUESTS, LIVE_CHAT_ALL, TURN_TRIGGERS, parse_chat
@@ -110,6 +116,9 @@ class Agent:
         self._usage = UsageBook(publisher, prices())
         self._records = TurnRecords(publisher)
         spending = Spending(self._budgets, self._usage)
+        contexts = Contexts(rpc)
+        self._encodings = Encodings()
+        self._summaries = Summarizing(contexts, self._encodings, self.models, spending)
         ports = Ports(
             chat=JetStreamChatLog(chat, self._messages, publisher, connections.verify),
             journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance),
@@ -124,8 +133,18 @@ class Agent:
             clock=self._clock,
             spending=spending,
             records=self._records,
+            contexts=contexts,
+            encoders=self._encodings,
+            own=BusOwnCalls(rpc),
+            summaries=self._summaries,
         )
-        limits = Limits(settings.turn_deadline_seconds, settings.model_seconds, settings.tool_seconds)
+        limits = Limits(
+            settings.turn_deadline_seconds,
+            settings.model_seconds,
+            settings.tool_seconds,
+            Window(settings.window_tokens, settings.compress_above_tokens, settings.compress_to_tokens),
+            connections.models.window_tokens,
+        )
         self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits)
         self.companies.on_change(self._company_changed)
         self.worker = PullWorker(
@@ -196,6 +215,7 @@ class Agent:
 
     async def start(self) -> None:
         """Listens first, then takes turns."""
+        self._encodings.begin()
         await subscribe(self._nats, CHANGES, self._config_changed)
         await listen(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches, self._sweep).take)
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
@@ -219,10 +239,12 @@ class Agent:
         streams = asyncio.create_task(self._streams.drain(deadline))
         await asyncio.gather(self.worker.drain(deadline), self.analyses.drain(deadline))
         await streams
+        await self._summaries.drain(2.0)
         await self._live.flush(1.0)
         await self._usage.flush(2.0)
         await self._records.flush(2.0)
         await self._server.drain(1.0)
+        await self._encodings.close()
         await self._session.close()
 
     async def listening(self) -> None:

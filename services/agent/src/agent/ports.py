@@ -10,7 +10,7 @@ from agent.domain.own.asked import Asked
 from agent.domain.spending import Account
 from agent.domain.turn.journal import Call, Journal, Reply, Tokens
 from agent.domain.turn.log import LogView
-from contracts.company import CompanySettings
+from contracts.company import CompanyConfig, CompanySettings
 from contracts.context_rpc import FullContext, Summary
 from contracts.events.chat import Action, Chart
 from contracts.memory_rpc import Tier
@@ -39,11 +39,14 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One snapshot of the log, with who asks in it. `asked`: what the newest answer asks a yes or no for."""
+    """One snapshot of the log, with who asks in it. `text`: their newest message; `asked`: what the newest answer asks
+    them a yes or no for.
+    """
 
     view: LogView
     asker: Asker
     fence_filter: str
+    text: str = ""
     asked: tuple[Asked, ...] = ()
 
 
@@ -197,6 +200,14 @@ class Encoders(Protocol):
 
     async def count(self, model: str, texts: Iterable[str]) -> None:
         """Counts many new texts without holding up anybody."""
+        ...
+
+
+class Summaries(Protocol):
+    """Summaries made after a turn, to be there for the next."""
+
+    def want(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> None:
+        """A summary of everything up to a sequence, later and without waiting."""
         ...
 
 

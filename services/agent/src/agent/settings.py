@@ -24,6 +24,9 @@ class AgentSettings(EnvSettings):
     model_silence_seconds: float = Field(default=20.0, gt=0, description="without a byte of a reply")
     tool_seconds: float = Field(default=45.0, gt=0, description="to wait for one tool call's outcome")
     ack_wait_seconds: float = Field(default=30.0, gt=0, description="after which a dead agent's turns go to others")
+    window_tokens: int = Field(default=8_000, ge=1_000, description="of system prompt and messages, at most")
+    compress_above_tokens: int = Field(default=6_000, ge=500, description="of them, from which they are compressed")
+    compress_to_tokens: int = Field(default=4_000, ge=500, description="of them, to which they are brought down")
     sweep_seconds: float = Field(default=30.0, gt=0, description="between two looks for forgotten messages")
     sweep_after_seconds: float = Field(default=60.0, gt=0, description="that a message has waited to be forgotten")
     analysis_slots: int = Field(default=32, ge=1, description="analyses in work at once")
@@ -67,6 +70,9 @@ class ModelSettings(EnvSettings):
     )
     api_key: SecretStr | None = None
     model: str | None = Field(default=None, description="the model's name at base_url")
+    window_tokens: int = Field(
+        default=128_000, ge=2_000, description="of a model that is not listed: prompt, tools and response together"
+    )
     chain: str = Field(default="groq,openai,anthropic", description="providers in the order of fail-over")
     time_limits: str = Field(
         default="", description="seconds without a word after which the next one is asked, e.g. groq=5,openai=20"

@@ -2,7 +2,8 @@
 
 from agent.adapters.histories import Histories
 from agent.adapters.windows import KEPT_CHARACTERS, KEPT_SECONDS, KEPT_WINDOWS, MESSAGES, Window, Windows
-from agent.ports import History, Key, Spoken
+from agent.domain.context.compression import Spoken
+from agent.ports import History, Key
 from agent.testing.stage import COMPANY, stage
 from runtime.clock import FakeClock
 from runtime.conversation_log import ConversationLog

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, cast
 
 import orjson
 
+from agent.domain.own.asked import Asked, asked_in
 from agent.domain.turn.log import Fact, FactKind, Ownership, view_of
 from agent.errors import UnreachableError
 from agent.ports import Appending, Asker, Ending, Key, Seen
@@ -82,8 +83,11 @@ class JetStreamChatLog:
         except ReadFailed as error:
             raise UnreachableError(str(error)) from error
         self._remember(key, view.basis)
-        asker = _ANONYMOUS if newest is None else self._asker(newest, key)
-        return Seen(view, asker, snapshot.filter)
+        if newest is None:
+            return Seen(view, _ANONYMOUS, snapshot.filter)
+        asker, text = self._asker(newest, key)
+        asked = _asked(snapshot.facts) if asker.role == "user" and view.unanswered else ()
+        return Seen(view, asker, snapshot.filter, text, asked)
 
     async def append(self, key: Key, ending: Ending, fence: int, fence_filter: str) -> Appending:
         """The answer or the system message, if nothing newer than `fence` is in the tree."""
@@ -120,7 +124,8 @@ class JetStreamChatLog:
         if len(self._bases) > KEPT_BASES:
             self._bases.popitem(last=False)
 
-    def _asker(self, newest: StoredFact, key: Key) -> Asker:
+    def _asker(self, newest: StoredFact, key: Key) -> tuple[Asker, str]:
+        """Who wrote the newest message, and what."""
         data = _data_of(newest)
         page = _object(data.get("page"))
         principal = data.get("principal")
@@ -133,7 +138,7 @@ class JetStreamChatLog:
         else:
             role, plan, user = proven.role, proven.plan, proven.sub
             language = language or proven.language
-        return Asker(
+        asker = Asker(
             principal=principal,
             role=role,
             plan=plan,
@@ -143,6 +148,7 @@ class JetStreamChatLog:
             page_title=_text(page.get("title")),
             funnel_stage=_text(data.get("funnelStage")),
         )
+        return asker, _text(data.get("text")) or ""
 
     def _proven(self, principal: str, key: Key) -> Identity | None:
         """Who signed, if it is good for this conversation; otherwise the writer is an anonymous visitor."""
@@ -153,6 +159,15 @@ class JetStreamChatLog:
         if proven.company != key.company or proven.conversation not in (None, key.conversation):
             return None
         return proven
+
+
+def _asked(facts: Mapping[ChatKind, StoredFact]) -> tuple[Asked, ...]:
+    """What the newest answer asks a yes or no for; nothing once somebody else has spoken after it."""
+    answer = facts.get(ChatKind.ASSISTANT)
+    others = (facts.get(kind) for kind in (ChatKind.OPERATOR, ChatKind.SYSTEM))
+    if answer is None or any(other is not None and other.seq > answer.seq for other in others):
+        return ()
+    return asked_in(_data_of(answer))
 
 
 def fact_of(kind: ChatKind, stored: StoredFact) -> Fact:
@@ -207,7 +222,7 @@ def _system(ending: Ending, message_id: str) -> dict[str, Any]:
 
 
 def _data_of(stored: StoredFact) -> Mapping[str, Any]:
-    """A visitor message's data; other services write them too, so nothing is taken for granted."""
+    """A message's data; other services write them too, so nothing is taken for granted."""
     try:
         return _object(orjson.loads(stored.event)["data"])
     except (orjson.JSONDecodeError, KeyError, TypeError):

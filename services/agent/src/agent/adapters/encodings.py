@@ -23,7 +23,7 @@ LOADING = 3.0
 
 @dataclass(frozen=True, slots=True)
 class _Encoding:
-    """How a text is split before it is encoded, and the digest of the ranks: as tiktoken 0.14's openai_public has it."""
+    """How a text is split before it is encoded, and the digest of the ranks: as in tiktoken 0.14's openai_public."""
 
     pattern: str
     digest: str

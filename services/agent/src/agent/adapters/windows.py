@@ -12,7 +12,8 @@ from typing import Any, cast
 
 import orjson
 
-from agent.ports import History, Key, Spoken
+from agent.domain.context.compression import Spoken
+from agent.ports import History, Key
 from contracts.channels import ChatKind, parse_chat
 from contracts.events.chat import Role
 from contracts.rpc import HistoryReply

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from agent.domain.own.steps import own_calls
 from agent.domain.prompt.layers import Language
@@ -51,7 +51,7 @@ def pending_actions(journal: Journal, language: Language) -> tuple[Action, ...]:
         elif call.tool == CANCEL_TOOL:
             found.pop(str(data.get("order_id")), None)
     for call in own_calls(journal):
-        data = _data(call.result)
+        data = data_of(call.result)
         decided = data.get("action")
         if isinstance(decided, dict):
             found.pop(str(cast("dict[str, Any]", decided).get("id")), None)

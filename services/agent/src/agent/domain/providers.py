@@ -65,11 +65,24 @@ _SHORT_NAMES = {
     "meta-llama/llama-4-maverick-17b": "meta-llama/llama-4-maverick-17b-128e-instruct",
 }
 OWNERS = {model.name: provider.name for provider in (*NAMED, OFFLINE) for model in provider.models}
+_WINDOWS = {model.name: model.window for provider in NAMED for model in provider.models}
 
 
 def default_model(provider: str) -> str:
     """The provider's own choice; raises KeyError for one that is not named here."""
     return _BY_NAME[provider].default
+
+
+def window_of(model: str) -> int | None:
+    """Tokens of a model's window, prompt and response together; None: not known."""
+    return _WINDOWS.get(_SHORT_NAMES.get(model, model))
+
+
+def small_model(provider: str, model: str) -> str:
+    """The provider's fast and cheap model; the one given where none is known."""
+    named = _BY_NAME.get(provider)
+    fast = (info.name for info in named.models if info.use == "fast") if named else iter(())
+    return next(fast, model)
 
 
 def model_at(provider: str, model: str) -> str:

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from agent.domain.turn.journal import Journal
 from agent.ports import Asker, History, Seen, Tool
+from contracts.context_rpc import FullContext
 
 PROVEN = "recorded"
 """Stands for a principal that was good: the principal itself is a key, and is not kept."""
@@ -21,6 +22,7 @@ class Inputs:
 
     seen: Seen
     history: History
+    context: FullContext | None = None
 
 
 @dataclass(frozen=True, slots=True)

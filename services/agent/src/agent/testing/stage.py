@@ -15,6 +15,7 @@ from nats.aio.msg import Msg
 from agent.app import Agent, Connections
 from agent.domain.local_budgets import LocalBudgets
 from agent.settings import AgentSettings, ModelSettings
+from agent.testing.copilot_side import CopilotSide
 from agent.turns.needs import Ports
 from contracts import channels
 from contracts.channels import ChatKind
@@ -135,6 +136,7 @@ class Stage:
         self.budgets = LocalBudgets()
         self.reserved: list[BudgetReserveRequest] = []
         self.settled: list[BudgetSettleRequest] = []
+        self.copilot = CopilotSide()
         self._heard: dict[tuple[str, str], asyncio.Event] = {}
         self._server = RpcServer(client)
         self._worker = PullWorker(client, "TOOLS", "tool-executor", [channels.TOOL_REQUESTS], self._call, slots=32)
@@ -147,6 +149,7 @@ class Stage:
         await self._server.serve(CATALOGUE, self._catalogue)
         await self._server.serve(BUDGET_RESERVE, self._reserve)
         await self._server.serve(BUDGET_SETTLE, self._settle)
+        await self.copilot.serve(self._server)
         await subscribe(self.nats, "live.turn.>", self._live)
         await self._worker.start()
         await self.nats.flush()

@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from agent.domain.own.steps import own_calls
 from agent.domain.tool_results import answered_from_earlier, cut, noted, repeats_within, room_for_each
 from agent.domain.turn.journal import Call, Journal
 from agent.ports import Asker, Key, Live, Tool, ToolCalls
@@ -28,12 +29,19 @@ async def outcomes(
     ports: Calling, key: Key, journal: Journal, asker: Asker, tools: Sequence[Tool], seconds: float
 ) -> dict[str, str]:
     """Result texts by call id, for all unsettled calls; live notices go out as they start and end."""
-    results = answered_from_earlier(journal)
-    repeats = repeats_within(journal)
+    own = {call.call_id for call in own_calls(journal)}
+    # What the agent does at a user's word is done each time that it is said.
+    results = {call_id: result for call_id, result in answered_from_earlier(journal).items() if call_id not in own}
+    repeats = {call_id: first for call_id, first in repeats_within(journal).items() if call_id not in own}
     known = {tool.name: tool for tool in tools}
     wanted = [c for c in journal.unsettled if c.call_id not in results and c.call_id not in repeats]
     got = await asyncio.gather(
-        *(_outcome(ports, key, journal.turn_id, call, asker, known.get(call.tool), seconds) for call in wanted)
+        *(
+            ports.own.outcome(key, call, asker)
+            if call.call_id in own
+            else _outcome(ports, key, journal.turn_id, call, asker, known.get(call.tool), seconds)
+            for call in wanted
+        )
     )
     room = room_for_each(journal)
     results.update(zip((call.call_id for call in wanted), (cut(result, room) for result in got), strict=True))

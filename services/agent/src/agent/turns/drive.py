@@ -43,17 +43,17 @@ from agent.domain.turn.log import Fact, StopReason, stop_reason
 from agent.domain.turn.machine import advance, begin
 from agent.errors import BudgetSpentError, ModelError, UnreachableError
 from agent.measures import FIRST_TOKEN_SECONDS
-from agent.ports import Asker, Ending, History, Key, Prompt, Seen, Tool
-from agent.recording.turn import EndedTurn, Inputs
+from agent.ports import Asker, Ending, Key, Seen
+from agent.recording.turn import EndedTurn
 from agent.turns.calling import outcomes
 from agent.turns.deltas import Deltas
+from agent.turns.knowing import Knowing
 from agent.turns.needs import Limits, Ports, policy_of
 from agent.turns.paying import account_of, ask_paid
-from agent.turns.prompting import prompt_for
 from agent.turns.watching import Watch
 from contracts.company import CompanySettings
 from contracts.ids import answer_id
-from runtime.gen_ai import SPAN_COMMIT, SPAN_CONTEXT
+from runtime.gen_ai import SPAN_COMMIT
 from runtime.telemetry import span
 
 log = structlog.get_logger(__name__)
@@ -71,12 +71,11 @@ class Drive:
         self._task: asyncio.Task[object] | None = None
         self._stopped: Interrupted | None = None
         self._stoppable = False
+        self._due = False
         self._seen: Seen | None = None
-        self._history: tuple[int, asyncio.Task[History]] | None = None
+        self._knowing = Knowing(ports, limits, key)
         self._deltas: Deltas | None = None
         self._appending: Journal | None = None
-        self._inputs: Inputs | None = None
-        self._tools: tuple[Tool, ...] = ()
         self.driving: str | None = None
         self.opened: str | None = None
         self.message_id = ""
@@ -88,7 +87,8 @@ class Drive:
         settings = await self._settings()
         clock, delay = self._ports.clock, policy_of(settings).delay
         if clock.now() >= self._stored_at + delay:
-            self._start_history(trigger.seq)
+            self._due = True
+            self._knowing.begin(trigger.seq)
         while not isinstance(effect, Done | Later):
             event = await self._perform(effect)
             settings = await self._settings()
@@ -113,8 +113,7 @@ class Drive:
         self._watch.close()
         if self._deltas is not None:
             self._deltas.stop()
-        if self._history is not None:
-            self._history[1].cancel()
+        self._knowing.close()
 
     async def _perform(self, effect: Effect) -> Event:
         match effect:
@@ -147,6 +146,8 @@ class Drive:
         except BaseException:
             reading.cancel()
             raise
+        if self._due and seen.view.unanswered:
+            self._knowing.begin_context(seen)
         journal, revision = await reading
         return Looked(seen.view, journal, revision)
 
@@ -174,7 +175,13 @@ class Drive:
         left = journal.deadline - self._ports.clock.now()
         if left <= 0:
             return AskFailed("DEADLINE", "no time is left for the model", final=True)
-        prompt = await self._prompt(effect, settings, seen, min(left, self._limits.model))
+        own = await self._knowing.own_reply(effect, seen)
+        if own is not None:
+            deltas.restart()
+            deltas.text(own.text)
+            deltas.flush()
+            return Replied(own)
+        prompt = await self._knowing.prompt(effect, settings.config, seen, min(left, self._limits.model))
         account = account_of(self._key, seen.asker, journal)
         deltas.restart()
         seen_before = self._first_stop(effect, settings)
@@ -197,16 +204,6 @@ class Drive:
             return AskFailed("LLM_UNAVAILABLE", str(error))
         deltas.flush()
         return Replied(reply)
-
-    async def _prompt(self, effect: Ask, settings: CompanySettings, seen: Seen, seconds: float) -> Prompt:
-        with span(SPAN_CONTEXT):
-            said = self._start_history(effect.view.n)
-            tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
-            history = await said
-        self._inputs, self._tools = Inputs(seen, history), tools
-        return prompt_for(
-            settings.config, seen.asker, history, effect.journal, tools, last=effect.last, time_limit=seconds
-        )
 
     def _first_stop(self, effect: Ask, settings: CompanySettings) -> Interrupted | None:
         journal, policy = effect.journal, policy_of(settings)
@@ -310,13 +307,20 @@ class Drive:
             self._running_deltas().end("run.error", {"code": code, "message": ending.text})
         else:
             self._running_deltas().end("run.finished", {"usage": _usage(journal)})
+            self._summarize(seen.asker, settings)
         return Stored(appending.seq)
 
     def _record(self, journal: Journal, settings: CompanySettings) -> None:
         """Whoever only appended what another agent had prepared does not know what it was made from."""
-        if self._inputs is not None:
-            now = self._ports.clock.now()
-            self._ports.records.ended(self._key, EndedTurn(self._inputs, journal, self._tools, settings.version, now))
+        known, now = self._knowing, self._ports.clock.now()
+        if known.inputs is not None:
+            self._ports.records.ended(self._key, EndedTurn(known.inputs, journal, known.tools, settings.version, now))
+
+    def _summarize(self, asker: Asker, settings: CompanySettings) -> None:
+        """A customer's conversation whose prompt had to be summed up by rules: a model does it better, later."""
+        done, context = self._knowing.compressed, self._knowing.context
+        if done is not None and context is not None and "summarize_conversation" in done.strategies and done.dropped:
+            self._ports.summaries.want(self._key, asker, settings.config, done.dropped[-1].seq)
 
     # ------------------------------------------------------------ what is known
 
@@ -338,15 +342,6 @@ class Drive:
         if self._deltas is None:
             raise RuntimeError("no turn is open")
         return self._deltas
-
-    def _start_history(self, seq: int) -> "asyncio.Task[History]":
-        """What was said up to `seq`, on its way: as begun before, or from now on."""
-        if self._history is None or self._history[0] != seq:
-            task = asyncio.create_task(self._ports.histories.up_to(self._key, seq))
-            # Whoever does not wait for it must not be told of its failure either.
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._history = (seq, task)
-        return self._history[1]
 
 
 def _failure(journal: Journal, settings: CompanySettings, asker: Asker) -> str:

@@ -3,19 +3,24 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent.domain.context.compression import DEFAULT_WINDOW, Window
 from agent.domain.turn.log import Policy
 from agent.ports import (
     BusClock,
     Catalogue,
     ChatLog,
     Companies,
+    Contexts,
     Drivers,
+    Encoders,
     Failures,
     Histories,
     Journals,
     Key,
     Live,
     Models,
+    OwnCalls,
+    Summaries,
     ToolCalls,
 )
 from agent.recording.turn import EndedTurn
@@ -48,15 +53,23 @@ class Ports:
     clock: BusClock
     spending: Spending
     records: Records
+    contexts: Contexts
+    encoders: Encoders
+    own: OwnCalls
+    summaries: Summaries
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds: of a turn, of one model call, of one tool call."""
+    """Seconds: of a turn, of one model call, of one tool call. Tokens: of system prompt and messages, and of a model
+    whose window nobody knows.
+    """
 
     turn: float = 120.0
     model: float = 60.0
     tool: float = 45.0
+    window: Window = DEFAULT_WINDOW
+    model_window: int = 128_000
 
 
 def policy_of(settings: CompanySettings | None) -> Policy:

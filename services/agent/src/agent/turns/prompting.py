@@ -1,14 +1,14 @@
-"""From what is known of a conversation to one call of the model: the five layers and the turn's calls, inside the window."""
+"""From what is known of a conversation to one call of the model: the five layers and the turn's calls, made to fit."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from agent.domain.context.compression import KEPT, Compressed, Draft, Window, compress
+from agent.domain.context.compression import DEFAULT_WINDOW, KEPT, Compressed, Draft, Window, compress
 from agent.domain.context.tokens import Counter, most_tokens
 from agent.domain.prompt.copilot import Customer, copilot_sections
-from agent.domain.prompt.layers import VisitorInfo, enough_looked_up, system_prompt
-from agent.domain.prompt.messages import alternating, step_messages
+from agent.domain.prompt.layers import VisitorInfo, system_prompt
+from agent.domain.prompt.messages import conversation
 from agent.domain.turn.journal import Journal
 from agent.measures import COMPRESSED_TOKENS, COMPRESSION, ORIGINAL_TOKENS, STRATEGIES
 from agent.ports import Asker, Encoders, History, Prompt, Tool
@@ -18,6 +18,8 @@ from runtime.telemetry import current_span
 
 MESSAGES = 20
 """Messages of the fifth layer."""
+UNBOUNDED = 10**9
+"""Tokens of a model that has no window."""
 MANY = 30_000
 """Characters that were never counted, from which counting moves to a thread."""
 
@@ -34,8 +36,7 @@ class Material:
     last: bool
     time_limit: float
     context: FullContext | None = None
-    summary: str | None = None
-    window: Window = field(default_factory=Window)
+    window: Window = DEFAULT_WINDOW
 
 
 class Composer:
@@ -43,10 +44,6 @@ class Composer:
 
     def __init__(self, material: Material) -> None:
         self._of = material
-        steps = step_messages(material.journal.steps)
-        if material.last and material.tools:
-            steps.append({"role": "system", "content": enough_looked_up(material.asker.language)})
-        self._steps = steps
 
     @property
     def draft(self) -> Draft:
@@ -58,16 +55,22 @@ class Composer:
         later = sum(message.seq > stored.up_to_seq for message in spoken)
         return Draft(spoken[-max(later, KEPT) :], context, stored.text)
 
-    def render(self, draft: Draft) -> list[Mapping[str, Any]]:
+    def render(self, draft: Draft) -> Sequence[Mapping[str, Any]]:
         """The messages of a draft."""
-        spoken = ((said.mine, said.text) for said in draft.spoken[-MESSAGES:])
-        return [{"role": "system", "content": self._system(draft)}, *alternating(spoken), *self._steps]
+        of = self._of
+        return conversation(
+            self._system(draft),
+            ((said.mine, said.text) for said in draft.spoken[-MESSAGES:]),
+            of.journal.steps,
+            language=of.asker.language,
+            last=of.last and bool(of.tools),
+        )
 
-    def prompt(self, messages: list[Mapping[str, Any]] | Compressed) -> Prompt:
+    def prompt(self, messages: Sequence[Mapping[str, Any]]) -> Prompt:
         """The prompt with these messages."""
         of = self._of
         return Prompt(
-            messages=messages.messages if isinstance(messages, Compressed) else messages,
+            messages=messages,
             tools=of.tools,
             tool_choice="none" if of.last or not of.tools else "auto",
             model=of.config.preferred_model,
@@ -107,7 +110,9 @@ class Composer:
         )
 
 
-async def prompt_for(material: Material, encoders: Encoders, model: str, model_window: int) -> tuple[Prompt, Compressed]:
+async def prompt_for(
+    material: Material, encoders: Encoders, model: str, model_window: int
+) -> tuple[Prompt, Compressed]:
     """The prompt of the turn's next model call, and what was done to make it fit.
 
     `model_window`: tokens of the model that will be asked, for prompt, tools and response together.
@@ -126,12 +131,19 @@ async def prompt_for(material: Material, encoders: Encoders, model: str, model_w
         draft,
         composer.render,
         counter,
-        material.window.within(free - counter.tools(material.tools)),
+        _window(material, model_window, counter),
         material.asker.language,
     )
     if done.compressed:
         tell(done)
-    return composer.prompt(done), done
+    return composer.prompt(done.messages), done
+
+
+def _window(material: Material, model_window: int, counter: Counter) -> Window:
+    if model_window >= UNBOUNDED:
+        return replace(material.window, most=UNBOUNDED)
+    free = model_window - material.config.max_response_tokens - counter.tools(material.tools)
+    return material.window.within(free)
 
 
 def tell(done: Compressed) -> None:

@@ -1,5 +1,5 @@
-"""Keeps a prompt inside its window: three strategies in their order, each only while the prompt is above the target, and
-what is huge all the same is cut where everybody can see it.
+"""Keeps a prompt inside its window: three strategies in their order, each only while the prompt is above the target,
+and what is huge all the same is cut where everybody can see it.
 
 Pure: the prompt is rendered and counted by what the caller hands in, so that what is counted is what is sent.
 """
@@ -47,6 +47,9 @@ class Window:
             return self
         room = max(room, 1)
         return Window(room, min(self.compress_above, room), min(self.target, room))
+
+
+DEFAULT_WINDOW = Window()
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,8 @@ _SAY: dict[str, dict[Language, str]] = {
         "en": "No order is waiting for your confirmation.",
     },
     "away": {
-        "es": "Ahora no puedo hacerlo: el servicio no responde. La orden sigue pendiente; vuelve a decir sí en un momento.",
-        "en": "I cannot do that right now: the service does not answer. The order still waits; say yes again in a moment.",
+        "es": "Ahora no puedo hacerlo: el servicio no responde. La orden sigue pendiente; di sí otra vez en un rato.",
+        "en": "I cannot do that right now: the service does not answer. The order still waits; say yes again later.",
     },
     "changed": {
         "es": "Esta orden no es la que se te mostró. Mírala otra vez antes de confirmarla.",

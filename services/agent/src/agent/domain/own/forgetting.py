@@ -39,7 +39,29 @@ _LEVELS = {
     "intermediate": ("intermediate", "intermedio"),
     "advanced": ("advanced", "avanzad"),
 }
-_SMALL = frozenset("my mi mis all todo toda todos todas the trading like gusta gustan prefer prefiero i am soy ser".split())
+_SMALL = frozenset(
+    [
+        "my",
+        "mi",
+        "mis",
+        "all",
+        "todo",
+        "toda",
+        "todos",
+        "todas",
+        "the",
+        "trading",
+        "like",
+        "gusta",
+        "gustan",
+        "prefer",
+        "prefiero",
+        "i",
+        "am",
+        "soy",
+        "ser",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +89,11 @@ def forgetting(memory: LongTermMemory, about: str) -> Forgetting:
     if len(kept_symbols) < len(memory.favorite_symbols):
         patch.setdefault("favoriteSymbols", kept_symbols)
         gone.extend(one for one in memory.favorite_symbols if one in symbols)
-    single = (("tradingStyle", memory.trading_style), ("riskProfile", memory.risk_profile), ("experience", memory.experience))
+    single = (
+        ("tradingStyle", memory.trading_style),
+        ("riskProfile", memory.risk_profile),
+        ("experience", memory.experience),
+    )
     for name, value in single:
         marks = (_STYLE_WORDS | _LEVELS).get(value or "", ())
         if value and name not in patch and any(mark in said for mark in marks):

@@ -1,4 +1,4 @@
-"""Plain requests about what is remembered, in es and en: show it, forget something, forget everything, remember this."""
+"""Plain requests about what is remembered, in es and en: show it, forget something or everything, remember this."""
 
 import re
 from dataclasses import dataclass
@@ -19,24 +19,26 @@ _READ = re.compile(
     r"(?:,? (?:please|por favor))?"
 )
 _ALL = re.compile(
-    rf"{_POLITE}(?:(?:forget|delete|erase|clear|wipe)(?: me)? (?:everything|all)(?: (?:that )?you (?:know|remember|have stored|"
-    r"have saved)| that)?(?: (?:about|of|on) me)?|(?:delete|erase|clear|wipe|reset) (?:my memory|your memory of me)|"
+    rf"{_POLITE}(?:(?:forget|delete|erase|clear|wipe)(?: me)? (?:everything|all)"
+    r"(?: (?:that )?you (?:know|remember|have stored|have saved)| that)?(?: (?:about|of|on) me)?|"
+    r"(?:delete|erase|clear|wipe|reset) (?:my memory|your memory of me)|"
     r"(?:olvida|borra|elimina)(?:te)?(?: de)? todo(?: lo que)?(?: (?:sabes|recuerdas|tienes guardado|guardas))?"
     r"(?: (?:de|sobre|acerca de) mi)?|(?:borra|elimina|limpia|reinicia) (?:mi memoria|tu memoria de mi))"
     r"(?:,? (?:please|por favor))?"
 )
 _ABOUT_ME = re.compile(r"\b(me|mi|my memory|memoria|know|remember|sabes|recuerdas|guardado|guardas|stored|saved)\b")
 _FORGET = re.compile(
-    rf"{_POLITE}(?:(?:forget|stop remembering|don'?t remember|do not remember|no longer remember|"
-    r"remove from (?:your|my) memory|delete from (?:your|my) memory)(?: (?:about|that|what i said about))*|"
+    rf"{_POLITE}(?:(?:forget|stop remembering|don'?t remember|do not remember|no longer remember)"
+    r"(?: (?:about|that|what i said about))*|"
     r"(?:olvida(?:te)?|borra de tu memoria|elimina de tu memoria|quita de tu memoria|deja de recordar|"
     r"ya no recuerdes|no recuerdes)(?: (?:de|que|lo de|lo que dije de|lo que dije sobre|sobre))*):? (?P<what>\S.*)"
 )
 _NOTE = re.compile(
     rf"{_POLITE}(?:remember|keep in mind|don'?t forget|make a note|recuerda(?:me)?|acuerdate(?: de)?|ten en cuenta|"
-    r"no olvides|no te olvides de|anota|toma nota)(?: de)?(?: (?:that|que)|:|,| (?=(?:my|mi|mis|i|i'm|to)\b)) ?(?P<what>\S.*)"
+    r"no olvides|no te olvides de|anota|toma nota)(?: de)?(?: (?:that|que)|:|,| (?=(?:my|mi|mis|i|i'm|to)\b))"
+    r" ?(?P<what>\S.*)"
 )
-_NOTHING = frozenset("it this that lo eso esto me everything all todo".split())
+_NOTHING = frozenset(("it", "this", "that", "lo", "eso", "esto", "me", "everything", "all", "todo"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def finished(journal: Journal) -> list[Call]:
 
 def said(text: str) -> Reply:
     """An answer of the rules."""
-    return Reply(text=text, model=OFFLINE_MODEL, provider=RULES)
+    return Reply(text=text, model=OFFLINE_MODEL, provider="offline")
 
 
 def _step(*calls: tuple[str, dict[str, Any]]) -> Reply:

@@ -21,10 +21,10 @@ _YES = (
 )
 _WEAK_YES = r"y|s|k|ok|okay|okey|vale|bueno|va|perfect|perfecto|great|genial|listo|sounds good"
 _NO = (
-    r"no|n|nope|nah|no way|cancel(?:led)?|cancel it|reject(?:ed)?|decline|dont|don t|do not|do not do it|don t do it|stop|"
-    r"never ?mind|forget it|forget the order|not now|"
-    r"cancel(?:a|ar|alo|ala|ada|ado)|rechaz(?:o|a|ar|alo|ala)|mejor no|no lo hagas|no la hagas|olvidalo|olvida la orden|olvida el pedido|dejalo|"
-    r"ahora no|para nada|👎|❌"
+    r"no|n|nope|nah|no way|cancel(?:led)?|cancel it|reject(?:ed)?|decline|dont|don t|do not|do not do it|don t do it|"
+    r"stop|never ?mind|forget it|forget the order|not now|"
+    r"cancel(?:a|ar|alo|ala|ada|ado)|rechaz(?:o|a|ar|alo|ala)|mejor no|no lo hagas|no la hagas|olvidalo|"
+    r"olvida la orden|olvida el pedido|dejalo|ahora no|para nada|👎|❌"
 )
 _FILLER = (
     r"please|thanks|thank you|thx|it|this|that|the order|my order|this order|now|"

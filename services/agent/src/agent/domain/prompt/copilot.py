@@ -77,7 +77,9 @@ def _timezone(words: Words, context: FullContext) -> str | None:
         return None
     if context.system is None:
         return context.user.timezone
-    return f"{context.user.timezone} ({words.now} {context.system.current_date.isoformat()} {context.system.current_time})"
+    return (
+        f"{context.user.timezone} ({words.now} {context.system.current_date.isoformat()} {context.system.current_time})"
+    )
 
 
 def _market(words: Words, market: ContextMarket, zone: tzinfo) -> str | None:

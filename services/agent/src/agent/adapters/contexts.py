@@ -1,0 +1,62 @@
+"""A customer's context and their conversation's summary, from memory (ports.Contexts)."""
+
+from importlib.metadata import version
+
+import structlog
+
+from agent.ports import Asker, Key
+from contracts.context_rpc import CONTEXT, SUMMARY_SAVE, ContextRequest, FullContext, Summary, SummarySaveRequest
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+
+log = structlog.get_logger(__name__)
+
+DEADLINE = 2.0
+"""Seconds for everything: memory leaves out what is slow long before."""
+SAVE_DEADLINE = 5.0
+LONGEST = 8_000
+AGENT_VERSION = version("nexus-agent")
+
+
+class Contexts:
+    """One request a turn. Without it the turn goes on with what the principal says."""
+
+    def __init__(self, rpc: RpcClient) -> None:
+        self._rpc = rpc
+
+    async def full(self, key: Key, asker: Asker, text: str, seq: int, messages: int = 1) -> FullContext | None:
+        """Everything about the turn of the message `text`, with at most so many messages; None: not to be had."""
+        if asker.user is None:
+            return None
+        request = ContextRequest(
+            company_id=key.company,
+            conversation_id=key.conversation,
+            user_id=asker.user,
+            role=asker.role,
+            plan=asker.plan,
+            language=asker.language,
+            text=text[:LONGEST],
+            up_to_seq=seq,
+            limit=messages,
+            agent_version=AGENT_VERSION,
+        )
+        try:
+            return await self._rpc.call(CONTEXT, request, deadline=DEADLINE)
+        except RpcError as error:
+            log.warning("context.unavailable", conversation=key.conversation, reason=error.code)
+            return None
+
+    async def save(self, key: Key, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
+        """Keeps a summary in place of `over`; whoever was faster has made one as good."""
+        request = SummarySaveRequest(
+            company_id=key.company,
+            conversation_id=key.conversation,
+            text=summary,
+            up_to_seq=up_to,
+            messages=messages,
+            over=over.version if over else None,
+        )
+        try:
+            await self._rpc.call(SUMMARY_SAVE, request, deadline=SAVE_DEADLINE)
+        except RpcError as error:
+            log.warning("summary.not_kept", conversation=key.conversation, reason=error.code)

@@ -1,0 +1,136 @@
+"""What memory and the market-adapter answer about a customer, on the agent's stage."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from contracts import market_rpc, memory_rpc
+from contracts.context_rpc import (
+    CONTEXT,
+    SUMMARY_SAVE,
+    ContextConversation,
+    ContextRequest,
+    ContextUser,
+    FullContext,
+    Summary,
+    SummarySaved,
+    SummarySaveRequest,
+)
+from contracts.events.chat import Action, ActionState
+from contracts.memory_rpc import LongTermMemory
+from contracts.rpc import HistoryMessage
+from runtime.errors import RpcError
+from runtime.rpc import RpcServer
+
+
+@dataclass
+class CopilotSide:
+    """`context`: what is put into every context beside user and conversation; `away`: nothing answers."""
+
+    memory: LongTermMemory = field(default_factory=LongTermMemory)
+    actions: dict[str, Action] = field(default_factory=dict[str, Action])
+    decided: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    context: FullContext = field(default_factory=FullContext)
+    messages: list[HistoryMessage] = field(default_factory=list[HistoryMessage])
+    summaries: list[Summary] = field(default_factory=list[Summary])
+    asked: list[ContextRequest] = field(default_factory=list[ContextRequest])
+    away: bool = False
+
+    async def serve(self, server: RpcServer) -> None:
+        """The methods that the agent asks."""
+        await server.serve(CONTEXT, self._full)
+        await server.serve(SUMMARY_SAVE, self._save)
+        await server.serve(memory_rpc.MEMORY_GET, self._get)
+        await server.serve(memory_rpc.MEMORY_PATCH, self._patch)
+        await server.serve(memory_rpc.MEMORY_DELETE, self._delete)
+        await server.serve(market_rpc.ACTION_DECIDE, self._decide)
+        await server.serve(market_rpc.ACTIONS_PENDING, self._pending)
+
+    def order(self, action_id: str, symbol: str = "AAPL", **details: Any) -> dict[str, Any]:
+        """A pending order, and what create_paper_order answers when it makes it."""
+        fields = {"symbol": symbol, "side": "buy", "orderType": "market", "quantity": "5", "status": "pending"}
+        self.actions[action_id] = Action(
+            id=action_id,
+            kind="paper_order",
+            state=ActionState.PENDING,
+            summary=f"buy 5 {symbol}",
+            details={**fields, "contentHash": f"hash-{action_id}", **details},
+        )
+        return {
+            "action_id": action_id,
+            "status": "pending_confirmation",
+            "order": {"symbol": symbol, "side": "buy", "order_type": "market", "quantity": 5.0},
+            "estimate": {"price": 10.0, "amount": 50.0, "cash_after": 99_950.0, "currency": "USD"},
+            "content_hash": f"hash-{action_id}",
+            "expires_at": "2030-01-01T00:00:00Z",
+        }
+
+    async def _full(self, request: ContextRequest) -> FullContext:
+        self._present()
+        self.asked.append(request)
+        summary = self.summaries[-1] if self.summaries else None
+        covered = summary.up_to_seq if summary else 0
+        recent = [one for one in self.messages if covered < one.seq <= request.up_to_seq][-request.limit :]
+        conversation = ContextConversation(
+            id=request.conversation_id, recent_messages=recent, up_to_seq=request.up_to_seq, summary=summary
+        )
+        user = ContextUser(id=request.user_id, plan=request.plan, preferences=self.memory.preferences)
+        return self.context.model_copy(update={"user": user, "conversation": conversation})
+
+    async def _save(self, request: SummarySaveRequest) -> SummarySaved:
+        self._present()
+        version = self.summaries[-1].version if self.summaries else None
+        if request.over != version:
+            return SummarySaved(saved=False, summary=self.summaries[-1] if self.summaries else None)
+        summary = Summary(
+            text=request.text,
+            up_to_seq=request.up_to_seq,
+            messages=request.messages,
+            version=f"v{len(self.summaries) + 1}",
+            updated_at=datetime.now(UTC),
+        )
+        self.summaries.append(summary)
+        return SummarySaved(saved=True, summary=summary)
+
+    async def _get(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
+        del request
+        self._present()
+        return memory_rpc.MemoryReply(memory=self.memory)
+
+    async def _patch(self, request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
+        self._present()
+        wire = {**self.memory.to_wire(), **request.patch}
+        kept = {name: value for name, value in wire.items() if value is not None}
+        self.memory = LongTermMemory.model_validate(kept)
+        return memory_rpc.MemoryReply(memory=self.memory)
+
+    async def _delete(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryDeleteReply:
+        del request
+        self._present()
+        self.memory = LongTermMemory()
+        return memory_rpc.MemoryDeleteReply(deleted=True)
+
+    async def _pending(self, request: market_rpc.UserRef) -> market_rpc.PendingActionsReply:
+        del request
+        self._present()
+        waiting = [one for one in self.actions.values() if one.state is ActionState.PENDING]
+        return market_rpc.PendingActionsReply(actions=waiting)
+
+    async def _decide(self, request: market_rpc.ActionDecideRequest) -> market_rpc.ActionReply:
+        self._present()
+        action = self.actions.get(request.action_id)
+        if action is None:
+            raise RpcError("NOT_FOUND", "no such action")
+        if request.content_hash not in (None, action.details["contentHash"]):
+            raise RpcError("CONFLICT", "not what was shown")
+        if action.state is ActionState.PENDING:
+            self.decided.append((request.action_id, request.decision))
+            yes = request.decision == "confirm"
+            state, status = (ActionState.CONFIRMED, "open") if yes else (ActionState.REJECTED, "rejected")
+            action = action.model_copy(update={"state": state, "details": {**action.details, "status": status}})
+            self.actions[request.action_id] = action
+        return market_rpc.ActionReply(action=action)
+
+    def _present(self) -> None:
+        if self.away:
+            raise RpcError("UNAVAILABLE", "away", retryable=True)
