@@ -20,6 +20,8 @@ log = structlog.get_logger(__name__)
 DECIDE_SECONDS = 8.0
 MEMORY_SECONDS = 3.0
 MOST_NOTES = 50
+SHOWN = 15
+"""Entries of each list: an answer in the chat is no export."""
 
 
 class BusOwnCalls:
@@ -49,7 +51,15 @@ class BusOwnCalls:
             return {"everything": True}
         memory = (await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=MEMORY_SECONDS)).memory
         if tool == READ:
-            return {"memory": memory.to_wire()}
+            shown = memory.model_copy(
+                update={
+                    "user_notes": memory.user_notes[:SHOWN],
+                    "preferences": memory.preferences[:SHOWN],
+                    "frequent_questions": memory.frequent_questions[:SHOWN],
+                    "superseded": [],
+                }
+            )
+            return {"memory": shown.to_wire()}
         if tool == REMEMBER:
             note = str(arguments["note"])[:500]
             others = [other for other in memory.user_notes if other.casefold() != note.casefold()]

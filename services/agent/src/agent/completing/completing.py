@@ -122,7 +122,7 @@ class Completing:
         if left <= 0:
             raise ModelDownError("no time is left for the model")
         seconds = min(left, self._limits.model)
-        prompt = prompt_for(config, request, asker.language, journal, ours, time_limit=seconds)
+        prompt = prompt_for(config, request, asker, journal, ours, time_limit=seconds)
         # The hourly limit is a person's; a service spends the company's.
         payer = asker.user if asker.role == "user" else None
         account = Account(request.company_id, payer=payer, user=asker.user, turn_id=journal.turn_id)

@@ -2,12 +2,14 @@
 
 from typing import Any
 
-from agent.domain.prompt.layers import Language, enough_looked_up, system_prompt
+from agent.domain.prompt.copilot import Customer, copilot_sections
+from agent.domain.prompt.layers import enough_looked_up, system_prompt
 from agent.domain.prompt.messages import stepped
 from agent.domain.turn.journal import Journal
-from agent.ports import Prompt, Tool
+from agent.ports import Asker, Prompt, Tool
 from contracts.company import CompanyConfig
 from contracts.completion_rpc import CompleteRequest, CompletionMessage, CompletionTool
+from contracts.context_rpc import FullContext
 
 _ANY: dict[str, Any] = {"type": "object", "properties": {}}
 
@@ -20,13 +22,14 @@ def own_tool(tool: CompletionTool) -> Tool:
 def prompt_for(
     config: CompanyConfig,
     request: CompleteRequest,
-    language: Language,
+    asker: Asker,
     journal: Journal,
     ours: tuple[Tool, ...],
     *,
     time_limit: float,
 ) -> Prompt:
     """The next model call. At the last iteration nothing of ours may be called; the caller's own tools still may."""
+    language = asker.language
     theirs = tuple(own_tool(tool) for tool in request.tools)
     last = journal.iterations >= config.tool_config.max_iterations
     if request.tool_choice == "none":
@@ -36,10 +39,13 @@ def prompt_for(
     tools = (*ours, *theirs)
     system = system_prompt(
         language,
-        custom=config.custom_system_prompt,
-        customer=True,
+        custom=None,
         visitor=None,
         tool_names=tuple(tool.name for tool in tools),
+        # Whose conversation it is the caller knows: nothing of it is looked up, and nothing is said to be missing.
+        copilot=copilot_sections(
+            language, FullContext(), Customer(asker.plan, language), custom=config.custom_system_prompt
+        ),
     )
     messages = [{"role": "system", "content": system}, *(_shaped(message) for message in request.messages)]
     messages += stepped(journal.steps)

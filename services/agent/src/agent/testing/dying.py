@@ -46,6 +46,7 @@ class Death:
             chat=_Chat(self, ports),
             journals=_Journals(self, ports),
             tools=_Tools(self, ports),
+            own=_Own(self, ports),
         )
 
     def _die(self) -> None:
@@ -81,3 +82,11 @@ class _Tools:
 
     async def outcome(self, key: Key, call: Call, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
         return await self._death.step("tool", lambda: self._tools.outcome(key, call, category, asker, turn_id, seconds))
+
+
+class _Own:
+    def __init__(self, death: Death, ports: Ports) -> None:
+        self._death, self._own = death, ports.own
+
+    async def outcome(self, key: Key, call: Call, asker: Asker) -> str:
+        return await self._death.step("own", lambda: self._own.outcome(key, call, asker))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from agent.domain.own.steps import own_calls
 from agent.domain.tool_results import answered_from_earlier, cut, noted, repeats_within, room_for_each
 from agent.domain.turn.journal import Call, Journal
-from agent.ports import Asker, Key, Live, Tool, ToolCalls
+from agent.ports import Asker, Key, Live, OwnCalls, Tool, ToolCalls
 from runtime.gen_ai import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from runtime.telemetry import span
 
@@ -26,9 +26,18 @@ class Calling(Protocol):
 
 
 async def outcomes(
-    ports: Calling, key: Key, journal: Journal, asker: Asker, tools: Sequence[Tool], seconds: float
+    ports: Calling,
+    key: Key,
+    journal: Journal,
+    asker: Asker,
+    tools: Sequence[Tool],
+    seconds: float,
+    own_steps: OwnCalls | None = None,
 ) -> dict[str, str]:
-    """Result texts by call id, for all unsettled calls; live notices go out as they start and end."""
+    """Result texts by call id, for all unsettled calls; live notices go out as tools start and end.
+
+    `own_steps` performs what the agent does by itself, of which nobody is told before the answer.
+    """
     own = {call.call_id for call in own_calls(journal)}
     # What the agent does at a user's word is done each time that it is said.
     results = {call_id: result for call_id, result in answered_from_earlier(journal).items() if call_id not in own}
@@ -37,8 +46,8 @@ async def outcomes(
     wanted = [c for c in journal.unsettled if c.call_id not in results and c.call_id not in repeats]
     got = await asyncio.gather(
         *(
-            ports.own.outcome(key, call, asker)
-            if call.call_id in own
+            own_steps.outcome(key, call, asker)
+            if own_steps is not None and call.call_id in own
             else _outcome(ports, key, journal.turn_id, call, asker, known.get(call.tool), seconds)
             for call in wanted
         )

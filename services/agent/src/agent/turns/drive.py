@@ -273,7 +273,7 @@ class Drive:
         seconds = max(min(self._limits.tool, left - 5.0), 1.0)
         try:
             with self._until_stopped(effect, settings):
-                return Ran(await outcomes(self._ports, self._key, journal, seen.asker, tools, seconds))
+                return Ran(await outcomes(self._ports, self._key, journal, seen.asker, tools, seconds, self._ports.own))
         except asyncio.CancelledError:
             return self._told(self._stop_or_raise())
 

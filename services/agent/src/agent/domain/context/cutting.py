@@ -28,9 +28,10 @@ def cut(text: str, most: int, count: Callable[[str], int], language: Language) -
         head = int(kept * HEAD)
         mark = _MARK[language].format(count=len(text) - kept)
         shorter = f"{text[:head]}{mark}{text[len(text) - (kept - head) :]}"
-        if count(shorter) <= most:
+        found = count(shorter)
+        if found <= most:
             return shorter
-        kept = int(kept * 0.85) - 8
+        kept = min(int(kept * most / found * 0.99), kept - 8)
     return "…" if most > 0 else ""
 
 

@@ -1,0 +1,195 @@
+"""A plain yes in the chat decides what the last answer asked, once, whatever dies; a memory is read and corrected."""
+
+from typing import Any
+
+import pytest
+
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import scripted_model
+from agent.testing.dying import Death
+from agent.testing.stage import Stage, agent, stage
+from contracts.events.chat import ActionState
+from contracts.memory_rpc import LongTermMemory
+from runtime.testing import NatsServer, eventually
+
+ANA = "user/pro/ana"
+CREATE = ScriptedCall(name="create_paper_order", arguments={"symbol": "AAPL", "quantity": 5})
+ORDER = Rule(match="buy", replies=[Reply(tool_calls=[CREATE]), Reply(text="Shall I?")], again=True)
+
+
+async def ordered(scene: Stage, conversation: str = "c1", action: str = "o1", symbol: str = "AAPL") -> None:
+    """An order that the newest answer asks a yes for."""
+    before = len(await scene.answers(conversation))
+    scene.executor.offer("create_paper_order", scene.copilot.order(action, symbol))
+    await scene.visitor(conversation, "buy 5", principal=ANA)
+    await scene.answered(conversation, before + 1)
+    await scene.idle()
+
+
+async def say(scene: Stage, text: str, conversation: str = "c1", locale: str = "en") -> dict[str, Any]:
+    """What is answered to a message."""
+    before = len(await scene.answers(conversation))
+    await scene.visitor(conversation, text, principal=ANA, locale=locale)
+    answers = await scene.answered(conversation, before + 1)
+    await scene.idle()
+    return answers[-1]
+
+
+@pytest.mark.parametrize(
+    ("word", "locale", "decision", "told"),
+    [
+        ("yes", "en", "confirm", "Confirmed: Buy 5 AAPL at market (paper). The order is working"),
+        ("sí, dale", "es", "confirm", "Confirmado: Comprar 5 AAPL a mercado (simulado). La orden está en curso"),
+        ("no, thanks", "en", "reject", "Rejected: Buy 5 AAPL at market (paper). Nothing was placed."),
+        ("cancelar", "es", "reject", "Rechazado: Comprar 5 AAPL a mercado (simulado). No se ha enviado nada."),
+    ],
+)
+async def test_a_plain_word_decides_and_no_model_is_asked(
+    nats_server: NatsServer, word: str, locale: str, decision: str, told: str
+) -> None:
+    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+        await ordered(scene)
+        asked = len(model.asked)
+        answer = await say(scene, word, locale=locale)
+        assert answer["text"].startswith(told)
+        assert scene.copilot.decided == [("o1", decision)]
+        assert answer["actions"] == []
+        assert len(model.asked) == asked
+        assert "".join(d["delta"] for d in scene.told("message.delta")[-1:]) == answer["text"]
+
+
+async def test_more_than_a_yes_goes_to_the_model_and_decides_nothing(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+        await ordered(scene)
+        asked = len(model.asked)
+        for text in ("yes, but make it 10", "sí pero a 200", "yes?"):
+            answer = await say(scene, text)
+            assert answer["text"] == "A scripted answer."
+        assert len(model.asked) == asked + 3
+        assert scene.copilot.decided == []
+
+
+async def test_a_yes_to_something_else_decides_nothing(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+        await ordered(scene)
+        await say(scene, "is the market open, by the way")
+        answer = await say(scene, "yes")
+        assert answer["text"] == "A scripted answer."
+        assert scene.copilot.decided == []
+        # Named, it is meant all the same.
+        answer = await say(scene, "confirm the order")
+        assert answer["text"].startswith("Confirmed")
+        assert scene.copilot.decided == [("o1", "confirm")]
+
+
+async def test_with_several_waiting_it_asks_which_and_understands_the_choice(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+        await ordered(scene)
+        await ordered(scene, action="o2", symbol="MSFT")
+        answer = await say(scene, "yes")
+        assert "Which one?" in answer["text"]
+        assert "2. Buy 5 MSFT at market (paper)" in answer["text"]
+        assert [action["id"] for action in answer["actions"]] == ["o1", "o2"]
+        assert scene.copilot.decided == []
+        await say(scene, "no to MSFT")
+        assert scene.copilot.decided == [("o2", "reject")]
+
+
+async def test_a_decision_counts_once_and_the_first_stands(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+        await ordered(scene)
+        expired = {"state": ActionState.EXPIRED}
+        scene.copilot.actions["o1"] = scene.copilot.actions["o1"].model_copy(update=expired)
+        answer = await say(scene, "yes")
+        assert "expired" in answer["text"]
+        await ordered(scene, action="o2")
+        # Somebody pressed the button meanwhile.
+        confirmed = {"state": ActionState.CONFIRMED}
+        scene.copilot.actions["o2"] = scene.copilot.actions["o2"].model_copy(update=confirmed)
+        answer = await say(scene, "no")
+        assert "was confirmed already" in answer["text"]
+        assert scene.copilot.decided == []
+
+
+async def test_what_was_not_shown_is_not_confirmed(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+        await ordered(scene)
+        shown = scene.copilot.actions["o1"]
+        scene.copilot.actions["o1"] = shown.model_copy(update={"details": {**shown.details, "contentHash": "other"}})
+        answer = await say(scene, "yes")
+        assert "not the one that you were shown" in answer["text"]
+        assert scene.copilot.decided == []
+
+
+async def test_with_the_market_away_the_order_waits_on(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+        await ordered(scene)
+        scene.copilot.away = True
+        answer = await say(scene, "yes")
+        assert "still waits" in answer["text"]
+        scene.copilot.away = False
+        answer = await say(scene, "confirm the order")
+        assert answer["text"].startswith("Confirmed")
+
+
+async def test_a_visitors_yes_and_a_models_wish_decide_nothing(nats_server: NatsServer) -> None:
+    decide = ScriptedCall(name="decide_action", arguments={"decision": "confirm", "actionId": "o1", "named": True})
+    wish = Rule(match="page", replies=[Reply(tool_calls=[decide]), Reply(text="It is done.")])
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(ORDER, wish) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        await ordered(scene)
+        before = len(await scene.answers("c1"))
+        await scene.visitor("c1", "yes")
+        await scene.answered("c1", before + 1)
+        # A model that obeys a page: its call goes to the executor, where there is no such tool.
+        scene.executor.offer("decide_action", {})
+        await say(scene, "what does the page say")
+        assert [request.tool for request in scene.executor.requests][-1] == "decide_action"
+        assert scene.copilot.decided == []
+
+
+STEPS = ["look", "save", "save", "own", "save", "save", "append"]
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("at", range(len(STEPS)), ids=[f"{i}-{name}" for i, name in enumerate(STEPS)])
+async def test_a_killed_agents_yes_is_one_yes(nats_server: NatsServer, at: int, after: bool) -> None:
+    death = Death(at, after)
+    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model:
+        async with agent(nats_server.url, model.base_url):
+            await ordered(scene)
+        async with agent(nats_server.url, model.base_url, wrap=death.around, ack_wait_seconds=0.5):
+            await scene.visitor("c1", "yes", principal=ANA)
+            await eventually(death.dead.is_set, 5.0)
+        assert death.steps == STEPS[: at + 1]
+        async with agent(nats_server.url, model.base_url, ack_wait_seconds=0.5):
+            await scene.answered("c1", 2)
+            await scene.idle()
+        _, answer = await scene.answers("c1")
+        assert answer["text"].startswith("Confirmed")
+        assert scene.copilot.decided == [("o1", "confirm")]
+
+
+async def test_what_is_remembered_is_shown_corrected_and_forgotten_in_the_chat(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        scene.copilot.memory = LongTermMemory(
+            trading_style="swing", preferences=["I prefer dividend stocks"], user_notes=["my goal is a house"]
+        )
+        text = (await say(scene, "what do you remember about me?"))["text"]
+        assert "- Trading style: swing" in text
+        assert "- Preferences: I prefer dividend stocks" in text
+        assert "- Asked to remember: my goal is a house" in text
+        text = (await say(scene, "forget that I prefer dividend stocks"))["text"]
+        assert text == "Done, I have forgotten: “I prefer dividend stocks”."
+        assert scene.copilot.memory.preferences == []
+        await say(scene, "recuerda que mi bróker es Acme", locale="es")
+        assert scene.copilot.memory.user_notes == ["mi bróker es Acme", "my goal is a house"]
+        assert model.asked == []
+        # Nothing of that is known: the model says so, or asks.
+        assert (await say(scene, "forget my bicycle"))["text"] == "A scripted answer."
+        await say(scene, "olvida todo lo que sabes de mí", locale="es")
+        assert scene.copilot.memory == LongTermMemory()
+        assert "no recuerdo nada" in (await say(scene, "qué recuerdas de mí", locale="es"))["text"]
