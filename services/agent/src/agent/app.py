@@ -41,9 +41,8 @@ from agent.assisting.needs import HelpPorts
 from agent.completing.completing import Completing
 from agent.completing.needs import CompletionPorts
 from agent.completion_methods import CompletionMethods
-from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
 from agent.domain.context.compression import Window
-from agent.handlers import LiveFacts, TurnHandler, TurnStates
+from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
 from agent.help_methods import HelpMethods
 from agent.ports import Key
 from agent.settings import AgentSettings, ModelSettings

@@ -140,8 +140,7 @@ def test_what_is_missing_is_said() -> None:
 
 def test_the_companys_own_words_stand_with_the_role() -> None:
     first = copilot_sections("en", full(), PRO, custom="You work for Acme.").split("\n\n")[0]
-    assert first.startswith("You are the copilot")
-    assert first.endswith("\nYou work for Acme.")
+    assert first.startswith("You work for Acme.\nYou are the copilot")
 
 
 def test_nothing_from_outside_can_pose_as_a_section() -> None:

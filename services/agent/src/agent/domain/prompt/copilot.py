@@ -43,7 +43,7 @@ def copilot_sections(
     conversation so far, where the prompt needs one."""
     words = WORDS[language]
     context = context or FullContext(missing=["context"])
-    role = words.role if not custom else f"{words.role}\n{custom}"
+    role = words.role if not custom else f"{custom}\n{words.role}"
     zone = _zone(context.user)
     sections = [
         role,
