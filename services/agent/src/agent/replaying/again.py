@@ -7,13 +7,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agent.adapters.encodings import Encodings
 from agent.domain.spending import Prices
 from agent.domain.turn.effects import Done, Trigger
 from agent.domain.turn.journal import Journal
 from agent.errors import UnreachableError
 from agent.ports import Models, Tool
 from agent.recording.reading import RecordedTurn
-from agent.replaying.played import NOT_IN_RECORD, Fixed, Ledger, PlayedJournals, PlayedLog, PlayedTools
+from agent.replaying.played import (
+    NOT_IN_RECORD,
+    Fixed,
+    Ledger,
+    PlayedContexts,
+    PlayedJournals,
+    PlayedLog,
+    PlayedOwnCalls,
+    PlayedTools,
+)
 from agent.turns.drive import Drive
 from agent.turns.needs import Limits, Ports
 from agent.turns.paying import Spending
@@ -67,6 +77,10 @@ async def again(turn: RecordedTurn, world: World) -> Outcome:
         clock=fixed,
         spending=Spending(fixed, ledger),
         records=fixed,
+        contexts=PlayedContexts(turn),
+        encoders=Encodings(),
+        own=PlayedOwnCalls(tools),
+        summaries=fixed,
     )
     limits = Limits(turn=turn.journal.deadline - turn.journal.started_at, model=world.model_seconds)
     drive = Drive(ports, limits, turn.key, Watches().watch(turn.key), stored_at=0.0)

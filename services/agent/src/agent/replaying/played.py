@@ -11,7 +11,8 @@ from agent.domain.turn.log import PATIENCE, LogView
 from agent.ports import Appending, Asker, Ending, History, Key, Reservation, Seen, Tool
 from agent.recording.reading import RecordedTurn
 from agent.recording.turn import EndedTurn
-from contracts.company import CompanySettings
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.context_rpc import FullContext, Summary
 
 NOT_IN_RECORD = "NOT_IN_RECORD"
 
@@ -93,6 +94,32 @@ class PlayedTools:
 
 
 @dataclass(frozen=True)
+class PlayedContexts:
+    """ports.Contexts: what was known of the customer."""
+
+    turn: RecordedTurn
+
+    async def full(self, key: Key, asker: Asker, text: str, seq: int, messages: int = 1) -> FullContext | None:
+        """The recorded context."""
+        del key, asker, text, seq, messages
+        return self.turn.inputs.context
+
+    async def save(self, key: Key, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
+        """Nothing is kept."""
+
+
+@dataclass(frozen=True)
+class PlayedOwnCalls:
+    """ports.OwnCalls: what came of the user's word then; nothing is decided again."""
+
+    tools: PlayedTools
+
+    async def outcome(self, key: Key, call: Call, asker: Asker) -> str:
+        """The recorded result, or one that says that there is none."""
+        return await self.tools.outcome(key, call, "", asker, self.tools.turn.turn_id, 0.0)
+
+
+@dataclass(frozen=True)
 class Fixed:
     """ports.Companies, Catalogue, Drivers, Failures, Live, BusClock and Budgets of a world that stands still."""
 
@@ -132,6 +159,9 @@ class Fixed:
 
     def settle(self, reservation: Reservation, used: int) -> None:
         """Nothing was taken."""
+
+    def want(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> None:
+        """A replay sums nothing up."""
 
     def ended(self, key: Key, turn: EndedTurn) -> None:
         """A replay is not recorded."""
