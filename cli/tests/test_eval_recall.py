@@ -13,6 +13,7 @@ from nexus_cli.evaluating.baselines import PlainBm25, WordOverlap
 from nexus_cli.evaluating.dataset import read
 from nexus_cli.main import app
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "recall.json"
 LOCOMO: dict[str, Any] = {
     "session_1_date_time": "1:56 pm on 8 May, 2023",
     "session_1": [
@@ -109,6 +110,17 @@ def test_a_file_that_is_not_there_is_a_failure_and_no_file_is_wrong_usage(tmp_pa
     assert evaluate("--data", str(tmp_path / "none.json")).exit_code == 1
     assert evaluate("--data", str(tmp_path)).exit_code == 1
     assert evaluate().exit_code == 2
+
+
+def test_search_memory_finds_more_of_the_example_than_either_baseline_in_both_languages() -> None:
+    shown = evaluate("--data", str(EXAMPLE), "--json")
+    report = json.loads(shown.stdout)
+    assert (report["questions"], report["leftOut"], report["unknownEvidence"]) == (63, 0, 0)
+    assert set(report["categories"]) == {"es", "en", "es-en", "en-es"}
+    for measured in (report, *report["categories"].values()):
+        recall = measured["recall"]
+        assert recall["search_memory"]["10"] > max(recall["bm25"]["10"], recall["overlap"]["10"])
+    assert report["recall"]["search_memory"]["10"] > 0.8
 
 
 def test_the_baselines_rank_by_what_they_are_named_after() -> None:

@@ -35,6 +35,8 @@ IN_SIGHT = 10
 SPARE = 10
 OUTDATED = 0.8
 """What a passage counts that something newer has replaced."""
+WORTH = 0.15
+"""The share of the best one's score below which a passage only fills the answer up."""
 BEGINNING = Position(0, 0)
 
 
@@ -100,7 +102,8 @@ class Searching:
                 recalled = [self._recalled(held, one, held.outdated.of(one.passage, memory)) for one in found]
             if not held.gone:
                 recalled.sort(key=lambda one: -one.found.score)
-                return Recollection(recalled[:limit], len(held.index), complete, now)
+                worth = [one for one in recalled[:limit] if one.found.score >= WORTH * recalled[0].found.score]
+                return Recollection(worth, len(held.index), complete, now)
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
         """Holds nothing any more of the persons whose conversations these are."""

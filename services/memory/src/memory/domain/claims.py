@@ -51,6 +51,8 @@ _AMOUNT = re.compile(
     r"\b(?P<verb>risk|save|invest|earn|make|arriesgo|ahorro|invierto|gano|cobro|opero|trade)\b"
     r"(?P<rest>[^.,;:!?\n]{0,60}?\d[^.;:!?\n]{0,60})"
 )
+_RISK = frozenset(("risk", "arriesgo"))
+"""What one risks is one number, however its sentence goes on."""
 _FROM_TO = re.compile(
     r"\b(?:moved|switched|changed|went|pase|cambie|me cambie|me pase) (?:over )?(?:from|de|del) "
     r"(?P<old>[^.,;:!?\n]{1,60}?) (?:to|into|a|al|hacia) (?P<new>[^.,;:!?\n]{1,60})"
@@ -121,7 +123,8 @@ def claims(text: str, *, short: bool = False) -> Claims:
         if not _SINGLE.isdisjoint(match["what"].split()):
             made.append((f"my {' '.join(sorted(_stems(match['what'])))}", _value(match["value"])))
     for match in _AMOUNT.finditer(said):
-        made.append((f"amount {_without_numbers(match[0])}", _numbers(match[0])))
+        of = "risk" if match["verb"] in _RISK else _without_numbers(match[0])
+        made.append((f"amount {of}", _numbers(match[0])))
     if short:
         if numbers := _numbers(said):
             made.append((f"numbers {_without_numbers(said)}", numbers))

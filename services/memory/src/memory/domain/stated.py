@@ -14,7 +14,7 @@ _LEAD = (
     r"|ahora|ahora s[ií]|[uú]ltimamente|a partir de ahora|desde ahora),?"
 )
 _PREFERENCE = re.compile(
-    rf"(?:^|[.,;:!¡]\s*|\b(?:and|y|pero|but|that|que)\s+)(?:{_LEAD}\s+)?"
+    rf"(?:^|[.,;:!¡]\s*|\b(?:and|y|pero|but)\s+)(?:{_LEAD}\s+)?"
     r"((?:I(?:'d)? (?:always |really |now |actually )?(?:prefer|like|love|rather)\b|always\b|I always\b"
     r"|(?:yo )?(?:siempre |ahora )?prefiero\b|(?:a m[ií] )?(?:ahora )?me gustan?\b|siempre\b)"
     r"(?:[^.!?\n;]|[.](?=\d)){2,300})",

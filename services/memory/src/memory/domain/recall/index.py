@@ -10,6 +10,7 @@ Lucene's IDF, log(1 + (N - n + 0.5) / (n + 0.5)), which is never negative. Aroun
 - Of two passages alike the newer one comes first, more so if the question asks for what is newest.
 """
 
+import heapq
 import math
 from array import array
 from bisect import bisect_left, insort
@@ -30,6 +31,8 @@ AROUND = ((0, 1.0), (1, 0.7), (-1, 0.4), (2, 0.35), (-2, 0.2), (3, 0.2), (-3, 0.
 APART = timedelta(hours=6)
 """Messages further apart than this say nothing about each other."""
 SAME_DAY = 0.2
+BEST_DAYS = 5
+"""Days of conversations of which every message is looked at, whether it has a word of the question or not."""
 SPOKE = 0.3
 A_QUESTION = 0.8
 MISSPELT = 0.6
@@ -69,6 +72,7 @@ class PassageIndex:
         self._words = 0
         self._talks: defaultdict[str, list[tuple[Any, int]]] = defaultdict(list)
         self._place: array[int] = array("I")
+        self._days: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
         self._speakers: dict[str, str] = {}
 
     def __len__(self) -> int:
@@ -138,6 +142,7 @@ class PassageIndex:
         length = sum(counts.values())
         self._lengths.append(length)
         self._words += length
+        self._days[self._day(number)].append(number)
         talk = self._talks[passage.conversation]
         self._place.append(len(talk))
         if not talk or talk[-1][0] < passage.order:
@@ -170,6 +175,9 @@ class PassageIndex:
                     best_of_day[day] = value
             for day, value in best_of_day.items():
                 days[day] += value
+        for day in heapq.nlargest(BEST_DAYS, days, key=lambda one: days[one]):
+            for number in self._days[day]:
+                scores.setdefault(number, 0.0)
         months = {MONTHS[word] for word in every if word in MONTHS}
         years = {int(word) for word in every if len(word) == 4 and word.isdigit()}
         for number in scores:

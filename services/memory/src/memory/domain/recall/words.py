@@ -28,6 +28,7 @@ SYNONYM = 0.5
 LONGEST = 40
 """Characters of a word; what is longer is no word."""
 
+_ACCENTED = (("ia", "ía"), ("ias", "ías"), ("ian", "ían"), ("io", "ió"), ("cion", "ción"), ("sion", "sión"))
 _WORD = re.compile(r"\d+(?:[.,]\d+)*k?(?![^\W_])|[^\W_]+")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 # The package has no types.
@@ -47,7 +48,8 @@ def folded(text: str) -> str:
     """In small letters, without accents."""
     if text.isascii():
         return text.lower()
-    return "".join(one for one in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(one))
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).lower())
+    return "".join(one for one in plain if not unicodedata.combining(one))
 
 
 def words(text: str) -> list[str]:
@@ -94,8 +96,10 @@ def english(word: str) -> str:
 
 @functools.lru_cache(maxsize=50_000)
 def spanish(word: str) -> str:
-    """The stem of a Spanish word."""
-    return _spanish(SPANISH_BASE.get(word, word))
+    """The stem of a Spanish word, which may have lost its accents: the stemmer knows endings only with them."""
+    base = SPANISH_BASE.get(word, word)
+    accented = next((base.removesuffix(bare) + full for bare, full in _ACCENTED if base.endswith(bare)), base)
+    return folded(_spanish(accented))
 
 
 def near(word: str, vocabulary: Iterable[str]) -> list[str]:

@@ -1,0 +1,147 @@
+"""What replaces what: claims that can be true only once, and what is said to be true no longer."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from contracts.memory_rpc import LongTermMemory, Superseded
+from memory.domain.claims import claims, replaces, statements
+from memory.domain.outdated import Outdated
+from memory.domain.recall.index import Passage
+from memory.domain.remembered import Remembered
+from memory.domain.stated import told
+
+DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
+
+
+def after(*texts: str) -> Remembered:
+    state = Remembered()
+    for number, text in enumerate(texts):
+        state = told(state, text, DAY + timedelta(days=number))
+    return state
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Lima", "I moved to Bogotá last month"),
+        ("Vivo en Lima", "Me he mudado a Bogotá"),
+        ("I live in Lima", "ahora vivo en Bogotá"),
+        ("my broker is Kappa", "My broker is now Delta"),
+        ("mi broker es Kappa", "mi broker ahora es Delta"),
+        ("Opero con Kappa", "ahora opero con Delta"),
+        ("I trade options", "I no longer trade options"),
+        ("I trade options", "I don't trade options anymore"),
+        ("I do swing trading", "I moved from swing to day trading"),
+        ("I risk 1% per trade", "Siempre arriesgo el 2 % por operación"),
+        ("I'm 34", "I turned 35"),
+    ],
+)
+def test_a_newer_value_replaces_the_older_one_and_not_the_other_way_round(old: str, new: str) -> None:
+    assert replaces(claims(new), claims(old))
+    assert not replaces(claims(old), claims(old))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Lima", "I live in Lima, Peru"),
+        ("I live in Lima", "Where would I live in Bogotá?"),
+        ("my dog is brown", "my dog is ill"),
+        ("my broker is Kappa", "my bank is Delta"),
+        ("I buy BTC", "I sell BTC"),
+        ("I own three stocks and a house near the sea in Cádiz", "I no longer own stocks"),
+        ("I am 5 minutes late", "I am 10 minutes late"),
+    ],
+)
+def test_what_is_not_recognised_as_a_change_replaces_nothing(old: str, new: str) -> None:
+    assert not replaces(claims(new), claims(old))
+
+
+def test_a_question_states_nothing_but_what_comes_before_it_in_its_sentence() -> None:
+    assert statements("I like AAPL, should I buy? Me gusta, ¿compro? Why? I risk 2.5 %. Done") == [
+        "I like AAPL",
+        "Me gusta",
+        "I risk 2.5 %.",
+        "Done",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept", "past"),
+    [
+        ("I prefer ETFs", "Now I prefer stocks", "I prefer stocks", "I prefer ETFs"),
+        ("Prefiero respuestas cortas", "Ahora prefiero respuestas largas", "prefiero respuestas largas", None),
+        ("I always risk 1% per trade", "I always risk 2.5% per trade", "I always risk 2.5% per trade", None),
+        ("Me gustan los dividendos", "Ya no me gustan los dividendos", None, "Me gustan los dividendos"),
+    ],
+)
+def test_a_preference_that_changes_becomes_history_with_its_dates(
+    first: str, second: str, kept: str | None, past: str | None
+) -> None:
+    memory = after(first, second).memory
+    assert memory.preferences == ([kept] if kept else [])
+    expected = Superseded(field="preferences", value=past or first, since=DAY, until=DAY + timedelta(days=1), by=kept)
+    assert memory.superseded == [expected]
+
+
+def test_preferences_of_different_kinds_stay_beside_each_other() -> None:
+    memory = after("I prefer short answers", "I prefer answers in English", "I like dividends", "I like ETFs").memory
+    assert memory.preferences == [
+        "I like ETFs",
+        "I like dividends",
+        "I prefer answers in English",
+        "I prefer short answers",
+    ]
+    assert memory.superseded == []
+
+
+def test_a_sentence_that_replaces_a_note_takes_its_place_and_other_notes_stay() -> None:
+    state = after("Recuerda que vivo en Lima. Recuerda que tengo dos hijos", "Hola. Me mudé a Bogotá.")
+    assert state.memory.user_notes == ["Me mudé a Bogotá", "tengo dos hijos"]
+    (past,) = state.memory.superseded
+    assert (past.field, past.value, past.by) == ("userNotes", "vivo en Lima", "Me mudé a Bogotá.")
+    state = told(state, "Recuerda que tengo tres hijos", DAY + timedelta(days=9))
+    assert state.memory.user_notes == ["tengo tres hijos", "Me mudé a Bogotá"]
+    assert state.memory.superseded[0].since == DAY
+    assert set(state.since) == set(state.memory.user_notes)
+
+
+def test_a_note_is_not_a_preference_too() -> None:
+    memory = after("Remember that I always risk 1%").memory
+    assert (memory.user_notes, memory.preferences) == (["I always risk 1%"], [])
+
+
+def test_what_is_said_again_keeps_its_date() -> None:
+    state = after("I prefer ETFs", "I prefer gold", "I prefer ETFs")
+    assert state.memory.preferences == ["I prefer ETFs", "I prefer gold"]
+    assert state.since["I prefer ETFs"] == DAY
+
+
+def passage(number: int, text: str, speaker: str = "user") -> Passage:
+    return Passage(f"m{number}", "c", number, speaker, text, DAY + timedelta(days=number))
+
+
+def test_a_passage_is_history_since_the_newest_of_what_replaced_it() -> None:
+    said = [
+        passage(0, "I live in Lima"),
+        passage(1, "I live in Quito", speaker="assistant"),
+        passage(2, "I moved to Bogotá"),
+        passage(3, "I moved to Cali"),
+    ]
+    outdated = Outdated()
+    outdated.add(reversed(said))
+    pasts = [outdated.of(one, LongTermMemory()) for one in said]
+    assert [past.by if past else None for past in pasts] == ["I moved to Cali", None, "I moved to Cali", None]
+    assert pasts[0] is not None
+    assert pasts[0].until == said[3].at
+
+
+def test_a_passage_with_what_long_term_memory_holds_as_history_is_history() -> None:
+    past = Superseded(field="tradingStyle", value="swing", until=DAY + timedelta(days=5), by="scalping")
+    memory = LongTermMemory(trading_style="scalping", superseded=[past])
+    found = Outdated().of(passage(0, "Hago swing trading"), memory)
+    assert found is not None
+    assert (found.until, found.by) == (past.until, "scalping")
+    assert Outdated().of(passage(9, "Hago swing trading"), memory) is None
+    assert Outdated().of(passage(0, "What is swing trading?"), memory) is None
