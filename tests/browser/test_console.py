@@ -101,3 +101,66 @@ async def test_a_token_that_is_none_or_of_another_role_is_told_what_it_takes(
     await page.get_by_label("Token de tu empresa").fill(stack.token("commercial", "ana"))
     await page.get_by_role("button", name="Entrar").click()
     await expect(page.get_by_role("heading", name="Bandeja")).to_be_visible()
+
+
+async def test_settings_are_checked_saved_and_felt_and_the_kill_switch_stops_answers(
+    visits: Visits, stack: RunningStack
+) -> None:
+    page = await signed_in(visits, "Admin")
+    await page.get_by_role("link", name="Settings").click()
+    tokens = page.get_by_label("Longest answer (tokens)")
+    await tokens.fill("9999")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.locator("#setting-maxResponseTokens-fault")).not_to_be_empty()
+    await tokens.fill("400")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+    await page.get_by_role("button", name="Switch off").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Switch off").click()
+    await expect(page.get_by_text("The assistant is switched off")).to_be_visible()
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        unanswered = await visitor.say("What does the Pro plan cost?")
+        await page.get_by_role("button", name="Switch on").click()
+        await expect(page.get_by_text("The assistant answers", exact=True)).to_be_visible()
+        answer = await visitor.ask("And the Premium plan?")
+        assert answer["seq"] > unanswered["seq"]
+        assert [m for m in visitor.messages("assistant") if m["seq"] < answer["seq"]] == []
+
+
+async def test_two_admins_who_save_at_once_see_what_the_other_changed(visits: Visits) -> None:
+    one, two = await signed_in(visits, "Admin"), await signed_in(visits, "Admin")
+    for page in (one, two):
+        await page.get_by_role("link", name="Settings").click()
+        await expect(page.get_by_label("Tool rounds")).to_have_value("3")
+    await one.get_by_label("Tool rounds").fill("4")
+    await one.get_by_label("Keep pages for (s)").fill("60")
+    await one.get_by_role("button", name="Save").click()
+    await expect(one.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+    await two.get_by_label("Tool rounds").fill("5")
+    await two.get_by_role("button", name="Save").click()
+    await expect(two.get_by_text("Somebody else has changed the same fields")).to_be_visible()
+    await expect(two.get_by_text("Changed by somebody else to 4")).to_be_visible()
+    await expect(two.get_by_label("Keep pages for (s)")).to_have_value("60")
+    await two.get_by_label("Tool rounds").fill("3")
+    await two.get_by_role("button", name="Save").click()
+    await expect(two.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+
+
+async def test_what_was_rated_and_handed_over_is_counted(visits: Visits, stack: RunningStack) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        answer = await visitor.ask("What does the Pro plan cost?")
+        await visitor.send_frame("feedback", messageId=answer["id"], rating="down", reason="<b>too long</b>")
+        await visitor.send_frame("handoff.request")
+        await visitor.wait_for("owner.changed")
+        page = await signed_in(visits, "Admin")
+        await page.get_by_role("link", name="Usage").click()
+        complaint = page.get_by_role("link", name="<b>too long</b>")
+        for _ in range(20):
+            if await complaint.count():
+                break
+            await page.get_by_role("button", name="7 days").click()
+            await page.wait_for_load_state("networkidle")
+        await complaint.first.click()
+        await expect(page.locator(".thread .said.assistant")).to_have_count(1)

@@ -54,8 +54,9 @@ class Visits:
 
     def _said(self, message: ConsoleMessage) -> None:
         # Breaches of the content security policy and uncaught errors are told here. A request that a test cuts off on
-        # purpose is no complaint.
-        if message.type == "error" and "net::ERR_" not in message.text:
+        # purpose is no complaint, and neither is one that the server refuses: the page says what is to be done.
+        refused = "net::ERR_" in message.text or "responded with a status of 4" in message.text
+        if message.type == "error" and not refused:
             self.complaints.append(message.text)
 
     def _count(self, request: Request) -> None:

@@ -56,6 +56,7 @@ function show(stage, context) {
   view?.end?.();
   shown = found;
   stage.replaceChildren();
+  stage.scrollTop = 0;
   view = found.open(stage, context, rest.map(decodeURIComponent)) || {};
 }
 const go = (...parts) => { location.hash = `#/${parts.map(encodeURIComponent).join("/")}`; };

@@ -1,4 +1,6 @@
 /* What the console shows, in the order of its rail. One entry here is all that a new view needs. */
 import { inboxView } from "./inbox.js";
+import { settingsView } from "./settings.js";
+import { usageView } from "./usage.js";
 
-export const VIEWS = [inboxView];
+export const VIEWS = [inboxView, usageView, settingsView];

@@ -1,0 +1,116 @@
+/* The settings of a company, field by field: how each is shown, read back, and bounded (visitor-chat settings). */
+import { make, button } from "./dom.js";
+import { say } from "./words-of.js";
+
+const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
+const PROVIDERS = ["groq", "openai", "anthropic", "compatible", "offline"];
+
+/* name: path in the settings; kind: how it is shown. A field's words are setting_<name> and, where there is one, setting_<name>_hint. */
+export const SECTIONS = [
+  ["answers", [
+    ["aiSuggestionsEnabled", "switch"], ["aiRespondWithCommercial", "switch"], ["responseDelayMs", "number", { min: 0, max: 60000 }],
+    ["handoffTimeoutSeconds", "number", { min: 10, max: 3600 }],
+  ]],
+  ["model", [
+    ["preferredProvider", "choice", { choices: PROVIDERS }], ["preferredModel", "text", { list: "models", maxlength: 200 }],
+    ["temperature", "number", { min: 0, max: 2, step: 0.1 }], ["maxResponseTokens", "number", { min: 1, max: 8192 }],
+    ["customSystemPrompt", "long", { maxlength: 8000, rows: 8, empty: null }], ["includeVisitorInfo", "switch"],
+  ]],
+  ["tools", [
+    ["toolConfig.fetchPageEnabled", "switch"], ["toolConfig.allowedDomains", "lines"], ["toolConfig.allowedPaths", "lines"],
+    ["toolConfig.enabledTools", "lines"], ["toolConfig.maxIterations", "number", { min: 1, max: 10 }],
+    ["toolConfig.cacheEnabled", "switch"], ["toolConfig.cacheTtlSeconds", "number", { min: 0, max: 86400 }],
+  ]],
+  ["money", [
+    ["budget.dailyTokens", "number", { min: 0, empty: null }], ["budget.visitorHourlyTokens", "number", { min: 0, empty: null }],
+    ["budget.whenSpent", "choice", { choices: ["handoff", "cheaper_model", "text"], words: "spent_" }],
+    ["budget.cheaperModel", "text", { list: "models", empty: null, maxlength: 200 }], ["budget.fallbackText", "long", { maxlength: 2000, rows: 3, empty: null }],
+  ]],
+  ["site", [["allowedOrigins", "lines"], ["brandColor", "color", { empty: null }]]],
+  ["webhooks", [["webhooks", "webhooks"]]],
+];
+
+export const at = (settings, path) => path.split(".").reduce((value, name) => value?.[name], settings);
+
+/* {path, node, read(), show(value), fault(text)}; read() gives the value as the settings have it. */
+export function field([path, kind, options = {}], changed) {
+  const id = `setting-${path.replaceAll(".", "-")}`;
+  const fault = make("p", { class: "fault", id: `${id}-fault`, role: "alert" });
+  const hintName = `setting_${path}_hint`;
+  const control = CONTROLS[kind]({ id, changed, ...options });
+  for (const one of control.inputs) one.setAttribute("aria-describedby", `${id}-hint ${id}-fault`);
+  const words = [
+    control.group ? make("span", { class: "name", id: `${id}-name` }, say(`setting_${path}`)) : make("label", { for: id, class: "name" }, say(`setting_${path}`)),
+    make("p", { class: "hint", id: `${id}-hint` }, HINTS.has(path) ? say(hintName) : ""),
+  ];
+  const node = make("div", {
+    class: `field ${kind}`, ...(control.group && { role: "group", "aria-labelledby": `${id}-name` }),
+  }, make("div", { class: "words" }, ...words), make("div", { class: "control" }, control.node, fault));
+  return {
+    path, node, read: control.read, show: control.show,
+    fault(text) {
+      fault.textContent = text;
+      for (const one of control.inputs) one.toggleAttribute("aria-invalid", Boolean(text));
+    },
+  };
+}
+
+const HINTS = new Set([
+  "aiRespondWithCommercial", "responseDelayMs", "handoffTimeoutSeconds", "preferredProvider", "temperature", "customSystemPrompt",
+  "toolConfig.allowedDomains", "toolConfig.allowedPaths", "toolConfig.enabledTools", "toolConfig.maxIterations", "budget.dailyTokens",
+  "budget.visitorHourlyTokens", "allowedOrigins", "webhooks",
+]);
+
+const plain = (input, read, show) => ({ node: input, inputs: [input], read, show });
+const CONTROLS = {
+  switch({ id, changed }) {
+    const input = make("input", { type: "checkbox", role: "switch", id, onchange: changed });
+    return plain(input, () => input.checked, (value) => { input.checked = value; });
+  },
+  number({ id, changed, min, max, step = 1, empty }) {
+    const input = make("input", { type: "number", id, min, max, step, oninput: changed, inputmode: "decimal" });
+    return plain(input, () => (input.value === "" ? empty : Number(input.value)), (value) => { input.value = value ?? ""; });
+  },
+  text({ id, changed, list, maxlength, empty }) {
+    const input = make("input", { type: "text", id, list, maxlength, oninput: changed, spellcheck: "false" });
+    return plain(input, () => (input.value === "" && empty === null ? null : input.value), (value) => { input.value = value ?? ""; });
+  },
+  long({ id, changed, maxlength, rows, empty }) {
+    const input = make("textarea", { id, rows: String(rows), maxlength, oninput: changed });
+    return plain(input, () => (input.value === "" && empty === null ? null : input.value), (value) => { input.value = value ?? ""; });
+  },
+  lines({ id, changed }) {
+    const input = make("textarea", { id, rows: "3", spellcheck: "false", class: "mono", oninput: changed });
+    return plain(input, () => lines(input.value), (value) => { input.value = value.join("\n"); });
+  },
+  choice({ id, changed, choices, words = "" }) {
+    const input = make("select", { id, onchange: changed }, ...choices.map((one) => make("option", { value: one }, words ? say(words + one) : one)));
+    return plain(input, () => input.value, (value) => { input.value = value; });
+  },
+  color({ id, changed }) {
+    const input = make("input", { type: "color", id, oninput: () => { none = false; changed(); } });
+    let none = true;
+    const node = make("div", { class: "row" }, input, button(say("noColor"), () => { none = true; input.value = "#0b6b5d"; changed(); }, { class: "small" }));
+    return { node, inputs: [input], read: () => (none ? null : input.value), show: (value) => { none = value === null; input.value = value || "#0b6b5d"; } };
+  },
+  webhooks({ changed }) {
+    const rows = make("div", { class: "hooks" });
+    const add = (hook) => {
+      const url = make("input", { type: "url", placeholder: "https://", "aria-label": say("hookUrl"), value: hook.url, oninput: changed });
+      const events = make("textarea", { rows: "2", class: "mono", "aria-label": say("hookEvents"), placeholder: say("hookEvents"), oninput: changed });
+      events.value = hook.events.join("\n");
+      const secret = make("input", { type: "password", "aria-label": say("hookSecret"), placeholder: say("hookSecret"), autocomplete: "new-password", value: hook.secret, oninput: changed });
+      const row = make("div", { class: "hook" }, url, secret, events,
+        hook.goneAt && make("p", { class: "hint" }, say("hookGone")),
+        button(say("remove"), () => { row.remove(); changed(); }, { class: "small" }));
+      row.read = () => ({ url: url.value.trim(), secret: secret.value, events: lines(events.value) });
+      rows.append(row);
+    };
+    const node = make("div", {}, rows, button(say("addHook"), () => { add({ url: "", events: [], secret: "" }); changed(); }, { class: "small" }));
+    return {
+      node, inputs: [], group: true,
+      read: () => [...rows.children].map((row) => row.read()),
+      show: (value) => { rows.replaceChildren(); value.forEach(add); },
+    };
+  },
+};

@@ -1,0 +1,145 @@
+/* The company's settings: read, changed by merge patch under their version, and tried before they are saved. */
+import { call, get, Problem } from "./api.js";
+import { make, button } from "./dom.js";
+import { at, field, SECTIONS } from "./fields.js";
+import { TryOut } from "./tryout.js";
+import { say } from "./words-of.js";
+
+export const settingsView = {
+  path: "settings",
+  title: "settings",
+  glyph: "settings",
+  admin: true,
+  open: (stage, context) => new SettingsView(stage, context),
+};
+
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+class SettingsView {
+  #address; #fields; #settings = null; #tag = ""; #status; #save; #undo; #switch; #stage; #leaving;
+
+  constructor(stage, { session }) {
+    this.#stage = stage;
+    this.#address = `/v2/llm/config/${session.who.company}`;
+    this.#fields = SECTIONS.flatMap(([, fields]) => fields).map((one) => field(one, () => this.#changed()));
+    const byPath = new Map(this.#fields.map((one) => [one.path, one]));
+    this.#status = make("p", { class: "told", role: "status" });
+    this.#save = make("button", { type: "submit", class: "primary", disabled: true }, say("save"));
+    this.#undo = button(say("undo"), () => this.#show(), { disabled: true });
+    this.#switch = make("section", { class: "kill", "aria-label": say("assistant") });
+    const form = make("form", { class: "settings", novalidate: true, onsubmit: (event) => { event.preventDefault(); this.#store(this.#patch()); } },
+      this.#switch,
+      ...SECTIONS.map(([name, fields]) => make("fieldset", { disabled: true }, make("legend", {}, say(`section_${name}`)),
+        ...fields.map(([path]) => byPath.get(path).node))),
+      make("datalist", { id: "models" }),
+      make("div", { class: "bar" }, this.#status, this.#undo, this.#save));
+    stage.append(make("div", { class: "page two" }, make("div", {}, make("h1", {}, say("settings")), form),
+      new TryOut(this.#address, () => this.#patch()).node));
+    this.#leaving = (event) => { if (Object.keys(this.#patch()).length) event.preventDefault(); };
+    addEventListener("beforeunload", this.#leaving);
+    this.#load();
+  }
+  end() { removeEventListener("beforeunload", this.#leaving); }
+
+  async #load() {
+    try {
+      const answer = await call("GET", this.#address);
+      this.#took(answer);
+      this.#show();
+      for (const one of this.#stage.querySelectorAll("fieldset")) one.disabled = false;
+      const { providers } = await get("/v2/llm/config/providers");
+      this.#stage.querySelector("#models").replaceChildren(...providers.flatMap((provider) =>
+        provider.models.map((model) => make("option", { value: model.id }, `${provider.id}${provider.configured ? "" : `, ${say("notConfigured")}`}`))));
+    } catch (error) {
+      this.#status.textContent = error.message;
+    }
+  }
+  #took({ body, headers }) {
+    this.#settings = body;
+    this.#tag = headers.get("etag");
+    this.#drawSwitch();
+  }
+  #show() {
+    for (const one of this.#fields) { one.show(at(this.#settings, one.path)); one.fault(""); }
+    this.#changed();
+  }
+  #changed() {
+    const dirty = Object.keys(this.#patch()).length > 0;
+    this.#save.disabled = this.#undo.disabled = !dirty;
+    this.#status.textContent = dirty ? say("unsaved") : "";
+  }
+
+  /* What differs from what is stored, as a merge patch. */
+  #patch() {
+    const patch = {};
+    if (!this.#settings) return patch;
+    for (const one of this.#fields) {
+      const value = one.read();
+      if (value === undefined || same(value, comparable(one.path, at(this.#settings, one.path)))) continue;
+      const names = one.path.split(".");
+      const last = names.pop();
+      names.reduce((inner, name) => (inner[name] ??= {}), patch)[last] = value;
+    }
+    return patch;
+  }
+
+  async #store(patch) {
+    for (const one of this.#fields) one.fault("");
+    try {
+      this.#took(await call("PATCH", this.#address, { body: patch, headers: { "If-Match": this.#tag } }));
+      this.#show();
+      this.#status.textContent = say("saved");
+    } catch (error) {
+      if (error.status === 412) await this.#conflict();
+      else this.#refused(error);
+    }
+  }
+  #refused(error) {
+    for (const { field: name, message } of error.fields) {
+      // A fault inside a list is told at the list.
+      const owner = this.#fields.find((one) => name === one.path || name.startsWith(`${one.path}.`));
+      if (owner) owner.fault(message);
+    }
+    this.#status.textContent = error.fields.length ? say("faults") : error.message;
+    this.#stage.querySelector("[aria-invalid]")?.focus();
+  }
+  /* Somebody else has saved: theirs is shown where one has not written oneself; what both changed is named. */
+  async #conflict() {
+    const mine = new Map(this.#fields.map((one) => [one.path, one.read()]));
+    const before = this.#settings;
+    try { this.#took(await call("GET", this.#address)); } catch (error) { return this.#refused(error instanceof Problem ? error : new Problem(0, {})); }
+    const both = [];
+    for (const one of this.#fields) {
+      const was = comparable(one.path, at(before, one.path)), now = comparable(one.path, at(this.#settings, one.path));
+      const wrote = !same(mine.get(one.path), was);
+      if (!wrote) one.show(at(this.#settings, one.path));
+      else if (!same(was, now)) {
+        one.fault(say("theirs", { value: JSON.stringify(now) }));
+        both.push(one.path);
+      }
+    }
+    this.#changed();
+    this.#status.textContent = say(both.length ? "conflict" : "merged");
+  }
+
+  /* ---------------------------------------------------------------- the kill switch */
+  #drawSwitch() {
+    const on = this.#settings.aiAutoResponseEnabled;
+    this.#switch.dataset.on = String(on);
+    this.#switch.replaceChildren(
+      make("div", {}, make("b", {}, say(on ? "assistantOn" : "assistantOff")), make("p", { class: "hint" }, say(on ? "assistantOnHint" : "assistantOffHint"))),
+      button(say(on ? "switchOff" : "switchOn"), () => this.#ask(on), { class: on ? "danger" : "primary" }));
+  }
+  #ask(on) {
+    if (!on) { this.#store({ aiAutoResponseEnabled: true }); return; }
+    const dialog = make("dialog", { "aria-labelledby": "kill-title", onclose: () => dialog.remove() },
+      make("h2", { id: "kill-title" }, say("switchOffTitle")), make("p", {}, say("switchOffText")),
+      make("p", { class: "row end" }, button(say("cancel"), () => dialog.close()),
+        button(say("switchOff"), () => { dialog.close(); this.#store({ aiAutoResponseEnabled: false }); }, { class: "danger" })));
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+}
+
+/* What the server shows of a webhook beside what one writes is no change. */
+const comparable = (path, value) => (path === "webhooks" ? value.map(({ url, secret, events }) => ({ url, secret, events })) : value);

@@ -1,0 +1,63 @@
+/* Settings tried before they are saved: the prompt that they make, what fetch_page may read, and an answer. */
+import { post } from "./api.js";
+import { make } from "./dom.js";
+import { block, blocks } from "./markdown.js";
+import { language, number, say } from "./words-of.js";
+
+export class TryOut {
+  node;
+  #address; #patch;
+
+  /* patch(): what has been changed and not saved. */
+  constructor(address, patch) {
+    this.#address = address;
+    this.#patch = patch;
+    this.node = make("aside", { class: "tries", "aria-label": say("tryOut") },
+      make("h2", {}, say("tryOut")), make("p", { class: "hint" }, say("tryOutHint")),
+      this.#one("question", "ask", "questionHint", (text) => this.#asked(text)),
+      this.#one("siteAddress", "check", "siteHint", (text) => this.#checked(text)),
+      this.#preview());
+  }
+
+  #one(label, action, hint, work) {
+    const id = `try-${label}`;
+    const input = make("input", { type: "text", id, required: true, maxlength: "2000", placeholder: say(hint) });
+    const told = make("div", { class: "result", "aria-live": "polite" });
+    return make("form", { onsubmit: (event) => { event.preventDefault(); this.#run(event.target, told, () => work(input.value.trim())); } },
+      make("label", { for: id }, say(label)), make("div", { class: "row" }, input, make("button", { type: "submit" }, say(action))), told);
+  }
+  #preview() {
+    const told = make("div", { class: "result", "aria-live": "polite" });
+    return make("form", { onsubmit: (event) => { event.preventDefault(); this.#run(event.target, told, () => this.#prompt()); } },
+      make("div", { class: "row" }, make("b", {}, say("prompt")), make("button", { type: "submit" }, say("showPrompt"))), told);
+  }
+  async #run(form, told, work) {
+    const asked = form.querySelector("[type=submit]");
+    asked.disabled = true;
+    told.replaceChildren(make("p", { class: "hint" }, say("loading")));
+    try { told.replaceChildren(...await work()); } catch (error) { told.replaceChildren(make("p", { class: "fault" }, error.message)); }
+    asked.disabled = false;
+  }
+
+  async #asked(question) {
+    const body = { question, language, settings: this.#patch() };
+    const found = await post(`${this.#address}/sandbox`, body, { deadline: 120_000 });
+    return [
+      make("div", { class: "text" }, ...blocks(found.text).map((one) => block(one))),
+      make("p", { class: "hint" }, [found.model, ...(found.tools || []),
+        found.usage && say("tokensOf", { prompt: number.format(found.usage.promptTokens), completion: number.format(found.usage.completionTokens) })]
+        .filter(Boolean).join(" · ")),
+    ];
+  }
+  async #checked(address) {
+    const found = await post(`${this.#address}/site-check`, { address, settings: this.#patch() });
+    return [make("p", { class: found.allowed ? "good" : "bad" }, found.allowed ? say("siteAllowed") : say("siteRefused", { reason: found.reason || "" })),
+      ...(found.url ? [make("p", { class: "hint" }, found.url)] : [])];
+  }
+  async #prompt() {
+    const found = await post(`${this.#address}/prompt`, { language, settings: this.#patch() });
+    return [make("ol", { class: "layers" }, ...found.layers.map((layer) =>
+      make("li", {}, make("b", {}, say(`layer_${layer.name}`)), make("pre", { tabindex: "0" }, layer.text)))),
+    make("p", { class: "hint" }, say("promptTokens", { count: number.format(found.tokens) }))];
+  }
+}

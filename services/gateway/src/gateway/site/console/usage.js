@@ -1,0 +1,105 @@
+/* What the assistant used against its budget, and how it did: days as bars, figures as text beside them. */
+import { get } from "./api.js";
+import { draw, make, button } from "./dom.js";
+import { exactly, money, number, say } from "./words-of.js";
+
+const SPANS = [7, 30, 90];
+const WIDTH = 640, HEIGHT = 140;
+
+export const usageView = {
+  path: "usage",
+  title: "usage",
+  glyph: "usage",
+  open: (stage, context) => new UsageView(stage, context),
+};
+
+class UsageView {
+  #body; #buttons; #admin;
+
+  constructor(stage, { session }) {
+    this.#admin = session.isAdmin;
+    this.#buttons = SPANS.map((days) => button(say("lastDays", { days }), () => this.#load(days), { class: "filter", "aria-pressed": "false" }));
+    this.#body = make("div", { class: "figures-page", "aria-live": "polite" });
+    stage.append(make("div", { class: "page" }, make("div", { class: "row spread" }, make("h1", {}, say("usage")),
+      make("div", { class: "filters plain", role: "group", "aria-label": say("period") }, ...this.#buttons)), this.#body));
+    this.#load(30);
+  }
+
+  async #load(days) {
+    SPANS.forEach((one, index) => this.#buttons[index].setAttribute("aria-pressed", String(one === days)));
+    const until = new Date(), since = new Date(until - (days - 1) * 86_400_000);
+    const day = (at) => at.toISOString().slice(0, 10);
+    const query = `from=${day(since)}&to=${day(until)}`;
+    const names = Array.from({ length: days }, (_, index) => day(new Date(since.getTime() + index * 86_400_000)));
+    try {
+      const [used, did] = await Promise.all([this.#admin ? get(`/v2/usage?${query}`) : null, get(`/v2/insights?${query}`)]);
+      this.#body.replaceChildren(...(used ? spent(used, names) : []), ...doing(did, names));
+    } catch (error) {
+      this.#body.replaceChildren(make("p", { class: "fault" }, error.message));
+    }
+  }
+}
+
+const sum = (days, name) => days.reduce((total, day) => total + day[name], 0);
+const share = (part, whole) => (whole ? `${number.format(Math.round((part / whole) * 1000) / 10)} %` : "–");
+const card = (name, value, note = "") => make("div", { class: "card" }, make("p", {}, say(name)), make("b", {}, value), make("small", {}, note));
+
+function spent({ days, budget }, names) {
+  const tokens = (day) => day.promptTokens + day.completionTokens;
+  const currency = days[0]?.currency || "USD";
+  const limit = budget.dailyTokens;
+  const part = limit ? Math.min(budget.usedToday / limit, 1) : 0;
+  return [
+    make("section", { "aria-label": say("spent") },
+      make("div", { class: "cards" },
+        card("turns", number.format(sum(days, "turns"))),
+        card("tokens", number.format(days.reduce((total, day) => total + tokens(day), 0))),
+        card("cost", money(sum(days, "cost"), currency)),
+        card("today", number.format(budget.usedToday), limit ? say("ofBudget", { limit: number.format(limit) }) : say("noBudget"))),
+      limit && make("div", { class: "meter", role: "meter", "aria-label": say("today"), "aria-valuemin": "0", "aria-valuemax": String(limit), "aria-valuenow": String(budget.usedToday) },
+        bar(part)),
+      bars(say("tokensPerDay"), names, new Map(days.map((day) => [day.date, tokens(day)])))),
+  ];
+}
+
+function doing({ days, complaints, complete }, names) {
+  const talks = sum(days, "conversations"), up = sum(days, "thumbsUp"), down = sum(days, "thumbsDown");
+  return [
+    make("section", { "aria-label": say("doing") },
+      make("h2", {}, say("doing")),
+      make("div", { class: "cards" },
+        card("conversations", number.format(talks)),
+        card("handOffRate", share(sum(days, "handedOff"), talks), number.format(sum(days, "handedOff"))),
+        card("failRate", share(sum(days, "failed"), talks), number.format(sum(days, "failed"))),
+        card("downRate", share(down, up + down), say("ratings", { up: number.format(up), down: number.format(down) }))),
+      bars(say("conversationsPerDay"), names, new Map(days.map((day) => [day.date, day.conversations]))),
+      !complete && make("p", { class: "hint" }, say("incomplete"))),
+    make("section", { "aria-label": say("complaints") },
+      make("h2", {}, say("complaints")),
+      complaints.length ? make("ul", { class: "complaints" }, ...complaints.map((one) => make("li", {},
+        make("a", { href: `#/inbox/${encodeURIComponent(one.conversationId)}` }, one.reason || say("noReason")),
+        " ", make("small", {}, exactly(one.givenAt))))) : make("p", { class: "empty" }, say("noComplaints"))),
+  ];
+}
+
+const bar = (part) => {
+  const line = draw("svg", { viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" });
+  line.append(draw("rect", { width: String(part * 100), height: "4" }));
+  return line;
+};
+
+function bars(title, names, values) {
+  const most = Math.max(1, ...values.values());
+  const step = WIDTH / names.length;
+  const columns = names.map((name, index) => {
+    const value = values.get(name) || 0, height = (value / most) * (HEIGHT - 20);
+    return draw("rect", { x: String(index * step + 1), y: String(HEIGHT - height), width: String(Math.max(step - 2, 1)), height: String(Math.max(height, value ? 2 : 0)), rx: "2" },
+      draw("title", {}, `${name}: ${number.format(value)}`));
+  });
+  const table = make("details", {}, make("summary", {}, say("asTable")), make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": title },
+    make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, say("day")), make("th", { scope: "col" }, title))),
+      make("tbody", {}, ...names.filter((name) => values.has(name)).map((name) =>
+        make("tr", {}, make("td", {}, name), make("td", {}, number.format(values.get(name)))))))));
+  return make("figure", {}, make("figcaption", {}, title, make("small", {}, say("mostADay", { count: number.format(values.size ? most : 0) }))),
+    draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "bars", preserveAspectRatio: "none", role: "img", "aria-label": title }, ...columns), table);
+}
