@@ -6,16 +6,22 @@ from collections.abc import AsyncIterator
 import pytest
 from redis.asyncio import Redis
 
+from contracts.channels import fact
+from contracts.envelope import CloudEvent
+from contracts.events.chat import Usage
+from contracts.events.fact import UsageRecorded, UsageReservation
 from contracts.memory_rpc import (
     BUDGET_RESERVE,
     BUDGET_SETTLE,
     BudgetReserveRequest,
     BudgetSettleRequest,
 )
+from contracts.streams import FACTS
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.application.budgets import DAY, HOUR, Budgets
 from memory.testing import Servers, replica
 from runtime.errors import RpcError
+from runtime.publishing import Publisher
 from runtime.testing import ValkeyServer, eventually
 
 NOON = 20_000 * DAY + DAY // 2
@@ -192,3 +198,32 @@ async def test_without_redis_nobody_is_told_that_there_is_budget(servers: Server
         with pytest.raises(RpcError) as caught:
             await one.rpc.call(BUDGET_RESERVE, ask("a", daily=50))
         assert (caught.value.code, caught.value.retryable) == ("UNAVAILABLE", True)
+
+
+async def test_a_settlement_that_was_lost_is_made_up_for_by_the_usage_fact_and_counts_once(servers: Servers) -> None:
+    async with replica(servers) as one:
+        granted = await one.rpc.call(BUDGET_RESERVE, ask("c1", 100, daily=41))
+        assert granted.granted
+        held = UsageReservation(id="c1", tokens=100, at=granted.reserved_at, payer="v1")
+        data = UsageRecorded(
+            company_id="acme",
+            provider="p",
+            model="m",
+            usage=Usage(prompt_tokens=30, completion_tokens=10),
+            reservation=held,
+        )
+        event = CloudEvent(source="/test", type="usage.recorded.v1", data=data)
+        for copy in range(2):
+            await Publisher(one.client).append(
+                fact("usage.recorded.v1", "acme", "v1"), event, stream=FACTS.name, msg_id=f"{event.id}-{copy}"
+            )
+
+        async def room() -> bool:
+            return (await one.rpc.call(BUDGET_RESERVE, ask("c2", 1, daily=41))).granted
+
+        await eventually(room)
+        settle = BudgetSettleRequest(
+            company_id="acme", reservation_id="c1", reserved=100, used=40, reserved_at=granted.reserved_at, payer="v1"
+        )
+        assert not (await one.rpc.call(BUDGET_SETTLE, settle)).settled
+        assert not (await one.rpc.call(BUDGET_RESERVE, ask("c3", 1, daily=41))).granted

@@ -302,8 +302,17 @@ class Budgets(Protocol):
 class UsageFacts(Protocol):
     """The book of what model calls used."""
 
-    def record(self, account: Account, provider: str, model: str, usage: Tokens, *, estimated: bool) -> None:
-        """One model call, later and without waiting."""
+    def record(
+        self,
+        account: Account,
+        provider: str,
+        model: str,
+        usage: Tokens,
+        *,
+        estimated: bool,
+        reservation: Reservation | None = None,
+    ) -> None:
+        """One model call, later and without waiting; it settles its reservation, if it had one and nobody has."""
         ...
 
 

@@ -78,6 +78,7 @@ FAULTS: list[tuple[str, Reply]] = [
     ("cut at once", Reply(text="one two", cut_after=0)),
     ("cut", Reply(text="one two", cut_after=1)),
     ("empty", Reply(text="")),
+    ("garbled", Reply(text="one two", garbled=True)),
     ("tool_use_failed", Reply(status=400, error_code="tool_use_failed")),
     ("malformed", Reply(tool_calls=[ScriptedCall(name="look", arguments="{")])),
 ]
@@ -97,6 +98,19 @@ async def test_whatever_happens_to_one_provider_the_next_one_answers_and_once(
         assert reply.provider == second
         assert len(good.asked) == 1
         assert 1 <= len(bad.asked) <= 3
+
+
+@pytest.mark.parametrize("where", ["http://127.0.0.1:1", "http://no-such-host.invalid/v1"], ids=["refused", "no name"])
+@pytest.mark.parametrize("first", ["groq", "anthropic"])
+async def test_a_provider_that_cannot_be_reached_leaves_it_to_the_next(
+    session: aiohttp.ClientSession, first: str, where: str
+) -> None:
+    async with scripted_model(default=GOOD) as good:
+        unreachable = {f"{first}_api_key": "k", f"{first}_base_url": where}
+        models = chain(session, {"openai": good}, chain=f"{first},openai", **unreachable)
+        heard = Heard()
+        reply = await ask(models.chosen(first, "some-model"), PROMPT, heard)
+        assert (reply.provider, heard.said) == ("openai", "a whole answer")
 
 
 async def test_when_nobody_answers_there_is_one_clear_error(session: aiohttp.ClientSession) -> None:

@@ -121,7 +121,8 @@ class Memory:
         self._companies = MongoCompanies(self._database["companies"])
         self._usages = Usages(store=MongoUsage(self._database["usage"]), companies=self._companies, clock=self._clock)
         handlers.consume(service, self._executions)
-        personal_handlers.consume(service, self._usages)
+        self._spending = Budgets(RedisBudgets(self._budgets), time.time)
+        personal_handlers.consume(service, self._usages, self._spending)
         self._insights: Insights | None = None
         insight_handlers.consume(service, self._counting)
         self._learner: Learner | None = None
@@ -186,7 +187,7 @@ class Memory:
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
         handlers.serve(service, histories, inbox, companies)
-        budget_methods.serve(service, Budgets(RedisBudgets(self._budgets), time.time))
+        budget_methods.serve(service, self._spending)
         memories = Memories(
             store=MongoMemories(self._database["memories"]), announcements=announcements, clock=self._clock
         )

@@ -15,6 +15,7 @@ from contracts.memory_rpc import (
     MEMORY_PATCH,
     USAGE,
     USER_FORGET,
+    BudgetSettleRequest,
     MemoryDeleteReply,
     MemoryExportReply,
     MemoryExportRequest,
@@ -27,6 +28,7 @@ from contracts.memory_rpc import (
 )
 from contracts.streams import CHAT, FACTS
 from contracts.symbols import InvalidSymbolError, parse_symbol
+from memory.application.budgets import Budgets
 from memory.application.exporting import Exports
 from memory.application.forgetting import Forgetting
 from memory.application.learning import Learner
@@ -97,8 +99,8 @@ def serve(service: Service, memories: Memories, exports: Exports, forgetting: Fo
     service.serve(USER_FORGET, answering(personal.forget))
 
 
-def consume(service: Service, usages: Usages) -> None:
-    """The facts that are counted."""
+def consume(service: Service, usages: Usages, budgets: Budgets) -> None:
+    """The facts that are counted, and settle what was reserved for them."""
 
     @service.subscriber(
         f"{USAGE_RECORDED}.>", stream=FACTS.name, durable="memory-usage", max_deliver=-1, title=USAGE_RECORDED
@@ -116,7 +118,25 @@ def consume(service: Service, usages: Usages) -> None:
             cost=data.cost or 0.0,
         )
         await usages.count(owner[0], event.id, spent)
+        if (settlement := _settlement(owner[0], data)) is not None:
+            await budgets.settle(settlement)
         return Ack()
+
+
+def _settlement(company: str, data: UsageRecorded) -> BudgetSettleRequest | None:
+    """What a call's usage settles. Its agent has told it already, on a way on which it may be lost; it counts once."""
+    held = data.reservation
+    if held is None:
+        return None
+    return BudgetSettleRequest(
+        company_id=company,
+        reservation_id=held.id,
+        reserved=held.tokens,
+        used=data.usage.prompt_tokens + data.usage.completion_tokens,
+        reserved_at=held.at,
+        payer=held.payer,
+        tier=held.tier,
+    )
 
 
 class PersonalMethods:

@@ -26,11 +26,21 @@ class FeedbackGiven(Wire):
     reason: str | None = Field(default=None, max_length=1000)
 
 
+class UsageReservation(Wire):
+    """The reservation of a model call in its company's budget (rpc.memory.budget.reserve.v1), as it was granted."""
+
+    id: Id
+    tokens: int = Field(ge=0)
+    at: int = Field(ge=0, description="seconds since the epoch")
+    payer: str | None = Field(default=None, min_length=1, max_length=200)
+    tier: Literal["main", "cheaper"] = "main"
+
+
 class UsageRecorded(Wire):
-    """Tokens that one model call used.
+    """Tokens that one model call used; the built-in assistant uses none, and its turns count all the same.
 
     `cost` in `currency` by the price list of the day `priced_on`; None: the list has no price for the model.
-    `estimated`: the call broke off before the provider had counted.
+    `estimated`: the call broke off before the provider had counted. `reservation`: what this settles, if nobody has.
     """
 
     company_id: CompanyId
@@ -45,3 +55,4 @@ class UsageRecorded(Wire):
     currency: str | None = None
     priced_on: Date | None = None
     estimated: bool | None = None
+    reservation: UsageReservation | None = None

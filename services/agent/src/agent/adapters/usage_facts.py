@@ -7,10 +7,11 @@ import structlog
 from agent.domain.spending import Account, Prices
 from agent.domain.turn.journal import Tokens
 from agent.measures import USAGE_LOST
+from agent.ports import Reservation
 from contracts import channels
 from contracts.envelope import CloudEvent
 from contracts.events.chat import Usage
-from contracts.events.fact import UsageRecorded
+from contracts.events.fact import UsageRecorded, UsageReservation
 from contracts.ids import is_id
 from runtime.errors import PublishFailed
 from runtime.publishing import Publisher
@@ -31,7 +32,16 @@ class UsageBook:
         self._prices = prices
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def record(self, account: Account, provider: str, model: str, usage: Tokens, *, estimated: bool) -> None:
+    def record(
+        self,
+        account: Account,
+        provider: str,
+        model: str,
+        usage: Tokens,
+        *,
+        estimated: bool,
+        reservation: Reservation | None = None,
+    ) -> None:
         """One model call, by the price list's price where it has one."""
         if len(self._tasks) >= WAITING:
             USAGE_LOST.inc()
@@ -50,6 +60,7 @@ class UsageBook:
             currency=None if price is None else price.currency,
             priced_on=None if price is None else price.as_of,
             estimated=estimated,
+            reservation=None if reservation is None else _told(reservation),
         )
         task = asyncio.create_task(self._write(CloudEvent(source=SOURCE, type=TYPE, data=data)))
         self._tasks.add(task)
@@ -70,3 +81,13 @@ class UsageBook:
         except PublishFailed as error:
             USAGE_LOST.inc()
             log.warning("usage.lost", company=event.data.company_id, reason=str(error))
+
+
+def _told(reservation: Reservation) -> UsageReservation:
+    return UsageReservation(
+        id=reservation.call,
+        tokens=reservation.tokens,
+        at=reservation.at,
+        payer=reservation.payer,
+        tier=reservation.tier,
+    )

@@ -173,7 +173,16 @@ class Ledger:
 
     calls: list[tuple[str, str, Tokens]] = field(default_factory=list[tuple[str, str, Tokens]])
 
-    def record(self, account: Account, provider: str, model: str, usage: Tokens, *, estimated: bool) -> None:
+    def record(
+        self,
+        account: Account,
+        provider: str,
+        model: str,
+        usage: Tokens,
+        *,
+        estimated: bool,
+        reservation: Reservation | None = None,
+    ) -> None:
         """One call."""
         del account, estimated
         self.calls.append((provider, model, usage))

@@ -58,6 +58,8 @@ async def stream(request: web.Request, reply: Reply, seen: dict[str, Any]) -> we
     if reply.cut_after is not None:
         break_off(request)
         return response
+    if reply.garbled:
+        await response.write(b'event: content_block_delta\ndata: {"type": "content_bl\n\n')
     if pieces:
         await response.write(_event("content_block_stop", index=0))
     for index, call in enumerate(reply.tool_calls, start=1 if pieces else 0):

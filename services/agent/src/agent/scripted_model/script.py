@@ -21,7 +21,8 @@ class Reply(_Json):
     """One reply. Times in milliseconds.
 
     `status` other than 200 answers with an error object (`errorCode`, `retryAfter` seconds). `hang` sends nothing
-    after the headers; `cutAfter` breaks the connection after so many tokens.
+    after the headers; `cutAfter` breaks the connection after so many tokens; `garbled` sends a line that is no JSON
+    after the text.
     """
 
     text: str | None = None
@@ -34,6 +35,7 @@ class Reply(_Json):
     retry_after: float | None = None
     hang: bool = False
     cut_after: int | None = None
+    garbled: bool = False
     prompt_tokens: int = 0
 
     def pieces(self) -> list[str]:

@@ -163,6 +163,8 @@ async def _stream(request: web.Request, reply: Reply, seen: dict[str, Any]) -> w
         await response.write(bytes(whole))
         anthropic.break_off(request)
         return response
+    if reply.garbled:
+        whole += b'data: {"choices": [{"delta": {"cont\n\n'
     for index, call in enumerate(reply.tool_calls):
         arguments = call.arguments if isinstance(call.arguments, str) else orjson.dumps(call.arguments).decode()
         head = {"index": index, "id": f"call_{index}", "type": "function"}

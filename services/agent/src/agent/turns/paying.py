@@ -1,6 +1,7 @@
 """Model calls that are paid for: tokens are reserved before each, settled after it, and told as a fact.
 
-Each attempt is a call of its own, whoever is asked; the built-in provider uses no tokens and pays for none.
+Each attempt is a call of its own, whoever is asked; the built-in provider uses no tokens and pays for none, but its
+turns are told too. What was used settles its reservation twice over: at once, and by the fact, which is not lost.
 """
 
 import asyncio
@@ -74,10 +75,35 @@ async def ask_paid(
 def _paid(spending: Spending, choice: ModelChoice, account: Account, config: CompanyConfig, tier: Tier) -> ModelChoice:
     return ModelChoice(
         tuple(
-            (model if model.provider == "offline" else _PaidModel(spending, model, account, config, tier), name)
+            (
+                _FreeModel(spending, model, account)
+                if model.provider == "offline"
+                else _PaidModel(spending, model, account, config, tier),
+                name,
+            )
             for model, name in choice.candidates
         )
     )
+
+
+class _FreeModel:
+    """The built-in assistant: nothing to pay, and something to tell."""
+
+    def __init__(self, spending: Spending, model: Model, account: Account) -> None:
+        self._facts = spending.facts
+        self._model = model
+        self._account = account
+
+    @property
+    def provider(self) -> str:
+        """The provider's name in settings and answers."""
+        return self._model.provider
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
+        """The model's reply; raises ModelError."""
+        reply = await self._model.reply(prompt, sink)
+        self._facts.record(self._account, self.provider, prompt.model, Tokens(), estimated=False)
+        return reply
 
 
 class _PaidModel:
@@ -111,9 +137,9 @@ class _PaidModel:
         if usage == Tokens():
             # Some servers count nothing; the budget counts all the same.
             usage = Tokens(_prompt_tokens(prompt), estimated_tokens(len(reply.text.encode())))
-            self._record(prompt.model, usage, estimated=True)
+            self._record(prompt.model, usage, reservation, estimated=True)
         else:
-            self._record(prompt.model, usage, estimated=False)
+            self._record(prompt.model, usage, reservation, estimated=False)
         self._settle(reservation, usage.prompt + usage.completion)
         return reply
 
@@ -138,15 +164,17 @@ class _PaidModel:
             self._settle(reservation, 0)
             return
         usage = Tokens(_prompt_tokens(prompt), estimated_tokens(heard.characters, 0))
-        self._record(prompt.model, usage, estimated=True)
+        self._record(prompt.model, usage, reservation, estimated=True)
         self._settle(reservation, usage.prompt + usage.completion)
 
     def _settle(self, reservation: Reservation | None, used: int) -> None:
         if reservation is not None:
             self._spending.budgets.settle(reservation, used)
 
-    def _record(self, model: str, usage: Tokens, *, estimated: bool) -> None:
-        self._spending.facts.record(self._account, self.provider, model, usage, estimated=estimated)
+    def _record(self, model: str, usage: Tokens, reservation: Reservation | None, *, estimated: bool) -> None:
+        self._spending.facts.record(
+            self._account, self.provider, model, usage, estimated=estimated, reservation=reservation
+        )
 
 
 class _Heard:

@@ -14,8 +14,8 @@ from redis.exceptions import RedisError
 from memory.application.budgets import Payer, Purse
 from memory.errors import BudgetsUnavailable
 
-SETTLED_SECONDS = 3_600
-"""For which a settled call is remembered: longer than any repeat of it takes to come."""
+SETTLED_SECONDS = 86_400
+"""For which a settled call is remembered: its usage fact, which settles it too, may come after an outage of hours."""
 CONNECTIONS = 16
 """Scripts under way at once. Redis runs one after the other anyway; hundreds of connections would only be refused."""
 _RESERVE = """
