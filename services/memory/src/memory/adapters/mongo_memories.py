@@ -25,6 +25,7 @@ class _Record(Wire):
     style_since: datetime | None = None
     learned: list[str] = Field(default_factory=list[str])
     since: dict[str, datetime] = Field(default_factory=dict[str, datetime])
+    set_since: dict[str, datetime] = Field(default_factory=dict[str, datetime])
 
 
 class MongoMemories:
@@ -39,7 +40,7 @@ class MongoMemories:
         if row is None:
             return Versioned(None, Remembered())
         kept = _Record.model_validate_json(row["state"])
-        state = Remembered(kept.memory, kept.asked, kept.style_since, tuple(kept.learned), kept.since)
+        state = Remembered(kept.memory, kept.asked, kept.style_since, tuple(kept.learned), kept.since, kept.set_since)
         return Versioned(row["version"], state)
 
     async def save(self, company: str, user: str, state: Remembered, over: str | None) -> bool:
@@ -49,6 +50,7 @@ class MongoMemories:
             style_since=state.style_since,
             learned=list(state.learned),
             since=dict(state.since),
+            set_since=dict(state.set_since),
         )
         row: Document = {"_id": f"{company}/{user}", "version": uuid4().hex, "state": kept.to_json().decode()}
         async with speaking("store a memory"):

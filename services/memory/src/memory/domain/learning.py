@@ -6,6 +6,7 @@ from datetime import datetime
 
 from contracts.memory_rpc import Strategy
 from memory.domain.mentions import mentioned
+from memory.domain.profile import described
 from memory.domain.questions import questions, same, template
 from memory.domain.remembered import (
     FAVOURITES,
@@ -62,6 +63,7 @@ def learned(state: Remembered, lesson: Lesson) -> Remembered:
     for text in lesson.texts:
         state = _style(state, text, lesson.at)
         state = told(state, text, lesson.at)
+        state = described(state, text, lesson.at)
         state = _questions(state, text, lesson.at)
         state = _strategies(state, text, lesson)
     state = _symbols(state, lesson)

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from contracts.memory_rpc import LongTermMemory, Superseded
 from memory.domain.company import BadField
+from memory.domain.zones import is_zone
 
 FAVOURITES = 20
 QUESTIONS = 20
@@ -46,7 +47,8 @@ class Remembered:
     """The memory, and what is needed to go on learning.
 
     `asked`: in how many turns a symbol was asked about, while it is no favourite. `style_since`: when the present
-    style was learned; `since`: when notes and preferences were, by text. `learned`: ids of the turns and calls that are
+    style was learned; `since`: when notes and preferences were, by text; `set_since`: when name, risk profile and their
+    like were, by name on the wire. `learned`: ids of the turns and calls that are
     in it, oldest first.
     """
 
@@ -55,6 +57,7 @@ class Remembered:
     style_since: datetime | None = None
     learned: tuple[str, ...] = ()
     since: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
+    set_since: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
 
     def changed(self, now: datetime, **fields: Any) -> "Remembered":
         """With other fields of the memory."""
@@ -92,7 +95,8 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
     if wrong := _refused(patch):
         raise BadMemoryError(wrong)
     old = state.memory
-    wire = old.to_wire()
+    before = old.to_wire()
+    wire = dict(before)
     for name, value in patch.items():
         if value is None:
             wire.pop(name, None)
@@ -105,14 +109,30 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
         raise BadMemoryError([BadField(".".join(map(str, bad["loc"])), bad["msg"]) for bad in found]) from None
     if wrong := _too_long(new):
         raise BadMemoryError(wrong)
+    if new.timezone is not None and not is_zone(new.timezone):
+        raise BadMemoryError([BadField("timezone", "no IANA time zone: write it as America/Mexico_City")])
     state = restyled(state, new.trading_style, now)
+    for name in _SINGLE[1:]:
+        state = _replaced(state, name, before.get(name), wire.get(name), now)
     gone = {name for name, value in patch.items() if value is None or value == []}
     history = [past for past in state.memory.superseded if past.field not in gone]
     dropped = set(old.favorite_symbols) - set(new.favorite_symbols)
     asked = {} if "favoriteSymbols" in gone else {name: n for name, n in state.asked.items() if name not in dropped}
     memory = new.model_copy(update={"superseded": history, "updated_at": now})
     since = state.style_since if new.trading_style else None
-    return replace(state, memory=memory, asked=asked, style_since=since)
+    set_since = {name: at for name, at in state.set_since.items() if name not in gone}
+    set_since |= {
+        name: now for name in patch if name in _SINGLE and wire.get(name) != before.get(name) and wire.get(name)
+    }
+    return replace(state, memory=memory, asked=asked, style_since=since, set_since=set_since)
+
+
+def _replaced(state: Remembered, name: str, held: Any, value: Any, now: datetime) -> Remembered:
+    """With what another value replaces among the history; what is only taken out is forgotten."""
+    if held is None or value is None or held == value:
+        return state
+    past = Superseded(field=name, value=held, since=state.set_since.get(name), until=now, by=value)
+    return state.changed(now, superseded=superseding(list(state.memory.superseded), past))
 
 
 def _refused(patch: Mapping[str, Any]) -> list[BadField]:

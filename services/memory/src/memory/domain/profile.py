@@ -1,0 +1,132 @@
+"""What users say of themselves: name, risk profile, experience, language, time zone. Spanish and English.
+
+Only what is said outright counts: no question, and nothing that is drawn from how they trade. What is said later takes
+the place of what was said before, which stays as history with its dates; "I'm no longer a beginner" ends it.
+"""
+
+import re
+from dataclasses import replace
+from datetime import datetime
+
+from contracts.memory_rpc import Superseded
+from memory.domain.claims import statements
+from memory.domain.remembered import Remembered, superseding
+from memory.domain.zones import is_zone
+
+FIELDS = {
+    "name": "name",
+    "risk_profile": "riskProfile",
+    "experience": "experience",
+    "language": "language",
+    "timezone": "timezone",
+}
+"""Attribute and name on the wire."""
+
+# The only groups that capture are those of a "not" before what is said.
+_I_AM = (
+    r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|(?:\b(ya no|no|nunca) )?\b(?:soy|me considero))\s+"
+    r"(?:(?:an?|una?|very|quite|rather|fairly|pretty|total|complete|muy|bastante|m[aá]s bien|totalmente|de nivel) )*"
+    r"(?:(?:investor|trader|inversora?|operadora?|persona) )?"
+)
+_RISK_IS = (
+    r"\b(?:risk (?:profile|tolerance) is|perfil(?: de riesgo| de inversi[oó]n)? es|toler(?:o|ancia al riesgo es)) "
+)
+_LEVEL_IS = r"\b(?:level is|experience is|nivel(?: de experiencia)? es|experiencia es) "
+_TELL = (
+    r"\b(?:(?:answer|reply|respond|write|speak|talk)(?: to)?(?: me)?(?: always)? in"
+    r"|(?:responde|contesta|escribe|h[aá]blame|resp[oó]ndeme|cont[eé]stame|escr[ií]beme)(?: siempre)? en"
+    r"|I(?:'d)? prefer|prefiero(?: el)?) "
+)
+_YEARS = r"(?:over |more than |m[aá]s de )?(?:[5-9]|[1-9]\d)"
+_SAYINGS = {
+    ("risk_profile", "conservative"): (
+        _I_AM + r"(?:conservative|conservadora?|risk[- ]averse|adversa? al riesgo|prudente)",
+        _RISK_IS + r"(?:conservative|conservador|low|baj[oa])",
+        r"\b(?:low risk tolerance|(?:baja|poca) tolerancia al riesgo)",
+        r"\bI (?:don't|do not|never) (?:like|want|take)(?: to take)?(?: big| high)? risks?",
+        r"\bno (?:me gusta|quiero)(?: correr| tomar| asumir)?(?: el| muchos?| grandes)? riesgos?",
+    ),
+    ("risk_profile", "moderate"): (
+        _I_AM + r"(?:moderate|moderad[oa]|balanced|equilibrad[oa])",
+        _RISK_IS + r"(?:moderate|moderad[oa]|medium|medi[oa])",
+        r"\b(?:(?:medium|moderate) risk tolerance|tolerancia (?:media|moderada) al riesgo)",
+    ),
+    ("risk_profile", "aggressive"): (
+        _I_AM + r"(?:aggressive|agresiv[oa]|arriesgad[oa])",
+        _RISK_IS + r"(?:aggressive|agresivo|high|alt[oa]|much[oa])",
+        r"\b(?:high risk tolerance|(?:alta|mucha) tolerancia al riesgo)",
+        r"\bI (?:can|like to|want to) take (?:a lot of |big |high |more )risks?",
+        r"\b(?:puedo|quiero) asumir (?:mucho|muchos|grandes|m[aá]s) riesgos?",
+    ),
+    ("experience", "beginner"): (
+        _I_AM + r"(?:beginner|newbie|novice|rookie|principiante|novat[oa])",
+        _I_AM + r"(?:new to (?:trading|investing|stocks|this|the markets?))",
+        _I_AM + r"(?:nuev[oa] en (?:esto|el trading|la bolsa|las? inversi\w+))",
+        r"\bI(?:'ve| have)? just (?:started|begun)(?: to)? (?:trad|invest)\w*",
+        r"\b(?:estoy empezando|acabo de empezar)(?: a invertir| a operar| en (?:esto|la bolsa|bolsa|el trading))",
+        _LEVEL_IS + r"(?:beginner|basic|principiante|b[aá]sic[oa])",
+    ),
+    ("experience", "intermediate"): (
+        _I_AM + r"(?:intermediate|intermedi[oa])",
+        _LEVEL_IS + r"(?:intermediate|intermedi[oa])",
+    ),
+    ("experience", "advanced"): (
+        _I_AM + r"(?:advanced|experienced|expert|professional|seasoned)",
+        _I_AM + r"(?:avanzad[oa]|expert[oa]|experimentad[oa]|profesional|con (?:mucha )?experiencia)",
+        _LEVEL_IS + r"(?:advanced|avanzad[oa])",
+        rf"\bI(?:'ve| have) been (?:trading|investing) for {_YEARS} years",
+        rf"\bllevo {_YEARS} años (?:invirtiendo|operando|en (?:la )?bolsa|en esto|en el trading)",
+    ),
+    ("language", "en"): (_TELL + r"(?:english|ingl[eé]s)",),
+    ("language", "es"): (_TELL + r"(?:spanish|español|castellano)",),
+}
+_FIXED = tuple(
+    (field, value, re.compile(rf"(?:{words})(?!\w)", re.I))
+    for (field, value), ways in _SAYINGS.items()
+    for words in ways
+)
+_NAME = re.compile(
+    r"\b(?i:my name is|call me|me llamo|mi nombre es|ll[aá]mame)\s+"
+    r"([A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}){0,3})"
+)
+_ZONE = re.compile(
+    r"\b(?:my time ?zone is|mi (?:zona horaria|huso horario) es)\s+(?:the\s+|la\s+)?"
+    r"([A-Za-z]+(?:/[A-Za-z_+-]+[0-9]*){1,2}|UTC)",
+    re.I,
+)
+
+
+def described(state: Remembered, text: str, now: datetime) -> Remembered:
+    """With what the text says of its writer; the same object when it says nothing new."""
+    for sentence in statements(text):
+        for field, value, said in _said(sentence):
+            held = getattr(state.memory, field)
+            if said and held != value:
+                state = with_field(state, field, value, now)
+            elif not said and held == value:
+                state = with_field(state, field, None, now)
+    return state
+
+
+def with_field(state: Remembered, field: str, value: str | None, now: datetime) -> Remembered:
+    """With another value (None: none); the one before becomes history."""
+    held: str | None = getattr(state.memory, field)
+    name = FIELDS[field]
+    history = list(state.memory.superseded)
+    if held is not None:
+        past = Superseded(field=name, value=held, since=state.set_since.get(name), until=now, by=value)
+        history = superseding(history, past)
+    since = {key: at for key, at in state.set_since.items() if key != name}
+    if value is not None:
+        since[name] = now
+    return replace(state.changed(now, **{field: value}, superseded=history), set_since=since)
+
+
+def _said(sentence: str) -> list[tuple[str, str, bool]]:
+    """Field, value, and whether it is so (False: it is so no longer), in the order in which they are said."""
+    found: list[tuple[int, str, str, bool]] = []
+    for field, value, pattern in _FIXED:
+        found += [(match.start(), field, value, not any(match.groups())) for match in pattern.finditer(sentence)]
+    found += [(match.start(), "name", match[1], True) for match in _NAME.finditer(sentence)]
+    found += [(match.start(), "timezone", match[1], True) for match in _ZONE.finditer(sentence) if is_zone(match[1])]
+    return [one[1:] for one in sorted(found)]
