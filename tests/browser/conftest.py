@@ -1,4 +1,4 @@
-"""A real Chromium against the whole product. One stack and one browser for a worker; each test has its own visitors.
+"""A real Chromium against the whole product. A worker has one browser and its stacks; each test has its own visitors.
 
 The browser is the machine's own (Debian's `chromium`; `NEXUS_CHROMIUM` names another): where there is none these tests
 fail. They share one event loop, since a browser cannot move to another: each module says
@@ -11,18 +11,43 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
-from tests.browser.visits import Visits
+from agent.scripted_model.server import ScriptedModel, scripted_model
+from tests.browser.visits import DEADLINE_MS, Visits
 from tests.support.running_stack import RunningStack
 
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--force-color-profile=srgb"]
+expect.set_options(timeout=DEADLINE_MS)
 
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
     """The product as a newcomer starts it: no keys, the offline provider."""
     running = RunningStack(tmp_path_factory.mktemp("nexus"), env={})
+    try:
+        yield running.start()
+    finally:
+        running.stop()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def model() -> AsyncIterator[ScriptedModel]:
+    """A model that says what a test wants, as slowly as it wants."""
+    async with scripted_model() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def scripted_stack(tmp_path_factory: pytest.TempPathFactory, model: ScriptedModel) -> Iterator[RunningStack]:
+    """The product with that model, and a market that moves on by a session every other second."""
+    env = {
+        "NEXUS_LLM_BASE_URL": model.base_url,
+        "NEXUS_LLM_API_KEY": "not-a-key",
+        "NEXUS_LLM_MODEL": "scripted",
+        "NEXUS_SAMPLE_SECONDS_PER_BAR": "2",
+    }
+    running = RunningStack(tmp_path_factory.mktemp("nexus"), env=env)
     try:
         yield running.start()
     finally:
@@ -44,5 +69,13 @@ async def browser() -> AsyncIterator[Browser]:
 async def visits(stack: RunningStack, browser: Browser) -> AsyncIterator[Visits]:
     """Opens pages, each as somebody else; afterwards no page may have complained."""
     made = Visits(browser, stack.url)
+    yield made
+    await made.end()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def scripted_visits(scripted_stack: RunningStack, browser: Browser) -> AsyncIterator[Visits]:
+    """The same on the stack with the scripted model."""
+    made = Visits(browser, scripted_stack.url)
     yield made
     await made.end()

@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
+from tests.browser.chat_page import ChatPage
+
 DEADLINE_MS = 15_000
 """How long a test waits for what should appear; one that needs longer says so."""
 Scheme = Literal["light", "dark"]
@@ -41,6 +43,11 @@ class Visits:
         page = await (await self.context(**options)).new_page()
         await page.goto(self.url + path)
         return page
+
+    async def chat(self, path: str = "/", *, language: str = "en", **options: Any) -> ChatPage:
+        """A page with its chat open."""
+        page = await self.open(path, locale="es-ES" if language == "es" else "en-US", **options)
+        return await ChatPage(page, language).open()
 
     async def end(self) -> None:
         """Closes all; raises AssertionError with what the pages' consoles said."""

@@ -1,0 +1,121 @@
+"""Offline, reconnecting, reloading: what was written is sent once, in order, and the reader sees how it stands."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.async_api import BrowserContext, WebSocketRoute, expect
+
+from tests.browser.chat_page import ChatPage
+from tests.browser.visits import Visits
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_what_is_written_offline_waits_in_sight_and_is_sent_online_in_order(visits: Visits) -> None:
+    context = await visits.context()
+    page = await context.new_page()
+    await page.goto(f"{visits.url}/pricing")
+    chat = await ChatPage(page).open()
+    await context.set_offline(True)
+    await expect(chat.panel).to_contain_text("You are offline.")
+    await chat.say("What does the Pro plan cost?")
+    await chat.say("And the Premium plan?")
+    await expect(chat.panel).to_contain_text("2 messages are sent when you are back.")
+    await expect(chat.own.first).to_contain_text("Waiting to be sent")
+    await context.set_offline(False)
+    await chat.ready()
+    await expect(chat.own).to_contain_text(["What does the Pro plan cost?", "And the Premium plan?"])
+    await expect(chat.own.last).to_contain_text("Sent")
+    await expect(chat.answers.first.locator("time")).to_be_visible()
+    await page.reload()
+    await chat.ready()
+    own = await chat.own.locator(".body").all_inner_texts()
+    assert own == ["What does the Pro plan cost?", "And the Premium plan?"]
+
+
+async def test_what_waits_survives_a_reload_with_its_id(visits: Visits) -> None:
+    context = await visits.context()
+    page = await context.new_page()
+    line = Line()
+    await line.watch(context)
+    await page.goto(f"{visits.url}/pricing")
+    chat = await ChatPage(page).open()
+    line.down = True
+    await line.cut()
+    await expect(chat.panel).to_contain_text("Connecting…")
+    await chat.say("What does the Pro plan cost?")
+    await page.reload()
+    await expect(chat.own).to_contain_text("Waiting to be sent")
+    kept = await page.evaluate("Object.keys(localStorage).find((key) => key.includes(':out:'))")
+    line.down = False
+    await chat.ready()
+    await expect(chat.own).to_contain_text("Sent")
+    await expect(chat.own).to_have_count(1)
+    sent = [frame for frame in line.sent if frame["type"] == "message.send"]
+    assert {kept.rpartition(":")[2]} == {frame["clientMessageId"] for frame in sent}
+
+
+async def test_a_message_whose_acknowledgement_was_lost_is_stored_once(visits: Visits) -> None:
+    context = await visits.context()
+    page = await context.new_page()
+    line = Line()
+    await line.watch(context)
+    await page.goto(f"{visits.url}/pricing")
+    chat = await ChatPage(page).open()
+    line.swallow = lambda frame: frame["type"] in {"message.ack", "message.created"}
+    await chat.say("What does the Pro plan cost?")
+    await expect(chat.own).to_contain_text("Sending…")
+    await asyncio.wait_for(line.swallowed.wait(), 15)
+    line.swallow = lambda _: False
+    await line.cut()
+    await chat.ready()
+    await expect(chat.own).to_contain_text("Sent")
+    await expect(chat.answers.locator("time")).to_have_count(1)
+    await expect(chat.own).to_have_count(1)
+    tries = [frame for frame in line.sent if frame["type"] == "message.send"]
+    assert [frame.get("retry", False) for frame in tries] == [False, True]
+
+
+class Line:
+    """The line between the widget and the server: it can be cut, be down, and lose frames of the server."""
+
+    def __init__(self) -> None:
+        self.down = False
+        self.sent: list[dict[str, Any]] = []
+        self.swallow: Callable[[dict[str, Any]], bool] = lambda _: False
+        self.swallowed = asyncio.Event()
+        self._open: list[WebSocketRoute] = []
+
+    async def watch(self, context: BrowserContext) -> None:
+        """Stands between from now on."""
+        await context.route_web_socket("**/v2/chat/ws", self._connect)
+
+    async def cut(self) -> None:
+        """Breaks what is open."""
+        for route in self._open:
+            await route.close(code=4010)
+        self._open.clear()
+
+    async def _connect(self, route: WebSocketRoute) -> None:
+        if self.down:
+            await route.close(code=4001)
+            return
+        server = route.connect_to_server()
+        self._open.append(route)
+
+        def up(message: str | bytes) -> None:
+            self.sent.append(json.loads(message))
+            server.send(message)
+
+        def down(message: str | bytes) -> None:
+            frame = json.loads(message)
+            if self.swallow(frame):
+                self.swallowed.set()
+            else:
+                route.send(message)
+
+        route.on_message(up)
+        server.on_message(down)
