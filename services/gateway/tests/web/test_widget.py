@@ -74,11 +74,14 @@ async def test_a_page_keeps_its_files_for_as_long_as_they_are_the_same(http: Htt
 async def test_any_site_learns_how_the_chat_of_a_company_looks(http: Http, memory: MemoryStandIn) -> None:
     memory.add_company("shop", aiAutoResponseEnabled=True, brandColor="#c2410c")
     status, look, headers = await http("GET", "/widget.json?company=shop", headers={"Origin": FOREIGN})
-    assert (status, look) == (200, {"brandColor": "#c2410c", "ai": True})
+    assert (status, look) == (200, {"brandColor": "#c2410c", "ai": True, "allowed": False})
     assert headers["access-control-allow-origin"] == "*"
-    assert (await http("GET", "/widget.json?company=acme"))[1] == {"brandColor": None, "ai": True}
+    assert (await http("GET", "/widget.json?company=acme"))[1] == {"brandColor": None, "ai": True, "allowed": True}
 
 
-async def test_a_company_that_is_not_there_looks_like_nothing(http: Http, memory: MemoryStandIn) -> None:
-    assert_problem(await http("GET", "/widget.json?company=nobody"), 404, "NOT_FOUND")
+@pytest.mark.usefixtures("memory")
+async def test_a_company_that_is_not_there_looks_like_nothing(http: Http) -> None:
+    answer = await http("GET", "/widget.json?company=nobody")
+    assert_problem(answer, 404, "NOT_FOUND")
+    assert answer[2]["access-control-allow-origin"] == "*"
     assert_problem(await http("GET", "/widget.json?company=No.pe"), 422, "BAD_FIELD")

@@ -54,7 +54,7 @@ async def make_visitor(
     if settings is None:
         raise not_found("company")
     if origin is not None:
-        if not _origin_allowed(origin, settings, request, api):
+        if not origin_allowed(origin, settings, request, api):
             raise Refused(ErrorCode.FORBIDDEN, f"the widget may not run on {origin[:200]}: see allowedOrigins")
         response.headers.update(_cors(origin))
     if body.identity is not None:
@@ -94,7 +94,8 @@ async def _visitor(company: str, request: Request, api: Api) -> str:
     return caller.subject
 
 
-def _origin_allowed(origin: str, settings: CompanySettings, request: Request, api: Api) -> bool:
+def origin_allowed(origin: str, settings: CompanySettings, request: Request, api: Api) -> bool:
+    """Whether the company's widget may run on pages of this origin."""
     config = settings.config
     allowed = config.allowed_origins or config.tool_config.allowed_domains
     if is_allowed_origin(origin, allowed):

@@ -1,31 +1,46 @@
-"""GET /widget.json: what the widget shows of a company's settings, for any site: nothing here is a secret."""
+"""GET /widget.json: what the widget shows of a company's settings, for any site: nothing here is a secret.
+
+It also says whether the widget may run where it is: of a refused POST /v2/visitors a browser tells the page nothing.
+"""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
+from starlette.responses import JSONResponse
 
 from contracts.envelope import Wire
+from contracts.errors import ErrorCode
 from contracts.ids import CompanyId
-from gateway.errors import not_found
 from gateway.web.deps import ApiDep
+from gateway.web.problems import problem
+from gateway.web.visitors import origin_allowed
 
 router = APIRouter(include_in_schema=False)
-_HEADERS = {"Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=30"}
+_HEADERS = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "Vary": "Origin"}
 
 
 class WidgetLook(Wire):
-    """The company's colour (#rrggbb), and whether a machine answers."""
+    """The company's colour (#rrggbb), whether a machine answers, and whether the widget may run at this origin."""
 
     brand_color: str | None = None
     ai: bool
+    allowed: bool
 
 
-@router.get("/widget.json")
-async def widget_look(api: ApiDep, response: Response, company: Annotated[CompanyId, Query()]) -> WidgetLook:
+@router.get("/widget.json", response_model=None)
+async def widget_look(
+    api: ApiDep,
+    request: Request,
+    response: Response,
+    company: Annotated[CompanyId, Query()],
+    origin: Annotated[str | None, Header()] = None,
+) -> WidgetLook | JSONResponse:
     """What the widget has to know before anybody is in the chat."""
     settings = await api.companies.get(company)
     if settings is None:
-        raise not_found("company")
+        return problem(404, ErrorCode.NOT_FOUND, "there is no such company", headers=_HEADERS)
     response.headers.update(_HEADERS)
     config = settings.config
-    return WidgetLook(brand_color=config.brand_color, ai=config.ai_auto_response_enabled)
+    # A page of this server itself is asked for with no Origin.
+    allowed = origin is None or origin_allowed(origin, settings, request, api)
+    return WidgetLook(brand_color=config.brand_color, ai=config.ai_auto_response_enabled, allowed=allowed)

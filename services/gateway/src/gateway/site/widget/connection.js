@@ -9,7 +9,7 @@ export const isFinal = (code) => code >= 4500 && code < 5000;
 export class Connection {
   ready = false;
   #identity; #onFrame; #onState;
-  #socket = null; #cursor = null; #tries = 0; #missed = 0; #wanted = false; #opening = false; #timer = 0; #beat = 0;
+  #socket = null; #cursor = null; #tries = 0; #missed = 0; #doubted = false; #wanted = false; #opening = false; #timer = 0; #beat = 0;
 
   /* onFrame(frame); onState("connecting" | "offline" | "ready" | "ended", code) */
   constructor(identity, onFrame, onState) {
@@ -83,6 +83,7 @@ export class Connection {
   #welcomed(frame) {
     this.#identity.kept.set("conversation", frame.conversationId);
     this.#tries = 0;
+    this.#doubted = false;
     if (this.#identity.welcomed) this.#identity.welcomed();
     if (this.#cursor) this.#cursor.epoch = frame.epoch;
     clearInterval(this.#beat);
@@ -119,8 +120,14 @@ export class Connection {
     if (socket && socket.readyState < 2) socket.close();
     if (!this.#wanted) return;
     if (code === EXPIRED && !this.#identity.expired()) return this.#end(REFUSED);
-    if (isFinal(code) && !(code === REFUSED && this.#tries < 2 && this.#identity.refused())) return this.#end(code);
+    if (isFinal(code) && !(code === REFUSED && this.#another())) return this.#end(code);
     this.#later(code === CROWDED ? CROWDED_WAIT : code === DRAINING || code === EXPIRED ? FIRST_WAIT : wait);
+  }
+  /* A token that is not believed: another one is tried once. */
+  #another() {
+    if (this.#doubted) return false;
+    this.#doubted = true;
+    return this.#identity.refused();
   }
   #later(wait) {
     this.#waiting();

@@ -2,8 +2,8 @@
 import { Chat } from "./chat.js";
 import { palette } from "./colors.js";
 import { button, icon, make } from "./dom.js";
-import { Visitor } from "./identities.js";
-import { company, host, locale, server, words } from "./settings.js";
+import { Visitor, look } from "./identities.js";
+import { host, locale, words } from "./settings.js";
 import { STYLE } from "./style.js";
 
 const SMALL = matchMedia("(max-width: 480px), (max-height: 480px)");
@@ -66,9 +66,9 @@ export class NexusChat extends HTMLElement {
     this.chat.identity.kept.setHere("open", open ? "yes" : "");
     this.#count(open ? 0 : this.#unread);
     this.#modal();
+    if (changed) this.emit(open ? "open" : "close");
     if (open) { this.chat.net.open(); this.chat.composer.fit(); this.chat.thread.toEnd(true); this.chat.seen(); }
     if (focus) (open ? this.chat.composer.input : this.launcher).focus();
-    if (changed) this.emit(open ? "open" : "close");
   }
   theme(name) { if (name === "auto") delete this.dataset.theme; else this.dataset.theme = name; }
   emit(name, detail) { this.dispatchEvent(new CustomEvent(`nexus:${name}`, { detail, bubbles: true, composed: true })); }
@@ -120,7 +120,7 @@ export class NexusChat extends HTMLElement {
   /* What the company chose: its colour, and whether a machine answers. Without it the chat works all the same. */
   async #settings() {
     try {
-      const answer = await fetch(`${server}/widget.json?company=${encodeURIComponent(company)}`);
+      const answer = await look();
       if (!answer.ok) return;
       const { brandColor, ai } = await answer.json();
       if (!host.color) this.#color(brandColor);

@@ -2,13 +2,24 @@
 import { Keeping } from "./keeping.js";
 import { company, locale, page, server } from "./settings.js";
 
-const SOON = 60_000;
+const SOON = 60_000, NO_COMPANY = 4510;
 export const FORBIDDEN_SITE = 4590; // beside the close codes of the server: the widget may not run on this site
 
 /* No token is to be had: `final` when trying again would change nothing; `code` says why, as a close code would. */
 export class NoToken extends Error {
   constructor(code, retryAfter) { super(`no token (${code})`); this.code = code; this.retryAfter = retryAfter; }
   get final() { return this.code >= 4500; }
+}
+
+/* What the company lets any page know: its colour, whether a machine answers, whether the chat may run here. */
+export const look = () => fetch(`${server}/widget.json?company=${encodeURIComponent(company)}`);
+
+/* A browser tells nothing of a refused request to another origin: is it the line, or is the chat not wanted here? */
+async function refusal() {
+  const answer = await look();
+  if (answer.status === 404) throw new NoToken(NO_COMPANY);
+  if (answer.ok && !(await answer.json()).allowed) throw new NoToken(FORBIDDEN_SITE);
+  throw new NoToken(4000);
 }
 
 export class Visitor {
@@ -23,10 +34,10 @@ export class Visitor {
   async #ask(old) {
     const headers = { "content-type": "application/json", ...(old && { authorization: `Bearer ${old}` }) };
     const body = JSON.stringify({ companyId: company, locale, page: page() });
-    const answer = await fetch(`${server}/v2/visitors`, { method: "POST", headers, body });
+    const answer = await fetch(`${server}/v2/visitors`, { method: "POST", headers, body }).catch(refusal);
     if (answer.status === 401 && old) { this.forget(); return this.#ask(); } // away for more than a month
     if (answer.status === 403) throw new NoToken(FORBIDDEN_SITE);
-    if (answer.status === 404) throw new NoToken(4510);
+    if (answer.status === 404) throw new NoToken(NO_COMPANY);
     if (!answer.ok) throw new NoToken(4000, 1000 * answer.headers.get("retry-after"));
     const made = await answer.json();
     this.kept.set("token", { token: made.token, expiresAt: made.expiresAt });

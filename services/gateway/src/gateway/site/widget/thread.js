@@ -40,6 +40,7 @@ export class Thread {
   created(message, live = true) {
     const mine = isMine(message.role), key = (mine && message.clientMessageId) || message.id;
     let one = this.#messages.get(key);
+    if (one && one === this.#draft && message.role !== "assistant") { this.dropped(); one = null; } // it ended in a notice
     const known = one && one.seq < Infinity;
     if (one && one === this.#draft) this.finished();
     if (!one) one = new Message(mine ? "visitor" : message.role, this.#people.get(message.operatorId));

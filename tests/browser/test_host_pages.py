@@ -1,0 +1,148 @@
+"""The widget on pages of others: strict policies, what pages may do with it, and why it says that it cannot go on."""
+
+import json
+import uuid
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page, WebSocketRoute, expect
+
+from tests.browser.chat_page import ChatPage
+from tests.browser.host_site import HostSite, host_site
+from tests.browser.visits import Visits
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+BRAND = "#c2410c"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def site(stack: RunningStack) -> AsyncIterator[HostSite]:
+    """A company's site where its chat may run."""
+    company = f"shop-{uuid.uuid4().hex[:8]}"
+    async with host_site(stack.url, company, 'data-title="Shop help" data-suggestions="What is RSI?|Hello"') as running:
+        settings = {"aiAutoResponseEnabled": True, "responseDelayMs": 0, "allowedOrigins": [running.origin]}
+        await stack.create_company(company, brandColor=BRAND, **settings)
+        yield running
+
+
+async def at(visits: Visits, address: str) -> Page:
+    """A new visitor there."""
+    page = await (await visits.context()).new_page()
+    await page.goto(address)
+    return page
+
+
+async def test_the_widget_works_under_the_strictest_policy_of_another_site(visits: Visits, site: HostSite) -> None:
+    chat = await ChatPage(await at(visits, site.page)).open()
+    await expect(chat.panel.get_by_role("heading", name="Shop help")).to_be_visible()
+    await chat.panel.get_by_role("button", name="What is RSI?").click()
+    await expect(chat.answers.first.locator("time")).to_be_visible()
+    allowed = (site.origin, visits.url)
+    assert [url for url in visits.requests if not url.startswith(allowed)] == []
+
+
+async def test_the_chat_wears_the_companys_colour(visits: Visits, site: HostSite) -> None:
+    page = await at(visits, site.page)
+    launcher = page.get_by_role("button", name="Open the chat")
+    await expect(launcher).to_have_css("background-color", "rgb(194, 65, 12)")
+
+
+async def test_a_page_opens_closes_and_hears_the_chat(visits: Visits, site: HostSite) -> None:
+    # The page's own policy lets no script of a test in either: this one has none.
+    page = await visits.open("/help")
+    await page.evaluate("""() => {
+        window.heard = [];
+        for (const name of ["open", "close", "message", "unread", "state"]) {
+            Nexus.on(name, (event) => window.heard.push([name, event.detail]));
+        }
+    }""")
+    await page.evaluate("Nexus.send('What does the Pro plan cost?')")
+    chat = ChatPage(page)
+    await expect(chat.answers.first.locator("time")).to_be_visible()
+    await page.evaluate("Nexus.close()")
+    await expect(chat.panel).to_be_hidden()
+    heard = await page.evaluate("window.heard")
+    names = [name for name, _ in heard]
+    assert names[0] == "open"
+    assert names[-1] == "close"
+    assert "ready" in [detail["state"] for name, detail in heard if name == "state"]
+    assert [detail["role"] for name, detail in heard if name == "message"] == ["assistant"]
+
+
+async def test_a_site_that_is_not_allowed_says_so(visits: Visits, stack: RunningStack) -> None:
+    async with host_site(stack.url, "demo") as foreign:
+        page = await at(visits, foreign.page)
+        await page.get_by_role("button", name="Open the chat").click()
+        await expect(page.get_by_role("dialog")).to_contain_text("The chat is not allowed on this site.")
+    visits.complaints = [one for one in visits.complaints if "CORS" not in one and "403" not in one]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (4500, "Your session has ended."),
+        (4501, "This page is out of date."),
+        (4502, "This page is out of date."),
+        (4503, "not available from your network"),
+        (4504, "open in too many places"),
+        (4510, "There is no chat here yet."),
+        (4999, "The chat has ended."),
+    ],
+)
+async def test_a_final_close_says_what_to_do_and_does_not_come_back(visits: Visits, code: int, words: str) -> None:
+    page = await visits.open("/")
+    hellos: list[str] = []
+
+    def connect(route: WebSocketRoute) -> None:
+        async def refuse(text: str | bytes) -> None:
+            hellos.append(str(text))
+            await route.close(code=code)
+
+        route.on_message(refuse)
+
+    await page.route_web_socket("**/v2/chat/ws", connect)
+    await page.get_by_role("button", name="Open the chat").click()
+    banner = page.get_by_role("dialog").locator(".banner")
+    await expect(banner).to_contain_text(words)
+    await expect(page.get_by_role("textbox")).to_be_disabled()
+    # A visitor whose token is not believed gets another one first, and is then told.
+    assert len(hellos) == (2 if code == 4500 else 1)
+
+
+@pytest.mark.parametrize("code", [4001, 4005, 4008, 4010, 4012, 4499, 1011])
+async def test_other_closes_reconnect_by_themselves(visits: Visits, code: int) -> None:
+    page = await visits.open("/pricing")
+    tokens: list[str] = []
+
+    def connect(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+
+        async def up(text: str | bytes) -> None:
+            frame = json.loads(text)
+            if frame["type"] == "hello":
+                tokens.append(frame["token"])
+                if len(tokens) == 1:
+                    await route.close(code=code)
+                    return
+            server.send(text)
+
+        route.on_message(up)
+
+    await page.route_web_socket("**/v2/chat/ws", connect)
+    chat = await ChatPage(page).open()
+    await chat.ask("What does the Pro plan cost?")
+    assert len(tokens) == 2
+
+
+async def test_a_customers_expired_token_is_asked_for_again(visits: Visits, stack: RunningStack) -> None:
+    page = await visits.open("/")
+    good = stack.mint("user", f"u-{uuid.uuid4().hex[:8]}")
+    await page.evaluate(
+        """(tokens) => { window.asked = 0; return Nexus.identify(() => tokens[window.asked++ && 1]); }""",
+        ["eyJhbGciOiJub25lIn0.e30.x", good],
+    )
+    await ChatPage(page).open()
+    assert await page.evaluate("window.asked") == 2

@@ -1,0 +1,198 @@
+"""While an answer is made: reloading, stopping, a person taking over, two screens, an order, settings that change."""
+
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+from playwright.async_api import Page, expect
+
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import ScriptedModel
+from gateway.testing_http import Http
+from tests.browser.chat_page import ChatPage
+from tests.browser.host_site import HostSite, host_site
+from tests.browser.visits import Visits
+from tests.support.chat_client import ChatClient
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SLOWLY = Reply(text=" ".join(f"word{number}" for number in range(120)), token_ms=50)
+"""Six seconds of text."""
+QUICKLY = Reply(text="A quick answer.")
+
+
+@asynccontextmanager
+async def shop(stack: RunningStack, **settings: object) -> AsyncGenerator[tuple[HostSite, str]]:
+    """A company of its own, with its site."""
+    company = f"shop-{uuid.uuid4().hex[:8]}"
+    async with host_site(stack.url, company) as site:
+        given = {"aiAutoResponseEnabled": True, "responseDelayMs": 0, "allowedOrigins": [site.origin], **settings}
+        await stack.create_company(company, **given)
+        yield site, company
+
+
+async def conversation_of(page: Page) -> str:
+    """The conversation that the page's visitor is in."""
+    key = "Object.keys(localStorage).find((key) => key.endsWith(':conversation'))"
+    return await page.evaluate(f"JSON.parse(localStorage.getItem({key}))")
+
+
+async def test_a_reload_in_mid_answer_shows_the_text_so_far_and_then_the_rest_once(
+    scripted_visits: Visits, model: ScriptedModel
+) -> None:
+    model.say(default=SLOWLY)
+    chat = await scripted_visits.chat("/")
+    await chat.say("Tell me a long story")
+    await expect(chat.answers).to_contain_text("word20")
+    await chat.page.reload()
+    await chat.ready()
+    await expect(chat.answers).to_contain_text("word0 word1 word2")
+    await expect(chat.answers.locator("time")).to_be_visible()
+    await expect(chat.answers).to_have_count(1)
+    assert await chat.answers.locator(".body").inner_text() == SLOWLY.text
+
+
+async def test_stop_ends_the_answer_and_says_so(scripted_visits: Visits, model: ScriptedModel) -> None:
+    model.say(Rule(match="again", replies=[QUICKLY]), default=SLOWLY)
+    chat = await scripted_visits.chat("/")
+    await chat.say("Tell me a long story")
+    await expect(chat.answers).to_contain_text("word3")
+    await chat.panel.get_by_role("button", name="Stop").click()
+    await expect(chat.panel.get_by_text("You stopped the answer.")).to_be_visible()
+    await expect(chat.answers).to_have_count(0)
+    await expect(chat.panel.get_by_role("button", name="Stop")).to_be_hidden()
+    await expect(await chat.ask("again")).to_contain_text("A quick answer.")
+
+
+async def test_a_person_who_takes_over_in_mid_answer_is_not_spoken_over(
+    scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
+) -> None:
+    model.say(default=SLOWLY)
+    chat = await scripted_visits.chat("/")
+    await chat.say("Tell me a long story")
+    await expect(chat.answers).to_contain_text("word3")
+    conversation = await conversation_of(chat.page)
+    async with ChatClient(scripted_stack.url, scripted_stack.mint("commercial", "ana")) as ana:
+        await ana.hello()
+        await ana.send_frame("conversation.watch", conversationId=conversation)
+        await ana.wait_for("snapshot")
+        await ana.send_frame("owner.take", conversationId=conversation)
+        await expect(chat.panel.locator("header")).to_contain_text("You are talking to")
+        await expect(chat.answers).to_have_count(0)
+        await ana.send_frame("typing", conversationId=conversation)
+        await expect(chat.panel.get_by_text("is writing…")).to_be_visible()
+        text = "I am a person. How can I help?"
+        await ana.send_frame("message.send", conversationId=conversation, clientMessageId=str(uuid.uuid4()), text=text)
+        await expect(chat.panel.locator("article.operator")).to_contain_text(text)
+        await chat.say("Good to hear from you")
+        await ana.wait_for("message.created", lambda f: f["message"]["text"] == "Good to hear from you")
+        await ana.send_frame("receipt", conversationId=conversation, upToSeq=ana.seq)
+        await expect(chat.own.last).to_contain_text("Seen")
+        model.say(default=QUICKLY)
+        await ana.send_frame("owner.release", conversationId=conversation)
+        await expect(chat.panel.get_by_text("The AI assistant answers again.")).to_be_visible()
+    await expect(chat.panel.locator("header")).to_contain_text("Answers at once")
+
+
+async def test_two_screens_of_one_customer_agree(
+    scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
+) -> None:
+    model.say(default=Reply(text="An answer for **both** screens, word by word.", token_ms=60))
+    token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="pro")
+    screens: list[ChatPage] = []
+    for size in ((1280, 800), (390, 780)):
+        page = await scripted_visits.open("/", size=size)
+        await page.evaluate("(token) => Nexus.identify(token)", token)
+        screens.append(await ChatPage(page).open())
+        if len(screens) == 1:
+            await screens[0].ask("First, from the large one")
+    large, small = screens
+    await expect(small.messages).to_have_count(2)
+    await small.say("Second, from the small one")
+    await expect(large.own.last).to_contain_text("Second, from the small one")
+    await expect(large.answers.nth(1).locator("time")).to_be_visible()
+    await expect(small.answers.nth(1).locator("time")).to_be_visible()
+    assert await large.texts() == await small.texts()
+    await expect(small.answers.nth(1).locator("strong")).to_have_text("both")
+
+
+async def test_a_paper_order_waits_for_a_click_and_is_confirmed_with_it(
+    scripted_visits: Visits, model: ScriptedModel
+) -> None:
+    order = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"}
+    asking = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
+    model.say(Rule(match="Buy 3", replies=[asking], again=False), default=Reply(text="Shall I buy 3 IBM for you?"))
+    page = await scripted_visits.open("/")
+    await page.get_by_label("You are").select_option("a Pro customer")
+    chat = await ChatPage(page).open()
+    await chat.say("Buy 3 shares of IBM")
+    card = chat.panel.get_by_role("group", name="Buy 3 IBM at market (paper)")
+    await expect(card).to_contain_text("Nothing happens until you confirm.")
+    await expect(card).to_contain_text("Expires in")
+    await card.get_by_role("button", name="Confirm").click()
+    await expect(card).to_contain_text("Confirmed")
+    await expect(card.get_by_role("button")).to_have_count(0)
+    await page.reload()
+    await expect(card).to_contain_text("Confirmed")
+
+
+async def test_an_alert_that_fires_is_shown_to_its_customer(
+    scripted_visits: Visits, scripted_stack: RunningStack
+) -> None:
+    token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="pro")
+    page = await scripted_visits.open("/")
+    await page.evaluate("(token) => Nexus.identify(token)", token)
+    chat = await ChatPage(page).open()
+    async with aiohttp.ClientSession() as session:
+        arguments = {"symbol": "IBM", "condition": ">=", "price": 1, "message": "IBM <b>moves</b>"}
+        call = Http(scripted_stack.url, session)
+        status, body, _ = await call("POST", "/v2/tools/create_alert", token=token, json={"arguments": arguments})
+        assert status == 200, body
+    alert = chat.panel.get_by_role("group", name="Price alert")
+    await expect(alert).to_contain_text("IBM has reached 1.00 or more", timeout=60_000)
+    await expect(alert).to_contain_text("IBM <b>moves</b>")
+
+
+async def test_settings_are_felt_on_the_next_message(
+    scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
+) -> None:
+    model.say(default=QUICKLY)
+    async with shop(scripted_stack) as (site, company), aiohttp.ClientSession() as session:
+        page = await (await scripted_visits.context()).new_page()
+        await page.goto(site.page)
+        chat = await ChatPage(page).open()
+        await chat.ask("Before")
+        call, admin = Http(scripted_stack.url, session), scripted_stack.mint("admin", "root", company)
+        path = f"/v2/llm/config/{company}"
+
+        async def change(**settings: object) -> None:
+            _, _, headers = await call("GET", path, token=admin)
+            status, body, _ = await call(
+                "PATCH", path, token=admin, json=settings, headers={"If-Match": headers["etag"]}
+            )
+            assert status == 200, body
+
+        await change(customSystemPrompt="You are the shop's pirate.")
+        await chat.ask("After")
+        assert "pirate" in str(model.asked[-1]["messages"])
+        assert "pirate" not in str(model.asked[-2]["messages"])
+        await change(aiAutoResponseEnabled=False)
+        asked = len(model.asked)
+        await chat.say("Is anybody there?")
+        await expect(chat.own.last).to_contain_text("Sent")
+        await page.reload()
+        await chat.ready()
+        await expect(chat.panel.locator("header")).to_contain_text("We answer as soon as we can")
+        assert len(model.asked) == asked
+
+
+async def test_a_turn_that_fails_ends_in_words_not_in_dots(scripted_visits: Visits, model: ScriptedModel) -> None:
+    model.say(default=Reply(status=400, error_code="context_length_exceeded"))
+    chat = await scripted_visits.chat("/")
+    await chat.say("This will go wrong")
+    await expect(chat.panel.locator("article.system")).to_be_visible(timeout=60_000)
+    await expect(chat.panel.locator(".dots:visible, .spinner:visible")).to_have_count(0)
+    await expect(chat.answers).to_have_count(0)
