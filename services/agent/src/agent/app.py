@@ -36,6 +36,7 @@ from agent.adapters.tool_details import ExecutorTools
 from agent.adapters.turn_records import TurnRecords
 from agent.adapters.usage_facts import UsageBook
 from agent.analysis.driving import Analyst
+from agent.analysis.in_chat import AnalysisCalls
 from agent.analysis.needs import AnalysisLimits, AnalysisPorts
 from agent.assisting.needs import HelpPorts
 from agent.completing.completing import Completing
@@ -118,13 +119,15 @@ class Agent:
         contexts = Contexts(rpc)
         self._encodings = Encodings()
         self._summaries = Summarizing(contexts, self._encodings, self.models, spending)
+        executor = ToolRequests(publisher, ReplyInbox.of(nats), instance)
+        analyses = Analyses(nats, SOURCE)
         ports = Ports(
             chat=JetStreamChatLog(chat, self._messages, publisher, connections.verify),
             journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance),
             histories=Histories(rpc, chat),
             companies=self.companies,
             catalogue=self._catalogue,
-            tools=ToolRequests(publisher, ReplyInbox.of(nats), instance),
+            tools=AnalysisCalls(executor, analyses, self.companies, self.models),
             drivers=AgentDrivers(rpc, self._driven_here),
             live=self._live,
             failures=EndedTurns(FailedTurns(publisher, DeadLetters(nats), chat), HandOffs(publisher, chat)),
@@ -157,10 +160,10 @@ class Agent:
         )
         analyst = Analyst(
             AnalysisPorts(
-                store=Analyses(nats, SOURCE),
+                store=analyses,
                 outcomes=AnalysisFacts(publisher),
                 tools=ExecutorTools(rpc),
-                calls=ports.tools,
+                calls=executor,
                 schemas=JsonSchemas(),
                 companies=self.companies,
                 models=self.models,

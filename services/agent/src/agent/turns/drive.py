@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import structlog
 
+from agent.analysis.in_chat import analysis_tool
 from agent.domain.actions import pending_actions
 from agent.domain.charts import charts
 from agent.domain.spending import degrading, spent_text
@@ -273,7 +274,8 @@ class Drive:
         seconds = max(min(self._limits.tool, left - 5.0), 1.0)
         try:
             with self._until_stopped(effect, settings):
-                return Ran(await outcomes(self._ports, self._key, journal, seen.asker, tools, seconds, self._ports.own))
+                known = (*tools, analysis_tool(seen.asker.language))
+                return Ran(await outcomes(self._ports, self._key, journal, seen.asker, known, seconds, self._ports.own))
         except asyncio.CancelledError:
             return self._told(self._stop_or_raise())
 

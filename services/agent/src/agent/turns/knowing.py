@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from agent.analysis.in_chat import offered_with_analysis
 from agent.domain.context.compression import Compressed
 from agent.domain.own.answers import own_answer
 from agent.domain.own.steps import finished, own_step, said
@@ -75,7 +76,9 @@ class Knowing:
             history, context = self.begin(effect.view.n), self.begin_context(seen)
             tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
             self.context = await context if context is not None else None
-            self.tools, self.inputs = tools, Inputs(seen, await history, self.context)
+            heard = await history
+            tools = offered_with_analysis(tools, seen.asker, heard)
+            self.tools, self.inputs = tools, Inputs(seen, heard, self.context)
             material = Material(
                 config=config,
                 asker=seen.asker,

@@ -216,14 +216,14 @@ def _judged(reply: AnalysisReply, found: Gathered, period: Period, language: Lan
     """The model's summary where it says only what the tools gave; otherwise the rule's, and why."""
     if reply.text is None or not reply.text.strip():
         return _by_rule(found, period, language), [note("summary_away", language)]
-    text = " ".join(reply.text.split())
+    text = reply.text.strip()
     if len(text) > MAX_SUMMARY or unsupported(reply.text, found.findings, period):
         return _by_rule(found, period, language), [note("summary_unsupported", language)]
-    return f"{text} {basis(found.findings, found.sources, language)}", []
+    return f"{text}\n{basis(found.findings, found.sources, language)}", []
 
 
 def _by_rule(found: Gathered, period: Period, language: Language) -> str:
-    return f"{rule_summary(found.findings, period, language)} {basis(found.findings, found.sources, language)}".strip()
+    return f"{rule_summary(found.findings, period, language)}\n{basis(found.findings, found.sources, language)}".strip()
 
 
 def _failures(calls: Sequence[AnalysisCall], usable: Usable, language: Language) -> list[str]:

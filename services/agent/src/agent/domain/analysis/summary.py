@@ -16,17 +16,16 @@ UNUSUAL_VOLUME = 2.0
 
 
 def rule_summary(findings: Sequence[Finding], period: Period, language: Language) -> str:
-    """A few sentences about at least one finding: the period's returns first, then risk, trend, value and dates."""
+    """A few short paragraphs about at least one finding: the period's returns first, then risk, trend, value, dates."""
     priced = [finding for finding in findings if has_prices(finding)]
-    sentences: list[str] = []
+    paragraphs: list[list[str]] = []
     if priced:
-        sentences += _moves(priced, period, language)
-        sentences += _risk(priced, language)
-        sentences += _other_periods(priced, period, language)
-        sentences += [sentence for finding in priced for sentence in _trend(finding, language)]
-    sentences += _value(findings, language)
-    sentences += [sentence for finding in findings for sentence in _dates(finding, language)]
-    return " ".join(sentences)
+        paragraphs += [_moves(priced, period, language), _risk(priced, language)]
+        paragraphs += [_other_periods(priced, period, language)]
+        paragraphs += [[sentence for finding in priced for sentence in _trend(finding, language)]]
+    paragraphs += [_value(findings, language)]
+    paragraphs += [[sentence for finding in findings for sentence in _dates(finding, language)]]
+    return "\n".join(" ".join(sentences) for sentences in paragraphs if sentences)
 
 
 def basis(findings: Sequence[Finding], sources: Sequence[Mapping[str, Any]], language: Language) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from agent.domain.analysis.telling import told
 from agent.domain.offline.intents import Intent, Wish
 from agent.domain.offline.reading import stems
 from agent.domain.prompt.layers import Language
@@ -56,6 +57,8 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
     match tool:
         case "fetch_page":
             return _from_page(body, question, language)
+        case "market_analysis":
+            return told(body, language)
         case "get_price":
             return _price(body, language)
         case "calculate_position_size":

@@ -13,6 +13,7 @@ class Intent(Enum):
     """The questions that the rules understand."""
 
     HANDOFF = auto()
+    ANALYSIS = auto()
     POSITION_SIZE = auto()
     RISK_REWARD = auto()
     PAGE = auto()
@@ -93,6 +94,9 @@ def wish_in(text: str, offered: Collection[str], *, site_prefix: str = "") -> Wi
         return _figures(Intent.RISK_REWARD, "calculate_risk_reward", text, _RATIO_PARTS, offered)
     if _SIZE.search(said):
         return _figures(Intent.POSITION_SIZE, "calculate_position_size", text, _SIZE_PARTS, offered)
+    # Offered in a turn that asks for one, and in no other.
+    if "market_analysis" in offered:
+        return Wish(Intent.ANALYSIS, (("market_analysis", {"query": text}),))
     symbols = symbols_in(text)
     page = _page(said, symbols)
     if page is not None and "fetch_page" in offered:

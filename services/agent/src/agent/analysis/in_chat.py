@@ -1,0 +1,125 @@
+"""Analyses asked for in a chat: one more tool, for customers whose message asks for one, run by the analyst itself.
+
+It is no tool of the catalogue: the executor does not know it, and nobody is offered it but in such a turn. The call's
+id is the analysis' id, so a turn that is driven anew finds the same analysis.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from agent.domain.analysis.asked import is_analysis
+from agent.domain.prompt.layers import Language
+from agent.domain.turn.journal import Call
+from agent.errors import UnreachableError
+from agent.ports import Asker, Companies, History, Key, Models, Tool, ToolCalls
+from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisRequested
+from contracts.symbols import InvalidSymbolError
+from runtime.analyses import Analyses
+from runtime.errors import RuntimeFault
+
+NAME = "market_analysis"
+CATEGORY = "market"
+_DESCRIPTION: dict[Language, str] = {
+    "es": "Análisis completo de uno o varios valores: rentabilidades, riesgo, medias, fundamentales, comparación, "
+    "fuentes "
+    "y limitaciones, comprobado cifra a cifra. Responde con su resumen, di la fuente, la fecha y las limitaciones que "
+    "importen, y no añadas cifras que no traiga.",
+    "en": "A whole analysis of one or several tickers: returns, risk, averages, fundamentals, comparison, sources and "
+    "limitations, checked figure by figure. Answer with its summary, say source, date and the limitations that matter, "
+    "and add no figures that it does not hold.",
+}
+_LABEL: dict[Language, str] = {"es": "Analizando…", "en": "Analysing…"}
+_PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "query": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": MAX_QUERY,
+            "description": "The question, in the customer's words and language",
+        },
+        "tickers": {
+            "type": "array",
+            "items": {"type": "string"},
+            "maxItems": MAX_TICKERS,
+            "description": "Instead of those that the question names",
+        },
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+}
+
+
+def offered_with_analysis(tools: Sequence[Tool], asker: Asker, history: History) -> tuple[Tool, ...]:
+    """The tools, and the analysis where a customer's newest message asks for one."""
+    newest = next((said.text for said in reversed(history.messages) if not said.mine), "")
+    if asker.role != "user" or asker.principal is None or asker.user is None or not is_analysis(newest):
+        return tuple(tools)
+    return (*tools, analysis_tool(asker.language))
+
+
+def analysis_tool(language: Language) -> Tool:
+    """The tool as a model sees it."""
+    return Tool(NAME, _DESCRIPTION[language], CATEGORY, _PARAMETERS, _LABEL[language])
+
+
+class AnalysisCalls:
+    """ToolCalls: the analysis is begun on the bus and waited for; every other call goes to the executor."""
+
+    def __init__(self, executor: ToolCalls, analyses: Analyses, companies: Companies, models: Models) -> None:
+        self._executor = executor
+        self._analyses = analyses
+        self._companies = companies
+        self._models = models
+
+    async def outcome(self, key: Key, call: Call, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+        """The result's JSON text, whatever happens."""
+        if call.tool != NAME:
+            return await self._executor.outcome(key, call, category, asker, turn_id, seconds)
+        started = time.monotonic()
+        try:
+            result = await self._analysed(key, call, asker, seconds)
+        except (ValueError, InvalidSymbolError) as error:
+            result = _failed("VALIDATION_ERROR", str(error))
+        except (RuntimeFault, UnreachableError) as error:
+            result = _failed("UNAVAILABLE", f"the analysis cannot be made now: {error}")
+        result["metadata"] = {"executionTime": round((time.monotonic() - started) * 1000, 3), "cached": False}
+        return json.dumps(result, ensure_ascii=False)
+
+    async def _analysed(self, key: Key, call: Call, asker: Asker, seconds: float) -> dict[str, Any]:
+        arguments: dict[str, Any] = json.loads(call.arguments)
+        if asker.user is None:
+            raise ValueError("an analysis is for customers who are signed in")
+        request = AnalysisRequested(
+            analysis_id=call.call_id,
+            company_id=key.company,
+            user_id=asker.user,
+            query=arguments.get("query", ""),
+            tickers=arguments.get("tickers") or None,
+            use_llm=await self._has_model(key.company),
+            principal=asker.principal,
+            language=asker.language,
+            conversation_id=key.conversation,
+        )
+        await self._analyses.begin(request)
+        record = await self._analyses.finished(key.company, asker.user, call.call_id, seconds)
+        if record is None:
+            return _failed("TIMEOUT", f"the analysis was not finished within {seconds:.0f} s")
+        if record.report is None:
+            problem = record.error
+            return _failed(problem.code if problem else "INTERNAL", problem.message if problem else "no report")
+        return {"success": True, "data": record.report}
+
+    async def _has_model(self, company: str) -> bool:
+        settings = await self._companies.get(company)
+        if settings is None:
+            return False
+        config = settings.config
+        choice = self._models.chosen(config.preferred_provider, config.preferred_model)
+        return choice.candidates[0][0].provider != "offline"
+
+
+def _failed(code: str, message: str) -> dict[str, Any]:
+    return {"success": False, "error": {"code": code, "message": message}}
