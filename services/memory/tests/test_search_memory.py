@@ -7,7 +7,7 @@ import pytest
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.rpc import Caller, ToolServiceRequest
 from memory.recall_methods import SEARCH_MEMORY
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 from runtime.errors import RpcError
 
 
@@ -115,6 +115,7 @@ async def test_a_long_message_is_shown_by_its_part_that_answers(servers: Servers
 
 async def test_a_deleted_user_is_found_by_no_replica_any_more(servers: Servers) -> None:
     async with replica(servers) as one, replica(servers) as two:
+        await serve_deletions(one.client)
         await talk(one, "my plan is pineapple")
         for each in (one, two):
             assert texts(await search(each, "pineapple")) == ["my plan is pineapple"]
