@@ -16,7 +16,7 @@ from runtime.connection import connect, subscribe
 from runtime.errors import NotReady
 from runtime.publishing import Publisher
 from runtime.settings import NatsSettings
-from runtime.streams import ensure_streams
+from runtime.streams import await_streams, ensure_streams
 from runtime.testing import NatsServer, eventually
 
 
@@ -85,3 +85,17 @@ async def test_stored_facts_are_republished_with_their_sequence(nats_streams: Cl
     await nats_streams.flush()
     stored = await Publisher(nats_streams).append("chat.a.b.owner.changed.v1", b"1", stream="CHAT", msg_id="1")
     await eventually(lambda: seen == [("live.chat.a.b.owner.changed.v1", str(stored.seq))])
+
+
+async def test_who_may_not_make_streams_waits_for_who_may(nats_client: Client) -> None:
+    waiting = asyncio.create_task(await_streams(nats_client))
+    for stream in STREAMS:
+        assert not waiting.done()
+        await ensure_streams(nats_client, [stream])
+    async with asyncio.timeout(5):
+        await waiting
+
+
+async def test_streams_that_nobody_makes_are_named_in_the_error(nats_client: Client) -> None:
+    with pytest.raises(NotReady, match=r"no stream CHAT .* NEXUS_NATS_MANAGE_STREAMS"):
+        await await_streams(nats_client, deadline=0.3)

@@ -53,7 +53,7 @@ from runtime.pulling import PullWorker
 from runtime.rpc import Handler, RpcClient, RpcServer
 from runtime.settings import DrainSettings, LogSettings, NatsSettings, TraceSettings
 from runtime.span_store import SpanStore
-from runtime.streams import ensure_streams
+from runtime.streams import await_streams, ensure_streams
 from runtime.upkeep import Upkeep
 
 if TYPE_CHECKING:
@@ -223,6 +223,8 @@ class Service:
         self._record_spans(client)
         if self._nats_settings.manage_streams:
             await self._make_streams()
+        else:
+            await await_streams(client, self._streams)
         for hook in self._on_start:
             await hook()
         self._rpc_server = RpcServer(client)

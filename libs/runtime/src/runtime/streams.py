@@ -23,6 +23,8 @@ _NO_STORAGE = 10047
 _PROBE = "NEXUS_ROOM"
 _SMALLEST = 8 * 1024 * 1024
 _NANOSECONDS = 1_000_000_000
+_LOOK_AGAIN = 0.1
+"""Seconds between two looks for a stream that somebody else makes."""
 
 
 def stream_config(stream: Stream, replicas: int = 1) -> dict[str, Any]:
@@ -73,6 +75,26 @@ async def ensure_streams(
                 f"stream {stream.name} cannot be brought to what this version needs: {error.get('description')} "
                 f"({error.get('err_code')}); compare `nats stream info {stream.name}` with contracts/streams.py"
             )
+
+
+async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, deadline: float = 60.0) -> None:
+    """Waits until every stream is there, for a service that may not make them itself: the one that may is perhaps still
+    starting.
+
+    Raises:
+        NotReady: they are not, within `deadline` seconds.
+    """
+    clock = asyncio.get_running_loop().time
+    end = clock() + deadline
+    inbox = ReplyInbox.of(client)
+    for stream in streams:
+        while _error_code(await _call(inbox, f"STREAM.INFO.{stream.name}", None, end)) == _NOT_FOUND:
+            if clock() + _LOOK_AGAIN > end:
+                raise NotReady(
+                    f"there is no stream {stream.name} after {deadline:g} s: start the service that makes the streams "
+                    "(memory), or set NEXUS_NATS_MANAGE_STREAMS=true where the user may"
+                )
+            await asyncio.sleep(_LOOK_AGAIN)
 
 
 async def _ensure(inbox: ReplyInbox, wanted: dict[str, Any], share: float, end: float) -> dict[str, Any]:
