@@ -109,7 +109,7 @@ async def test_what_stands_beside_an_answer_is_text_too(visits: Visits) -> None:
     page = await visits.open("/")
     await serve(page, [message], {"kind": "human", "operatorId": "o1", "name": evil})
     chat = await ChatPage(page).open()
-    await expect(chat.panel.locator("header")).to_contain_text(evil)
+    await expect(chat.panel.locator(".head")).to_contain_text(evil)
     links = chat.panel.get_by_role("list", name="Pages read for this answer").get_by_role("link")
     await expect(links).to_have_text([evil, "https://shop.example/b"])
     await expect(chat.panel.locator(".card")).to_contain_text(evil)

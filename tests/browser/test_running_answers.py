@@ -80,7 +80,7 @@ async def test_a_person_who_takes_over_in_mid_answer_is_not_spoken_over(
         await ana.send_frame("conversation.watch", conversationId=conversation)
         await ana.wait_for("snapshot")
         await ana.send_frame("owner.take", conversationId=conversation)
-        await expect(chat.panel.locator("header")).to_contain_text("You are talking to")
+        await expect(chat.panel.locator(".head")).to_contain_text("You are talking to")
         await expect(chat.answers).to_have_count(0)
         await ana.send_frame("typing", conversationId=conversation)
         await expect(chat.panel.get_by_text("is writing…")).to_be_visible()
@@ -94,7 +94,7 @@ async def test_a_person_who_takes_over_in_mid_answer_is_not_spoken_over(
         model.say(default=QUICKLY)
         await ana.send_frame("owner.release", conversationId=conversation)
         await expect(chat.panel.get_by_text("The AI assistant answers again.")).to_be_visible()
-    await expect(chat.panel.locator("header")).to_contain_text("Answers at once")
+    await expect(chat.panel.locator(".head")).to_contain_text("Answers at once")
 
 
 async def test_two_screens_of_one_customer_agree(
@@ -185,7 +185,7 @@ async def test_settings_are_felt_on_the_next_message(
         await expect(chat.own.last).to_contain_text("Sent")
         await page.reload()
         await chat.ready()
-        await expect(chat.panel.locator("header")).to_contain_text("We answer as soon as we can")
+        await expect(chat.panel.locator(".head")).to_contain_text("We answer as soon as we can")
         assert len(model.asked) == asked
 
 

@@ -80,4 +80,6 @@ async def _outcome(
 def _label(label: str, call: Call) -> str:
     """The tool's label with what it is about: the one text argument, if there is one."""
     texts = [value for value in json.loads(call.arguments).values() if isinstance(value, str)]
-    return f"{label} {texts[0][:80]}" if len(texts) == 1 else label
+    if len(texts) != 1:
+        return label
+    return f"{label.removesuffix('…')} {texts[0][:80]}" + ("…" if label.endswith("…") else "")

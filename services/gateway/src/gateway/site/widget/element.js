@@ -43,7 +43,7 @@ export class NexusChat extends HTMLElement {
       announce: (text) => this.#announce(text), unread: () => this.#told(), isOpen: () => this.isOpen && !document.hidden,
       emit: (name, detail) => this.emit(name, detail),
     });
-    const head = make("header", {}, this.chat.face, make("div", { class: "title" }, make("h2", {}, host.title), this.chat.status),
+    const head = make("div", { class: "head" }, this.chat.face, make("div", { class: "title" }, make("h2", {}, host.title), this.chat.status),
       button("", () => this.toggle(false), { class: "quiet", "aria-label": words.closeChat, title: words.closeChat }, icon("close")));
     this.panel.replaceChildren(head, ...this.chat.nodes);
     if (this.assisted === false) this.chat.assisted(false);

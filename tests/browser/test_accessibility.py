@@ -1,0 +1,118 @@
+"""For everybody: axe finds nothing on any page, light or dark, and the chat is used with keys alone."""
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import pytest
+from playwright.async_api import Page, expect
+
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import ScriptedModel
+from tests.browser.chat_page import ChatPage
+from tests.browser.visits import Scheme, Visits
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+PAGES = ("/", "/pricing", "/help", "/guide", "/es", "/es/pricing", "/es/help", "/es/guide", "/docs")
+
+
+async def violations(page: Page) -> list[str]:
+    """What axe-core finds, in one line each."""
+    await page.evaluate(AXE)  # evaluated by the browser itself: the page's policy lets no other script in
+    found: dict[str, Any] = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return [
+        f"{one['id']} ({one['impact']}): {node['html'][:200]} {node['any'][:1]}"
+        for one in found["violations"]
+        for node in one["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_on_any_page(visits: Visits, scheme: Scheme) -> None:
+    page = await visits.open("/", scheme=scheme)
+    for path in PAGES:
+        await page.goto(visits.url + path)
+        assert await violations(page) == [], path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_in_a_chat_with_all_that_can_be_in_it(
+    scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel, scheme: Scheme
+) -> None:
+    order = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"}
+    model.say(
+        Rule(
+            match="price", replies=[Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/pricing"})])]
+        ),
+        Rule(match="Buy", replies=[Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])]),
+        default=Reply(
+            text="# Prices\n\n- **Pro** [29 USD](/pricing)\n\n| a | b |\n|-|-|\n| 1 | 2 |\n\n`code`\n\n> quote"
+        ),
+    )
+    page = await scripted_visits.open("/", scheme=scheme)
+    token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="premium")
+    await page.evaluate("(token) => Nexus.identify(token)", token)
+    chat = await ChatPage(page).open()
+    assert await violations(page) == []
+    answer = await chat.ask("What is the price of Pro?")
+    await expect(answer.get_by_role("link", name="Pricing")).to_be_visible()
+    await answer.get_by_role("button", name="Bad answer").click()
+    await chat.ask("Buy 3 shares of IBM")
+    await chat.panel.get_by_role("button", name="Talk to a person").click()
+    await expect(chat.panel.get_by_role("group", name="Buy 3 IBM")).to_be_visible()
+    assert await violations(page) == []
+
+
+async def test_the_chat_is_used_with_keys_alone(visits: Visits) -> None:
+    page = await visits.open("/help")
+    launcher = page.get_by_role("button", name="Open the chat")
+    await launcher.focus()
+    await page.keyboard.press("Enter")
+    chat = ChatPage(page)
+    await expect(chat.input).to_be_focused()
+    await page.keyboard.type("What does the Pro plan cost?")
+    await page.keyboard.press("Enter")
+    await expect(chat.answers.locator("time")).to_be_visible()
+    # What came is said to those who do not see it.
+    await expect(page.get_by_role("status").filter(has_text="Assistant: ")).to_contain_text("29 USD per month")
+    await page.keyboard.press("Escape")
+    await expect(chat.panel).to_be_hidden()
+    await expect(page.get_by_role("button", name="Open the chat")).to_be_focused()
+
+
+async def test_on_a_small_screen_the_chat_is_all_there_is_until_it_is_closed(visits: Visits) -> None:
+    chat = await visits.chat("/help", size=(390, 700))
+    await expect(chat.panel).to_have_attribute("aria-modal", "true")
+    box = await chat.panel.bounding_box()
+    assert box == {"x": 0, "y": 0, "width": 390, "height": 700}
+    seen: set[str] = set()
+    for _ in range(12):
+        await chat.page.keyboard.press("Tab")
+        inside: str = await chat.page.evaluate(
+            "document.activeElement.tagName + '/' + (document.activeElement.shadowRoot?.activeElement?.className ?? '')"
+        )
+        assert inside.startswith("NEXUS-CHAT/")
+        seen.add(inside)
+    assert len(seen) > 3
+    await chat.page.keyboard.press("Escape")
+    await expect(chat.panel).to_be_hidden()
+
+
+@pytest.mark.parametrize("size", [(320, 568), (844, 390), (2560, 1440)])
+async def test_nothing_of_the_page_or_the_chat_is_cut_off(visits: Visits, size: tuple[int, int]) -> None:
+    chat = await visits.chat("/pricing", size=size)
+    await chat.ask("What does the Pro plan cost?")
+    wide = "(node) => node.scrollWidth <= node.clientWidth"
+    assert await chat.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert await chat.panel.evaluate(wide)
+    box = await chat.panel.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["y"] >= 0
+    assert box["x"] + box["width"] <= size[0]
+    assert box["y"] + box["height"] <= size[1]
+    await expect(chat.input).to_be_in_viewport()
