@@ -8,7 +8,7 @@ from contracts.memory_rpc import LongTermMemory, Superseded
 from memory.domain.claims import claims, replaces, statements
 from memory.domain.outdated import Outdated
 from memory.domain.recall.index import Passage
-from memory.domain.remembered import Remembered
+from memory.domain.remembered import Remembered, corrected
 from memory.domain.stated import told
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
@@ -116,6 +116,13 @@ def test_what_is_said_again_keeps_its_date() -> None:
     state = after("I prefer ETFs", "I prefer gold", "I prefer ETFs")
     assert state.memory.preferences == ["I prefer ETFs", "I prefer gold"]
     assert state.since["I prefer ETFs"] == DAY
+
+
+def test_a_note_that_the_user_wrote_down_is_dated_too_and_what_is_taken_out_leaves_no_date() -> None:
+    state = corrected(after("I like gold"), {"userNotes": ["I live in Lima"], "preferences": []}, DAY)
+    assert dict(state.since) == {"I live in Lima": DAY}
+    (past,) = told(state, "I moved to Cali", DAY + timedelta(days=3)).memory.superseded
+    assert (past.value, past.since) == ("I live in Lima", DAY)
 
 
 def passage(number: int, text: str, speaker: str = "user") -> Passage:

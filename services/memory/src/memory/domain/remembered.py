@@ -1,6 +1,6 @@
 """What is remembered of a user, and what the user may change of it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -124,7 +124,15 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
     set_since |= {
         name: now for name in patch if name in _SINGLE and wire.get(name) != before.get(name) and wire.get(name)
     }
-    return replace(state, memory=memory, asked=asked, style_since=since, set_since=set_since)
+    state = replace(state, memory=memory, asked=asked, style_since=since, set_since=set_since)
+    return replace(state, since=_dated(state, {*old.user_notes, *old.preferences}, now))
+
+
+def _dated(state: Remembered, before: Collection[str], now: datetime) -> dict[str, datetime]:
+    """Since when each note and preference is remembered: those that were not there `before`, since `now`."""
+    held = (*state.memory.user_notes, *state.memory.preferences)
+    known = {text: state.since.get(text) if text in before else now for text in held}
+    return {text: at for text, at in known.items() if at is not None}
 
 
 def _replaced(state: Remembered, name: str, held: Any, value: Any, now: datetime) -> Remembered:
