@@ -13,13 +13,13 @@ from contracts.rpc import Rpc
 
 
 class ToolDetailsRequest(Wire):
-    """Everything about these tools, as far as this caller may use them."""
+    """Everything about these tools (None: all of them), as far as this caller may use them."""
 
     company_id: CompanyId
     role: str
     plan: str = "free"
     language: str = "es"
-    names: list[str] = Field(min_length=1, max_length=50)
+    names: list[str] | None = Field(default=None, min_length=1, max_length=50)
 
 
 class ToolDetails(Wire):
@@ -32,6 +32,10 @@ class ToolDetails(Wire):
     output_schema: dict[str, Any]
     examples: list[dict[str, Any]]
     budget_per_ticker: int = Field(ge=0, description="calls for one ticker in one analysis")
+    required_plan: str = "free"
+    side_effects: bool = False
+    destructive: bool = Field(default=False, description="takes something away that was there")
+    idempotent: bool = Field(default=False, description="the same call again changes nothing more")
 
 
 class ToolDetailsReply(Wire):

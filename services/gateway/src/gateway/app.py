@@ -39,6 +39,7 @@ from gateway.settings import GatewaySettings
 from gateway.web.application import Front, build_http
 from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.deps import Api
+from gateway.web.mcp_endpoint import McpEndpoint
 from gateway.web.server import WebServer
 from runtime.analyses import Analyses
 from runtime.clock import Clock, SystemClock
@@ -62,6 +63,7 @@ class Gateway:
     application: ASGIApp
     chat: Chat
     endpoint: ChatEndpoint
+    mcp: McpEndpoint
     _client: Client
     _live: NatsLive
     _log: NatsLog
@@ -161,11 +163,13 @@ def compose(
         principals=identity.principals,
         analyses=BusAnalyses(Analyses(client, SOURCE), identity.principals),
         clock=clock,
+        seal_key=identity.seal_key,
         dev=dev,
         personas=personas,
     )
-    application = Front(endpoint, build_http(api, health))
-    return Gateway(application, chat, endpoint, client, live, log, companies, MarketFacts(client, customers))
+    mcp = McpEndpoint(api)
+    application = Front(endpoint, build_http(api, health, mcp))
+    return Gateway(application, chat, endpoint, mcp, client, live, log, companies, MarketFacts(client, customers))
 
 
 async def main() -> None:
@@ -199,6 +203,7 @@ async def main() -> None:
             ) from error
         log.info("service.listening", port=server.port)
         service.on_drain(gateway.drain)
+        service.on_stop(gateway.mcp.stop)
         service.on_stop(server.stop)
 
     service.on_start(build)

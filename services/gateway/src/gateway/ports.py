@@ -29,6 +29,7 @@ from contracts.rpc import (
     SnapshotReply,
     TurnState,
 )
+from contracts.tools_rpc import ToolDetails
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.facts import Fact, Snapshot
 from gateway.domain.recovery import Bounds
@@ -159,6 +160,10 @@ class Tools(Protocol):
 
     async def catalogue(self, caller: Caller, language: str) -> list[CatalogueTool]:
         """The caller's tools, with quota; raises Unavailable."""
+        ...
+
+    async def details(self, caller: Caller, language: str) -> list[ToolDetails]:
+        """The caller's tools with both schemas and what they do, in the catalogue's own order; raises Unavailable."""
         ...
 
     async def quota(self, caller: Caller, name: str) -> CatalogueTool | None:

@@ -83,6 +83,7 @@ async def run_gateway(
     finally:
         await gateway.drain()
         await server.stop()
+        await gateway.mcp.stop()
         await client.close()
 
 

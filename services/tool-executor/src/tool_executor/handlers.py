@@ -229,7 +229,7 @@ class CatalogueHandler:
         """rpc.tools.details.v1: what a service needs that plans calls by itself. Raises as `catalogue` does."""
         plan = plan_of(request.plan)
         caller = Caller(company=request.company_id, user="-", role=request.role, plan=plan, language=request.language)
-        entries = [entry for entry in await self._offered(caller) if entry.tool.name in request.names]
+        entries = [e for e in await self._offered(caller) if request.names is None or e.tool.name in request.names]
         return ToolDetailsReply(tools=[details_view(entry, request.language) for entry in entries])
 
     async def _offered(self, caller: Caller) -> list[Entry]:

@@ -17,11 +17,12 @@ MAX_PRINCIPALS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What proves who is who. `conversation_key` signs the ids of conversations."""
+    """What proves who is who. `conversation_key` signs the ids of conversations, `seal_key` what clients carry."""
 
     tokens: Tokens
     principals: Principals
     conversation_key: bytes
+    seal_key: bytes
 
 
 def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: Clock) -> Identity:
@@ -37,6 +38,7 @@ def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: C
         tokens=GatewayTokens(visitors, TokenVerifier(settings, clock)),
         principals=SignedPrincipals(signer, verifier, settings.principal_ttl, clock),
         conversation_key=derive_key(shared, "conversation ids"),
+        seal_key=derive_key(shared, "what MCP clients carry"),
     )
 
 

@@ -13,6 +13,7 @@ from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import is_id, uuid7
 from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
+from contracts.tools_rpc import TOOL_DETAILS, ToolDetails, ToolDetailsRequest
 from gateway.adapters.log import SOURCE
 from gateway.errors import Unavailable
 from gateway.ports import Caller, Principals, ToolCall
@@ -50,6 +51,15 @@ class BusTools:
         request = _request(caller, language).model_copy(update={"with_quota": True})
         try:
             return (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
+        except RpcError as error:
+            raise Unavailable("the tools cannot be listed now: try again") from error
+
+    async def details(self, caller: Caller, language: str) -> list[ToolDetails]:
+        request = ToolDetailsRequest(
+            company_id=caller.company, role=caller.role, plan=caller.plan, language=language, names=None
+        )
+        try:
+            return (await self._rpc.call(TOOL_DETAILS, request, deadline=_CATALOGUE_SECONDS)).tools
         except RpcError as error:
             raise Unavailable("the tools cannot be listed now: try again") from error
 

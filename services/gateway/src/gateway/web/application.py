@@ -3,7 +3,7 @@
 from collections.abc import Awaitable
 
 from fastapi import FastAPI
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from gateway.web import (
@@ -25,6 +25,8 @@ from gateway.web.body_limit import BodyLimit
 from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.console import console_routes
 from gateway.web.deps import Api
+from gateway.web.mcp_endpoint import PATH as MCP_PATH
+from gateway.web.mcp_endpoint import McpEndpoint
 from gateway.web.pages import page_routes
 
 VERSION = "2.0"
@@ -47,7 +49,7 @@ class Front:
         return self._http(scope, receive, send)
 
 
-def build_http(api: Api, health: list[BaseRoute]) -> FastAPI:
+def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None) -> FastAPI:
     """The HTTP half of the door; `health` are the service's own /healthz, /readyz and /metrics."""
     application = FastAPI(
         title="Nexus",
@@ -70,6 +72,8 @@ def build_http(api: Api, health: list[BaseRoute]) -> FastAPI:
     application.include_router(principals.router)
     application.include_router(personas.router)
     application.include_router(widget.router)
+    if mcp is not None:
+        application.router.routes.append(Route(MCP_PATH, mcp, methods=["POST", "GET", "DELETE"]))
     application.router.routes.extend(health)
     # The document of the interface is made with nothing behind it.
     offered = getattr(api, "personas", None) is not None

@@ -48,6 +48,7 @@ class Api:
     principals: Principals
     analyses: Analyses
     clock: Clock
+    seal_key: bytes
     dev: bool = False
     personas: Personas | None = None
 

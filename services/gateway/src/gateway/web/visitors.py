@@ -6,16 +6,15 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Request, Response
 from pydantic import Field
 
-from contracts.company import CompanySettings
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import Page
 from contracts.ids import CompanyId, uuid7
-from gateway.domain.origins import is_allowed_origin
 from gateway.errors import Refused, TokenInvalid, not_found
 from gateway.ports import VisitorToken
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, bearer
+from gateway.web.origins import origin_allowed
 from gateway.web.problems import described
 
 router = APIRouter(tags=["visitors"])
@@ -54,7 +53,7 @@ async def make_visitor(
     if settings is None:
         raise not_found("company")
     if origin is not None:
-        if not origin_allowed(origin, settings, request, api):
+        if not origin_allowed(origin, settings, request, dev=api.dev):
             raise Refused(ErrorCode.FORBIDDEN, f"the widget may not run on {origin[:200]}: see allowedOrigins")
         response.headers.update(_cors(origin))
     if body.identity is not None:
@@ -92,17 +91,6 @@ async def _visitor(company: str, request: Request, api: Api) -> str:
     if caller.company != company or caller.role != "visitor":
         raise TokenInvalid("the old token is not a visitor's of this company: leave it out to become a new visitor")
     return caller.subject
-
-
-def origin_allowed(origin: str, settings: CompanySettings, request: Request, api: Api) -> bool:
-    """Whether the company's widget may run on pages of this origin."""
-    config = settings.config
-    allowed = config.allowed_origins or config.tool_config.allowed_domains
-    if is_allowed_origin(origin, allowed):
-        return True
-    # In development the demo site is reached by any of the loopback's names.
-    own = f"{request.url.scheme}://{request.headers.get('host', '')}"
-    return api.dev and origin == own and request.url.hostname in {"127.0.0.1", "localhost", "::1"}
 
 
 def _cors(origin: str) -> dict[str, str]:

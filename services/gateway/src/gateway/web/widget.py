@@ -12,8 +12,8 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.ids import CompanyId
 from gateway.web.deps import ApiDep
+from gateway.web.origins import origin_allowed
 from gateway.web.problems import problem
-from gateway.web.visitors import origin_allowed
 
 router = APIRouter(include_in_schema=False)
 _HEADERS = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "Vary": "Origin"}
@@ -42,5 +42,5 @@ async def widget_look(
     response.headers.update(_HEADERS)
     config = settings.config
     # A page of this server itself is asked for with no Origin.
-    allowed = origin is None or origin_allowed(origin, settings, request, api)
+    allowed = origin is None or origin_allowed(origin, settings, request, dev=api.dev)
     return WidgetLook(brand_color=config.brand_color, ai=config.ai_auto_response_enabled, allowed=allowed)

@@ -75,6 +75,8 @@ def tools() -> list[Tool]:
             required_plan="pro",
             per_minute=20,
             side_effects=True,
+            destructive=True,
+            idempotent=True,
             time_limit=5.0,
             input_schema=takes({"alert_id": alert_id}),
             output_schema=gives({"alert_id": TEXT}),

@@ -54,4 +54,8 @@ def details_view(entry: Entry, language: str) -> ToolDetails:
         output_schema=dict(tool.output_schema),
         examples=[dict(example) for example in tool.examples],
         budget_per_ticker=tool.budget_per_ticker,
+        required_plan=entry.plan.word,
+        side_effects=tool.side_effects,
+        destructive=tool.destructive,
+        idempotent=tool.idempotent or not tool.side_effects,
     )

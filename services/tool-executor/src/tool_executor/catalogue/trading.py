@@ -103,6 +103,8 @@ def tools() -> list[Tool]:
             required_plan="pro",
             per_minute=20,
             side_effects=True,
+            destructive=True,
+            idempotent=True,
             time_limit=5.0,
             input_schema=takes({"order_id": order_id}),
             output_schema=gives({"order_id": TEXT, "status": TEXT}),

@@ -108,6 +108,10 @@ class Tool:
     label: Text | None = None
     """What a person reads while the tool runs."""
     side_effects: bool = False
+    destructive: bool = False
+    """Takes something away that was there: clients may want to ask their user first."""
+    idempotent: bool = False
+    """Of a tool with side effects: the same arguments again change nothing more, whatever the call id."""
     time_limit: float = 10.0
     """Seconds, for one run of the handler."""
     cache: CacheScope = CacheScope.NEVER

@@ -1,0 +1,79 @@
+"""/mcp: the tool catalogue as an MCP server (streamable HTTP), with no state between requests.
+
+Any replica serves any request: what a confirmation needs to know travels with the client, sealed. The SDK is loaded
+with the first request, beside the loop: it costs 16 MB that a gateway without MCP clients does not pay.
+"""
+
+import asyncio
+import importlib
+from typing import Protocol, cast
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from contracts.errors import ErrorCode
+from gateway.errors import Refused, TokenInvalid
+from gateway.ports import Caller
+from gateway.web.deps import Api, get_caller, get_customer
+from gateway.web.origins import origin_allowed
+
+PATH = "/mcp"
+
+
+class McpServer(Protocol):
+    """web/mcp_server.py, which knows the SDK."""
+
+    @property
+    def application(self) -> ASGIApp: ...
+    async def start(self) -> None: ...
+    async def stop(self) -> None: ...
+
+
+class McpEndpoint:
+    """Who is calling, and from where; the rest is the SDK's."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._starting: asyncio.Task[McpServer] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        caller = await get_customer(await self._caller(request))
+        await self._check_origin(request, caller)
+        if request.method != "POST":
+            # No stream of the server's own, and no session to end: a socket that waits for nothing costs something.
+            await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
+            return
+        server = await self._server()
+        await server.application({**scope, "state": {**scope.get("state", {}), "caller": caller}}, receive, send)
+
+    async def stop(self) -> None:
+        """Ends what still runs."""
+        if self._starting is not None:
+            await (await self._starting).stop()
+
+    async def _caller(self, request: Request) -> Caller:
+        try:
+            return await get_caller(request, self._api)
+        except TokenInvalid as error:
+            raise TokenInvalid(f"{error.message}; MCP clients send the same bearer token as /v2") from error
+
+    async def _check_origin(self, request: Request, caller: Caller) -> None:
+        origin = request.headers.get("origin")
+        if origin is None:
+            return
+        settings = await self._api.companies.get(caller.company)
+        if settings is None or not origin_allowed(origin, settings, request, dev=self._api.dev):
+            raise Refused(ErrorCode.FORBIDDEN, f"pages of {origin[:200]} may not call: see allowedOrigins")
+
+    async def _server(self) -> McpServer:
+        if self._starting is None or (self._starting.done() and self._starting.exception() is not None):
+            self._starting = asyncio.create_task(self._start())
+        return await asyncio.shield(self._starting)
+
+    async def _start(self) -> McpServer:
+        module = await asyncio.to_thread(importlib.import_module, "gateway.web.mcp_server")
+        server = cast("McpServer", module.build(self._api))
+        await server.start()
+        return server

@@ -1,0 +1,16 @@
+"""From which sites a browser may call with a company's tokens."""
+
+from starlette.requests import HTTPConnection
+
+from contracts.company import CompanySettings
+from gateway.domain.origins import is_allowed_origin
+
+
+def origin_allowed(origin: str, settings: CompanySettings, request: HTTPConnection, *, dev: bool) -> bool:
+    """Whether the Origin is one of the company's: allowedOrigins, or without any the company's own site."""
+    config = settings.config
+    if is_allowed_origin(origin, config.allowed_origins or config.tool_config.allowed_domains):
+        return True
+    # In development the demo site is reached by any of the loopback's names.
+    own = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    return dev and origin == own and request.url.hostname in {"127.0.0.1", "localhost", "::1"}

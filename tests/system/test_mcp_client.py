@@ -1,0 +1,181 @@
+"""The official MCP client against the running product."""
+
+import json
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, Literal
+
+import httpx2
+import mcp_types as types
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+
+from tests.support.running_stack import RunningStack
+
+Answer = Literal["accept", "decline", "cancel"]
+ORDER: dict[str, Any] = {"symbol": "IBM", "side": "buy", "quantity": 2, "order_type": "market"}
+
+
+class Person:
+    """Who sits before the client: what they are asked, and what they say."""
+
+    def __init__(self, answer: Answer = "accept", *, confirm: bool = True) -> None:
+        self.answer: Answer = answer
+        self.confirm = confirm
+        self.asked: list[str] = []
+
+    async def elicit(self, context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        del context
+        self.asked.append(params.message)
+        content: dict[str, Any] | None = {"confirm": self.confirm} if self.answer == "accept" else None
+        return types.ElicitResult(action=self.answer, content=content)
+
+
+@asynccontextmanager
+async def connected(
+    stack: RunningStack, token: str, person: Person | None = None, mode: Literal["auto", "legacy"] = "auto"
+) -> AsyncGenerator[Client]:
+    headers = {"Authorization": f"Bearer {token}", "Accept-Language": "en"}
+    async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+        transport = streamable_http_client(f"{stack.url}/mcp", http_client=http)
+        callback = person.elicit if person else None
+        async with Client(transport, mode=mode, elicitation_callback=callback) as client:
+            yield client
+
+
+@pytest.fixture
+def ana(stack: RunningStack) -> str:
+    """The token of a customer with the pro plan, of this test alone."""
+    return stack.mint("user", f"mcp-{uuid.uuid4().hex[:12]}", plan="pro")
+
+
+@pytest.mark.parametrize(("mode", "revision"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
+async def test_the_catalogue_of_the_plan_is_listed_and_called(
+    stack: RunningStack, ana: str, mode: Literal["auto", "legacy"], revision: str
+) -> None:
+    async with connected(stack, ana, mode=mode) as client:
+        assert client.protocol_version == revision
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert list(tools) == [tool.name for tool in (await client.list_tools()).tools]
+        assert "create_paper_order" in tools
+        assert "get_ml_features" not in tools, "it is premium's"
+        price, delete = tools["get_price"], tools["delete_alert"]
+        assert price.input_schema["required"] == ["symbol"]
+        assert price.output_schema is not None
+        assert price.annotations is not None
+        assert delete.annotations is not None
+        assert (price.annotations.read_only_hint, price.annotations.destructive_hint) == (True, False)
+        assert (delete.annotations.read_only_hint, delete.annotations.destructive_hint) == (False, True)
+        result = await client.call_tool("get_price", {"symbol": "IBM"})
+        assert not result.is_error
+        assert result.structured_content["symbol"] == "IBM"
+        assert json.loads(_text(result)) == result.structured_content
+        assert result.meta is not None
+        assert result.meta["nexus/limit"]["limit"] == 60
+
+
+async def test_what_is_refused_is_a_result_that_tells_its_code(stack: RunningStack, ana: str) -> None:
+    async with connected(stack, ana) as client:
+        wrong = await client.call_tool("get_price", {"symbol": 5})
+        assert wrong.is_error
+        assert wrong.structured_content["error"]["code"] == "VALIDATION_ERROR"
+        assert wrong.structured_content["error"]["fields"][0]["field"] == "symbol"
+        above = await client.call_tool("get_ml_features", {"symbol": "IBM", "prediction_id": "p"})
+        assert above.structured_content["error"]["requiredPlan"] == "premium"
+        with pytest.raises(MCPError) as unknown:
+            await client.call_tool("no_such_tool", {})
+        assert unknown.value.error.data == {"code": "TOOL_NOT_FOUND"}
+
+
+async def test_an_order_is_placed_when_its_user_says_yes(stack: RunningStack, ana: str) -> None:
+    person = Person()
+    async with connected(stack, ana, person) as client:
+        result = await client.call_tool("create_paper_order", ORDER)
+        assert result.structured_content["status"] == "confirmed", _text(result)
+        assert len(person.asked) == 1
+        assert "2 IBM" in person.asked[0]
+
+        assert await _placed(client) == [2]
+
+
+@pytest.mark.parametrize(
+    ("person", "status"),
+    [
+        (Person("decline"), "rejected"),
+        (Person("accept", confirm=False), "rejected"),
+        (Person("cancel"), "pending_confirmation"),
+    ],
+    ids=["declined", "unticked", "closed"],
+)
+async def test_an_order_is_not_placed_when_they_do_not(
+    stack: RunningStack, ana: str, person: Person, status: str
+) -> None:
+    async with connected(stack, ana, person) as client:
+        result = await client.call_tool("create_paper_order", ORDER)
+        assert result.structured_content["status"] == status
+        assert await _placed(client) == []
+
+
+async def test_a_client_that_cannot_ask_is_told_that_it_waits(stack: RunningStack, ana: str) -> None:
+    async with connected(stack, ana) as client:
+        result = await client.call_tool("create_paper_order", ORDER)
+        assert result.structured_content["status"] == "pending_confirmation"
+
+
+async def test_a_repeated_key_is_the_same_call_and_the_same_order(stack: RunningStack, ana: str) -> None:
+    person = Person()
+    meta: Any = {"nexus/idempotencyKey": "once"}
+    async with connected(stack, ana, person) as client:
+        first = await client.call_tool("create_paper_order", ORDER, meta=meta)
+        again = await client.call_tool("create_paper_order", ORDER, meta=meta)
+        ids = [result.structured_content["action_id"] for result in (first, again)]
+        assert ids[0] == ids[1]
+        assert [result.structured_content["status"] for result in (first, again)] == ["confirmed", "confirmed"]
+        other = await client.call_tool("create_paper_order", {**ORDER, "quantity": 3}, meta=meta)
+        assert other.structured_content["error"]["code"] == "CONFLICT"
+
+        assert await _placed(client) == [2]
+        assert len(person.asked) == 2, "the second answer changed nothing: the first one stands"
+
+
+async def test_nobody_confirms_what_another_was_asked(stack: RunningStack, ana: str) -> None:
+    async with connected(stack, ana, Person()) as client:
+        asked = await client.session.call_tool("create_paper_order", ORDER, allow_input_required=True)
+        assert isinstance(asked, types.InputRequiredResult)
+    said: Any = {"order": types.ElicitResult(action="accept", content={"confirm": True})}
+    eva = stack.mint("user", "mcp-eva", plan="pro")
+    for token, arguments in ((eva, ORDER), (ana, {**ORDER, "quantity": 500})):
+        async with connected(stack, token, Person()) as client:
+            with pytest.raises(MCPError, match="requestState"):
+                await client.session.call_tool(
+                    "create_paper_order", arguments, input_responses=said, request_state=asked.request_state
+                )
+
+
+async def test_without_a_customers_token_there_is_nothing(stack: RunningStack) -> None:
+    async with httpx2.AsyncClient() as http:
+        answer = await http.post(f"{stack.url}/mcp", json={})
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+        for role in ("admin", "commercial"):
+            headers = {"Authorization": f"Bearer {stack.mint(role, 'x')}"}
+            assert (await http.post(f"{stack.url}/mcp", json={}, headers=headers)).status_code == 403
+        headers = {"Authorization": f"Bearer {stack.mint('service', 'crm')}", "Origin": "https://evil.example"}
+        assert (await http.post(f"{stack.url}/mcp", json={}, headers=headers)).status_code == 403
+
+
+async def _placed(client: Client) -> list[float]:
+    """The quantities of the orders that work in the market, and of those that have been executed already."""
+    working = (await client.call_tool("get_pending_orders", {})).structured_content["orders"]
+    trades = (await client.call_tool("get_trade_history", {})).structured_content["trades"]
+    placed = [order for order in working if order["status"] != "pending_confirmation"]
+    return [order["quantity"] for order in (*placed, *trades)]
+
+
+def _text(result: types.CallToolResult) -> str:
+    (content,) = result.content
+    assert isinstance(content, types.TextContent)
+    return content.text
