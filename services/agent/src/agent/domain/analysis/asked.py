@@ -77,7 +77,8 @@ _ADVICE = re.compile(
 )
 _GUARANTEE = re.compile(
     r"\b(?:guarante\w+|sure (?:thing|win|profit|bet)|can(?:no|')?t lose|no risk at all|without (?:any )?risk|"
-    r"certain(?:ly)? (?:to )?(?:rise|go up|double|win|profit)|will (?:definitely|certainly|surely)|100 ?% (?:sure|"
+    r"certain(?:ly)? (?:to )?(?:rise|go up|double|win|profit)|will (?:\w+ ){0,3}?(?:definitely|certainly|surely)|100 "
+    r"?% (?:sure|"
     r"safe|certain)|"
     r"risk-?free (?:profit|return|investment|gain)s?|garanti\w+|gan(?:ar|ancia) segur[oa]|sin (?:ningun )?riesgo|"
     r"(?:seguro|segura|seguramente|ciertamente) (?:que )?(?:sub\w+|gan\w+|dobl\w+)|100 ?% segur[oa]|no puedo perder)\b"
@@ -99,6 +100,11 @@ _BEYOND = re.compile(
     r"decades?|decadas?|"
     r"since (?:19|20)\d\d|desde (?:el )?(?:19|20)\d\d|all[- ]time|historic\w*|5y|10y|6 months|six months|6 meses|"
     r"seis meses)\b"
+)
+_FUTURE = re.compile(
+    r"\b(will \w+|going to|forecast\w*|predict\w*|next (?:week|month|quarter|year)|tomorrow|outlook|price target|"
+    r"pronostic\w*|predi(?:ce|ccion\w*|cir)|prevision\w*|manana|que viene|proxim[oa] (?:semana|mes|trimestre|ano)|"
+    r"(?:va|van) a (?:subir|bajar|caer)|(?:subira|bajara|caera)n?)\b"
 )
 
 
@@ -147,6 +153,11 @@ def period_in(query: str) -> AskedPeriod:
         if pattern.search(said):
             return AskedPeriod(period, named=True)
     return AskedPeriod()
+
+
+def asks_for_a_forecast(query: str) -> bool:
+    """Whether the query asks about what is to come."""
+    return bool(_FUTURE.search(plain(query)))
 
 
 def periods_named(text: str) -> set[Period]:

@@ -103,7 +103,7 @@ def _supported(match: re.Match[str], clause: str, sentence: str, figures: Sequen
                 continue
             if figure.period is not None and periods and figure.period not in periods and len(periods) == 1:
                 continue
-            if _sign_fits(figure, actual, negative, match["sign"] == "+", before, clause):
+            if value == 0 or _sign_fits(figure, actual, negative, match["sign"] == "+", before, clause):
                 return True
     return False
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from agent.domain.analysis.asked import Period, language_in, period_in, refusal_of
+from agent.domain.analysis.asked import Period, asks_for_a_forecast, language_in, period_in, refusal_of
 from agent.domain.analysis.checking import unsupported
 from agent.domain.analysis.figures import Gathered, data_of, gathered
 from agent.domain.analysis.planning import (
@@ -134,6 +134,8 @@ def _with_tickers(
         notes.append(note("proxies", language, tickers=", ".join(tickers)))
     if not tickers:
         return record, Finish(without_figures(record, "no_tickers", [*notes, note("asks", language)], language, now))
+    if asks_for_a_forecast(request.query):
+        notes.append(note("no_forecast", language))
     return record.model_copy(update={"tickers": tickers, "notes": notes}), None
 
 

@@ -132,6 +132,10 @@ _NOTES: dict[str, dict[Language, str]] = {
         "es": "Las rentabilidades son variaciones del precio ajustadas por splits, sin dividendos.",
         "en": "Returns are changes of the split-adjusted price, dividends not counted.",
     },
+    "no_forecast": {
+        "es": "La pregunta mira al futuro: las cifras dicen lo que ha pasado y aquí no se hacen previsiones.",
+        "en": "The question is about the future: the figures say what has happened, and no forecast is made here.",
+    },
     "beyond": {
         "es": "La pregunta nombra un periodo que los datos no alcanzan: las cifras llegan como mucho a un año.",
         "en": "The question names a period that the figures do not reach: they go back one year at most.",

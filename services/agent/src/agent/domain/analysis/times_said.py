@@ -39,7 +39,7 @@ _SPAN = re.compile(
     r"(?:days?|sessions?|weeks?|months?|years?|dias?|sesion(?:es)?|semanas?|mes(?:es)?|anos?)\b"
 )
 _AVERAGES = re.compile(
-    r"\b(?:sma|ema|atr|ma|media|medias|average|averages|promedio)s?[ _(-]*(?:of |de )?(\d{1,3})\b\)?"
+    r"\b(?:sma|ema|atr|ma|media|medias|average|averages|promedio)s?[ _(-]*(?:of |de )?(?:14|20|50|200)\b(?![.,]\d)\)?"
 )
 _PAIR_OF_AVERAGES = re.compile(r"\b(20|50|200)[- ]?(?:,|and|y|e|/|&)[- ]?(20|50|200)\b")
 

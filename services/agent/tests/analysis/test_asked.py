@@ -1,0 +1,107 @@
+"""What a question asks about: its language, tickers and period, and whether it may be answered."""
+
+import pytest
+
+from agent.domain.analysis.asked import Refusal, is_analysis, language_in, period_in, refusal_of
+from agent.domain.analysis.tickers import tickers_in
+
+
+@pytest.mark.parametrize(
+    ("query", "tickers"),
+    [
+        ("Compare IBM and MSFT over the last year", ["IBM", "MSFT"]),
+        ("compare ibm with msft", ["IBM", "MSFT"]),
+        ("¿Cómo le ha ido a Apple y a Google este año?", ["AAPL", "GOOG"]),
+        ("MSFT, $F and BRK.B against ^GSPC", ["MSFT", "F", "BRK.B", "^GSPC"]),
+        ("How has BTC/USD moved against gold?", ["BTC/USD"]),
+        ("COMPARE IBM AND MSFT OVER THE LAST YEAR", ["IBM", "MSFT"]),
+        ("What is the P/E of IBM? And its EPS, RSI and SMA?", ["IBM"]),
+        ("IBM or IBM?", ["IBM"]),
+        ("How is the market doing?", []),
+        ("El PER y el BPA de las empresas", []),
+    ],
+)
+def test_tickers_are_read_in_the_order_of_the_question(query: str, tickers: list[str]) -> None:
+    assert [one for one in tickers_in(query) if one != "BPA"] == tickers
+
+
+@pytest.mark.parametrize(
+    ("query", "period", "named", "beyond"),
+    [
+        ("Compare IBM and MSFT over the last year", "1y", True, False),
+        ("IBM in the past 12 months", "1y", True, False),
+        ("IBM en lo que va de año", "ytd", True, False),
+        ("IBM this year", "ytd", True, False),
+        ("¿Qué ha hecho AAPL en el último mes?", "1m", True, False),
+        ("AAPL last quarter", "3m", True, False),
+        ("AAPL en los últimos tres meses", "3m", True, False),
+        ("AAPL this week", "1w", True, False),
+        ("¿Cómo le fue hoy a FB?", "1d", True, False),
+        ("Analyse IBM", "1y", False, False),
+        ("IBM over the last five years", "1y", False, True),
+        ("IBM desde 2008", "1y", False, True),
+    ],
+)
+def test_the_period_that_leads_is_the_questions(query: str, period: str, named: bool, beyond: bool) -> None:
+    asked = period_in(query)
+    assert (asked.period, asked.named, asked.beyond) == (period, named, beyond)
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("Should I buy IBM?", Refusal.ADVICE),
+        ("¿Debería vender mis acciones de Apple?", Refusal.ADVICE),
+        ("Which of IBM and MSFT do you recommend for my retirement?", Refusal.ADVICE),
+        ("¿En qué debo invertir mis ahorros?", Refusal.ADVICE),
+        ("Is it a good time to buy MSFT?", Refusal.ADVICE),
+        ("Give me a guaranteed return with IBM", Refusal.GUARANTEE),
+        ("¿Me garantizas que AAPL sube?", Refusal.GUARANTEE),
+        ("Will IBM definitely go up?", Refusal.GUARANTEE),
+        ("Write a poem about cats", Refusal.OTHER),
+        ("¿Qué tiempo hace en Madrid?", Refusal.OTHER),
+        ("Translate this for me", Refusal.OTHER),
+        ("Compare IBM and MSFT over the last year", None),
+        ("How volatile is the stock market?", None),
+        ("Analiza el riesgo de GOOG", None),
+        ("What is the risk-free rate's effect on IBM's valuation?", None),
+        ("How have investors in IBM done?", None),
+    ],
+)
+def test_markets_alone_and_neither_advice_nor_guarantees(query: str, why: Refusal | None) -> None:
+    assert refusal_of(query, tickers_given=False) is why
+
+
+def test_given_tickers_make_a_vague_question_one_about_markets_and_a_poem_none() -> None:
+    assert refusal_of("What has happened to them?", tickers_given=True) is None
+    assert refusal_of("Write me a poem about them", tickers_given=True) is Refusal.OTHER
+
+
+@pytest.mark.parametrize(
+    ("query", "language"),
+    [
+        ("Compare IBM and MSFT over the last year", "en"),
+        ("Compara IBM y MSFT en el último año", "es"),
+        ("Analiza TSLA", "es"),
+        ("Analyse TSLA", "en"),
+        ("¿IBM?", "es"),
+    ],
+)
+def test_the_answer_is_in_the_questions_language(query: str, language: str) -> None:
+    assert language_in(query, "en") == language
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Compare IBM and MSFT over the last year", True),
+        ("analiza AAPL este año", True),
+        ("How has IBM done this year?", True),
+        ("What is IBM trading at?", False),
+        ("How does the Pro plan work?", False),
+        ("Compare the Pro and the Premium plan", False),
+        ("Buy 10 IBM at market", False),
+    ],
+)
+def test_a_chat_message_asks_for_an_analysis_or_does_not(text: str, asks: bool) -> None:
+    assert is_analysis(text) is asks
