@@ -55,23 +55,23 @@ def test_what_the_budget_leaves_out_is_said() -> None:
     assert "T11" in plan.notes[0]
 
 
-@pytest.mark.parametrize(
-    ("said", "read"),
-    [
-        (
-            '{"tools": [{"tool": "market_snapshot", "tickers": ["ibm", "$MSFT"]}]}',
-            [("market_snapshot", ["IBM", "MSFT"])],
-        ),
-        ('Sure! ```json\n{"tools": []}\n``` as you asked', []),
-        ('<think>{"tools": 1}</think>{"tools": [{"tool": "x", "tickers": []}]}', [("x", [])]),
-        ("no JSON at all", None),
-        ('{"tools": [{"tool": "market_snapshot", "tickers": "IBM"}]}', None),
-        ('{"tools": ["market_snapshot"]}', None),
-        ('{"tools": [{"tool": "market_snapshot", "tickers": ["IBM"', None),
-        ('["market_snapshot"]', None),
-        ("", None),
-    ],
-)
+SAID: list[tuple[str, list[tuple[str, list[str]]] | None]] = [
+    (
+        '{"tools": [{"tool": "market_snapshot", "tickers": ["ibm", "$MSFT"]}]}',
+        [("market_snapshot", ["IBM", "MSFT"])],
+    ),
+    ('Sure! ```json\n{"tools": []}\n``` as you asked', []),
+    ('<think>{"tools": 1}</think>{"tools": [{"tool": "x", "tickers": []}]}', [("x", [])]),
+    ("no JSON at all", None),
+    ('{"tools": [{"tool": "market_snapshot", "tickers": "IBM"}]}', None),
+    ('{"tools": ["market_snapshot"]}', None),
+    ('{"tools": [{"tool": "market_snapshot", "tickers": ["IBM"', None),
+    ('["market_snapshot"]', None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("said", "read"), SAID)
 def test_a_models_choice_is_read_or_it_is_none(said: str, read: list[tuple[str, list[str]]] | None) -> None:
     found = read_routing(said)
     assert (None if found is None else [(one.tool, list(one.tickers)) for one in found]) == read
