@@ -45,6 +45,15 @@ _STRATEGIES = re.compile(
 )
 
 
+_ABOUT_MEMORY = re.compile(
+    r"\W*(?:please,?\s+|por favor,?\s+)?(?:forget\b|stop remembering\b|don'?t remember\b|do not remember\b"
+    r"|(?:delete|erase|clear) my memory\b|olv[ií]da(?:te)?\b|ya no recuerdes\b|no recuerdes\b|deja de recordar\b"
+    r"|borra (?:de tu|mi) memoria\b|what (?:do|did|have) you (?:know|remember)"
+    r"|\W*(?:qu[eé]|lo que) (?:recuerdas|sabes) (?:de|sobre) m[ií])",
+    re.I,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Lesson:
     """A finished turn: what its user wrote, and which of the symbols named there exist."""
@@ -60,6 +69,8 @@ def learned(state: Remembered, lesson: Lesson) -> Remembered:
     if lesson.turn_id in state.learned:
         return state
     before = state.memory
+    # What the user wants forgotten must not be learned from the very words that ask for it.
+    lesson = replace(lesson, texts=tuple(text for text in lesson.texts if not _ABOUT_MEMORY.match(text)))
     for text in lesson.texts:
         state = _style(state, text, lesson.at)
         state = told(state, text, lesson.at)

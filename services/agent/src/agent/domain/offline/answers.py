@@ -3,6 +3,7 @@
 from typing import Any
 
 from agent.domain.analysis.telling import told
+from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan
 from agent.domain.offline.intents import Intent, Wish
 from agent.domain.offline.reading import stems
 from agent.domain.prompt.layers import Language
@@ -44,6 +45,10 @@ _MAX_LINES = 3
 
 def plain_answer(wish: Wish, language: Language) -> str:
     """The answer to a wish that needs no tool, or cannot have one."""
+    if wish.withheld:
+        return needs_a_plan(language)
+    if wish.intent is Intent.COPILOT and wish.missing:
+        return how_many(wish.calls[0][1], language)
     if wish.missing:
         parts = ", ".join(_PARTS[name][language] for name in wish.missing)
         return {"es": f"Para calcularlo me falta: {parts}.", "en": f"To work that out I still need: {parts}."}[language]
@@ -54,6 +59,9 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
     """One tool's result in a sentence or two; `body` is its data, or {"error": …}."""
     if "error" in body:
         return _error(tool, arguments, body["error"] or {}, language)
+    said = copilot_answer(tool, body, language)
+    if said is not None:
+        return said
     match tool:
         case "fetch_page":
             return _from_page(body, question, language)

@@ -35,7 +35,7 @@ def respond(
     results = _results(after)
     prefix = "/es" if language == "es" and urlsplit(page_url or "").path.startswith("/es") else ""
     wish = wish_in(question, offered, site_prefix=prefix)
-    if wish.calls and not results:
+    if wish.calls and not wish.missing and not results:
         return Use(wish.calls)
     if results:
         text = "\n".join(answer_from(tool, arguments, body, question, language) for tool, arguments, body in results)

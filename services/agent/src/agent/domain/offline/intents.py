@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
+from agent.domain.offline.copilot_intents import copilot_calls
 from agent.domain.offline.reading import number_near, plain, symbols_in
 
 
@@ -20,16 +21,20 @@ class Intent(Enum):
     PRICE = auto()
     GREETING = auto()
     THANKS = auto()
+    COPILOT = auto()
     UNKNOWN = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """An intent with the tool calls that serve it; `missing`: figures that the person has to give first."""
+    """An intent with the tool calls that serve it; `missing`: figures that the person has to give first (`calls` is
+    what there is of the call so far); `withheld`: the tool that it needs, and that the asker is not offered.
+    """
 
     intent: Intent
     calls: tuple[tuple[str, dict[str, Any]], ...] = ()
     missing: tuple[str, ...] = ()
+    withheld: str | None = None
 
 
 _HANDOFF = re.compile(
@@ -85,6 +90,9 @@ _RATIO_PARTS = {
 }
 
 
+_PERSONAL = ("create_paper_order", "create_alert", "get_portfolio", "get_pending_orders", "get_trade_history")
+
+
 def wish_in(text: str, offered: Collection[str], *, site_prefix: str = "") -> Wish:
     """What the text asks for. `offered`: the tools there are; `site_prefix`: where the visitor's language lives."""
     said = plain(text)
@@ -97,6 +105,10 @@ def wish_in(text: str, offered: Collection[str], *, site_prefix: str = "") -> Wi
     # Offered in a turn that asks for one, and in no other.
     if "market_analysis" in offered:
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": text}),))
+    calls, withheld, missing = copilot_calls(text, offered)
+    # A visitor's site has pages about portfolios and alerts: what they may not use is no reason not to read there.
+    if calls or (withheld in _PERSONAL):
+        return Wish(Intent.COPILOT, calls, missing, withheld)
     symbols = symbols_in(text)
     page = _page(said, symbols)
     if page is not None and "fetch_page" in offered:

@@ -1,0 +1,221 @@
+"""What the offline assistant says of the copilot's tools, in es and en: their results' own figures, word for word."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from agent.domain.prompt.layers import Language
+
+Fields = dict[str, Any]
+_MOST = 10
+_DISCLAIMER: dict[Language, str] = {"es": "No es asesoramiento financiero.", "en": "This is not financial advice."}
+_NEEDS: dict[Language, str] = {
+    "es": "Para eso hace falta haber iniciado sesión con un plan que lo incluya, como Pro.",
+    "en": "That needs a signed-in customer whose plan includes it, such as Pro.",
+}
+_QUANTITY: dict[Language, str] = {
+    "es": "¿Cuántas acciones? Dime, por ejemplo, «{verb} 5 {symbol}».",
+    "en": "How many shares? Say, for example, “{verb} 5 {symbol}”.",
+}
+_VERBS: dict[str, dict[Language, str]] = {"buy": {"es": "compra", "en": "buy"}, "sell": {"es": "vende", "en": "sell"}}
+
+
+def needs_a_plan(language: Language) -> str:
+    """For a tool that the asker is not offered."""
+    return _NEEDS[language]
+
+
+def how_many(arguments: Fields, language: Language) -> str:
+    """For an order that does not say how many."""
+    verb = _VERBS[str(arguments["side"])][language]
+    return _QUANTITY[language].format(verb=verb, symbol=arguments["symbol"])
+
+
+def copilot_answer(tool: str, body: Fields, language: Language) -> str | None:
+    """One result in a few lines; None: it is none of these tools'."""
+    say = _SAY.get(tool)
+    return say(body, language) if say else None
+
+
+def _order(body: Fields, language: Language) -> str:
+    estimate: Fields = body["estimate"]
+    return {
+        "es": f"Orden simulada preparada: {body['summary']}. A {estimate['price']:,.2f} {estimate['currency']} serían "
+        f"{estimate['amount']:,.2f}, y quedarían {estimate['cash_after']:,.2f} en efectivo. Todavía no se ha enviado "
+        "nada: ¿la confirmo? Responde sí o no, o usa los botones.",
+        "en": f"Paper order prepared: {body['summary']}. At {estimate['price']:,.2f} {estimate['currency']} that is "
+        f"{estimate['amount']:,.2f}, which leaves {estimate['cash_after']:,.2f} in cash. Nothing has been placed yet: "
+        "shall I? Answer yes or no, or use the buttons.",
+    }[language]
+
+
+def _cancelled(body: Fields, language: Language) -> str:
+    return {"es": f"Orden {body['order_id']}: cancelada.", "en": f"Order {body['order_id']}: cancelled."}[language]
+
+
+def _portfolio(body: Fields, language: Language) -> str:
+    lines = [
+        f"- {_number(one['quantity'])} {one['symbol']} · {one['average_price']:,.2f}"
+        + (f" → {one['price']:,.2f} ({one['unrealized']:+,.2f})" if one.get("price") is not None else "")
+        for one in _list(body, "positions")
+    ]
+    head = {
+        "es": f"Tu cartera (dinero simulado, a fecha de {body['as_of']}): efectivo {body['cash']:,.2f} "
+        f"{body['currency']}, valor total {body['equity']:,.2f} {body['currency']}.",
+        "en": f"Your portfolio (paper money, as of {body['as_of']}): cash {body['cash']:,.2f} {body['currency']}, "
+        f"equity {body['equity']:,.2f} {body['currency']}.",
+    }[language]
+    return "\n".join([head, *lines]) if lines else f"{head} {_none(language, 'posiciones', 'positions')}"
+
+
+def _history(body: Fields, language: Language) -> str:
+    lines = [
+        f"- {one['time']}: {one['side']} {_number(one['quantity'])} {one['symbol']} · {one['price']:,.2f}"
+        for one in _list(body, "trades")
+    ]
+    return _listed({"es": "Tus operaciones:", "en": "Your trades:"}, lines, ("operaciones", "trades"), language)
+
+
+def _orders(body: Fields, language: Language) -> str:
+    lines = [
+        f"- {one['side']} {_number(one['quantity'])} {one['symbol']} {one['order_type']}: {one['status']} "
+        f"({one['order_id']})"
+        for one in _list(body, "orders")
+    ]
+    return _listed(
+        {"es": "Tus órdenes:", "en": "Your orders:"}, lines, ("órdenes pendientes", "pending orders"), language
+    )
+
+
+def _watchlist(body: Fields, language: Language) -> str:
+    symbols = ", ".join(map(str, body.get("symbols") or ())) or "–"
+    return {"es": f"Tu lista de seguimiento: {symbols}.", "en": f"Your watchlist: {symbols}."}[language]
+
+
+def _alert(body: Fields, language: Language) -> str:
+    level = f"{body['symbol']} {body['condition']} {body['price']:,.2f}"
+    now = f"{body['current_price']:,.2f}" if body.get("current_price") is not None else "?"
+    return {
+        "es": f"Alerta creada: {level} (ahora {now}). Te avisaré en el chat.",
+        "en": f"Alert created: {level} (now {now}). I will tell you in the chat.",
+    }[language]
+
+
+def _alerts(body: Fields, language: Language) -> str:
+    lines = [
+        f"- {one['symbol']} {one['condition']} {one['price']:,.2f} ({one['alert_id']})" for one in _list(body, "alerts")
+    ]
+    return _listed({"es": "Tus alertas:", "en": "Your alerts:"}, lines, ("alertas activas", "active alerts"), language)
+
+
+def _deleted(body: Fields, language: Language) -> str:
+    return {"es": f"Alerta {body['alert_id']}: borrada.", "en": f"Alert {body['alert_id']}: deleted."}[language]
+
+
+def _passages(body: Fields, language: Language) -> str:
+    lines = [f"- {str(one['time'])[:10]}: “{str(one['text'])[:300]}”" for one in _list(body, "passages")]
+    return _listed(
+        {"es": "Esto encuentro en nuestras conversaciones:", "en": "This is what I find in our conversations:"},
+        lines,
+        ("nada sobre eso en nuestras conversaciones", "nothing about that in our conversations"),
+        language,
+    )
+
+
+def _news(body: Fields, language: Language) -> str:
+    lines = [f"- {str(one['time'])[:10]} {one['title']} ({one['source']})" for one in _list(body, "items")]
+    title: dict[Language, str] = {"es": f"Noticias de {body['symbol']}:", "en": f"News of {body['symbol']}:"}
+    return _listed(title, lines, ("noticias", "news"), language)
+
+
+def _figures(body: Fields, language: Language) -> str:
+    names = ("pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield", "beta")
+    known = [f"{name} {body[name]:,}" for name in names if body.get(name) is not None]
+    unknown = [name for name in names if body.get(name) is None]
+    missing = f" ({_none(language, 'datos de', 'data for')[:-1]} {', '.join(unknown)})" if unknown else ""
+    return f"{body['symbol']}, {body.get('period')}: {'; '.join(known)}{missing}. {_source(body, language)}"
+
+
+def _indicators(body: Fields, language: Language) -> str:
+    parts: list[str] = []
+    for name, values in cast("dict[str, Any]", body.get("indicators") or {}).items():
+        fields = cast("dict[str, Any]", values) if isinstance(values, dict) else {"value": values}
+        shown = [f"{key} {value:,.2f}" for key, value in fields.items() if isinstance(value, float)]
+        parts.append(f"{name}: {', '.join(shown) or '–'}")
+    return f"{body['symbol']} ({body['timeframe']}): {'; '.join(parts)}. {_source(body, language)}"
+
+
+def _bars(body: Fields, language: Language) -> str:
+    bars = cast("list[Fields]", body.get("bars") or [])
+    if not bars:
+        return _none(language, "datos", "data")
+    first, last = bars[0], bars[-1]
+    return {
+        "es": f"{body['symbol']}: de {first['close']:,.2f} ({str(first['time'])[:10]}) a {last['close']:,.2f} "
+        f"({str(last['time'])[:10]}). {_source(body, language)}",
+        "en": f"{body['symbol']}: from {first['close']:,.2f} ({str(first['time'])[:10]}) to {last['close']:,.2f} "
+        f"({str(last['time'])[:10]}). {_source(body, language)}",
+    }[language]
+
+
+def _signals(body: Fields, language: Language) -> str:
+    skill = body.get("skill_vs_base")
+    return {
+        "es": f"{body['symbol']}, {body['horizon']}: {body['prediction']} (acierto {body['accuracy']:.1%}, ventaja "
+        f"sobre la base {skill:.1%}). {_source(body, language)}",
+        "en": f"{body['symbol']}, {body['horizon']}: {body['prediction']} (accuracy {body['accuracy']:.1%}, skill over "
+        f"the base {skill:.1%}). {_source(body, language)}",
+    }[language]
+
+
+def _concept(body: Fields, language: Language) -> str:
+    related = ", ".join(map(str, body.get("related") or ()))
+    more = {"es": f" Relacionado: {related}.", "en": f" Related: {related}."}[language] if related else ""
+    return f"{body['concept']}: {body['explanation']}{more}"
+
+
+def _source(body: Fields, language: Language) -> str:
+    as_of, source = body.get("as_of"), body.get("source")
+    return {
+        "es": f"A fecha de {as_of} (fuente: {source}). {_DISCLAIMER['es']}",
+        "en": f"As of {as_of} (source: {source}). {_DISCLAIMER['en']}",
+    }[language]
+
+
+def _listed(title: dict[Language, str], lines: list[str], nothing: tuple[str, str], language: Language) -> str:
+    return "\n".join([title[language], *lines]) if lines else _none(language, *nothing)
+
+
+def _none(language: Language, es: str, en: str) -> str:
+    if es.startswith("nada"):
+        return {"es": f"No encuentro {es}.", "en": f"I find {en}."}[language]
+    return {"es": f"No hay {es}.", "en": f"There are no {en}."}[language]
+
+
+def _list(body: Fields, name: str) -> list[Fields]:
+    return cast("list[Fields]", body.get(name) or [])[:_MOST]
+
+
+def _number(quantity: float) -> str:
+    return f"{quantity:,.8f}".rstrip("0").rstrip(".")
+
+
+_SAY: dict[str, Callable[[Fields, Language], str]] = {
+    "create_paper_order": _order,
+    "cancel_paper_order": _cancelled,
+    "get_portfolio": _portfolio,
+    "get_trade_history": _history,
+    "get_pending_orders": _orders,
+    "get_watchlist": _watchlist,
+    "add_to_watchlist": _watchlist,
+    "remove_from_watchlist": _watchlist,
+    "create_alert": _alert,
+    "list_alerts": _alerts,
+    "delete_alert": _deleted,
+    "search_memory": _passages,
+    "get_news": _news,
+    "get_fundamentals": _figures,
+    "get_indicators": _indicators,
+    "get_ohlcv": _bars,
+    "get_ml_signals": _signals,
+    "explain_concept": _concept,
+}

@@ -1,0 +1,106 @@
+"""The offline copilot: orders, portfolio, watchlist, alerts, research by rules, es and en; figures are the tools'."""
+
+from typing import Any
+
+import pytest
+
+from agent.domain.offline.answers import answer_from, plain_answer
+from agent.domain.offline.copilot_answers import copilot_answer
+from agent.domain.offline.intents import wish_in
+
+TOOLS = [
+    "get_price",
+    "get_ohlcv",
+    "get_indicators",
+    "get_fundamentals",
+    "get_news",
+    "get_portfolio",
+    "get_trade_history",
+    "create_paper_order",
+    "cancel_paper_order",
+    "get_pending_orders",
+    "create_alert",
+    "list_alerts",
+    "delete_alert",
+    "get_watchlist",
+    "add_to_watchlist",
+    "remove_from_watchlist",
+    "explain_concept",
+    "search_memory",
+    "fetch_page",
+    "get_ml_signals",
+]
+
+
+def order(symbol: str, side: str, quantity: float, kind: str = "market", **prices: float) -> tuple[str, dict[str, Any]]:
+    return "create_paper_order", {"symbol": symbol, "side": side, "quantity": quantity, "order_type": kind, **prices}
+
+
+WISHES: list[tuple[str, tuple[str, dict[str, Any]]]] = [
+    ("buy 5 AAPL at market", order("AAPL", "buy", 5)),
+    ("compra 10 MSFT a 300", order("MSFT", "buy", 10, "limit", limit_price=300)),
+    ("vende 3 IBM", order("IBM", "sell", 3)),
+    ("Buy 5 shares of AAPL at 450", order("AAPL", "buy", 5, "limit", limit_price=450)),
+    ("sell 5 AAPL stop 400", order("AAPL", "sell", 5, "stop", stop_price=400)),
+    ("quiero comprar 2 acciones de Apple", order("AAPL", "buy", 2)),
+    (
+        "sell 1,000 IBM with stop at 180 and limit at 179",
+        order("IBM", "sell", 1000, "stop_limit", limit_price=179, stop_price=180),
+    ),
+    ("what is my portfolio?", ("get_portfolio", {})),
+    ("¿qué posiciones tengo?", ("get_portfolio", {})),
+    ("mis órdenes pendientes", ("get_pending_orders", {})),
+    ("add AAPL to my watchlist", ("add_to_watchlist", {"symbol": "AAPL"})),
+    ("quita IBM de mi lista", ("remove_from_watchlist", {"symbol": "IBM"})),
+    ("avísame cuando AAPL pase de 700", ("create_alert", {"symbol": "AAPL", "condition": ">=", "price": 700.0})),
+    ("alert me when IBM falls below 190", ("create_alert", {"symbol": "IBM", "condition": "<=", "price": 190.0})),
+    ("my alerts", ("list_alerts", {})),
+    ("did we talk about dividends?", ("search_memory", {"query": "dividends"})),
+    ("news about AAPL", ("get_news", {"symbol": "AAPL"})),
+    ("RSI of AAPL", ("get_indicators", {"symbol": "AAPL", "indicators": ["RSI"]})),
+    ("¿qué es el drawdown?", ("explain_concept", {"concept": "drawdown"})),
+    ("gráfico de IBM", ("get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 60})),
+]
+
+
+@pytest.mark.parametrize(("text", "call"), WISHES)
+def test_it_calls_the_tool_that_serves_the_wish(text: str, call: tuple[str, dict[str, Any]]) -> None:
+    assert wish_in(text, TOOLS).calls == (call,)
+
+
+@pytest.mark.parametrize("text", ["should I buy AAPL?", "¿debería vender IBM?", "how do I cancel my account?", "buy"])
+def test_what_is_no_order_orders_nothing(text: str) -> None:
+    assert all(tool != "create_paper_order" for tool, _ in wish_in(text, TOOLS).calls)
+
+
+def test_an_order_without_a_number_is_asked_for_it() -> None:
+    wish = wish_in("buy AAPL", TOOLS)
+    assert wish.missing == ("quantity",)
+    assert plain_answer(wish, "en") == "How many shares? Say, for example, “buy 5 AAPL”."
+
+
+def test_who_may_not_use_a_tool_is_told_what_it_needs() -> None:
+    wish = wish_in("compra 5 AAPL", ("get_price",))
+    assert (wish.calls, wish.withheld) == ((), "create_paper_order")
+    assert "Pro" in plain_answer(wish, "es")
+
+
+def test_a_prepared_order_says_that_nothing_is_placed_yet() -> None:
+    estimate = {"price": 10.0, "amount": 50.0, "cash_after": 99_950.0, "currency": "USD"}
+    body = {"summary": "buy 5 AAPL at market (paper)", "estimate": estimate}
+    text = answer_from("create_paper_order", {}, body, "buy 5 AAPL", "en")
+    assert "Nothing has been placed yet" in text
+    assert "99,950.00" in text
+
+
+def test_figures_are_the_results_own_and_what_is_unknown_is_said() -> None:
+    body = {"symbol": "AAPL", "period": "FY2011", "pe": 24.2, "beta": None, "as_of": "2012", "source": "sample"}
+    text = copilot_answer("get_fundamentals", body, "en")
+    assert text is not None
+    assert "pe 24.2" in text
+    assert "beta" in text.split("no data for")[1]
+    assert "not financial advice" in text
+    assert (
+        copilot_answer("get_portfolio", {"as_of": "x", "cash": 1.0, "equity": 1.0, "currency": "USD"}, "es") is not None
+    )
+    assert copilot_answer("list_alerts", {"alerts": []}, "es") == "No hay alertas activas."

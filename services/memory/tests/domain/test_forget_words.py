@@ -1,0 +1,26 @@
+"""Words that ask to forget something teach nothing, least of all that very thing."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory.domain.learning import Lesson, learned
+from memory.domain.remembered import Remembered
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["forget that I do swing trading", "olvida que hago swing", "Please forget AAPL", "what do you remember about me?",
+     "¿Qué sabes de mí?", "deja de recordar que prefiero bonos"],
+)  # fmt: skip
+def test_a_request_about_the_memory_is_no_lesson(text: str) -> None:
+    after = learned(Remembered(), Lesson("t1", NOW, (text,), frozenset(["AAPL"])))
+    assert after.memory == Remembered().memory
+    assert not after.asked
+
+
+def test_what_else_is_said_is_learned() -> None:
+    after = learned(Remembered(), Lesson("t1", NOW, ("I moved to swing trading, do not forget it",), frozenset()))
+    assert after.memory.trading_style == "swing"
