@@ -31,12 +31,21 @@ class ChatFailed(Exception):  # noqa: N818 - reads as an event
 class Conversation:
     """An open conversation: frames in, frames out. A lost connection is made again, from the last fact on."""
 
-    def __init__(self, http: aiohttp.ClientSession, address: str, token: str, locale: str, tell: Tell) -> None:
+    def __init__(
+        self,
+        http: aiohttp.ClientSession,
+        address: str,
+        token: str,
+        locale: str,
+        tell: Tell,
+        page: Frame | None = None,
+    ) -> None:
         self._http = http
         self._address = address
         self._token = token
         self._locale = locale
         self._tell = tell
+        self._page = page
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._open = asyncio.Event()
         self._id: str | None = None
@@ -161,6 +170,8 @@ class Conversation:
 
     def _hello(self) -> Frame:
         hello: Frame = {"v": 1, "type": "hello", "token": self._token, "locale": self._locale}
+        if self._page is not None:
+            hello["page"] = self._page
         if self._id is not None:
             hello["conversationId"] = self._id
             if self._seq is not None:
@@ -215,16 +226,16 @@ async def visitor_token(gateway: str, company: str, locale: str) -> str:
 
 @asynccontextmanager
 async def conversation(
-    gateway: str, token: str, locale: str, tell: Tell = lambda _: None
+    gateway: str, token: str, locale: str, tell: Tell = lambda _: None, page: Frame | None = None
 ) -> AsyncGenerator[tuple[Conversation, Frame]]:
-    """A conversation and its welcome.
+    """A conversation and its welcome. `page`: where on the company's site it is held, {url, title?}.
 
     Raises:
         ChatFailed: no connection, or no welcome within 10 s.
     """
     address = gateway.rstrip("/").replace("http", "ws", 1) + "/v2/chat/ws"
     async with aiohttp.ClientSession() as http:
-        open_one = Conversation(http, address, token, locale, tell)
+        open_one = Conversation(http, address, token, locale, tell, page)
         try:
             yield open_one, await open_one.connect()
         finally:

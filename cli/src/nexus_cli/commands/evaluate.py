@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,17 +15,100 @@ from nexus_cli.commands.failures import fail
 from nexus_cli.commands.options import Json
 
 if TYPE_CHECKING:
+    from nexus_cli.evaluating.cases import Case as EvalCase
     from nexus_cli.evaluating.dataset import Case
     from nexus_cli.evaluating.recall import Report
+    from nexus_cli.evaluating.running import Result
+    from nexus_cli.evaluating.stage import Models
 
-app = typer.Typer(help="Measure how good answers and recall are.", no_args_is_help=True)
+app = typer.Typer(help="Measure how good answers and recall are.")
 
 TITLES = {"search_memory": "search_memory", "bm25": "plain BM25", "overlap": "word overlap"}
 
 
-@app.callback()
-def evaluate() -> None:
-    """Measure how good answers and recall are."""
+@app.callback(invoke_without_command=True)
+def evaluate(
+    context: typer.Context,
+    cases: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A folder of cases, one TOML file each. Default: our own.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Ask this model, also in cases that need one: a name, or provider:name.")
+    ] = None,
+    compare: Annotated[
+        tuple[Path, Path] | None, typer.Option(metavar="A B", help="Two runs, as --json printed them: what changed.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run the cases: visitor chat, copilot, tools and analysis, on a stack of their own, with no network and no key."""
+    if context.invoked_subcommand is not None:
+        return
+    if compare is not None:
+        _compare(*compare, as_json=as_json)
+    else:
+        _run(cases, model, as_json=as_json)
+
+
+def _run(directory: Path | None, model: str | None, *, as_json: bool) -> None:
+    from nexus_cli.evaluating import results
+    from nexus_cli.evaluating.cases import BadCaseError, own_cases, read_cases
+    from nexus_cli.evaluating.stage import chosen_models
+    from nexus_cli.stack.errors import StackError
+    from runtime.errors import RuntimeFault
+
+    started = time.perf_counter()
+    try:
+        found = read_cases(directory or own_cases())
+        done = asyncio.run(_tried(found, chosen_models(model)))
+    except (BadCaseError, StackError, RuntimeFault) as error:
+        fail(error)
+    run = results.view(done, model, time.perf_counter() - started)
+    if as_json:
+        print(json.dumps(run, indent=2, ensure_ascii=False))
+    else:
+        from rich.console import Console
+
+        console = Console()
+        console.print(results.table(run))
+        console.print(results.closing(run))
+    if run["failed"]:
+        raise typer.Exit(1)
+
+
+async def _tried(cases: list[EvalCase], models: Models) -> list[Result]:
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TextColumn
+
+    from nexus_cli.evaluating.running import run_cases
+    from nexus_cli.evaluating.stage import stage
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("starting the stack", total=len(cases))
+        async with stage(cases, models) as ready:
+            progress.update(task, description="trying")
+            return await run_cases(cases, ready, lambda _: progress.advance(task))
+
+
+def _compare(before: Path, after: Path, *, as_json: bool) -> None:
+    from nexus_cli.evaluating import results
+
+    try:
+        found = results.compared(results.read_run(before), results.read_run(after))
+    except results.BadRunError as error:
+        fail(error)
+    if as_json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        from rich.console import Console
+
+        console = Console()
+        console.print(results.comparison_table(found))
+        passed, failed = found["passed"], found["failed"]
+        console.print(f"passed {passed[0]} → {passed[1]}, failed {failed[0]} → {failed[1]}")
+    if found["worse"]:
+        raise typer.Exit(1)
 
 
 @app.command()

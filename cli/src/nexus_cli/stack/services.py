@@ -49,7 +49,7 @@ def service_program(
             "NEXUS_DEV": "1",
             "NEXUS_JWT_SECRET": secrets.jwt_secret,
             "NEXUS_PRINCIPAL_KEY": secrets.principal_key,
-            "NEXUS_DEMO_ORIGIN": f"http://{HOST}:{gateway_port}",
+            "NEXUS_DEMO_ORIGIN": os.environ.get("NEXUS_DEMO_ORIGIN") or f"http://{HOST}:{gateway_port}",
             "NEXUS_DRAIN_DEADLINE": os.environ.get("NEXUS_DRAIN_DEADLINE", "10"),
             "PYTHONUNBUFFERED": "1",
             **(_as_its_own_user(name, urls["nats"], bus_passwords) if bus_passwords else {}),

@@ -1,0 +1,139 @@
+"""Figures: those that a text says, those that somebody gave, and those that anybody can work out from the bars."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from statistics import mean, stdev
+from typing import Any, cast
+
+_NUMBER = re.compile(r"(?<![\w.,-])[-+−]?\$?\d[\d.,]*")
+_DATES = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?")
+SMALL = 12
+"""Whole numbers up to this are counts and list marks, not figures."""
+TRADING_DAYS = 252
+
+SCALES = (1, 100, 1e-6, 1e-9)
+"""As it is, in per cent, in millions, in billions."""
+
+Bar = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure as a text has it; `decimals`: digits after the point."""
+
+    written: str
+    value: float
+    decimals: int
+
+    def rounds(self, value: float) -> bool:
+        """Whether it is this value, rounded to its own digits, of any sign, as a fraction or in per cent."""
+        tolerance = 0.5000001 * 10**-self.decimals
+        return any(abs(abs(self.value) - abs(value) * scale) <= tolerance for scale in SCALES)
+
+
+def figures_in(text: str) -> list[Figure]:
+    """The figures of a text; dates, years and small counts are none."""
+    found: list[Figure] = []
+    for match in _NUMBER.finditer(_DATES.sub(" ", text)):
+        figure = _figure(match[0].rstrip(".,"))
+        whole = figure.value == int(figure.value)
+        if (whole and abs(figure.value) <= SMALL) or (whole and 1990 <= figure.value <= 2100):
+            continue
+        found.append(figure)
+    return found
+
+
+def unknown_figures(text: str, results: Iterable[Any], question: str) -> list[str]:
+    """The figures of a text that no result gave and that were not asked with."""
+    known = {figure.value for figure in figures_in(question)}
+    for result in results:
+        _collect(result, known)
+    return [figure.written for figure in figures_in(text) if not any(figure.rounds(value) for value in known)]
+
+
+def recomputed(bars: Sequence[Bar], figure: str) -> float | None:
+    """A figure of the report from the bars alone: returns.<period>, max_drawdown, volatility, sma_N and so on."""
+    closes = [float(bar["close"]) for bar in bars]
+    if not closes:
+        return None
+    year = closes[-TRADING_DAYS - 1 :]
+    name, _, detail = figure.partition(".")
+    if name == "returns":
+        return _return(bars, detail)
+    if name == "max_drawdown":
+        peak, worst = year[0], 0.0
+        for close in year:
+            peak = max(peak, close)
+            worst = min(worst, close / peak - 1)
+        return worst
+    if name == "current_drawdown":
+        return year[-1] / max(year) - 1
+    if name == "volatility":
+        return stdev(math.log(b / a) for a, b in itertools.pairwise(year)) * math.sqrt(TRADING_DAYS)
+    if name.startswith("sma_"):
+        count = int(name.removeprefix("sma_"))
+        return mean(closes[-count:]) if len(closes) >= count else None
+    if name == "price":
+        return closes[-1]
+    raise ValueError(f"nothing is known of how to work out {figure}")
+
+
+def _return(bars: Sequence[Bar], period: str) -> float | None:
+    """Against the last close on or before the same day a period ago; 1d: the session before."""
+    days = [date.fromisoformat(str(bar["time"])[:10]) for bar in bars]
+    last = days[-1]
+    if period == "1d":
+        return float(bars[-1]["close"]) / float(bars[-2]["close"]) - 1
+    months = {"1m": 1, "3m": 3, "1y": 12}.get(period)
+    if period == "1w":
+        since = date.fromordinal(last.toordinal() - 7)
+    elif period == "ytd":
+        since = date(last.year - 1, 12, 31)
+    elif months is not None:
+        index = last.year * 12 + last.month - 1 - months
+        year, month = divmod(index, 12)
+        since = next(date(year, month + 1, day) for day in range(last.day, 0, -1) if day <= _days_in(year, month + 1))
+    else:
+        raise ValueError(f"no period is called {period}")
+    base = [bar for bar, day in zip(bars, days, strict=True) if day <= since]
+    return float(bars[-1]["close"]) / float(base[-1]["close"]) - 1 if base else None
+
+
+def _days_in(year: int, month: int) -> int:
+    following = date(year + month // 12, month % 12 + 1, 1)
+    return (following - date(year, month, 1)).days
+
+
+def _figure(written: str) -> Figure:
+    """12,345.6 and 12.345,6 alike; a lone comma before three digits parts thousands."""
+    digits = written.replace("$", "").replace("−", "-").replace("+", "")
+    last = max(digits.rfind("."), digits.rfind(","))
+    if last < 0:
+        return Figure(written, float(digits), 0)
+    mark, tail = digits[last], digits[last + 1 :]
+    if digits.count(mark) > 1 or (mark == "," and len(tail) == 3 and "." not in digits):
+        return Figure(written, float(re.sub(r"[.,]", "", digits)), 0)
+    return Figure(written, float(re.sub(r"[.,]", "", digits[:last]) + "." + tail), len(tail))
+
+
+def _collect(value: Any, into: set[float]) -> None:
+    if isinstance(value, bool) or value is None:
+        return
+    if isinstance(value, int | float):
+        into.add(float(value))
+    elif isinstance(value, str):
+        into.update(figure.value for figure in figures_in(value))
+        into.update(float(digits) for digits in re.findall(r"\d+", value) if len(digits) <= 15)
+    elif isinstance(value, dict):
+        for name, one in cast("dict[str, Any]", value).items():
+            into.update(float(digits) for digits in re.findall(r"\d+", name))
+            _collect(one, into)
+    elif isinstance(value, list):
+        for one in cast("list[Any]", value):
+            _collect(one, into)

@@ -1,0 +1,228 @@
+"""What the cases are tried on: the whole stack in a directory of its own, a recorded site, recorded models."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+from dotenv import dotenv_values
+
+from nexus_cli.evaluating.cases import Case
+from nexus_cli.stack.errors import StackError, StartFailed
+from nexus_cli.target import Target, find_target
+
+READY_WITHIN = 180.0
+STOPPED_WITHIN = 30.0
+KEYS = ("GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+UNLIMITED = {
+    f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in ("MESSAGES", "CONVERSATIONS", "TOKENS", "CONNECTIONS")
+}
+"""All cases come from one address."""
+RECORDED = "recorded"
+
+
+class NoModel(StackError):  # noqa: N818 - reads as an event, like every error here
+    """Nobody is configured who serves the model that was asked for."""
+
+
+@dataclass(frozen=True)
+class Models:
+    """Which provider's name stands for what. Recorded models are served under a name that the real one does not use."""
+
+    recorded: str = "openai"
+    provider: str | None = None
+    model: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A running stack. `site`: the recorded pages' origin."""
+
+    target: Target
+    site: str
+    models: Models
+
+
+def chosen_models(name: str | None) -> Models:
+    """The names, for a run with this model or with none.
+
+    Raises:
+        NoModel: its provider has no key.
+    """
+    if name is None:
+        return Models()
+    if importlib.util.find_spec("agent") is None:
+        raise NoModel("the agent is not installed here: install the distribution nexus-agent")
+    from agent.domain.providers import OWNERS
+    from agent.replaying.overrides import OverrideError, chosen_model
+    from agent.settings import ModelSettings
+
+    settings = ModelSettings()
+    try:
+        chosen = chosen_model(name, settings)
+    except OverrideError as error:
+        raise NoModel(str(error)) from error
+    given = {key: value for key, value in {**dotenv_values(".env"), **os.environ}.items() if value}
+    if chosen.provider == "offline":
+        return Models(provider="offline", model=chosen.model)
+    if chosen.provider != "compatible":
+        kept = {key: value for key, value in given.items() if key == f"{chosen.provider.upper()}_API_KEY"}
+        address = f"NEXUS_LLM_{chosen.provider.upper()}_BASE_URL"
+        kept |= {address: given[address]} if address in given else {}
+    else:
+        # The installation's own server would win over the recorded one: here it goes by a provider's name.
+        owner = OWNERS.get(chosen.model, "openai")
+        chosen = type(chosen)(owner if owner in ("groq", "openai") else "openai", chosen.model)
+        kept = {
+            f"NEXUS_LLM_{chosen.provider.upper()}_BASE_URL": str(settings.base_url),
+            f"{chosen.provider.upper()}_API_KEY": given.get("NEXUS_LLM_API_KEY", "none"),
+        }
+    recorded = "groq" if chosen.provider == "openai" else "openai"
+    return Models(recorded, chosen.provider, chosen.model, kept)
+
+
+@asynccontextmanager
+async def stage(cases: Sequence[Case], models: Models) -> AsyncGenerator[Stage]:
+    """Everything, for the length of the block; nothing outlives it.
+
+    Raises:
+        StartFailed: something did not start; the message says what.
+    """
+    with tempfile.TemporaryDirectory(prefix="nexus-eval-") as name:
+        directory = Path(name)
+        async with _site() as site, _recorded_models(cases, directory) as address:
+            environment = {
+                **{key: value for key, value in os.environ.items() if not key.startswith("NEXUS_") and key not in KEYS},
+                **UNLIMITED,
+                **models.environment,
+                f"{models.recorded.upper()}_API_KEY": RECORDED,
+                f"NEXUS_LLM_{models.recorded.upper()}_BASE_URL": address,
+                # Nobody takes over from a model that is judged.
+                "NEXUS_LLM_CHAIN": "none",
+                "NEXUS_MARKET_PROVIDER": "sample",
+                "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
+                "NEXUS_DEMO_ORIGIN": site,
+            }
+            async with _stack(directory, environment):
+                yield Stage(find_target(directory / "data"), site, models)
+
+
+@asynccontextmanager
+async def _stack(directory: Path, environment: Mapping[str, str]) -> AsyncGenerator[None]:
+    """In a directory of its own, so that no `.env` is read."""
+    log = directory / "supervisor.log"
+    command = ["-m", "nexus_cli", "up", "--data", str(directory / "data"), "--port", "0", "--with-parent"]
+    with log.open("wb") as errors:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *command,
+            cwd=directory,
+            env=dict(environment),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+        )
+    try:
+        await _first_line(process, f"the stack did not start: see {log}", log)
+        yield
+    finally:
+        await _end(process)
+
+
+@asynccontextmanager
+async def _recorded_models(cases: Sequence[Case], directory: Path) -> AsyncGenerator[str]:
+    """The agent's scripted server, with what the cases say that a model says; its address."""
+    script = directory / "models.json"
+    script.write_text(json.dumps(_rules(cases)))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "agent.scripted_model", "--script", str(script)),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        yield await _first_line(process, "the recorded models' server did not start: is nexus-agent installed?")
+    finally:
+        await _end(process)
+
+
+def _rules(cases: Sequence[Case]) -> list[dict[str, Any]]:
+    rules: list[dict[str, Any]] = []
+    for case in cases:
+        if not case.model:
+            continue
+        replies: list[dict[str, Any]] = []
+        for reply in case.model:
+            calls = [{"name": call.name, "arguments": call.arguments} for call in reply.calls]
+            replies.append({"text": reply.text, "toolCalls": calls, "status": reply.status, "promptTokens": 100})
+        # In the order of the case, and its last reply from then on.
+        rules.append({"match": case.asked, "replies": replies})
+        rules.append({"match": case.asked, "replies": [replies[-1]], "again": True})
+    return rules
+
+
+@asynccontextmanager
+async def _site() -> AsyncGenerator[str]:
+    """The recorded pages on a loopback port; their origin."""
+    pages = files("nexus_cli.evaluating").joinpath("site")
+
+    async def page(request: web.Request) -> web.Response:
+        path = request.match_info["path"].strip("/") or "home"
+        parts = path.split("/")
+        file = pages.joinpath(*parts).joinpath("home.html") if path == "es" else pages.joinpath(f"{path}.html")
+        if ".." in parts or not file.is_file():
+            raise web.HTTPNotFound(text="no such page")
+        return web.Response(text=file.read_text("utf-8"), content_type="text/html")
+
+    app = web.Application()
+    app.add_routes([web.get("/{path:.*}", page)])
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def _first_line(process: asyncio.subprocess.Process, otherwise: str, log: Path | None = None) -> str:
+    line = b""
+    if process.stdout is not None:
+        try:
+            line = await asyncio.wait_for(process.stdout.readline(), READY_WITHIN)
+        except TimeoutError:
+            raise StartFailed(otherwise) from None
+    if not line:
+        raise StartFailed(_last_line(log) or otherwise)
+    return line.decode().strip()
+
+
+def _last_line(log: Path | None) -> str:
+    """The supervisor's own words."""
+    said = log.read_text(errors="replace").strip().splitlines() if log is not None else []
+    return said[-1].removeprefix("nexus: ") if said else ""
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), STOPPED_WITHIN)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
