@@ -64,7 +64,7 @@ def test_two_recorded_models_cannot_be_asked_the_same(tmp_path: Path) -> None:
     text = 'about = "x"\nkind = "visitor"\nsay = ["{}"]\n[[model]]\ntext = "a"\n[expect]\n'
     (tmp_path / "one.toml").write_text(text.format("What is it?"))
     (tmp_path / "two.toml").write_text(text.format("So: What is it?"))
-    with pytest.raises(BadCaseError, match="one and two|two and one"):
+    with pytest.raises(BadCaseError, match=r"one and two|two and one"):
         read_cases(tmp_path)
 
 

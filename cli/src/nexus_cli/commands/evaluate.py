@@ -70,6 +70,7 @@ def _run(directory: Path | None, model: str | None, *, as_json: bool) -> None:
 
         console = Console()
         console.print(results.table(run))
+        console.print(results.failures(run), soft_wrap=True, end="")
         console.print(results.closing(run))
     if run["failed"]:
         raise typer.Exit(1)

@@ -46,7 +46,7 @@ def view(results: Sequence[Result], model: str | None, seconds: float) -> dict[s
 
 
 def table(run: dict[str, Any]) -> Table:
-    """A row for each case; what failed says why."""
+    """A row for each case."""
     drawn = Table(box=None, pad_edge=False)
     drawn.add_column("")
     drawn.add_column("case", no_wrap=True)
@@ -54,15 +54,10 @@ def table(run: dict[str, Any]) -> Table:
     drawn.add_column("", no_wrap=True)
     drawn.add_column("checks", justify="right")
     drawn.add_column("s", justify="right")
-    drawn.add_column("", overflow="fold")
     for case in run["cases"]:
         passed = case["passed"]
         word, colour = {True: ("pass", "green"), False: ("FAIL", "red"), None: ("skip", "yellow")}[passed]
         good = sum(check["passed"] for check in case["checks"])
-        failed = [check for check in case["checks"] if not check["passed"]]
-        why = Text("needs a model: --model M", style="dim") if passed is None else Text()
-        for number, check in enumerate(failed):
-            why.append(f"{chr(10) if number else ''}{check['name']}: {check['detail']}", style="red")
         drawn.add_row(
             Text(word, style=colour),
             case["id"],
@@ -70,9 +65,20 @@ def table(run: dict[str, Any]) -> Table:
             case["language"],
             f"{good}/{len(case['checks'])}" if case["checks"] else "-",
             f"{case['seconds']:.2f}" if case["checks"] else "-",
-            why,
         )
     return drawn
+
+
+def failures(run: dict[str, Any]) -> Text:
+    """What failed, and what was there instead."""
+    said = Text()
+    for case in run["cases"]:
+        failed = [check for check in case["checks"] if not check["passed"]]
+        if failed:
+            said.append(f"\n{case['id']}", style="bold red").append(f"  {case['about']}\n")
+        for check in failed:
+            said.append(f"  {check['name']}: ", style="red").append(f"{check.get('detail', '')}\n")
+    return said
 
 
 def closing(run: dict[str, Any]) -> str:

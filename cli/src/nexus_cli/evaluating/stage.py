@@ -19,8 +19,9 @@ from aiohttp import web
 from dotenv import dotenv_values
 
 from nexus_cli.evaluating.cases import Case
+from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import StackError, StartFailed
-from nexus_cli.target import Target, find_target
+from nexus_cli.target import Target
 
 READY_WITHIN = 180.0
 STOPPED_WITHIN = 30.0
@@ -116,7 +117,14 @@ async def stage(cases: Sequence[Case], models: Models) -> AsyncGenerator[Stage]:
                 "NEXUS_DEMO_ORIGIN": site,
             }
             async with _stack(directory, environment):
-                yield Stage(find_target(directory / "data"), site, models)
+                yield Stage(_target(DataDirectory(directory / "data")), site, models)
+
+
+def _target(directory: DataDirectory) -> Target:
+    """This very stack, whatever the environment names."""
+    recorded, made = directory.recorded(), directory.secrets()
+    gateways = [process["url"] for process in recorded["processes"] if process["name"] == "gateway"]
+    return Target(gateways[0], recorded["urls"]["nats"], made.jwt_secret, made.principal_key)
 
 
 @asynccontextmanager
