@@ -10,6 +10,7 @@ from agent.domain.tool_results import answered_from_earlier, cut, noted, repeats
 from agent.domain.turn.journal import Call, Journal
 from agent.ports import Asker, Key, Live, OwnCalls, Tool, ToolCalls
 from runtime.gen_ai import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
+from runtime.logging import masked_text
 from runtime.telemetry import span
 
 UNKNOWN_CATEGORY = "unknown"
@@ -82,4 +83,6 @@ def _label(label: str, call: Call) -> str:
     texts = [value for value in json.loads(call.arguments).values() if isinstance(value, str)]
     if len(texts) != 1:
         return label
-    return f"{label.removesuffix('…')} {texts[0][:80]}" + ("…" if label.endswith("…") else "")
+    # A label is read by everybody in the conversation, and a model may have put anything into its arguments.
+    about = masked_text(texts[0])[:80]
+    return f"{label.removesuffix('…')} {about}" + ("…" if label.endswith("…") else "")
