@@ -20,7 +20,7 @@ LOCAL := $(LIBRARIES) $(addprefix services/,$(SERVICES)) cli
 PROJECTS := pyproject.toml $(addsuffix /pyproject.toml,$(LOCAL))
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup up down test lint format types imports contracts contracts-check check bench test-containers \
+.PHONY: help setup up down test lint format types imports contracts contracts-check check bench screenshots test-containers \
 	lock sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ contracts-check: $(STAMP)
 	$(BIN)/python -m contracts.generate --check
 
 check: lint types imports contracts-check test ## all that CI runs: lint, types, import rules, contracts, tests
+
+screenshots: $(STAMP) ## take the pictures in docs/screenshots again (needs Chromium)
+	$(BIN)/python -m tests.browser.screenshots
 
 bench: $(STAMP) ## run the benchmarks: a table, and JSON in bench-results.json
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,111 @@
+"""python -m tests.browser.screenshots: the pictures in docs/screenshots, of a stack of their own (`make screenshots`).
+
+Each page in light and dark, wide and narrow, and the chat with all that an answer can have beside it. The model is
+scripted, prices, orders and pages are the product's own.
+"""
+
+import asyncio
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.async_api import Browser, Page, async_playwright, expect
+
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import ScriptedModel, scripted_model
+from tests.browser.chat_page import ChatPage
+from tests.browser.visits import Scheme, Visits
+from tests.support.running_stack import RunningStack
+
+OUT = Path(__file__).parents[2] / "docs" / "screenshots"
+SIZES: dict[str, tuple[int, int]] = {"wide": (1280, 800), "narrow": (390, 780)}
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+PAGES = {"home": "/", "pricing": "/pricing", "help": "/help", "guide": "/guide"}
+
+PLAN = Reply(text="The **Pro** plan costs 29 USD per month, or 290 USD per year. The first 14 days are free.")
+TREND = Reply(
+    text="Over the last 60 sessions IBM ended **about where it began**:\n\n"
+    "- it fell to 182 in July\n- it came back to 202 in August and has given up some of that since\n\n"
+    "This is not financial advice."
+)
+ORDER = Reply(text="Here is the ticket. Nothing happens until you confirm it.")
+
+
+def _calling(tool: str, **arguments: object) -> Reply:
+    return Reply(tool_calls=[ScriptedCall(name=tool, arguments=arguments)])
+
+
+def _script(model: ScriptedModel) -> None:
+    bars = _calling("get_ohlcv", symbol="IBM", timeframe="1d", limit=60)
+    order = _calling("create_paper_order", symbol="IBM", side="buy", quantity=3, order_type="market")
+    page = _calling("fetch_page", path="/pricing")
+    model.say(
+        Rule(match="Pro plan", replies=[page, PLAN], again=True),
+        Rule(match="IBM done", replies=[bars, TREND], again=True),
+        Rule(match="Buy 3", replies=[order, ORDER], again=True),
+    )
+
+
+async def _pages(visits: Visits) -> None:
+    for name, path in PAGES.items():
+        for scheme in SCHEMES:
+            for width, size in SIZES.items():
+                page = await visits.open(path, scheme=scheme, size=size)
+                await _take(page, f"{name}-{scheme}-{width}")
+                await page.close()
+
+
+async def _chats(visits: Visits, stack: RunningStack) -> None:
+    for scheme in SCHEMES:
+        for width, size in SIZES.items():
+            page = await visits.open("/pricing", scheme=scheme, size=size)
+            token = stack.mint("user", f"u-{scheme}-{width}", plan="premium")
+            await page.evaluate("(token) => Nexus.identify(token)", token)
+            chat = await ChatPage(page).open()
+            await _take(page, f"chat-begins-{scheme}-{width}")
+            await chat.ask("What does the Pro plan cost?")
+            await chat.ask("How has IBM done since spring?")
+            await _take(page, f"chat-{scheme}-{width}")
+            await chat.ask("Buy 3 shares of IBM")
+            await expect(chat.panel.get_by_role("button", name="Confirm")).to_be_visible()
+            await _take(page, f"chat-order-{scheme}-{width}")
+            await page.close()
+
+
+async def _take(page: Page, name: str) -> None:
+    # The caret blinks: without it two runs give the same picture.
+    await page.screenshot(path=OUT / f"{name}.png", caret="hide", animations="disabled")
+
+
+async def take(browser: Browser, model: ScriptedModel, data: Path) -> None:
+    """Starts a stack on `data` and takes all pictures."""
+    _script(model)
+    env = {"NEXUS_LLM_BASE_URL": model.base_url, "NEXUS_LLM_API_KEY": "not-a-key", "NEXUS_LLM_MODEL": "scripted"}
+    stack = RunningStack(data, env=env)
+    try:
+        stack.start()
+        visits = Visits(browser, stack.url)
+        await _pages(visits)
+        await _chats(visits, stack)
+        await visits.end()
+    finally:
+        stack.stop()
+
+
+async def main() -> None:
+    """Takes all pictures anew."""
+    program = os.environ.get("NEXUS_CHROMIUM") or shutil.which("chromium")
+    if program is None:
+        sys.exit("pictures need Chromium: apt-get install chromium, or set NEXUS_CHROMIUM to its path")
+    OUT.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        async with scripted_model() as model, async_playwright() as playwright:
+            browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+            await take(browser, model, Path(folder))
+            await browser.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
