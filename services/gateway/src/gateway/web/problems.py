@@ -37,7 +37,7 @@ STATUS: dict[ErrorCode, int] = {
     ErrorCode.PRECONDITION_REQUIRED: 428,
     ErrorCode.INTERNAL: 500,
 }
-PUBLIC = frozenset({"/v2/visitors"})
+PUBLIC = frozenset({"/v2/visitors", "/widget.json", "/dev/tokens"})
 """Paths that need no token."""
 _CODES = {401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED", 413: "TOO_LARGE"}
 
