@@ -95,6 +95,15 @@ async def test_with_several_waiting_it_asks_which_and_understands_the_choice(nat
         assert scene.copilot.decided == [("o2", "reject")]
 
 
+async def test_what_waits_in_another_conversation_does_not_stand_in_the_way(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
+        scene.copilot.order("elsewhere", conversationId="c7")
+        await ordered(scene)
+        answer = await say(scene, "yes")
+        assert answer["text"].startswith("Confirmed")
+        assert scene.copilot.decided == [("o1", "confirm")]
+
+
 async def test_a_decision_counts_once_and_the_first_stands(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
         await ordered(scene)

@@ -36,15 +36,16 @@ class BusOwnCalls:
         try:
             if asker.user is None or asker.role != "user":
                 raise RpcError(ErrorCode.UNAUTHORIZED, "nobody is signed in")
-            data = await self._perform(key.company, asker.user, call.tool, arguments)
+            data = await self._perform(key, asker.user, call.tool, arguments)
         except RpcError as error:
             log.warning("own_step.failed", tool=call.tool, call_id=call.call_id, code=error.code)
             return json.dumps({"success": False, "error": {"code": error.code, "message": str(error)}})
         return json.dumps({"success": True, "data": data}, ensure_ascii=False)
 
-    async def _perform(self, company: str, user: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    async def _perform(self, key: Key, user: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        company = key.company
         if tool == DECIDE:
-            return await self._decide(company, user, arguments)
+            return await self._decide(key, user, arguments)
         who = memory_rpc.UserRef(company_id=company, user_id=user)
         if tool == FORGET and arguments.get("everything"):
             await self._rpc.call(memory_rpc.MEMORY_DELETE, who, deadline=MEMORY_SECONDS)
@@ -74,11 +75,11 @@ class BusOwnCalls:
         request = memory_rpc.MemoryPatchRequest(company_id=company, user_id=user, patch=patch)
         await self._rpc.call(memory_rpc.MEMORY_PATCH, request, deadline=MEMORY_SECONDS)
 
-    async def _decide(self, company: str, user: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    async def _decide(self, key: Key, user: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """The action after the decision; what waits, when the user's words do not say which one they mean."""
         action, digest = arguments.get("actionId"), arguments.get("contentHash")
         if not arguments.get("named"):
-            waiting = await self._waiting(company, user)
+            waiting = await self._waiting(key, user, asked=action)
             unclear = len(waiting) > 1 if action is None else len(waiting) > 1 and action in {one.id for one in waiting}
             if unclear or (action is None and not waiting):
                 return {"pending": [one.to_wire() for one in waiting]}
@@ -86,7 +87,7 @@ class BusOwnCalls:
                 action, digest = waiting[0].id, waiting[0].details.get("contentHash")
         request = market_rpc.ActionDecideRequest.model_validate(
             {
-                "company_id": company,
+                "company_id": key.company,
                 "user_id": user,
                 "action_id": action,
                 "decision": arguments["decision"],
@@ -96,7 +97,10 @@ class BusOwnCalls:
         reply = await self._rpc.call(market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)
         return {"action": reply.action.to_wire()}
 
-    async def _waiting(self, company: str, user: str) -> list[Action]:
-        who = market_rpc.UserRef(company_id=company, user_id=user)
+    async def _waiting(self, key: Key, user: str, asked: str | None) -> list[Action]:
+        """What waits for the user's yes in this conversation, what was asked there among it; anywhere, if nothing."""
+        who = market_rpc.UserRef(company_id=key.company, user_id=user)
         actions = (await self._rpc.call(market_rpc.ACTIONS_PENDING, who, deadline=DECIDE_SECONDS)).actions
-        return [action for action in actions if action.state is ActionState.PENDING]
+        waiting = [action for action in actions if action.state is ActionState.PENDING]
+        here = [one for one in waiting if one.id == asked or one.details.get("conversationId") == key.conversation]
+        return here if here or asked else waiting

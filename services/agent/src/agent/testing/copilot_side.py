@@ -49,6 +49,7 @@ class CopilotSide:
     def order(self, action_id: str, symbol: str = "AAPL", **details: Any) -> dict[str, Any]:
         """A pending order, and what create_paper_order answers when it makes it."""
         fields = {"symbol": symbol, "side": "buy", "orderType": "market", "quantity": "5", "status": "pending"}
+        fields["conversationId"] = "c1"
         self.actions[action_id] = Action(
             id=action_id,
             kind="paper_order",

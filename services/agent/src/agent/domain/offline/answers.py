@@ -150,6 +150,8 @@ def _ratio(body: dict[str, Any], language: Language) -> str:
 def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language: Language) -> str:
     about = next((str(value) for value in arguments.values() if isinstance(value, str)), tool)
     reason = error.get("message") or error.get("code") or "?"
+    if tool in ("create_paper_order", "cancel_paper_order", "create_alert", "delete_alert"):
+        return {"es": f"No he podido hacerlo: {reason}", "en": f"I could not do that: {reason}"}[language]
     return {
         "es": f"No he podido consultar {about}: {reason}",
         "en": f"I could not look up {about}: {reason}",

@@ -13,11 +13,14 @@ def _words(text: str) -> frozenset[str]:
 _ES = _words(
     "el la los las un una de del que qué cuál cuánto cuanto cuesta cuestan precio precios por para con hola buenos "
     "buenas gracias quiero puedo cómo como dónde donde es son está tiene hay mi tu su plan acción acciones cotiza vale "
-    "tamaño posición riesgo beneficio persona ayuda hablar entrada"
+    "tamaño posición riesgo beneficio persona ayuda hablar entrada compra comprar vende vender cartera cuándo cuando "
+    "pase baje lista agrega añade quita mis recuerda recuerdas olvida noticias avísame avisame sí"
 )
 _EN = _words(
-    "the a an of what which how much does do cost costs price prices is are trading at for with hello hi thanks want "
-    "can where my your plan stock share position size risk reward person help talk speak to on and"
+    "the an of what which how much does do cost costs price prices is are trading at for with hello hi thanks want "
+    "can where my your plan stock share position size risk reward "
+    "person help talk speak to on and buy sell portfolio when me add remove remember forget "
+    "news alert yes"
 )
 _NAMES = {
     "apple": "AAPL",

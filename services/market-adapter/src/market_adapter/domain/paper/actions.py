@@ -29,6 +29,9 @@ def action_of(order: Order) -> Action:
     for name, price in (("limitPrice", order.limit_price), ("stopPrice", order.stop_price)):
         if price is not None:
             details[name] = plain(price)
+    if order.conversation is not None:
+        # A plain yes is meant for what waits in the conversation that it is said in.
+        details["conversationId"] = order.conversation
     if order.reason is not None:
         details["reason"] = order.reason
     return Action(
