@@ -158,19 +158,20 @@ class Agent:
             slots=settings.slots,
             ack_wait=settings.ack_wait_seconds,
         )
+        self.analysis_ports = AnalysisPorts(
+            store=analyses,
+            outcomes=AnalysisFacts(publisher),
+            tools=ExecutorTools(rpc),
+            calls=executor,
+            schemas=JsonSchemas(),
+            companies=self.companies,
+            models=self.models,
+            spending=spending,
+            clock=self._clock,
+            verify=connections.verify,
+        )
         analyst = Analyst(
-            AnalysisPorts(
-                store=analyses,
-                outcomes=AnalysisFacts(publisher),
-                tools=ExecutorTools(rpc),
-                calls=executor,
-                schemas=JsonSchemas(),
-                companies=self.companies,
-                models=self.models,
-                spending=spending,
-                clock=self._clock,
-                verify=connections.verify,
-            ),
+            self.analysis_ports,
             AnalysisLimits(
                 max_tool_calls=settings.analysis_max_tool_calls,
                 default_tickers=settings.proxies,

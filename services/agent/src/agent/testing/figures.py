@@ -5,6 +5,11 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
+from nats.aio.client import Client
+
+from contracts.tools_rpc import TOOL_DETAILS, ToolDetails, ToolDetailsReply, ToolDetailsRequest
+from runtime.rpc import RpcServer
+
 AS_OF = "2013-03-01T21:00:00Z"
 _SNAPSHOTS: dict[str, dict[str, Any]] = {
     "IBM": {
@@ -54,6 +59,30 @@ OUTPUT_SCHEMA: dict[str, Any] = {
     },
     "required": ["tickers", "errors"],
 }
+
+
+async def serve_tool_details(client: Client) -> RpcServer:
+    """Plays the executor's part of rpc.tools.details.v1 for the tools of analyses; the caller drains it."""
+
+    async def details(request: ToolDetailsRequest) -> ToolDetailsReply:
+        tools = [
+            ToolDetails(
+                name=name,
+                category="market",
+                description=f"about {name}",
+                parameters={"type": "object"},
+                output_schema=OUTPUT_SCHEMA,
+                examples=[{"tickers": ["IBM", "MSFT"]}],
+                budget_per_ticker=1,
+            )
+            for name in request.names or ()
+        ]
+        return ToolDetailsReply(tools=tools)
+
+    server = RpcServer(client)
+    await server.serve(TOOL_DETAILS, details)
+    await client.flush()
+    return server
 
 
 def output(tool: str, tickers: Iterable[str]) -> dict[str, Any]:
