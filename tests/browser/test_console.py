@@ -164,3 +164,37 @@ async def test_what_was_rated_and_handed_over_is_counted(visits: Visits, stack: 
             await page.wait_for_load_state("networkidle")
         await complaint.first.click()
         await expect(page.locator(".thread .said.assistant")).to_have_count(1)
+
+
+async def test_settings_are_tried_before_they_are_saved(visits: Visits) -> None:
+    page = await signed_in(visits, "Admin")
+    await page.get_by_role("link", name="Settings").click()
+    tries = page.get_by_label("Try it")
+    await page.get_by_label("Own system prompt").fill("You are the parrot of Northwind.")
+    await tries.get_by_role("button", name="Show").click()
+    await expect(tries.locator("pre").first).to_have_text("You are the parrot of Northwind.")
+    await tries.get_by_label("May this page be read?").fill("https://evil.example/pricing")
+    await tries.get_by_role("button", name="Check").click()
+    await expect(tries.get_by_text("none of the site's addresses")).to_be_visible()
+    await page.get_by_label("Allowed paths").fill("/help")
+    await tries.get_by_label("May this page be read?").fill("/pricing")
+    await tries.get_by_role("button", name="Check").click()
+    await expect(tries.get_by_text("does not let this page be read")).to_be_visible()
+    await tries.get_by_label("A visitor asks").fill("What does the Pro plan cost?")
+    await tries.get_by_role("button", name="Ask").click()
+    await expect(tries.locator(".result .text")).to_contain_text("29")
+    await expect(tries.get_by_text("offline-rules · fetch_page")).to_be_visible()
+
+
+async def test_an_answer_says_what_it_was_made_of(visits: Visits, stack: RunningStack) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("What does the Pro plan cost?")
+        page = await signed_in(visits)
+        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await page.get_by_role("button", name="Why this answer").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog.get_by_text("fetch_page")).to_be_visible()
+        await expect(dialog.get_by_text("offline", exact=False).first).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(dialog).to_have_count(0)

@@ -12,6 +12,7 @@ from contracts import (
     memory_rpc,
     rpc,
     tools_rpc,
+    trying_rpc,
 )
 
 METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
@@ -24,4 +25,5 @@ METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
     *insight_rpc.METHODS,
     *market_rpc.METHODS,
     *tools_rpc.METHODS,
+    *trying_rpc.METHODS,
 )

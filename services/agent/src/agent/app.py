@@ -31,6 +31,7 @@ from agent.adapters.models import configured
 from agent.adapters.newest import NewestFacts
 from agent.adapters.own_calls import BusOwnCalls
 from agent.adapters.price_table import prices
+from agent.adapters.recorded_turns import RecordedTurns
 from agent.adapters.tool_calls import ToolRequests
 from agent.adapters.tool_details import ExecutorTools
 from agent.adapters.turn_records import TurnRecords
@@ -46,7 +47,10 @@ from agent.domain.context.compression import Window
 from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
 from agent.help_methods import HelpMethods
 from agent.ports import Key
+from agent.recording.explaining import Explaining
 from agent.settings import AgentSettings, ModelSettings
+from agent.trying.trying import Trying
+from agent.trying_methods import TryingMethods
 from agent.turns.engine import TurnEngine
 from agent.turns.needs import Limits, Ports
 from agent.turns.paying import Spending
@@ -195,18 +199,17 @@ class Agent:
             HelpPorts(self.companies, ports.histories, NewestFacts(chat), self.models, spending), self.models.listed
         )
         self._streams = StreamServer(nats)
-        self._completions = CompletionMethods(
-            Completing(
-                CompletionPorts(
-                    companies=self.companies,
-                    catalogue=self._catalogue,
-                    tools=ports.tools,
-                    models=self.models,
-                    spending=spending,
-                    prove=prover(connections.verify),
-                ),
-                limits,
-            )
+        completion = CompletionPorts(
+            companies=self.companies,
+            catalogue=self._catalogue,
+            tools=ports.tools,
+            models=self.models,
+            spending=spending,
+            prove=prover(connections.verify),
+        )
+        self._completions = CompletionMethods(Completing(completion, limits))
+        self._trials = TryingMethods(
+            Trying(completion, self._encodings, limits), Explaining(RecordedTurns(nats), prices())
         )
         self._chat = chat
         self._sweep = Sweep(
@@ -224,6 +227,7 @@ class Agent:
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
         await self._help.serve(self._server)
         await self._completions.serve(self._server, self._streams)
+        await self._trials.serve(self._server)
         await self._clock.look()
         await self._nats.flush(timeout=10)
         await self.worker.start()

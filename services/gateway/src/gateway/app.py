@@ -24,6 +24,7 @@ from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.records import BusRecords
 from gateway.adapters.tools import BusTools
+from gateway.adapters.tryouts import BusTryouts
 from gateway.adapters.writers import BusWriters
 from gateway.chat.access import Access
 from gateway.chat.commands import Commands
@@ -160,6 +161,7 @@ def compose(
         writers=BusWriters(rpc),
         completions=BusCompletions(rpc, StreamClient(client)),
         records=BusRecords(rpc),
+        tryouts=BusTryouts(rpc, identity.principals),
         principals=identity.principals,
         analyses=BusAnalyses(Analyses(client, SOURCE), identity.principals),
         clock=clock,

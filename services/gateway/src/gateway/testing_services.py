@@ -9,7 +9,7 @@ import orjson
 from nats.aio.client import Client
 from pydantic import ValidationError
 
-from contracts import agent_rpc, completion_rpc, insight_rpc, market_rpc, memory_rpc, rpc
+from contracts import agent_rpc, completion_rpc, insight_rpc, market_rpc, memory_rpc, rpc, trying_rpc
 from contracts.channels import fact
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.errors import ErrorCode, FieldFault
@@ -88,6 +88,10 @@ class WritersStandIn:
         await server.serve(agent_rpc.PROVIDERS, self._providers)
         await server.serve(agent_rpc.SUGGEST, self._suggest)
         await server.serve(agent_rpc.IMPROVE, self._improve)
+        await server.serve(trying_rpc.PROMPT, self._prompt)
+        await server.serve(trying_rpc.TRY, self._try)
+        await server.serve(trying_rpc.SITE_CHECK, self._check)
+        await server.serve(trying_rpc.EXPLAIN, self._explain)
         await self.client.flush()
 
     async def _providers(self, _: agent_rpc.ProvidersRequest) -> agent_rpc.ProvidersReply:
@@ -105,6 +109,40 @@ class WritersStandIn:
         if self.error is not None:
             raise self.error
         return agent_rpc.ImproveReply(text=request.text.upper(), model="scripted")
+
+    async def _prompt(self, request: trying_rpc.PromptRequest) -> trying_rpc.PromptReply:
+        text = request.config.custom_system_prompt or "the base"
+        return trying_rpc.PromptReply(layers=[trying_rpc.PromptLayer(name="base", text=text)], tools=[], tokens=3)
+
+    async def _try(self, request: trying_rpc.TryRequest) -> trying_rpc.TryReply:
+        if self.error is not None:
+            raise self.error
+        text = f"{request.question} at {request.config.temperature}"
+        return trying_rpc.TryReply(text=text, model="m", provider="p", tools=[], citations=[], usage=Usage())
+
+    async def _check(self, request: trying_rpc.SiteCheckRequest) -> trying_rpc.SiteCheckReply:
+        return trying_rpc.SiteCheckReply(allowed=request.address in request.tool_config.allowed_paths)
+
+    async def _explain(self, request: trying_rpc.ExplainRequest) -> trying_rpc.ExplainReply:
+        """Turns are on record unless they are called "unknown"; the provider is whom they are asked for."""
+        if request.turn_id == "unknown":
+            return trying_rpc.ExplainReply()
+        turn = trying_rpc.ExplainedTurn(
+            turn_id=request.turn_id,
+            outcome="answered",
+            model="m",
+            provider=request.user_id or "nobody",
+            config_version=1,
+            usage=Usage(),
+            latency_ms=5,
+            attempts=1,
+            discarded=0,
+            offered=[],
+            calls=[],
+            citations=[],
+            started_at=datetime(2026, 1, 1, tzinfo=UTC),
+        )
+        return trying_rpc.ExplainReply(turn=turn)
 
 
 @dataclass

@@ -57,6 +57,10 @@ RULES: dict[tuple[str, str], Rule] = {
     ("PATCH", "/v2/llm/config/{companyId}"): Rule(
         frozenset({"admin"}), foreign=404, body={"temperature": 1}, headers={"If-Match": "*"}
     ),
+    ("POST", "/v2/llm/config/{companyId}/prompt"): Rule(frozenset({"admin"}), foreign=404, body={}),
+    ("POST", "/v2/llm/config/{companyId}/sandbox"): Rule(frozenset({"admin"}), foreign=404, body={"question": "hi"}),
+    ("POST", "/v2/llm/config/{companyId}/site-check"): Rule(frozenset({"admin"}), foreign=404, body={"address": "/x"}),
+    ("GET", f"{CONVERSATION}/turns/{{turnId}}"): Rule(OPERATORS, foreign=404),
     ("GET", "/v2/usage"): Rule(frozenset({"admin"})),
     ("GET", "/v2/insights"): Rule(OPERATORS),
     ("GET", "/v2/tools"): Rule(CUSTOMERS),
@@ -117,6 +121,7 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
     where = {
         "conversationId": conversation,
         "actionId": "a1",
+        "turnId": "t1",
         "analysisId": "a1",
         "companyId": "acme",
         "name": "no.such.tool",

@@ -2,6 +2,7 @@
 
 from contracts.rpc import CATALOGUE
 from contracts.tools_rpc import TOOL_DETAILS, USER_FORGET
+from contracts.trying_rpc import SITE_CHECK
 from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
 from runtime.service import Service, run
@@ -11,6 +12,7 @@ from tool_executor.app import Connections, Executor
 from tool_executor.catalogue.registry import CatalogueError
 from tool_executor.domain.site_address import AddressRefused, Origin, parse_demo_origin
 from tool_executor.settings import ExecutorSettings
+from tool_executor.site_checks import SiteChecks
 
 
 async def serve() -> None:
@@ -37,6 +39,7 @@ async def serve() -> None:
         service.add_check("redis", executor.store.ping)
         service.serve(CATALOGUE, executor.catalogue)
         service.serve(TOOL_DETAILS, executor.details)
+        service.serve(SITE_CHECK, SiteChecks(connections.demo).check)
         service.serve(USER_FORGET, UserKeys(executor.store).forget)
         service.add_worker(executor.worker)
         await executor.start()

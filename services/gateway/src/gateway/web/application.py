@@ -16,6 +16,7 @@ from gateway.web import (
     principals,
     problems,
     tools,
+    tryouts,
     usage,
     visitors,
     widget,
@@ -65,6 +66,7 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.include_router(writing.router)
     application.include_router(company_settings.router)
     application.include_router(usage.router)
+    application.include_router(tryouts.router)
     application.include_router(tools.router)
     application.include_router(analysis.router)
     application.include_router(personal.router)

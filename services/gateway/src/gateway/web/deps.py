@@ -26,6 +26,7 @@ from gateway.ports import (
     Tools,
     Writers,
 )
+from gateway.tryout_ports import Tryouts
 from runtime.clock import Clock
 
 
@@ -45,6 +46,7 @@ class Api:
     writers: Writers
     completions: Completions
     records: Records
+    tryouts: Tryouts
     principals: Principals
     analyses: Analyses
     clock: Clock

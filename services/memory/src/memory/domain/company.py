@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from contracts import merge_patch
 from contracts.company import CompanyConfig, CompanySettings
 from memory.domain.identity import wrong_key
 
@@ -62,7 +63,7 @@ def patched(config: CompanyConfig, patch: dict[str, Any]) -> CompanyConfig:
     """
     if patch.get("companyId", config.company_id) != config.company_id:
         raise BadSettingsError([BadField("companyId", "cannot be changed")])
-    merged = _merge(config.model_dump(mode="json", by_alias=True, exclude_unset=True), patch)
+    merged = merge_patch.merged(config.model_dump(mode="json", by_alias=True, exclude_unset=True), patch)
     _keep_secrets(config, merged)
     return checked(merged)
 
@@ -75,19 +76,6 @@ def shown(settings: CompanySettings) -> CompanySettings:
     keys = [key.model_copy(update={"key": HIDDEN}) if key.algorithm == "HS256" else key for key in config.identity.keys]
     identity = config.identity.model_copy(update={"keys": keys})
     return settings.model_copy(update={"config": config.model_copy(update={"webhooks": hooks, "identity": identity})})
-
-
-def _merge(target: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    result = dict(target)
-    for name, value in patch.items():
-        if value is None:
-            result.pop(name, None)
-        elif isinstance(value, dict):
-            old: Any = result.get(name)
-            result[name] = _merge(old if isinstance(old, dict) else {}, value)  # pyright: ignore[reportUnknownArgumentType]
-        else:
-            result[name] = value
-    return result
 
 
 def _keep_secrets(config: CompanyConfig, merged: dict[str, Any]) -> None:

@@ -66,6 +66,12 @@ class Site:
         """The page at a relative path of the default origin. Raises AddressRefused."""
         return self._allowed(self.origins[0], canonical_path(path))
 
+    def at(self, origin: Origin, path: str) -> SiteUrl:
+        """The page at a relative path of one of the origins. Raises AddressRefused."""
+        if origin not in self.origins:
+            raise AddressRefused("not_the_site", f"{origin} is none of the site's addresses.")
+        return self._allowed(origin, canonical_path(path))
+
     def redirected(self, current: SiteUrl, location: str) -> SiteUrl:
         """Where a redirect of `current` may lead: judged like a first address. Raises AddressRefused."""
         _check_characters(location)

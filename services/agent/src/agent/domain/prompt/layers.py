@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Language = Literal["es", "en"]
+Layer = Literal["base", "brevity", "visitor", "tools"]
 
 _BASE: dict[Language, str] = {
     "es": (
@@ -79,14 +80,22 @@ def system_prompt(
     `copilot`: a customer's sections, which are layer 1 then; `summary`: of a visitor's conversation, before what is
     sent of it.
     """
-    layers = [copilot or custom or _BASE[language], _BREVITY[language]]
-    if visitor is not None:
-        layers.append(_visitor(language, visitor))
-    if tool_names:
-        layers.append(_TOOLS[language].format(names=", ".join(tool_names)))
+    layers = [text for _, text in layers_of(language, custom=copilot or custom, visitor=visitor, tool_names=tool_names)]
     if summary:
         layers.append(f"{_EARLIER[language]} {one_line(summary, LONGEST_SUMMARY)}")
     return "\n\n".join(layers)
+
+
+def layers_of(
+    language: Language, *, custom: str | None, visitor: VisitorInfo | None, tool_names: tuple[str, ...]
+) -> list[tuple[Layer, str]]:
+    """The layers that apply, each with its name, in their order."""
+    layers: list[tuple[Layer, str]] = [("base", custom or _BASE[language]), ("brevity", _BREVITY[language])]
+    if visitor is not None:
+        layers.append(("visitor", _visitor(language, visitor)))
+    if tool_names:
+        layers.append(("tools", _TOOLS[language].format(names=", ".join(tool_names))))
+    return layers
 
 
 def enough_looked_up(language: Language) -> str:

@@ -24,7 +24,7 @@ function described(turn) {
     ["tokens", turn.usage && say("tokensOf", { prompt: number.format(turn.usage.promptTokens), completion: number.format(turn.usage.completionTokens) })],
     ["cost", turn.cost != null && money(turn.cost, turn.currency)],
     ["latency", turn.latencyMs != null && (turn.latencyMs < 10_000 ? `${number.format(turn.latencyMs)} ms` : span(turn.latencyMs))],
-    ["discarded", turn.discarded?.length > 0 && turn.discarded.map((reason) => say(`stopped_${reason}`)).join(", ")],
+    ["discarded", turn.discarded > 0 && say("discardedTimes", { count: turn.discarded })],
   ].filter(([, value]) => value);
   const calls = (turn.calls || []).map((one) => make("li", {},
     make("p", {}, make("b", {}, one.tool), " ", make("span", { class: one.success ? "good" : "bad" }, one.success ? say("worked") : one.code || say("failed")),

@@ -1,0 +1,138 @@
+"""Settings tried before they are saved, and why an answer is as it is: asked of agents and executors."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contracts.company import CompanyConfig, ToolConfig
+from contracts.envelope import Wire
+from contracts.events.chat import Citation, Usage
+from contracts.ids import CompanyId, Id
+from contracts.rpc import Rpc
+
+Language = Literal["es", "en"]
+TRY_SECONDS = 60.0
+"""What an answer may take."""
+
+# ---------------------------------------------------------------- settings that are not saved
+
+
+class PromptRequest(Wire):
+    """The prompt that these settings make for a visitor. `principal`: of the visitor that is played."""
+
+    config: CompanyConfig
+    principal: str
+    language: Language = "en"
+
+
+class PromptLayer(Wire):
+    """One layer of the prompt, in its place."""
+
+    name: Literal["base", "brevity", "visitor", "tools"]
+    text: str
+
+
+class PromptReply(Wire):
+    """The layers before the conversation; `tokens` counts them and the tools' definitions as the model will."""
+
+    layers: list[PromptLayer]
+    tools: list[str]
+    tokens: int = Field(ge=0)
+
+
+class TryRequest(Wire):
+    """One question of a visitor, answered with these settings. Nothing is stored; what it costs is the company's."""
+
+    config: CompanyConfig
+    principal: str
+    question: str = Field(min_length=1, max_length=8000)
+    language: Language = "en"
+
+
+class TryReply(Wire):
+    """The answer, and by what it came about. `tools`: the calls that were made, in order, by name."""
+
+    text: str
+    model: str
+    provider: str
+    tools: list[str]
+    citations: list[Citation]
+    usage: Usage
+
+
+class SiteCheckRequest(Wire):
+    """May fetch_page read this under these settings? A path of the site, or a whole address."""
+
+    tool_config: ToolConfig
+    address: str = Field(min_length=1, max_length=2048)
+
+
+class SiteCheckReply(Wire):
+    """`url`: what would be fetched. `reason` says why not. Names are not looked up, and nothing is fetched."""
+
+    allowed: bool
+    url: str | None = None
+    reason: str | None = None
+
+
+# ---------------------------------------------------------------- an answer that was given
+
+
+class ExplainRequest(Wire):
+    """One turn of a conversation, whose visitor or customer is `user_id` (none: nobody was known)."""
+
+    company_id: CompanyId
+    conversation_id: Id
+    turn_id: Id
+    user_id: str | None = None
+
+
+class ExplainedCall(Wire):
+    """A tool call of the turn: arguments as the model gave them. `code` says why it failed."""
+
+    call_id: Id
+    tool: str
+    arguments: dict[str, Any]
+    success: bool
+    code: str | None = None
+    ms: float = Field(ge=0)
+    cached: bool = False
+
+
+class ExplainedTurn(Wire):
+    """What a turn was made of. `discarded`: how often a newer message ended an answer before it was whole.
+
+    `cost` is by today's price list; None: it has no price for one of the models.
+    """
+
+    turn_id: Id
+    outcome: Literal["answered", "failed"]
+    failure: str | None = None
+    model: str
+    provider: str
+    config_version: int = Field(ge=0)
+    usage: Usage
+    cost: float | None = None
+    currency: str | None = None
+    latency_ms: int = Field(ge=0)
+    attempts: int = Field(ge=0)
+    discarded: int = Field(ge=0)
+    offered: list[str]
+    calls: list[ExplainedCall]
+    citations: list[Citation]
+    started_at: datetime
+
+
+class ExplainReply(Wire):
+    """None: there is no record of the turn, which are kept for 30 days."""
+
+    turn: ExplainedTurn | None = None
+
+
+PROMPT = Rpc("rpc.agent.try.prompt.v1", PromptRequest, PromptReply, queue="agent")
+TRY = Rpc("rpc.agent.try.question.v1", TryRequest, TryReply, queue="agent")
+EXPLAIN = Rpc("rpc.agent.turn.explain.v1", ExplainRequest, ExplainReply, queue="agent")
+SITE_CHECK = Rpc("rpc.tools.site.check.v1", SiteCheckRequest, SiteCheckReply, queue="tool-executor")
+
+METHODS: tuple[Rpc[Any, Any], ...] = (PROMPT, TRY, EXPLAIN, SITE_CHECK)

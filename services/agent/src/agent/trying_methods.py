@@ -1,0 +1,49 @@
+"""What the console asks of agents: settings tried before they are saved, and why an answer is as it is."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from agent.errors import BudgetSpentError, HelpRefusedError, ModelError, UnreachableError
+from agent.recording.explaining import Explaining
+from agent.trying.trying import Trying
+from contracts.errors import ErrorCode
+from contracts.trying_rpc import EXPLAIN, PROMPT, TRY, TRY_SECONDS
+from runtime.errors import RpcError
+from runtime.rpc import RpcServer
+
+RequestT = TypeVar("RequestT")
+ReplyT = TypeVar("ReplyT")
+
+
+class TryingMethods:
+    """One thin function for each method."""
+
+    def __init__(self, trying: Trying, explaining: Explaining) -> None:
+        self._trying = trying
+        self._explaining = explaining
+
+    async def serve(self, server: RpcServer) -> None:
+        """Serves all of them from now on."""
+        await server.serve(PROMPT, _answering(self._trying.prompt))
+        await server.serve(TRY, _answering(self._trying.answer))
+        await server.serve(EXPLAIN, _answering(self._explaining.explain))
+
+
+def _answering(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:
+    """The method, within the time of a try, answering the errors of this service with the contract's codes."""
+
+    async def answer(request: RequestT) -> ReplyT:
+        try:
+            async with asyncio.timeout(TRY_SECONDS):
+                return await method(request)
+        except TimeoutError as error:
+            raise RpcError(ErrorCode.TIMEOUT, f"no answer within {TRY_SECONDS:g} s") from error
+        except HelpRefusedError as error:
+            raise RpcError(error.code, str(error), reason=error.reason) from error
+        except BudgetSpentError as error:
+            raise RpcError(ErrorCode.RATE_LIMITED, str(error), reason=error.until) from error
+        except (ModelError, UnreachableError) as error:
+            raise RpcError(ErrorCode.UNAVAILABLE, str(error), retryable=True) from error
+
+    return answer

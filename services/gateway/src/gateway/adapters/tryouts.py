@@ -1,0 +1,53 @@
+"""Settings tried before they are saved, and turns explained (ports.Tryouts)."""
+
+from contracts import trying_rpc
+from contracts.company import CompanyConfig, ToolConfig
+from gateway.adapters.asking import ask
+from gateway.ports import Caller, Principals
+from runtime.rpc import RpcClient
+
+TRY_SECONDS = trying_rpc.TRY_SECONDS + 1.0
+
+
+class BusTryouts:
+    """Agents and executors behind their RPC methods. What is tried is tried as a visitor of the company."""
+
+    def __init__(self, client: RpcClient, principals: Principals) -> None:
+        self._client = client
+        self._principals = principals
+
+    async def prompt(
+        self, caller: Caller, config: CompanyConfig, language: trying_rpc.Language
+    ) -> trying_rpc.PromptReply:
+        request = trying_rpc.PromptRequest(config=config, principal=self._visitor(caller, language), language=language)
+        return await ask(self._client, trying_rpc.PROMPT, request)
+
+    async def answer(
+        self, caller: Caller, config: CompanyConfig, question: str, language: trying_rpc.Language
+    ) -> trying_rpc.TryReply:
+        request = trying_rpc.TryRequest(
+            config=config, principal=self._visitor(caller, language), question=question, language=language
+        )
+        return await ask(self._client, trying_rpc.TRY, request, deadline=TRY_SECONDS)
+
+    async def site(self, tools: ToolConfig, address: str) -> trying_rpc.SiteCheckReply:
+        request = trying_rpc.SiteCheckRequest(tool_config=tools, address=address)
+        return await ask(self._client, trying_rpc.SITE_CHECK, request)
+
+    async def explain(
+        self, company: str, conversation: str, turn: str, user: str | None
+    ) -> trying_rpc.ExplainedTurn | None:
+        request = trying_rpc.ExplainRequest(
+            company_id=company, conversation_id=conversation, turn_id=turn, user_id=user
+        )
+        return (await ask(self._client, trying_rpc.EXPLAIN, request)).turn
+
+    def _visitor(self, caller: Caller, language: str) -> str:
+        visitor = Caller(
+            subject=f"try-{caller.subject}"[:64],
+            role="visitor",
+            company=caller.company,
+            plan="free",
+            expires=caller.expires,
+        )
+        return self._principals.sign(visitor, None, language)

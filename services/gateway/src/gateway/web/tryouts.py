@@ -1,0 +1,106 @@
+"""Settings tried before they are saved, under /v2/llm/config/{companyId}; and why an answer is as it is."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path
+from pydantic import Field, ValidationError
+
+from contracts.company import CompanyConfig
+from contracts.envelope import Wire
+from contracts.errors import ErrorCode, FieldFault
+from contracts.ids import ID_PATTERN
+from contracts.merge_patch import merged
+from contracts.trying_rpc import ExplainedTurn, PromptReply, SiteCheckReply, TryReply
+from gateway.errors import Refused, not_found
+from gateway.ports import Caller
+from gateway.web.company_settings import CompanyPath
+from gateway.web.deps import AdminDep, Api, ApiDep, ConversationPath, OperatorDep
+from gateway.web.problems import described
+from gateway.web.request_size import check_size
+
+router = APIRouter(tags=["llm"])
+_CONFIG = "/v2/llm/config/{companyId}"
+
+
+class Unsaved(Wire):
+    """`settings`: a merge patch (RFC 7396) on top of the saved ones; it is not saved."""
+
+    settings: dict[str, Any] = Field(default_factory=dict[str, Any])
+    language: Literal["es", "en"] = "en"
+
+
+class Question(Unsaved):
+    """What a visitor would ask."""
+
+    question: str = Field(min_length=1, max_length=8000)
+
+
+class Address(Unsaved):
+    """A path of the site, or a whole address."""
+
+    address: str = Field(min_length=1, max_length=2048)
+
+
+@router.post(f"{_CONFIG}/prompt", responses=described(404))
+async def show_prompt(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Unsaved) -> PromptReply:
+    """The prompt's layers before the conversation, as a visitor's turn would have them."""
+    return await api.tryouts.prompt(caller, await _with(api, caller, company, body), body.language)
+
+
+@router.post(f"{_CONFIG}/sandbox", responses=described(404, 429))
+async def try_settings(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Question) -> TryReply:
+    """An answer to one question. Nothing is stored; model calls are paid for. Tools are those of the saved settings."""
+    if not body.question.strip():
+        raise Refused(ErrorCode.EMPTY_TEXT, "question: write something")
+    config = await _with(api, caller, company, body)
+    return await api.tryouts.answer(caller, config, body.question, body.language)
+
+
+@router.post(f"{_CONFIG}/site-check", response_model_exclude_none=True, responses=described(404))
+async def check_site(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Address) -> SiteCheckReply:
+    """Whether fetch_page may read an address, and why not. Nothing is fetched."""
+    config = await _with(api, caller, company, body)
+    return await api.tryouts.site(config.tool_config, body.address)
+
+
+@router.get(
+    "/v2/conversations/{conversationId}/turns/{turnId}",
+    tags=["conversations"],
+    response_model_exclude_none=True,
+    responses=described(404),
+)
+async def explain_turn(
+    api: ApiDep,
+    caller: OperatorDep,
+    conversation: ConversationPath,
+    turn: Annotated[str, Path(alias="turnId", pattern=ID_PATTERN)],
+) -> ExplainedTurn:
+    """What an answer was made of: model, settings, tools, pages, tokens, cost, time. Kept for 30 days."""
+    await api.access.watchable(caller, conversation)
+    view = await api.memory.conversation(caller.company, conversation)
+    user = view.visitor.id if view is not None else None
+    found = await api.tryouts.explain(caller.company, conversation, turn, user)
+    if found is None:
+        raise not_found("record of this turn")
+    return found
+
+
+async def _with(api: Api, caller: Caller, company: str, body: Unsaved) -> CompanyConfig:
+    """The saved settings with the patch on top; raises NOT_FOUND, BAD_FIELD."""
+    if company != caller.company:
+        raise not_found("company")
+    check_size(body.settings)
+    saved = await api.settings.newest(company)
+    if saved is None:
+        raise not_found("settings of this company")
+    config = merged(saved.config.to_wire(), {**body.settings, "companyId": company})
+    try:
+        return CompanyConfig.model_validate(config)
+    except ValidationError as error:
+        faults = [
+            FieldFault(field=".".join(str(part) for part in one["loc"]), message=one["msg"])
+            for one in error.errors(include_url=False, include_input=False, include_context=False)
+        ]
+        raise Refused(
+            ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in faults), faults
+        ) from error

@@ -1,0 +1,61 @@
+"""Settings tried before they are saved; answers explained."""
+
+import pytest
+
+from contracts.errors import ErrorCode
+from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
+from gateway.testing_http import Http, assert_problem
+from gateway.testing_services import SettingsStandIn, WritersStandIn
+from runtime.errors import RpcError
+
+CONFIG = "/v2/llm/config/acme"
+
+
+@pytest.fixture
+def admin(tokens: TokenMaker) -> str:
+    return tokens.user("root", "admin")
+
+
+async def test_what_is_tried_is_the_saved_settings_with_the_patch_and_is_not_saved(
+    http: Http, admin: str, settings: SettingsStandIn, writers: WritersStandIn
+) -> None:
+    patch = {"customSystemPrompt": "Be a parrot.", "toolConfig": {"allowedPaths": ["/help"]}}
+    status, body, _ = await http("POST", f"{CONFIG}/prompt", token=admin, json={"settings": patch})
+    assert (status, body["layers"]) == (200, [{"name": "base", "text": "Be a parrot."}])
+    asked = {"settings": {"temperature": 0.1}, "question": "hi", "language": "es"}
+    status, body, _ = await http("POST", f"{CONFIG}/sandbox", token=admin, json=asked)
+    assert (status, body["text"]) == (200, "hi at 0.1")
+    status, body, _ = await http(
+        "POST", f"{CONFIG}/site-check", token=admin, json={"settings": patch, "address": "/help"}
+    )
+    assert (status, body) == (200, {"allowed": True})
+    _, saved, _ = await http("GET", CONFIG, token=admin)
+    assert (saved["customSystemPrompt"], saved["toolConfig"]["allowedPaths"]) == (None, [])
+
+
+async def test_what_cannot_be_saved_cannot_be_tried(
+    http: Http, admin: str, settings: SettingsStandIn, writers: WritersStandIn
+) -> None:
+    wrong = {"question": "hi", "settings": {"temperature": 9, "toolConfig": {"maxIterations": 0}}}
+    refused = await http("POST", f"{CONFIG}/sandbox", token=admin, json=wrong)
+    assert_problem(refused, 422, "BAD_FIELD")
+    assert {one["field"] for one in refused[1]["errors"]} == {"temperature", "toolConfig.maxIterations"}
+    assert_problem(await http("POST", f"{CONFIG}/sandbox", token=admin, json={"question": "  "}), 422, "EMPTY_TEXT")
+    other = {"question": "hi", "settings": {"companyId": "other"}}
+    assert (await http("POST", f"{CONFIG}/sandbox", token=admin, json=other))[0] == 200
+    writers.error = RpcError(ErrorCode.UNAVAILABLE, "no model", retryable=True)
+    assert_problem(await http("POST", f"{CONFIG}/sandbox", token=admin, json={"question": "hi"}), 503, "UNAVAILABLE")
+
+
+async def test_an_answer_is_explained_for_whom_it_was(
+    http: Http, gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, writers: WritersStandIn
+) -> None:
+    async with ChatClient(gateway.url) as ana:
+        talk = (await ana.hello(tokens.user("ana")))["conversationId"]
+        await ana.say("hello")
+    memory.known_conversations[talk] = conversation_view(talk, "acme", "ana")
+    agent = tokens.user("ben", "commercial")
+    status, body, _ = await http("GET", f"/v2/conversations/{talk}/turns/t1", token=agent)
+    assert (status, body["turnId"], body["provider"]) == (200, "t1", "ana")
+    assert_problem(await http("GET", f"/v2/conversations/{talk}/turns/unknown", token=agent), 404, "NOT_FOUND")
+    assert_problem(await http("GET", f"/v2/conversations/{talk}/turns/t1", token=tokens.user("ana")), 403, "FORBIDDEN")

@@ -1,0 +1,32 @@
+"""rpc.tools.site.check.v1: whether fetch_page may read an address under settings that need not be saved.
+
+Decided on the text alone, by the code that fetch_page asks: names are not looked up, and nothing is fetched.
+"""
+
+from urllib.parse import urlsplit
+
+from contracts.trying_rpc import SiteCheckReply, SiteCheckRequest
+from tool_executor.domain.site_address import AddressRefused, Origin, parse_origin, site_of
+
+
+class SiteChecks:
+    """`demo`: the demo site's origin, in development."""
+
+    def __init__(self, demo: Origin | None) -> None:
+        self._demo = demo
+
+    async def check(self, request: SiteCheckRequest) -> SiteCheckReply:
+        """The verdict; a refusal says why."""
+        tools, address = request.tool_config, request.address.strip()
+        if not tools.fetch_page_enabled:
+            return SiteCheckReply(allowed=False, reason="Reading pages is switched off (toolConfig.fetchPageEnabled).")
+        try:
+            site = site_of(tools.allowed_domains, tools.allowed_paths, self._demo)
+            if "://" not in address:
+                return SiteCheckReply(allowed=True, url=str(site.page(address)))
+            parts = urlsplit(address)
+            origin = parse_origin(f"{parts.scheme}://{parts.netloc}")
+            path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+            return SiteCheckReply(allowed=True, url=str(site.at(origin, path)))
+        except (AddressRefused, ValueError) as refused:
+            return SiteCheckReply(allowed=False, reason=str(refused))
