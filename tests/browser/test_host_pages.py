@@ -72,6 +72,15 @@ async def test_a_page_opens_closes_and_hears_the_chat(visits: Visits, site: Host
     assert [detail["role"] for name, detail in heard if name == "message"] == ["assistant"]
 
 
+async def test_a_page_whose_language_is_no_proper_tag_is_spoken_to_all_the_same(
+    visits: Visits, stack: RunningStack
+) -> None:
+    company = f"shop-{uuid.uuid4().hex[:8]}"
+    async with host_site(stack.url, company, lang="es_MX.UTF-8") as site:
+        await stack.create_company(company, aiAutoResponseEnabled=True, allowedOrigins=[site.origin])
+        await ChatPage(await at(visits, site.page), "es").open()
+
+
 async def test_a_site_that_is_not_allowed_says_so(visits: Visits, stack: RunningStack) -> None:
     async with host_site(stack.url, "demo") as foreign:
         page = await at(visits, foreign.page)

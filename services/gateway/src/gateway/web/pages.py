@@ -79,6 +79,7 @@ def _render(language: Language, page: str, *, personas: bool) -> str:
             "other_name": words(other, "site")["language"],
             "other_path": _path(other, page),
             "personas": _part("personas.html").substitute(texts) if personas else "",
+            "console": f'<a href="/console">{texts["console"]}</a>' if personas else "",
             "content": _part(f"{language}/{page}.html").substitute(panel=_part("panel.html").substitute(texts)).strip(),
             "icon": static("icon.svg").url,
             "tokens": static("tokens.css").url,

@@ -126,7 +126,9 @@ export class Chat {
   }
   #refused(frame) {
     if (this.outbox.refused(frame) || (frame.ref && this.thread.actionFailed(frame.ref, frame.code === "NOT_FOUND" ? words.noLonger : words.notNow))) return;
-    this.thread.notice(frame.retryable ? words.notNow : frame.message, "warning");
+    const wait = Math.ceil((frame.retryAfterMs || 0) / 1000);
+    const why = frame.code === "RATE_LIMITED" ? fill(words.slower, { seconds: wait || 1 }) : frame.retryable ? words.notNow : words.notPossible;
+    this.thread.notice(why, "warning");
   }
 
   /* ---- who answers */

@@ -30,7 +30,7 @@ export class Outbox {
     this.#kept.settle(id);
   }
   /* An error about one of them; says whether it was about one. */
-  refused({ ref, code, message, retryable, retryAfterMs }) {
+  refused({ ref, code, retryable, retryAfterMs }) {
     const entry = this.#kept.waiting().find((one) => one.id === ref);
     if (!entry) return false;
     this.#pause(ref);
@@ -41,7 +41,7 @@ export class Outbox {
     } else {
       this.#kept.settle(ref);
       const reasons = { TEXT_TOO_LONG: words.tooLong, EMPTY_TEXT: words.emptyText };
-      this.#show(entry, "failed", reasons[code] || message, () => { this.#kept.keep(entry); this.#try(entry); });
+      this.#show(entry, "failed", reasons[code] || words.refused, () => { this.#kept.keep(entry); this.#try(entry); });
     }
     return true;
   }
