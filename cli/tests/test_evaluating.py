@@ -86,6 +86,12 @@ def test_an_answer_is_held_against_everything_that_a_case_names() -> None:
     assert len(failing(wrong, replace(ANSWER, seconds=2.0))) == 11
 
 
+def test_what_the_rules_say_is_not_asked_of_a_model() -> None:
+    wanted = case(says_by_rules=["word for word"])
+    assert failing(wanted, replace(ANSWER, model="gpt")) == []
+    assert failing(wanted, replace(ANSWER, model="offline-rules")) == ["says word for word"]
+
+
 def test_a_turn_that_failed_or_never_was_does_not_pass() -> None:
     assert failing(case(), replace(ANSWER, code="DEADLINE")) == ["is answered"]
     assert failing(case(), Observed(problem="the gateway closed")) == ["ran"]

@@ -42,6 +42,7 @@ class Expect(_Strict):
 
     # a chat's last turn
     says: list[str] = Field(default_factory=list[str])
+    says_by_rules: list[str] = Field(default_factory=list[str], description="where the built-in rules answer")
     says_not: list[str] = Field(default_factory=list[str])
     tools: list[str] | None = Field(default=None, description="by name, in order; [] for none")
     tools_among: list[str] | None = None

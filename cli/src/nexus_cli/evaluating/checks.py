@@ -12,6 +12,7 @@ from nexus_cli.evaluating.cases import Case, Expect
 from nexus_cli.evaluating.figures import recomputed, unknown_figures
 from nexus_cli.evaluating.observed import Observed
 
+BY_RULES = "offline-rules"
 _MISSING = object()
 
 
@@ -46,7 +47,7 @@ def _time(wanted: Expect, seen: Observed) -> Check:
 
 def _texts(wanted: Expect, seen: Observed) -> Iterator[Check]:
     text = seen.text
-    for pattern in wanted.says:
+    for pattern in [*wanted.says, *(wanted.says_by_rules if seen.model == BY_RULES else [])]:
         yield Check(f"says {pattern}", re.search(pattern, text, re.IGNORECASE) is not None, _short(text))
     for pattern in wanted.says_not:
         yield Check(f"does not say {pattern}", re.search(pattern, text, re.IGNORECASE) is None, _short(text))

@@ -128,7 +128,8 @@ def compared(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
         "seconds": [
             {"id": name, "before": old[name].get("seconds", 0.0), "after": new[name].get("seconds", 0.0)}
             for name in both
-            if _slower(old[name].get("seconds", 0.0), new[name].get("seconds", 0.0))
+            if None not in (old[name]["passed"], new[name]["passed"])
+            and _slower(old[name].get("seconds", 0.0), new[name].get("seconds", 0.0))
         ],
     }
 

@@ -39,7 +39,7 @@ _CRYPTO = re.compile(r"\b(BTC|ETH|SOL|ADA|XRP)(?:[/-]?(USDT?))?\b", re.IGNORECAS
 _TICKER = re.compile(r"(?<![A-Za-z0-9])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![A-Za-z0-9])")
 _NO_TICKERS = _words(
     "I A THE AND OR FOR IS IT MY OK USD EUR MXN AI IA FAQ PRO EL LA LOS LAS UN UNA DE DEL QUE Y O EN ES MI SI NO POR "
-    "CON PARA HOLA HI WHAT HOW API TV PC US UK EU ETF CEO RSI SMA EMA PDF"
+    "CON PARA HOLA HI WHAT HOW API TV PC US UK EU ETF CEO RSI SMA EMA ML PDF"
 )
 _NUMBER = re.compile(r"\d[\d.,]*(?:\s?[kK]\b)?")
 _WORD = re.compile(r"[^\W_]+")
