@@ -13,6 +13,9 @@ from rich.text import Text
 from nexus_cli.tracing.reading import Span
 from runtime.gen_ai import INPUT_TOKENS, OUTPUT_TOKENS, SPAN_CHAT, SPAN_COMMIT, SPAN_CONTEXT, SPAN_QUEUE, SPAN_TOOL
 
+_FIGURES = 46
+"""Columns that service, step, start and duration take, with the gaps."""
+_LEAST_BAR = 12
 _COLOURS = {
     "gateway": "cyan",
     "agent": "green",
@@ -92,13 +95,15 @@ def table(turn: str, spans: Sequence[Span], width: int) -> Table:
     total = max(end - start, 1)
     found = rows(spans)
     names = max(cell_len(_name(row)) for row in found)
-    space = max(width - min(names, 48) - 40, 16)
+    # Figures are never cut: what there is too little room for are names, then bars.
+    shown = min(names, 48, max(width - _FIGURES - _LEAST_BAR, 20))
+    space = max(width - shown - _FIGURES, _LEAST_BAR)
     drawn = Table(title=f"turn {turn}", title_justify="left", box=None, pad_edge=False, collapse_padding=True)
-    drawn.add_column("service", no_wrap=True)
-    drawn.add_column("step", no_wrap=True)
-    drawn.add_column("span", no_wrap=True, max_width=48)
-    drawn.add_column("start", justify="right", no_wrap=True)
-    drawn.add_column("ms", justify="right", no_wrap=True)
+    drawn.add_column("service", no_wrap=True, min_width=14)
+    drawn.add_column("step", no_wrap=True, min_width=7)
+    drawn.add_column("span", no_wrap=True, max_width=shown)
+    drawn.add_column("start", justify="right", no_wrap=True, min_width=8)
+    drawn.add_column("ms", justify="right", no_wrap=True, min_width=7)
     drawn.add_column("", no_wrap=True, width=space)
     for row in found:
         span = row.span.recorded

@@ -115,6 +115,8 @@ def cost_of(ledger: Ledger, prices: Prices) -> float | None:
     """What the calls cost by today's list; None when one of them has no price."""
     total = 0.0
     for provider, model, usage in ledger.calls:
+        if provider == "offline":
+            continue
         price = prices.get((provider, model))
         if price is None:
             return None
