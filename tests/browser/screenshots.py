@@ -24,6 +24,8 @@ SIZES: dict[str, tuple[int, int]] = {"wide": (1280, 800), "narrow": (390, 780)}
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 PAGES = {"home": "/", "pricing": "/pricing", "help": "/help", "guide": "/guide"}
 
+CUSTOMERS = ("ana-ruiz", "ben-cole", "carla-marin", "dev-patel")
+
 PLAN = Reply(text="The **Pro** plan costs 29 USD per month, or 290 USD per year. The first 14 days are free.")
 TREND = Reply(
     text="Over the last 60 sessions IBM ended **about where it began**:\n\n"
@@ -58,10 +60,11 @@ async def _pages(visits: Visits) -> None:
 
 
 async def _chats(visits: Visits, stack: RunningStack) -> None:
+    customers = iter(CUSTOMERS)
     for scheme in SCHEMES:
         for width, size in SIZES.items():
             page = await visits.open("/pricing", scheme=scheme, size=size)
-            token = stack.mint("user", f"u-{scheme}-{width}", plan="premium")
+            token = stack.mint("user", next(customers), plan="premium")
             await page.evaluate("(token) => Nexus.identify(token)", token)
             chat = await ChatPage(page).open()
             await _take(page, f"chat-begins-{scheme}-{width}")
@@ -71,6 +74,28 @@ async def _chats(visits: Visits, stack: RunningStack) -> None:
             await chat.ask("Buy 3 shares of IBM")
             await expect(chat.panel.get_by_role("button", name="Confirm")).to_be_visible()
             await _take(page, f"chat-order-{scheme}-{width}")
+            await page.close()
+
+
+async def _console(visits: Visits) -> None:
+    """After the chats: the inbox holds their conversations."""
+    for scheme in SCHEMES:
+        for width, size in SIZES.items():
+            page = await visits.open("/console", scheme=scheme, size=size)
+            await page.get_by_role("button", name="Admin").click()
+            talk = page.locator(".talks a").first
+            await expect(talk).to_be_visible()
+            await _take(page, f"console-inbox-{scheme}-{width}")
+            await talk.click()
+            await expect(page.locator(".thread .said").last).to_be_visible()
+            await _take(page, f"console-conversation-{scheme}-{width}")
+            for view in ("Usage", "Settings"):
+                await page.goto(f"{visits.url}/console")
+                await page.get_by_role("link", name=view).click()
+                await expect(page.get_by_role("heading", name=view).first).to_be_visible()
+                await page.wait_for_load_state("networkidle")
+                await page.evaluate("document.querySelectorAll('*').forEach((node) => { node.scrollTop = 0; })")
+                await _take(page, f"console-{view.lower()}-{scheme}-{width}")
             await page.close()
 
 
@@ -89,6 +114,7 @@ async def take(browser: Browser, model: ScriptedModel, data: Path) -> None:
         visits = Visits(browser, stack.url)
         await _pages(visits)
         await _chats(visits, stack)
+        await _console(visits)
         await visits.end()
     finally:
         stack.stop()
