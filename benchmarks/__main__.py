@@ -4,10 +4,15 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks import first_token, indicators, tool_calls
+from benchmarks import first_token, indicators, prompt, tool_calls
 from benchmarks.report import Figure, show, write
 
-QUESTIONS = {"first_token": first_token.run, "indicators": indicators.run, "tool_calls": tool_calls.run}
+QUESTIONS = {
+    "first_token": first_token.run,
+    "indicators": indicators.run,
+    "prompt": prompt.run,
+    "tool_calls": tool_calls.run,
+}
 
 
 async def _run(names: list[str]) -> list[Figure]:

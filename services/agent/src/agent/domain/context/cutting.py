@@ -6,6 +6,8 @@ from typing import Any
 from agent.domain.context.tokens import Counter
 from agent.domain.prompt.layers import Language
 
+STEP = 128
+"""Caps of long texts are multiples of it, so that a text is cut in the same place turn after turn."""
 LEAST = 24
 """Tokens that every message keeps before older ones are left out whole."""
 HEAD = 0.7
@@ -62,7 +64,7 @@ def fitted(messages: Sequence[Message], most: int, counter: Counter, language: L
     else:
         caps = [_level(sizes, room)] * len(sizes)
     return [
-        message if size <= cap else {**message, "content": cut(str(message["content"]), cap, counter.fresh, language)}
+        message if size <= cap else {**message, "content": counter.cut(str(message["content"]), cap, language, cut)}
         for message, size, cap in zip(left, sizes, caps, strict=True)
     ]
 
@@ -94,6 +96,6 @@ def _level(sizes: Sequence[int], room: int) -> int:
     for index, size in enumerate(ordered):
         share = left // (len(ordered) - index)
         if size > share:
-            return share
+            return share - share % STEP if share > 4 * STEP else share
         left -= size
     return max(ordered, default=0)

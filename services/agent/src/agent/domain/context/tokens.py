@@ -9,11 +9,12 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 PER_MESSAGE = 4
 KEPT_TEXTS = 20_000
 KEPT_CHARACTERS = 8_000_000
+KEPT_CUTS = 128
 LARGE = 256
 """Characters from which a text is counted line by line, so that lines that come again are not counted again."""
 _LINES = re.compile(r"(?<=\n)(?=[^\s/])")
@@ -21,6 +22,9 @@ _LINES = re.compile(r"(?<=\n)(?=[^\s/])")
 a slash goes on from it."""
 
 Count = Callable[[str], int]
+_L = TypeVar("_L", bound=str)
+Cutting = Callable[[str, int, Count, _L], str]
+"""(text, most tokens, count, language) → the text in so many tokens."""
 Message = Mapping[str, Any]
 
 
@@ -59,6 +63,7 @@ class Counter:
         self._count = count
         self._kept: OrderedDict[str, int] = OrderedDict()
         self._tools: dict[int, tuple[Sequence[ToolDefinition], int]] = {}
+        self._cuts: OrderedDict[tuple[str, int, str], str] = OrderedDict()
         self._characters = 0
 
     def text(self, text: str) -> int:
@@ -77,6 +82,17 @@ class Counter:
     def fresh(self, text: str) -> int:
         """Tokens of a text that will not come again."""
         return self._count(text)
+
+    def cut(self, text: str, most: int, language: _L, cutting: "Cutting[_L]") -> str:
+        """What `cutting` makes of a text, made once as long as it is among those cut last."""
+        key = (text, most, language)
+        shorter = self._cuts.get(key)
+        if shorter is None:
+            shorter = self._cuts[key] = cutting(text, most, self._count, language)
+            while len(self._cuts) > KEPT_CUTS:
+                self._cuts.popitem(last=False)
+        self._cuts.move_to_end(key)
+        return shorter
 
     def keep(self, text: str, tokens: int) -> None:
         """A count made elsewhere."""
