@@ -1,0 +1,109 @@
+"""`nexus ask`: what it draws and prints, and a question on a machine where nothing runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from nexus_cli.asking.chart import svg
+from nexus_cli.asking.rendering import show, sparkline
+from nexus_cli.main import app
+from nexus_cli.testing import Nexus
+
+REPORT: dict[str, Any] = {
+    "query": "Compare <IBM> & MSFT",
+    "tickers": ["IBM", "MSFT"],
+    "summary": "IBM rose, MSFT fell.",
+    "findings": [
+        {
+            "ticker": ticker,
+            "price": 202.91,
+            "currency": "USD",
+            "returns": {"1d": 0.01, "1w": None, "1m": -0.011, "3m": 0.068, "1y": 0.027, "ytd": 0.059},
+            "max_drawdown": -0.126,
+            "current_drawdown": -0.038,
+            "volatility": 0.165,
+            "pe": 14.1,
+            "market_cap": 234_465_000_000.0,
+            "period": "FY2012",
+            "next_earnings_date": "2013-04-18",
+        }
+        for ticker in ("IBM", "MSFT")
+    ],
+    "tools_used": [{"tool": "market_snapshot", "tickers": ["IBM", "MSFT"], "calls": 2}],
+    "sources": [{"ticker": "IBM", "source": "sample", "as_of": "2013-03-01T21:00:00Z"}],
+    "limitations": ["No figure for beta."],
+    "disclaimer": "Information, not financial advice.",
+    "language": "en",
+}
+SERIES = {
+    "IBM": [(f"2013-01-{day:02d}", 100.0 + day) for day in range(1, 31)],
+    "MSFT": [(f"2013-01-{day:02d}", 50.0 - day / 10) for day in range(5, 31)],
+}
+
+
+def test_a_sparkline_rises_and_falls_with_the_closes_and_is_never_too_long() -> None:
+    assert sparkline([1, 2, 3, 4, 5, 6, 7, 8]) == "▁▂▃▄▅▆▇█"
+    assert sparkline([5, 5, 5]) == "▄▄▄"
+    assert len(sparkline(list(range(1000)))) == 32
+    assert sparkline(list(range(1000)))[-1] == "█"
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_a_report_is_shown_whole_at_the_width_of_a_terminal(width: int) -> None:
+    console = Console(file=StringIO(), width=width, highlight=False)
+    show(console, REPORT, SERIES)
+    text = console.file.getvalue()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+    assert isinstance(text, str)
+    for part in ("IBM rose", "202.91 USD", "+2.7 %", "-12.6 %", "▁", "234.5 B", "sample, 2013-03-01", "beta", "advice"):
+        assert part in text
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_a_chart_is_an_svg_with_a_line_for_each_ticker_whatever_the_question_holds() -> None:
+    drawn = ElementTree.fromstring(svg(REPORT, SERIES))
+    space = "{http://www.w3.org/2000/svg}"
+    lines = drawn.findall(f"{space}polyline")
+    assert [len(line.attrib["points"].split()) for line in lines] == [30, 26]
+    texts = [element.text or "" for element in drawn.findall(f"{space}text")]
+    assert "Compare <IBM> & MSFT" in texts
+    assert any("sample" in text and "2013-01-30" in text for text in texts)
+    assert any(re.fullmatch(r"IBM 128\.7", text) for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what_to_do"),
+    [
+        (("How has IBM done?", "--chart", "chart.png"), "chart.svg"),
+        (("How has IBM done?", "--tickers", "!!"), "AAPL"),
+        (("How have they done?", "--tickers", ",".join(f"A{n}" for n in range(13))), "1 to 12"),
+        (("   ",), "ask something"),
+    ],
+)
+def test_wrong_usage_says_what_to_do(arguments: tuple[str, ...], what_to_do: str) -> None:
+    refused = CliRunner().invoke(app, ["ask", *arguments])
+    assert refused.exit_code == 2
+    assert what_to_do in refused.stderr
+    assert refused.stdout == ""
+
+
+def test_where_nothing_runs_it_starts_what_it_needs_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    nexus = Nexus(tmp_path / "nothing", {"TMPDIR": str(temporary)})
+    asked = nexus.run("ask", "Compare IBM and MSFT over the last year", "--json")
+    assert asked.returncode == 0, asked.stderr
+    assert asked.stderr == ""
+    report = json.loads(asked.stdout)
+    assert [finding["ticker"] for finding in report["findings"]] == ["IBM", "MSFT"]
+    assert report["sources"][0]["as_of"].startswith("2013-03-01")
+    assert list(temporary.iterdir()) == []
+    assert not (tmp_path / "nothing").exists()
