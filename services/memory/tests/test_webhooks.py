@@ -172,11 +172,14 @@ async def test_an_endpoint_that_says_gone_is_switched_off_until_an_admin_says_ot
         writer = Writer(one.client)
         await writer.visitor("are you there?")
 
-        async def off() -> bool:
-            return (await settings_of(one)).config.webhooks[0].gone_at is not None
+        async def told() -> bool:
+            return bool(await DeadLetters(one.client).list(service="memory"))
 
-        await eventually(off)
-        assert (await settings_of(one)).version == made.version + 1
+        # It is told when it is done.
+        await eventually(told)
+        changed = await settings_of(one)
+        assert changed.config.webhooks[0].gone_at is not None
+        assert changed.version == made.version + 1
         await writer.visitor("hello?")
         await eventually(lambda: _all_looked_at(one))
         shop.say = None

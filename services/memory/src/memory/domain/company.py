@@ -40,7 +40,12 @@ def checked(config: dict[str, Any]) -> CompanyConfig:
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False, include_context=False)
         raise BadSettingsError(
-            [BadField(".".join(str(part) for part in bad["loc"]) or "settings", bad["msg"]) for bad in found]
+            [
+                BadField(
+                    ".".join(str(part) for part in bad["loc"]) or "settings", bad["msg"].removeprefix("Value error, ")
+                )
+                for bad in found
+            ]
         ) from None
     keys = made.identity.keys
     bad_keys = [
