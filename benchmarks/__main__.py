@@ -4,10 +4,11 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks import first_token, indicators, prompt, tool_calls
+from benchmarks import context, first_token, indicators, prompt, tool_calls
 from benchmarks.report import Figure, show, write
 
 QUESTIONS = {
+    "context": context.run,
     "first_token": first_token.run,
     "indicators": indicators.run,
     "prompt": prompt.run,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import ValidationError
@@ -16,7 +17,7 @@ from contracts.context_rpc import (
     FullContext,
     RelevantSymbol,
 )
-from contracts.market_rpc import Holdings, MarketEvent, MarketStatusReply
+from contracts.market_rpc import ActiveAlert, MarketEvent, MarketStatusReply
 from contracts.memory_rpc import LongTermMemory
 from memory.application.memories import Memories
 from memory.application.parts import Parts
@@ -31,6 +32,14 @@ Task = asyncio.Task
 MOST = 100
 """Positions and alerts in one context."""
 EVENTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """`portfolio` None: what was told is none."""
+
+    portfolio: ContextPortfolio | None
+    alerts: list[ActiveAlert]
 
 
 class Contexts:
@@ -59,32 +68,33 @@ class Contexts:
     async def build(self, asked: ContextRequest) -> FullContext:
         """The context; what is missing is named in it. It takes at most twice a part's deadline."""
         company, user = asked.company_id, asked.user_id
-        parts, long = Parts(self._seconds), self._seconds * 2
+        parts = Parts(self._seconds)
         memory = parts.start("memory", self._memories.get(company, user))
-        holdings = parts.start("portfolio", self._market.holdings(company, user))
+        holdings = parts.start("portfolio", self._holdings(company, user))
         tools = parts.start(
             "system.availableTools", self._tools.offered(company, asked.role, asked.plan, asked.language or "es")
         )
-        talk = parts.start("conversation", self._talks.read(asked, tools, parts), seconds=long)
+        talk = parts.start("conversation", self._talks.read(asked, tools, parts), waits=True)
         short_term = parts.start("shortTerm", self._short_term.get(company, user))
         status = parts.start("market.status", self._market.status())
         wanted = asyncio.create_task(self._wanted(asked.text, memory, holdings))
-        symbols = parts.start("market.relevantSymbols", self._symbols(wanted), seconds=long)
-        events = parts.start("market.upcomingEvents", self._events(wanted), seconds=long)
+        symbols = parts.start("market.relevantSymbols", self._symbols(wanted), waits=True)
+        events = parts.start("market.upcomingEvents", self._events(wanted), waits=True)
         try:
             await parts.all()
         finally:
             wanted.cancel()
         held, known = holdings.result(), memory.result()
-        portfolio = None if held is None else _portfolio(held, parts)
         if held is None:
             parts.missing.append("alerts")
+        elif held.portfolio is None:
+            parts.leave_out("portfolio", "the market-adapter told something that is no portfolio")
         person = _user(asked, known)
-        return FullContext.model_construct(
+        return FullContext(
             user=person,
             market=_market(status.result(), events.result(), symbols.result(), parts),
-            portfolio=portfolio,
-            alerts=None if held is None else held.alerts[:MOST],
+            portfolio=held.portfolio if held else None,
+            alerts=held.alerts if held else None,
             conversation=talk.result(),
             memory=None if known is None else _memory(known),
             short_term=short_term.result(),
@@ -92,13 +102,23 @@ class Contexts:
             missing=parts.missing,
         )
 
+    async def _holdings(self, company: str, user: str) -> "_Held":
+        held = await self._market.holdings(company, user)
+        try:
+            portfolio = ContextPortfolio.model_validate(held.portfolio)
+        except ValidationError:
+            return _Held(None, held.alerts[:MOST])
+        if len(portfolio.positions) > MOST:
+            portfolio = portfolio.model_copy(update={"positions": portfolio.positions[:MOST]})
+        return _Held(portfolio, held.alerts[:MOST])
+
     async def _wanted(
-        self, text: str, memory: "Task[LongTermMemory | None]", holdings: "Task[Holdings | None]"
+        self, text: str, memory: "Task[LongTermMemory | None]", holdings: "Task[_Held | None]"
     ) -> list[str]:
         """The candidates, once it is known what the user likes and holds, or that it will not be known."""
         await asyncio.wait((memory, holdings))
         known, held = memory.result(), holdings.result()
-        portfolio = _read(held) if held else None
+        portfolio = held.portfolio if held else None
         return candidates(
             mentioned(text),
             known.favorite_symbols if known else (),
@@ -129,7 +149,7 @@ def _user(asked: ContextRequest, known: LongTermMemory | None) -> ContextUser:
 
 
 def _memory(known: LongTermMemory) -> ContextMemory:
-    return ContextMemory.model_construct(
+    return ContextMemory(
         favorite_symbols=known.favorite_symbols,
         trading_style=known.trading_style,
         frequent_questions=known.frequent_questions,
@@ -147,7 +167,7 @@ def _market(
     if status is None and events is None and symbols is None:
         parts.missing.append("market")
         return None
-    return ContextMarket.model_construct(
+    return ContextMarket(
         status=status.status if status else None,
         current_time=status.current_time if status else None,
         next_open=status.next_open if status else None,
@@ -157,26 +177,11 @@ def _market(
     )
 
 
-def _portfolio(held: Holdings, parts: Parts) -> ContextPortfolio | None:
-    found = _read(held)
-    if found is None:
-        parts.leave_out("portfolio", "the market-adapter told something that is no portfolio")
-    return found
-
-
-def _read(held: Holdings) -> ContextPortfolio | None:
-    try:
-        found = ContextPortfolio.model_validate(held.portfolio)
-    except ValidationError:
-        return None
-    return found.model_copy(update={"positions": found.positions[:MOST]})
-
-
 def _system(
     asked: ContextRequest, person: ContextUser, now: datetime, tools: Mapping[str, str] | None
 ) -> ContextSystem:
     local = now.astimezone(zone(person.timezone))
-    return ContextSystem.model_construct(
+    return ContextSystem(
         current_date=local.date(),
         current_time=f"{local:%H:%M}",
         agent_version=asked.agent_version,

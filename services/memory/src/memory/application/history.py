@@ -93,14 +93,15 @@ class Histories:
         """
         try:
             window = await self._window(company, conversation, up_to)
-            if (held := window.since(after, up_to)) is not None:
-                return Recent(held[-limit:], window.seen, complete=len(held) <= limit)
+            held, reaches = window.since(after, up_to), window.reaches(after)
+            if reaches or len(held) >= limit:
+                return Recent(held[-limit:], window.seen, complete=reaches and len(held) <= limit)
             window = await self._from_store(company, conversation, up_to, limit, after)
         except StoreUnavailable:
             if up_to - self._log.first_seq >= MAX_GAP:
                 raise
             window = await self._from_log(company, conversation, up_to, limit)
-        found = window.since(after, up_to, all_there=True) or ()
+        found = window.since(after, up_to)
         return Recent(found[-limit:], window.seen, complete=window.whole and len(found) <= limit)
 
     async def after(self, company: str, conversation: str, since: int, at_least: int, limit: int) -> FactsPage:

@@ -1,7 +1,7 @@
 """Parts fetched at the same time, each with its own deadline; one that fails or is slow is named and left out."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 import structlog
@@ -14,45 +14,65 @@ _log = structlog.get_logger(__name__)
 
 
 class Parts:
-    """The parts of one context. `missing` names those that are left out, in the order in which they failed."""
+    """The parts of one context; made inside the running loop. `missing` names those that are left out.
+
+    There are two deadlines, counted from now: `seconds`, and twice that for what waits for other parts. Two timers
+    for all parts cost a fraction of a timeout each.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._tasks: list[asyncio.Task[Any]] = []
+        self._tasks: tuple[list[asyncio.Task[Any]], list[asyncio.Task[Any]]] = ([], [])
+        self._late: set[asyncio.Task[Any]] = set()
+        loop = asyncio.get_running_loop()
+        self._timers = (loop.call_later(seconds, self._end, 0), loop.call_later(2 * seconds, self._end, 1))
         self.missing: list[str] = []
 
-    def start(self, name: str, work: Awaitable[PartT], *, seconds: float | None = None) -> asyncio.Task[PartT | None]:
+    def start(self, name: str, work: Coroutine[Any, Any, PartT], *, waits: bool = False) -> asyncio.Task[PartT | None]:
         """Begins; the task never raises. Its result is None when the part is left out.
 
         Args:
             name: as in the context's `missing`.
-            seconds: the part's deadline, if it is not that of all.
+            waits: it waits for other parts first.
         """
-        task = asyncio.create_task(self._within(name, work, seconds or self._seconds), name=name)
-        self._tasks.append(task)
+        task = asyncio.create_task(self._named(name, work))
+        # Cancelled before its first step, it would complain that nobody awaited the work.
+        task.add_done_callback(lambda _: work.close())
+        self._tasks[waits].append(task)
         return task
 
     async def all(self) -> None:
-        """Waits for every part; each ends by its own deadline."""
+        """Waits for every part that has been begun; each ends by its deadline."""
         try:
-            await asyncio.gather(*self._tasks)
+            await asyncio.gather(*self._tasks[0], *self._tasks[1])
         finally:
-            for task in self._tasks:
+            for timer in self._timers:
+                timer.cancel()
+            for task in (*self._tasks[0], *self._tasks[1]):
                 task.cancel()
-
-    async def _within(self, name: str, work: Awaitable[PartT], seconds: float) -> PartT | None:
-        try:
-            async with asyncio.timeout(seconds):
-                return await work
-        except TimeoutError:
-            self.leave_out(name, f"not within {seconds:g} s")
-        except Exception as error:
-            # Whatever a dependency does, a turn goes on without it; that nobody answers sense is seen in the metric.
-            self.leave_out(name, f"{error.__class__.__name__}: {error}"[:300])
-        return None
 
     def leave_out(self, name: str, reason: str) -> None:
         """Names a part that is left out."""
         self.missing.append(name)
         CONTEXT_MISSING.labels(name).inc()
         _log.warning("a part of a context is left out", part=name, reason=reason)
+
+    def _end(self, which: int) -> None:
+        for task in self._tasks[which]:
+            if not task.done():
+                self._late.add(task)
+                task.cancel()
+
+    async def _named(self, name: str, work: Coroutine[Any, Any, PartT]) -> PartT | None:
+        try:
+            return await work
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task not in self._late:
+                raise
+            task.uncancel()
+            self.leave_out(name, f"not in time: a part has {self._seconds:g} s, twice that if it waits for others")
+        except Exception as error:
+            # Whatever a dependency does, a turn goes on without it; that nobody answers sense is seen in the metric.
+            self.leave_out(name, f"{error.__class__.__name__}: {error}"[:300])
+        return None

@@ -25,6 +25,9 @@ CHECKED = 20
 ASKERS = (Role.VISITOR, Role.USER)
 """Whose words name topics and symbols: what an answer lists is not what the user is about."""
 
+Named = tuple[datetime, Sequence[tuple[str, bool]]]
+"""What was named at a time: names, and whether each is a symbol."""
+
 
 class Talks:
     """Conversations as contexts need them."""
@@ -59,7 +62,8 @@ class Talks:
         counting = parts.start("conversation.messageCount", self._state(company, name))
         using = parts.start("conversation.recentTopics", self._uses.newest(company, name, USES))
         window = (await self._histories.newest(company, name, asked.up_to_seq, HELD, exact=True)).messages
-        checking = parts.start("conversation.mentionedSymbols", self._known(window))
+        asked_for = [(one.created_at, subjects(one.text)) for one in window if one.role in ASKERS]
+        checking = parts.start("conversation.mentionedSymbols", self._known(asked_for))
         await asyncio.wait((loading,))
         summary = loading.result()
         covered = summary.up_to.seq if summary and summary.up_to.era == self._log.era else 0
@@ -68,13 +72,13 @@ class Talks:
         kept = newest_that_fit(found.messages, asked.max_bytes)
         await asyncio.wait((counting, using, checking, tools))
         state, uses = counting.result(), using.result() or []
-        named = _named(window, checking.result() or frozenset(), uses)
+        named = _named(asked_for, checking.result() or frozenset(), uses)
         symbols = [(at, [name for name, is_symbol in names if is_symbol]) for at, names in named]
         categories = tools.result() or {}
         about = [(at, [name for name, _ in names]) for at, names in named]
         about += [(use.at, [categories[use.tool]]) for use in uses if use.tool in categories]
         count = _count(state, window)
-        return ContextConversation.model_construct(
+        return ContextConversation(
             id=name,
             started_at=state.started_at if state else window[0].created_at if window else None,
             message_count=count,
@@ -112,12 +116,11 @@ class Talks:
     async def _state(self, company: str, name: str) -> Conversation | None:
         return (await self._conversations.load([(company, name)])).get((company, name))
 
-    async def _known(self, window: Sequence[MessageView]) -> frozenset[str]:
-        """Those of the symbols that the newest messages name which a provider knows."""
+    async def _known(self, asked_for: Sequence[Named]) -> frozenset[str]:
+        """Those of the symbols named, the newest ones, which a provider knows."""
         named: dict[str, None] = {}
-        for message in reversed(window):
-            if message.role in ASKERS:
-                named.update((name, None) for name, is_symbol in subjects(message.text) if is_symbol)
+        for _, names in reversed(asked_for):
+            named.update((name, None) for name, is_symbol in names if is_symbol)
         asked = list(named)[:CHECKED]
         return await self._market.known(asked) if asked else frozenset()
 
@@ -127,17 +130,12 @@ def summary_view(held: StoredSummary, covered: int) -> Summary:
     return Summary(text=held.text, up_to_seq=covered, messages=held.messages, version=held.version, updated_at=held.at)
 
 
-Named = tuple[datetime, list[tuple[str, bool]]]
-"""What was named at a time: names, and whether each is a symbol."""
-
-
-def _named(window: Sequence[MessageView], known: Collection[str], uses: Sequence[ToolUse]) -> list[Named]:
+def _named(asked_for: Sequence[Named], known: Collection[str], uses: Sequence[ToolUse]) -> list[Named]:
     """What the user's messages name, and the symbols that tools were called for."""
-    found: list[Named] = [(use.at, [(name, True) for name in use.symbols]) for use in uses]
-    for message in window:
-        if message.role in ASKERS:
-            names = [one for one in subjects(message.text) if not one[1] or one[0] in known]
-            found.append((message.created_at, names))
+    found: list[Named] = [(use.at, [(name, True) for name in use.symbols]) for use in uses if use.symbols]
+    for at, names in asked_for:
+        if real := [one for one in names if not one[1] or one[0] in known]:
+            found.append((at, real))
     return found
 
 

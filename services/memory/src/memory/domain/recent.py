@@ -81,20 +81,22 @@ class Window:
             return None
         return messages[max(0, end - limit) : end]
 
-    def since(self, after: int, up_to: int, *, all_there: bool = False) -> tuple[MessageView, ...] | None:
-        """The messages with after < seq ≤ up_to; None when the window may not reach back so far (unless `all_there`).
+    def since(self, after: int, up_to: int) -> tuple[MessageView, ...]:
+        """The messages with after < seq ≤ up_to, as far as they are held (see `reaches`).
 
         What an earlier incarnation of the log held lies before everything: it belongs to them only when `after` is 0.
         """
         messages = self.messages
-        if not (self.whole or all_there or any(message.seq <= after for message in messages)):
-            return None
         if after:
             return tuple(message for message in messages if after < message.seq <= up_to)
         end = len(messages)
         while end and up_to < messages[end - 1].seq <= self.up_to:
             end -= 1
         return messages[:end]
+
+    def reaches(self, after: int) -> bool:
+        """Whether every message with seq > after is held."""
+        return self.whole or any(message.seq <= after for message in self.messages)
 
 
 def stored_window(messages: Sequence[Fact], up_to: int, held: int, seen: Seen | None) -> Window:

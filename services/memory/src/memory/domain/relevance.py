@@ -1,10 +1,13 @@
 """Which symbols matter for a turn, and what of the market is said about them."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from contracts.context_rpc import RelevantSymbol
 from contracts.market_rpc import QuoteView
 from contracts.symbols import normal_symbol
+
+_one_spelling = lru_cache(maxsize=10_000)(normal_symbol)
 
 FAVOURITES = 3
 SYMBOLS = 10
@@ -15,14 +18,14 @@ CANDIDATES = 20
 def candidates(mentioned: Sequence[str], favourites: Sequence[str], held: Sequence[str]) -> list[str]:
     """Mentioned in the message, then the first three favourites, then the portfolio; each once."""
     names = [*mentioned, *favourites[:FAVOURITES], *held]
-    return list(dict.fromkeys(normal_symbol(name) for name in names))[:CANDIDATES]
+    return list(dict.fromkeys(map(_one_spelling, names)))[:CANDIDATES]
 
 
 def relevant(wanted: Sequence[str], quotes: Mapping[str, QuoteView]) -> list[RelevantSymbol]:
     """Those that somebody knows a price of, in the same order, at most ten."""
     known = [quotes[name] for name in wanted if name in quotes]
     return [
-        RelevantSymbol.model_construct(
+        RelevantSymbol(
             symbol=one.symbol,
             price=one.price,
             change_percent=one.change_percent,

@@ -27,8 +27,8 @@ def newest_that_fit(messages: Sequence[MessageView], most_bytes: int) -> list[Me
 
 
 def for_prompt(messages: Sequence[MessageView]) -> list[HistoryMessage]:
-    """What a prompt needs of them. They have been checked when they were read."""
+    """What a prompt needs of them."""
     return [
-        HistoryMessage.model_construct(id=one.id, seq=one.seq, role=one.role, text=one.text, created_at=one.created_at)
+        HistoryMessage(id=one.id, seq=one.seq, role=one.role, text=one.text, created_at=one.created_at)
         for one in messages
     ]

@@ -1,0 +1,115 @@
+"""What does a customer's context cost, beside waiting for others: 20 favourites, 10 positions, 500 messages?
+
+Memory's part: everything between the answers of its stores and neighbours (at hand here) and the reply's bytes. The
+agent's: reading the reply, composing the prompt, counting what is new, making it fit. By the processor's clock, warm,
+as in the middle of a conversation; once with 6,000 tokens of messages, once with 100,000.
+"""
+
+import asyncio
+import gc
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import orjson
+import uvloop
+
+from agent.adapters.encodings import Encodings
+from agent.domain.context.compression import Spoken
+from agent.domain.turn.journal import Journal
+from agent.ports import Asker, History, Tool
+from agent.turns.prompting import MESSAGES as SPOKEN
+from agent.turns.prompting import Material, prompt_for
+from benchmarks.at_hand import COMPANY, CONVERSATION, MESSAGES, TOOLS, USER, contexts, conversation
+from benchmarks.report import Figure, median
+from contracts.company import CompanyConfig
+from contracts.context_rpc import ContextRequest, FullContext
+from contracts.events.chat import Role
+
+QUESTION = "context"
+TARGETS = {6_000: 0.5, 100_000: 2.0}
+ROUNDS, RUNS = 9, 40
+MODEL, MODEL_WINDOW = "gpt-4o-mini", 128_000
+TEXT = "Compare the last two quarters of AAPL with MSFT: what changed in margins and in cash, number {number}?"
+
+
+async def run() -> list[Figure]:
+    """Milliseconds of CPU a turn, on uvloop as services run: the median of nine rounds of forty turns."""
+    return await asyncio.to_thread(uvloop.run, _measured())
+
+
+async def _measured() -> list[Figure]:
+    encodings = Encodings()
+    encodings.begin(MODEL)
+    await encodings.close()
+    figures: list[Figure] = []
+    for tokens, target in TARGETS.items():
+        memory, reply = await _memory(tokens)
+        agent = await _agent(tokens, reply, encodings)
+        name = f"{tokens:,} tokens"
+        figures += [
+            Figure(QUESTION, name, memory + agent, "ms", target, note="own work, both parts"),
+            Figure(QUESTION, f"{name}: memory", memory, "ms", note=f"reply of {len(reply):,} bytes"),
+            Figure(QUESTION, f"{name}: agent", agent, "ms", note="reading the reply, prompt, counts, compression"),
+        ]
+    return figures
+
+
+async def _memory(tokens: int) -> tuple[float, bytes]:
+    builder = contexts(conversation(tokens))
+    request = ContextRequest(
+        company_id=COMPANY,
+        conversation_id=CONVERSATION,
+        user_id=USER,
+        plan="pro",
+        language="en",
+        text=TEXT.format(number=0),
+        up_to_seq=MESSAGES,
+        limit=1,
+        agent_version="1.0",
+    )
+
+    async def turn(_: int) -> bytes:
+        return (await builder.build(request)).to_json()
+
+    return await _cost(turn), await turn(0)
+
+
+async def _agent(tokens: int, reply: bytes, encodings: Encodings) -> float:
+    spoken = tuple(Spoken(one.role is not Role.USER, one.text, one.seq) for one in conversation(tokens)[-SPOKEN:])
+    tools = tuple(
+        Tool(f"tool_{n}", "What it does, in a sentence or two.", "market", {"type": "object"}, "…")
+        for n in range(TOOLS)
+    )
+    material = Material(
+        config=CompanyConfig(company_id=COMPANY),
+        asker=Asker(principal="p", role="user", plan="pro", user=USER, language="en"),
+        history=History(spoken),
+        journal=Journal("t", MESSAGES, 0.0, 60.0),
+        tools=tools,
+        last=False,
+        time_limit=60,
+    )
+
+    async def turn(number: int) -> None:
+        # Each turn has a message of its own that nobody has counted yet.
+        asked = Spoken(False, TEXT.format(number=number), MESSAGES + 1 + number)
+        context = FullContext.model_validate(orjson.loads(reply))
+        history = History((*spoken[1:], asked))
+        await prompt_for(replace(material, history=history, context=context), encodings, MODEL, MODEL_WINDOW)
+
+    return await _cost(turn)
+
+
+async def _cost(turn: Callable[[int], Awaitable[object]]) -> float:
+    number = 0
+    costs: list[float] = []
+    gc.collect()
+    for _ in range(ROUNDS + 1):
+        began = time.process_time()
+        for _ in range(RUNS):
+            number += 1
+            await turn(number)
+        costs.append((time.process_time() - began) / RUNS * 1e3)
+        await asyncio.sleep(0)
+    return median(costs[1:])
