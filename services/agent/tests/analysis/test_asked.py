@@ -66,6 +66,8 @@ def test_the_period_that_leads_is_the_questions(query: str, period: str, named: 
         ("Analiza el riesgo de GOOG", None),
         ("What is the risk-free rate's effect on IBM's valuation?", None),
         ("How have investors in IBM done?", None),
+        ("How have the old tech giants done this year?", None),
+        ("¿Cómo les ha ido a los bancos en el último año?", None),
     ],
 )
 def test_markets_alone_and_neither_advice_nor_guarantees(query: str, why: Refusal | None) -> None:

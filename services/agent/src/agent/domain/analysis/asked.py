@@ -39,7 +39,8 @@ _EN = re.compile(
     r"how|volatility|risk|drawdown|and|over)\b"
 )
 _FINANCE = re.compile(
-    r"\b(stocks?|shares?|equit(?:y|ies)|etfs?|funds?|index|indices|bonds?|treasur(?:y|ies)|gold|commodit(?:y|ies)|"
+    r"\b(compan(?:y|ies)|firms?|giants?|industr(?:y|ies)|banks?|empresas?|bancos?|stocks?|shares?|equit(?:y|ies)|"
+    r"etfs?|funds?|index|indices|bonds?|treasur(?:y|ies)|gold|commodit(?:y|ies)|"
     r"crypto\w*|"
     r"bitcoin|markets?|ticker|tickers|price|prices|returns?|performance|perform(?:ed|ing)?|volatility|drawdowns?|risk|"
     r"valuation|earnings|dividends?|revenue|margins?|p/?e|eps|market cap\w*|fundamentals?|trend|momentum|moving "
@@ -126,7 +127,8 @@ def refusal_of(query: str, *, tickers_given: bool) -> Refusal | None:
         return Refusal.GUARANTEE
     if _ADVICE.search(said):
         return Refusal.ADVICE
-    about_markets = bool(_FINANCE.search(said) or tickers_in(query))
+    looks_back = _ANALYSE.search(said) and any(pattern.search(said) for _, pattern in _PERIODS)
+    about_markets = bool(_FINANCE.search(said) or looks_back or tickers_in(query))
     if _OTHER.search(said) and not _FINANCE.search(said):
         return Refusal.OTHER
     return None if about_markets or tickers_given else Refusal.OTHER
