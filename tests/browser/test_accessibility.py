@@ -67,6 +67,15 @@ async def test_axe_finds_nothing_in_a_chat_with_all_that_can_be_in_it(
     assert await violations(page) == []
 
 
+async def test_every_view_of_the_console_is_whole_on_a_small_screen(visits: Visits) -> None:
+    page = await visits.open("/console", size=(390, 700))
+    await page.get_by_role("button", name="Admin").click()
+    for view in ("Inbox", "Usage", "Settings"):
+        await page.get_by_role("link", name=view).click()
+        await expect(page.get_by_role("heading", name=view).first).to_be_in_viewport()
+        assert await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
 async def test_the_chat_is_used_with_keys_alone(visits: Visits) -> None:
     page = await visits.open("/help")
     launcher = page.get_by_role("button", name="Open the chat")
