@@ -12,20 +12,17 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import aiohttp
 import jwt
 import pytest
-from nats.aio.client import Client
-from pymongo import AsyncMongoClient
-from redis.asyncio import Redis
 
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
-from contracts.streams import STREAMS
 from gateway.testing_http import Http
 from runtime.testing import eventually
+from tests.support import raw_scan
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import JWT_SECRET, RunningStack
 
@@ -65,8 +62,8 @@ async def test_nothing_that_a_run_writes_holds_a_secret(tmp_path: Path, seen: li
             passwords = list(json.loads((tmp_path / "bus.json").read_text()).values())
             secrets = [*KEYS.values(), WEBHOOK, IDENTITY, PASTED, JWT_SECRET, *passwords, *tokens]
             found = {f"HTTP body {number}": body for number, body in enumerate(seen)}
-            found |= await _databases(stack)
-            found |= await _streams(stack)
+            found |= await raw_scan.databases(stack)
+            found |= await raw_scan.streams(stack)
             found |= await _metrics(stack, session)
         finally:
             await asyncio.to_thread(stack.stop)
@@ -143,43 +140,6 @@ def _leaks(found: Mapping[str, str], secrets: list[str]) -> Iterator[str]:
                 yield f"{place}: {text[max(at - 120, 0) : at + 12]}…"
         if not place.startswith(PRINCIPALS) and (token := JWS.search(text)):
             yield f"{place}: a token, {text[max(token.start() - 80, 0) : token.start() + 12]}…"
-
-
-async def _streams(stack: RunningStack) -> dict[str, str]:
-    bus = Client()
-    await bus.connect(stack.facts()["urls"]["nats"])
-    try:
-        js, texts = bus.jetstream(), dict[str, str]()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        for stream in STREAMS:
-            state = (await js.stream_info(stream.name)).state  # pyright: ignore[reportUnknownMemberType]
-            for seq in range(state.first_seq, state.last_seq + 1):
-                try:
-                    message = await js.get_msg(stream.name, seq)  # pyright: ignore[reportUnknownMemberType]
-                except Exception:
-                    continue
-                headers = cast("object", message.headers)  # pyright: ignore[reportUnknownMemberType]
-                place = f"stream {stream.name} {'.'.join((message.subject or '').split('.')[:3])}"
-                texts[place] = texts.get(place, "") + f"\n{headers} {(message.data or b'').decode()}"
-        return texts
-    finally:
-        await bus.close()
-
-
-async def _databases(stack: RunningStack) -> dict[str, str]:
-    urls, texts = stack.facts()["urls"], dict[str, str]()
-    async with AsyncMongoClient[dict[str, Any]](urls["mongodb"]) as mongo:
-        for database in await mongo.list_database_names():
-            for name in await mongo[database].list_collection_names():
-                rows = await mongo[database][name].find({}).to_list()
-                texts[f"mongo {name}"] = texts.get(f"mongo {name}", "") + str(rows)
-    async with Redis.from_url(urls["redis"]) as redis:  # pyright: ignore[reportUnknownMemberType]
-        server: Any = redis
-        for key in await server.keys("*"):
-            kind = (await server.type(key)).decode()
-            read = {"string": server.get, "hash": server.hgetall, "set": server.smembers}.get(kind)
-            value = await (read(key) if read else server.zrange(key, 0, -1))
-            texts[f"redis {key.decode()}"] = f"{key} {value}"
-    return texts
 
 
 async def _metrics(stack: RunningStack, session: aiohttp.ClientSession) -> dict[str, str]:

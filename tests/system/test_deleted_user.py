@@ -1,0 +1,99 @@
+"""A customer who has used everything is deleted: no stream, collection or key holds their id or their words."""
+
+import asyncio
+import uuid
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import scripted_model
+from gateway.testing_http import Http
+from runtime.testing import eventually
+from tests.support import raw_scan
+from tests.support.chat_client import ChatClient
+from tests.support.running_stack import RunningStack
+
+COMPANY = "acme"
+WORD, OTHERS = "xyzzy-hers", "xyzzy-his"
+SOON = 60.0
+ORDER = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "limit", "limit_price": 1}
+
+
+async def everything(stack: RunningStack) -> dict[str, str]:
+    return await raw_scan.streams(stack) | await raw_scan.databases(stack)
+
+
+def places(found: dict[str, str], *needles: str) -> set[str]:
+    return {place for place, text in found.items() if any(needle in text for needle in needles)}
+
+
+async def use_everything(stack: RunningStack, http: Http, user: str, word: str) -> str:
+    """A chat with an order that waits, one that is confirmed, tools, an alert, a watchlist; returns the token."""
+    token = stack.mint("user", user, COMPANY, plan="pro")
+
+    async def tool(name: str, **arguments: Any) -> None:
+        status, body, _ = await http("POST", f"/v2/tools/{name}", token=token, json={"arguments": arguments})
+        assert status == 200, body
+
+    async with ChatClient(stack.url, token) as chat:
+        await chat.hello(locale="en")
+        (action,) = (await chat.ask(f"buy IBM, says {word}", SOON))["actions"]
+        await chat.send_frame("action.confirm", actionId=action["id"])
+        await chat.wait_for("action.updated", deadline=SOON)
+        answer = await chat.ask(f"Remember that my word is {word}. What of AAPL?", SOON)
+        feedback = {"rating": "up", "reason": word}
+        path = f"/v2/messages/{answer['id']}/feedback"
+        await http("POST", path, token=token, json=feedback | {"conversationId": chat.conversation})
+        await tool("create_alert", symbol="IBM", condition=">=", price=100_000, message=word)
+        await tool("add_to_watchlist", symbol="MSFT")
+        await tool("create_paper_order", **ORDER)
+        await tool("get_portfolio")
+    status, body, _ = await http("PATCH", "/v2/memory", token=token, json={"userNotes": [word], "name": word})
+    assert status == 200, body
+    return token
+
+
+async def test_a_deleted_user_is_nowhere_and_others_keep_what_is_theirs(tmp_path: Path) -> None:
+    hers, his = f"u-{uuid.uuid4().hex}", f"u-{uuid.uuid4().hex}"
+    order = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=ORDER)])
+    async with (
+        scripted_model(Rule(match="buy", replies=[order, Reply(text="Shall I?")], again=True)) as model,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=40)) as session,
+    ):
+        env = {"NEXUS_LLM_BASE_URL": model.base_url, "NEXUS_LLM_API_KEY": "not-a-key", "NEXUS_LLM_MODEL": "scripted"}
+        stack = RunningStack(tmp_path, env)
+        try:
+            await asyncio.to_thread(stack.start)
+            budget = {"visitorHourlyTokens": 1_000_000}
+            await stack.create_company(COMPANY, aiAutoResponseEnabled=True, responseDelayMs=0, budget=budget)
+            http = Http(stack.url, session)
+            tokens = [await use_everything(stack, http, user, word) for user, word in ((hers, WORD), (his, OTHERS))]
+            wanted = {"mongo facts", "mongo conversations", "mongo executions", "mongo memories"}
+            kinds = ("redis tool:call:", "redis tool:limit:", "redis nexus:memory:short:", "redis nexus:budget:")
+
+            async def written() -> bool:
+                found = places(await everything(stack), hers, WORD)
+                streams = {place.split()[1] for place in found if place.startswith("stream")}
+                keys = {kind for kind in kinds if any(place.startswith(kind) for place in found)}
+                assert {"CHAT", "FACTS"} <= streams
+                assert keys == set(kinds)
+                assert wanted <= found
+                return True
+
+            await eventually(written, SOON)
+            before = places(await everything(stack), his, OTHERS)
+            status, body, _ = await http("DELETE", "/v2/users/me", token=tokens[0])
+            assert status == 204, body
+
+            async def gone() -> bool:
+                return not places(await everything(stack), hers, WORD)
+
+            await eventually(gone, SOON)
+            left = places(await everything(stack), his, OTHERS)
+            # Results are kept for seconds, and requests until they are taken; both end by themselves.
+            lasting = {place for place in before if not place.startswith(("redis tool:cache", "redis tool:lead"))}
+            assert {place for place in lasting if not place.startswith("stream TOOLS")} <= left
+        finally:
+            await asyncio.to_thread(stack.stop)
