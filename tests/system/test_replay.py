@@ -8,6 +8,8 @@ from runtime.testing import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
+QUESTIONS = ("What is AAPL trading at?", "Explain the RSI", "Buy 2 shares of IBM", "yes", "and what about MSFT?")
+
 
 async def test_a_conversation_comes_out_the_same_with_the_same_model_and_settings(
     stack: RunningStack, tmp_path: Path
@@ -15,7 +17,7 @@ async def test_a_conversation_comes_out_the_same_with_the_same_model_and_setting
     page = tmp_path / "replay.html"
     async with ChatClient(stack.url, stack.mint("user", "replayed", plan="pro")) as customer:
         await customer.hello(locale="en")
-        for question in ("What is AAPL trading at?", "Explain the RSI", "and what about MSFT?"):
+        for question in QUESTIONS:
             await customer.ask(question)
 
     def replayed() -> dict[str, Any]:
@@ -23,11 +25,11 @@ async def test_a_conversation_comes_out_the_same_with_the_same_model_and_setting
         done = stack.nexus("replay", customer.conversation or "", "--json", "--html", str(page), *data)
         assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout)
-        assert found["summary"]["turns"] == 3
+        assert found["summary"]["turns"] == len(QUESTIONS)
         return found
 
     found = await eventually(replayed, 30)
-    assert found["summary"]["identical"] == 3, found["turns"]
+    assert found["summary"]["identical"] == len(QUESTIONS), found["turns"]
     assert found["summary"]["callsNotInRecord"] == 0
     assert next(turn["question"] for turn in found["turns"]) == "What is AAPL trading at?"
     assert "What is AAPL trading at?" in page.read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+import signal
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -57,6 +58,8 @@ def _run(directory: Path | None, model: str | None, *, as_json: bool) -> None:
     from runtime.errors import RuntimeFault
 
     started = time.perf_counter()
+    # Told to end, it ends as on Ctrl-C: with everything that it has started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         found = read_cases(directory or own_cases())
         done = asyncio.run(_tried(found, chosen_models(model)))

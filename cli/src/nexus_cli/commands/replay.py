@@ -39,7 +39,7 @@ def replay(
         ),
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the comparison as one HTML page.", dir_okay=False)] = None,
-    company: Annotated[str, typer.Option(help="Whose conversations.")] = "demo",
+    company: Annotated[str | None, typer.Option(help="Whose conversations. Default: whichever it is.")] = None,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
@@ -51,7 +51,7 @@ def replay(
 
     if (conversation is None) == (day is None):
         misuse("name a conversation, or a day with --day")
-    options = ["--company", company]
+    options = ["--company", company] if company else []
     options += ["--conversation", conversation] if conversation else []
     options += ["--day", f"{day:%Y-%m-%d}"] if day else []
     options += ["--model", model] if model else []

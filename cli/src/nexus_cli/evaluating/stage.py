@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import json
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -19,6 +20,7 @@ from aiohttp import web
 from dotenv import dotenv_values
 
 from nexus_cli.evaluating.cases import Case
+from nexus_cli.stack.child import end_with_parent
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import StackError, StartFailed
 from nexus_cli.target import Target
@@ -158,6 +160,7 @@ async def _recorded_models(cases: Sequence[Case], directory: Path) -> AsyncGener
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", "agent.scripted_model", "--script", str(script)),
+        preexec_fn=lambda: end_with_parent(signal.SIGKILL),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

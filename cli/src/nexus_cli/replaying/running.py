@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
+from nexus_cli.stack.child import end_with_parent
 from nexus_cli.stack.errors import StackError
 
 Line = dict[str, Any]
@@ -31,6 +33,7 @@ def replayed(nats: str, options: Sequence[str]) -> Iterator[Line]:
     process = subprocess.Popen(
         [sys.executable, "-m", "agent.replaying", *options],
         env={**os.environ, "NEXUS_NATS_URL": nats},
+        preexec_fn=lambda: end_with_parent(signal.SIGKILL),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

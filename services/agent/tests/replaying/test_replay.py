@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import aiohttp
@@ -184,6 +185,18 @@ async def test_a_result_of_another_turn_of_the_conversation_is_used_and_told_apa
     scene.model.say(Rule(match="thanks", replies=[Reply(tool_calls=[PRICE]), Reply(text="Still 662.74.")]))
     other = await scene.again(second, first)
     assert (other["notInRecord"], len(other["fromOtherTurns"])) == ([], 1)
+
+
+async def test_a_conversation_is_found_without_its_company_and_among_its_day(scene: Scene) -> None:
+    await scene.stage.visitor("c1", "hello")
+    await scene.stage.answered("c1")
+    (turn,) = await scene.recorded("c1")
+    archive = TurnArchive(scene.stage.nats)
+    assert [found.journal for found in await archive.conversation(None, "c1")] == [turn.journal]
+    day = datetime.fromtimestamp(turn.started_at, UTC).date()
+    assert [found.key.conversation for found in await archive.day(None, day)] == ["c1"]
+    assert await archive.day(COMPANY, day - timedelta(days=1)) == []
+    assert await archive.day("other", day) == []
 
 
 async def test_a_record_holds_no_principal(scene: Scene) -> None:

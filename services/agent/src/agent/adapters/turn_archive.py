@@ -11,6 +11,7 @@ from nats.aio.client import Client
 
 from agent.adapters.turn_records import TYPE
 from agent.errors import UnreachableError
+from agent.ports import Key
 from agent.recording.reading import RecordedTurn, recorded_turn
 from contracts import channels
 from contracts.channels import ChatKind
@@ -37,23 +38,23 @@ class TurnArchive:
         self._chat = DirectReader(client, CHAT.name)
         self._rpc = RpcClient(client)
 
-    async def conversation(self, company: str, conversation: str) -> list[RecordedTurn]:
-        """The conversation's turns, oldest first."""
-        owner = await self._owner(company, conversation)
+    async def conversation(self, company: str | None, conversation: str) -> list[RecordedTurn]:
+        """The conversation's turns, oldest first; None: whichever company it belongs to."""
+        owner = await self._owner(company, conversation) if company else None
         # A conversation that changed hands, or whose log is gone, is looked for among all.
         for user in [owner, None] if owner else [None]:
-            subject = f"{TYPE}.{company}.{user or '*'}"
+            subject = f"{TYPE}.{company or '*'}.{user or '*'}"
             found = [turn async for turn in self._turns(subject) if turn.key.conversation == conversation]
             if found:
                 return found
         return []
 
-    async def day(self, company: str, day: date) -> list[RecordedTurn]:
-        """The company's turns that began on a day (UTC), conversation by conversation, oldest first."""
+    async def day(self, company: str | None, day: date) -> list[RecordedTurn]:
+        """The turns of a company, or of all, that began on a day (UTC), conversation by conversation, oldest first."""
         first = day.isoformat()
-        found: dict[str, list[RecordedTurn]] = {}
-        async for turn in self._turns(f"{TYPE}.{company}.*", day=first):
-            found.setdefault(turn.key.conversation, []).append(turn)
+        found: dict[Key, list[RecordedTurn]] = {}
+        async for turn in self._turns(f"{TYPE}.{company or '*'}.*", day=first):
+            found.setdefault(turn.key, []).append(turn)
         return [turn for turns in found.values() for turn in turns]
 
     async def settings(self, company: str) -> dict[int, CompanySettings]:

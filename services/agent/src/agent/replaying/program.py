@@ -25,7 +25,7 @@ from agent.adapters.models import configured
 from agent.adapters.price_table import prices
 from agent.adapters.turn_archive import TurnArchive
 from agent.errors import UnreachableError
-from agent.ports import Asker, Models, Tool
+from agent.ports import Asker, Key, Models, Tool
 from agent.recording.reading import RecordedTurn
 from agent.recording.turn import hash_of
 from agent.replaying.again import World, again
@@ -45,9 +45,9 @@ AT_ONCE = 4
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to replay, and with what changed."""
+    """What to replay, and with what changed. `company` None: whichever."""
 
-    company: str
+    company: str | None
     conversation: str | None
     day: date | None
     model: str | None
@@ -63,14 +63,13 @@ class Replay:
         self._models = models
         self._archive = TurnArchive(client)
         self._catalogue = ExecutorCatalogue(RpcClient(client))
-        self._tools: dict[tuple[str, str, str], tuple[Tool, ...]] = {}
-        self._versions: dict[int, CompanySettings] = {}
+        self._tools: dict[tuple[str, str, str, str], tuple[Tool, ...]] = {}
+        self._versions: dict[str, dict[int, CompanySettings]] = {}
         self._prices = prices()
 
     async def turns(self) -> list[RecordedTurn]:
         """What there is to replay; raises OverrideError when there is nothing."""
         wanted = self._wanted
-        self._versions = await self._archive.settings(wanted.company)
         if wanted.conversation is not None:
             found = await self._archive.conversation(wanted.company, wanted.conversation)
             what = f"conversation {wanted.conversation}"
@@ -79,36 +78,40 @@ class Replay:
             found = await self._archive.day(wanted.company, day)
             what = day.isoformat()
         if not found:
+            where = f" in company {wanted.company}" if wanted.company else ""
             raise OverrideError(
-                f"no answered turn is recorded of {what} in company {wanted.company}: records are kept for 30 days"
+                f"no answered turn is recorded of {what}{where}: records are kept for 30 days, from the answer on"
             )
+        for company in {turn.key.company for turn in found}:
+            self._versions[company] = await self._archive.settings(company)
         return found
 
     async def one(self, turn: RecordedTurn, siblings: Sequence[RecordedTurn]) -> dict[str, Any]:
-        """One turn, compared."""
+        """One turn, compared. `siblings`: the turns of its conversation."""
         notes: list[str] = []
         settings = changed(self._settings(turn, notes), prompt=self._wanted.prompt, patch=self._wanted.patch)
         tools = await self._offered(turn, settings, notes)
         others: dict[tuple[str, str], str] = {}
         for sibling in siblings:
-            if sibling.key == turn.key and sibling is not turn:
+            if sibling is not turn:
                 others |= results_of(sibling.journal)
         outcome = await again(turn, World(settings, tools, self._models, others, self._prices))
         return {"type": "turn", **compared(turn, outcome, self._prices, notes)}
 
     def _settings(self, turn: RecordedTurn, notes: list[str]) -> CompanySettings:
-        found = self._versions.get(turn.config_version)
+        versions = self._versions[turn.key.company]
+        found = versions.get(turn.config_version)
         if found is not None:
             return found
-        if not self._versions:
+        if not versions:
             raise OverrideError(f"there is no company {turn.key.company} any more")
-        newest = max(self._versions)
+        newest = max(versions)
         notes.append(f"settings of version {turn.config_version} are gone: version {newest} was used")
-        return self._versions[newest].model_copy(update={"version": turn.config_version})
+        return versions[newest].model_copy(update={"version": turn.config_version})
 
     async def _offered(self, turn: RecordedTurn, settings: CompanySettings, notes: list[str]) -> tuple[Tool, ...]:
         asker = turn.inputs.seen.asker
-        kind = (asker.role, asker.plan, asker.language)
+        kind = (turn.key.company, asker.role, asker.plan, asker.language)
         if kind not in self._tools:
             self._tools[kind] = await self._catalogue.offered(turn.key.company, _known(asker))
         tools = self._tools[kind] if asker.principal is not None else ()
@@ -153,10 +156,13 @@ async def run(wanted: Wanted) -> int:
 
 async def _all(replay: Replay, turns: list[RecordedTurn]) -> None:
     slots = asyncio.Semaphore(AT_ONCE)
+    conversations: dict[Key, list[RecordedTurn]] = {}
+    for turn in turns:
+        conversations.setdefault(turn.key, []).append(turn)
 
     async def one(turn: RecordedTurn) -> dict[str, Any]:
         async with slots:
-            return await replay.one(turn, turns)
+            return await replay.one(turn, conversations[turn.key])
 
     tasks = [asyncio.create_task(one(turn)) for turn in turns]
     try:
@@ -177,7 +183,7 @@ def say(line: dict[str, Any]) -> None:
 def main() -> int:
     """Exit code 0: done; 1: an error line was printed."""
     parser = argparse.ArgumentParser(prog="agent.replaying", description=__doc__)
-    parser.add_argument("--company", required=True)
+    parser.add_argument("--company")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--conversation")
     what.add_argument("--day", type=date.fromisoformat)
