@@ -1,5 +1,6 @@
 """A recorded turn done again: the same decisions with the same model, to the byte; and nothing ever executed."""
 
+import copy
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -94,6 +95,15 @@ async def scene(nats_server: NatsServer) -> AsyncIterator[Scene]:
         yield Scene(setting, model, session)
 
 
+def told(request: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the model was told. A turn that went on from its stored journal tells arguments without their spaces."""
+    messages: list[dict[str, Any]] = copy.deepcopy(request["messages"])
+    for message in messages:
+        for call in message.get("tool_calls") or ():
+            call["function"]["arguments"] = json.loads(call["function"]["arguments"])
+    return messages
+
+
 async def test_with_an_unchanged_model_the_journal_is_the_same_byte_for_byte(scene: Scene) -> None:
     replies = [
         Reply(text="Let me look.", tool_calls=[PRICE, PRICE, PAGE], prompt_tokens=40),
@@ -104,14 +114,14 @@ async def test_with_an_unchanged_model_the_journal_is_the_same_byte_for_byte(sce
     await scene.stage.visitor("c1", "What is AAPL at?")
     await scene.stage.answered("c1")
     (turn,) = await scene.recorded("c1")
-    effects, asked = len(scene.stage.executor.effects), [request["messages"] for request in scene.model.asked]
+    effects, asked = len(scene.stage.executor.effects), [told(request) for request in scene.model.asked]
     assert turn.journal_bytes == await scene.last_journal("c1")
     scene.model.asked.clear()
 
     once_more = await scene.again(turn)
     assert once_more["identical"]
     assert (once_more["sameText"], once_more["sameTools"], once_more["notInRecord"]) == (True, True, [])
-    assert [request["messages"] for request in scene.model.asked] == asked
+    assert [told(request) for request in scene.model.asked] == asked
     assert len(scene.stage.executor.effects) == effects
     assert once_more["replayed"]["promptTokens"] == once_more["recorded"]["promptTokens"] == 180
 
