@@ -91,8 +91,19 @@ async def test_with_several_waiting_it_asks_which_and_understands_the_choice(nat
         assert "2. Buy 5 MSFT at market (paper)" in answer["text"]
         assert [action["id"] for action in answer["actions"]] == ["o1", "o2"]
         assert scene.copilot.decided == []
-        await say(scene, "no to MSFT")
+        answer = await say(scene, "no to MSFT")
         assert scene.copilot.decided == [("o2", "reject")]
+        assert answer["text"].endswith("Still waiting: Buy 5 AAPL at market (paper).")
+        assert [action["id"] for action in answer["actions"]] == ["o1"]
+        await say(scene, "yes")
+        assert scene.copilot.decided[1:] == [("o1", "confirm")]
+        await ordered(scene, action="o3")
+        await ordered(scene, action="o4", symbol="IBM")
+        await say(scene, "yes")
+        answer = await say(scene, "yes to all")
+        assert "Still waiting" not in answer["text"]
+        assert sorted(scene.copilot.decided[2:]) == [("o3", "confirm"), ("o4", "confirm")]
+        assert answer["actions"] == []
 
 
 async def test_what_waits_in_another_conversation_does_not_stand_in_the_way(nats_server: NatsServer) -> None:

@@ -95,7 +95,12 @@ class BusOwnCalls:
             }
         )
         reply = await self._rpc.call(market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)
-        return {"action": reply.action.to_wire()}
+        decided = {"action": reply.action.to_wire()}
+        if not arguments.get("oneOf"):
+            return decided
+        # One of several: the others go on waiting, and the next yes or no may be about them.
+        rest = [one for one in await self._waiting(key, user, asked=reply.action.id) if one.id != reply.action.id]
+        return {**decided, "rest": [one.to_wire() for one in rest]}
 
     async def _waiting(self, key: Key, user: str, asked: str | None) -> list[Action]:
         """What waits for the user's yes in this conversation, what was asked there among it; anywhere, if nothing."""

@@ -56,7 +56,7 @@ def pending_actions(journal: Journal, language: Language) -> tuple[Action, ...]:
         if isinstance(decided, dict):
             found.pop(str(cast("dict[str, Any]", decided).get("id")), None)
         # What the user is asked to choose from can be chosen by its button too.
-        for waiting in cast("list[Any]", data.get("pending") or ()):
+        for waiting in cast("list[Any]", data.get("pending") or data.get("rest") or ()):
             action = Action.model_validate(waiting)
             found.setdefault(action.id, _worded(action, language))
     return tuple(found.values())

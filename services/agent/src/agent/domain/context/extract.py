@@ -16,7 +16,7 @@ NEWEST = 24
 LOOKED_AT = 600
 """Characters of each."""
 SENTENCES = 8
-_SENTENCE = re.compile(r"[^.!?¿¡\n]+[.!?]?")
+_SENTENCE = re.compile(r"(?:[^.!?¿¡\n]|[.!](?=\S))+[.!?]?")
 _SYMBOL = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z]{2,5}(?:/[A-Z]{3,4})?)(?![A-Za-z0-9])")
 _TELLING = re.compile(
     r"\b(buy|sell|bought|sold|decid\w+|prefer\w*|strateg\w+|stop|target|risk|plan\w*|hold\w*|alert|position|"

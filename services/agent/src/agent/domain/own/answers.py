@@ -52,6 +52,10 @@ _SAY: dict[str, dict[Language, str]] = {
         "es": "Hay varias órdenes pendientes. ¿Cuál? Responde, por ejemplo, «sí a la 1», «no a la 2» o «sí a todas»:",
         "en": "Several orders are waiting. Which one? Answer, for example, “yes to 1”, “no to 2” or “yes to all”:",
     },
+    "rest": {
+        "es": "Sigue pendiente: {rest}.",
+        "en": "Still waiting: {rest}.",
+    },
     "none": {
         "es": "No hay ninguna orden pendiente de confirmar.",
         "en": "No order is waiting for your confirmation.",
@@ -168,7 +172,9 @@ def _decided(arguments: Fields, data: Fields, error: Fields, language: Language)
             kind = "expired"
         case _:
             kind = "failed"
-    return _SAY[kind][language].format(**fields)
+    told = _SAY[kind][language].format(**fields)
+    rest = "; ".join(_summary(cast("Fields", one), language) for one in data.get("rest") or ())
+    return f"{told} {_SAY['rest'][language].format(rest=rest)}" if rest else told
 
 
 def remembered(memory: Fields, language: Language) -> str:

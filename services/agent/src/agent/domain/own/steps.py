@@ -39,6 +39,7 @@ def own_step(text: str, asked: Sequence[Asked]) -> Reply | None:
                         "contentHash": one.content_hash,
                         # A bare yes is good for the only one that waits; a named one, for the one that it names.
                         "named": not sole,
+                        "oneOf": len(verdict.chosen) < len(asked),
                     },
                 )
                 for one in verdict.chosen
