@@ -113,6 +113,48 @@ async def test_a_model_is_asked_twice_and_what_it_used_is_recorded(scene: Scene)
     assert sum(one["usage"]["promptTokens"] for one in used) == 140
 
 
+async def test_a_model_that_lies_at_every_step_changes_neither_budget_nor_figures(scene: Scene) -> None:
+    lie = (
+        '{"tools": [{"tool": "create_paper_order", "tickers": ["IBM"]}, {"tool": "market_snapshot", "tickers": '
+        '["TSLA", "IBM", "IBM"]}, {"tool": "market_snapshot", "tickers": ["IBM", "MSFT"]}]}'
+    )
+    scene.model.say(
+        Rule(match="budget_per_ticker", replies=[Reply(text=lie)]),
+        Rule(match="findings", replies=[Reply(text="IBM soared 55.5%, and will double: you should buy it.")]),
+    )
+    report = (await scene.done(scene.request(use_llm=True))).report
+    assert report is not None
+    assert report["tools_used"] == [{"tool": "market_snapshot", "tickers": ["IBM", "MSFT"], "calls": 2}]
+    asked = [request.arguments["tickers"] for request in scene.stage.executor.requests]
+    assert asked == [["IBM"], ["MSFT"]]
+    assert "55.5" not in str(report)
+    assert report["summary"].startswith("Over the year to 1 March 2013")
+    assert len(report["limitations"]) >= 5
+
+
+async def test_a_choice_that_cannot_be_read_is_made_by_rule(scene: Scene) -> None:
+    scene.model.say(default=Reply(text='{"tools": [{"tool": "market_snapshot", "tickers": ["IBM"'))
+    report = (await scene.done(scene.request(use_llm=True))).report
+    assert report is not None
+    assert [(one["tool"], one["calls"]) for one in report["tools_used"]] == [
+        ("market_snapshot", 2),
+        ("fundamentals_events", 2),
+    ]
+    assert any("could not be read" in one for one in report["limitations"])
+    assert "{" not in report["summary"]
+
+
+@pytest.mark.parametrize(
+    "fault", [Reply(status=500), Reply(status=429, retry_after=60), Reply(cut_after=1, text=ROUTING)]
+)
+async def test_a_model_that_fails_is_done_without(scene: Scene, fault: Reply) -> None:
+    scene.model.say(default=fault)
+    report = (await scene.done(scene.request(use_llm=True))).report
+    assert report is not None
+    assert len(report["findings"]) == 2
+    assert any("did not answer" in one for one in report["limitations"])
+
+
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
