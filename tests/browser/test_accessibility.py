@@ -12,6 +12,7 @@ from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel
 from tests.browser.chat_page import ChatPage
 from tests.browser.visits import Scheme, Visits
+from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -65,6 +66,24 @@ async def test_axe_finds_nothing_in_a_chat_with_all_that_can_be_in_it(
     await chat.panel.get_by_role("button", name="Talk to a person").click()
     await expect(chat.panel.get_by_role("group", name="Buy 3 IBM")).to_be_visible()
     assert await violations(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_in_the_console(visits: Visits, stack: RunningStack, scheme: Scheme) -> None:
+    token, _ = await stack.visitor(page={"url": f"{stack.url}/pricing", "title": "Pricing"})
+    async with ChatClient(stack.url, token) as visitor:
+        await visitor.hello()
+        await visitor.ask("What does the Pro plan cost?")
+    page = await visits.open("/console", scheme=scheme)
+    assert await violations(page) == [], "sign-in"
+    await page.get_by_role("button", name="Admin").click()
+    for view in ("Usage", "Settings", "Inbox"):
+        await page.get_by_role("link", name=view).click()
+        await expect(page.get_by_role("heading", name=view).first).to_be_visible()
+        assert await violations(page) == [], view
+    await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+    await expect(page.locator(".thread .said")).to_have_count(2)
+    assert await violations(page) == [], "a conversation"
 
 
 async def test_every_view_of_the_console_is_whole_on_a_small_screen(visits: Visits) -> None:

@@ -67,7 +67,7 @@ function rail(who) {
       glyph(one.glyph), make("span", {}, say(one.title)))));
   const theme = button(say("theme"), () => dress(), { class: "quiet", title: say("theme") }, glyph("theme"), make("span", {}, say("theme")));
   const other = language === "en" ? "es" : "en";
-  return make("div", { class: "rail" },
+  return make("header", { class: "rail" },
     make("a", { class: "skip", href: "#stage", onclick: (event) => { event.preventDefault(); document.getElementById("stage").focus(); } }, say("skip")),
     make("p", { class: "mark" }, glyph("mark"), make("span", {}, "Nexus")),
     make("nav", { "aria-label": say("sections") }, make("ul", {}, ...links)),
