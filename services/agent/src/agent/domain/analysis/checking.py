@@ -72,7 +72,8 @@ def unsupported(text: str, findings: Sequence[Mapping[str, Any]], period: Period
         rest, spans_wrong = without_spans(rest)
         wrong += spans_wrong
         clauses = re.split(
-            r";|:(?=\s)|,(?=\s)|\s(?=(?:while|whereas|and|but|against|versus|mientras|y|pero|frente a|contra)\s)", rest
+            r";|:(?=\s)|,(?=\s)|\s(?=(?:while|whereas|and|but|against|versus|mientras|y|e|pero|frente a|contra)\s)",
+            rest,
         )
         carried = about
         for clause in clauses:

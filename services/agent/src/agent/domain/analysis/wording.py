@@ -108,5 +108,7 @@ def joined(parts: Sequence[str], language: Language) -> str:
     """a, b and c."""
     if len(parts) < 2:
         return "".join(parts)
-    last = {"es": " y ", "en": " and "}[language]
+    # Spanish says e before the sound of an i.
+    spanish = " e " if parts[-1][:1] in "iI" else " y "
+    last = {"es": spanish, "en": " and "}[language]
     return ", ".join(parts[:-1]) + last + parts[-1]
