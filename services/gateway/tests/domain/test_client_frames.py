@@ -27,6 +27,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "feedback": {"messageId": "m1", "rating": "up", "reason": "clear"},
     "handoff.request": {},
     "conversation.watch": {"conversationId": "c1"},
+    "inbox.watch": {},
     "owner.take": {"conversationId": "c1"},
     "owner.release": {"conversationId": "c1"},
 }

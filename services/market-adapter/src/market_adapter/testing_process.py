@@ -13,6 +13,9 @@ from typing import Any
 
 from runtime.testing import MongoDatabase, NatsServer, eventually
 
+START_SECONDS = 60.0
+"""A busy machine takes that long to import what signals and indicators need."""
+
 
 class Process:
     """`python -m market_adapter`, and what it logs."""
@@ -35,12 +38,12 @@ class Process:
             listening = self.logged("service.listening")
             return bool(listening) and await asyncio.to_thread(is_ready, listening[0]["port"])
 
-        await eventually(ok, deadline=20)
+        await eventually(ok, deadline=START_SECONDS)
 
     async def end(self, how: signal.Signals) -> int:
         """Sends a signal and waits for the end."""
         self.process.send_signal(how)
-        return await asyncio.wait_for(self.process.wait(), 20)
+        return await asyncio.wait_for(self.process.wait(), START_SECONDS)
 
 
 def is_ready(port: int) -> bool:
