@@ -310,6 +310,7 @@ class Drive:
         else:
             self._running_deltas().end("run.finished", {"usage": _usage(journal)})
             self._summarize(seen.asker, settings)
+            await self._knowing.tell_estimate()
         return Stored(appending.seq)
 
     def _record(self, journal: Journal, settings: CompanySettings) -> None:

@@ -21,7 +21,7 @@ from agent.turns.prompting import UNBOUNDED, Material, estimated, prompt_for
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
 from runtime.gen_ai import SPAN_CONTEXT
-from runtime.telemetry import span
+from runtime.telemetry import current_span, span
 
 _T = TypeVar("_T")
 
@@ -39,6 +39,7 @@ class Knowing:
         self.context: FullContext | None = None
         self.inputs: Inputs | None = None
         self.tools: tuple[Tool, ...] = ()
+        self._sent: tuple[Prompt, str] | None = None
 
     def begin(self, seq: int) -> "asyncio.Task[History]":
         """What was said up to `seq`, on its way: as begun before, or from now on."""
@@ -94,12 +95,18 @@ class Knowing:
             # Rules have no window, and read results whole.
             room = UNBOUNDED if model.provider == "offline" else window_of(name) or self._limits.model_window
             prompt, self.compressed = await prompt_for(material, self._ports.encoders, name, room)
-            if work.recorded:
-                counter = await self._ports.encoders.counter(name)
-                work.set_attributes(estimated(counter, prompt, self._limits.window))
-                if self.context is not None:
-                    work.set_attributes({"nexus.context.missing": self.context.missing})
+            self._sent = prompt, name
+            if self.context is not None:
+                work.set_attributes({"nexus.context.missing": self.context.missing})
         return prompt
+
+    async def tell_estimate(self) -> None:
+        """The last prompt's tokens, on the turn's span: counted when nobody waits for the answer any more."""
+        work = current_span()
+        if self._sent is not None and work.recorded:
+            prompt, name = self._sent
+            counter = await self._ports.encoders.counter(name)
+            work.set_attributes(estimated(counter, prompt, self._limits.window))
 
     def close(self) -> None:
         """Lets go of what is still on its way."""
