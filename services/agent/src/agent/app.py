@@ -21,7 +21,8 @@ from agent.adapters.companies import CHANGES, CompanyCache
 from agent.adapters.contexts import Contexts
 from agent.adapters.drivers import AgentDrivers
 from agent.adapters.encodings import Encodings
-from agent.adapters.failures import FailedTurns
+from agent.adapters.failed_turns import FailedTurns
+from agent.adapters.failures import FailureReports
 from agent.adapters.hand_offs import EndedTurns, HandOffs
 from agent.adapters.histories import Histories
 from agent.adapters.journal_store import JournalStore
@@ -134,7 +135,7 @@ class Agent:
             tools=AnalysisCalls(executor, analyses, self.companies, self.models),
             drivers=AgentDrivers(rpc, self._driven_here),
             live=self._live,
-            failures=EndedTurns(FailedTurns(publisher, DeadLetters(nats), chat), HandOffs(publisher, chat)),
+            failures=EndedTurns(FailureReports(publisher, DeadLetters(nats), chat), HandOffs(publisher, chat)),
             models=self.models,
             clock=self._clock,
             spending=spending,
@@ -209,7 +210,7 @@ class Agent:
         )
         self._completions = CompletionMethods(Completing(completion, limits))
         self._trials = TryingMethods(
-            Trying(completion, self._encodings, limits), Explaining(RecordedTurns(nats), prices())
+            Trying(completion, self._encodings, limits), Explaining(RecordedTurns(nats), prices()), FailedTurns(nats)
         )
         self._chat = chat
         self._sweep = Sweep(

@@ -1,13 +1,14 @@
-"""What the console asks of agents: settings tried before they are saved, and why an answer is as it is."""
+"""What the console asks of agents: settings tried before they are saved, why an answer is as it is, what failed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from agent.errors import BudgetSpentError, HelpRefusedError, ModelError, UnreachableError
 from agent.recording.explaining import Explaining
 from agent.trying.trying import Trying
 from contracts.errors import ErrorCode
+from contracts.failed_rpc import FAILED_TURNS, FailedTurnsReply, FailedTurnsRequest
 from contracts.trying_rpc import EXPLAIN, PROMPT, TRY, TRY_SECONDS
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
@@ -16,18 +17,28 @@ RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")
 
 
+class Failures(Protocol):
+    """Where failed turns are kept."""
+
+    async def page(self, request: FailedTurnsRequest) -> FailedTurnsReply:
+        """A page of a company's; raises UnreachableError."""
+        ...
+
+
 class TryingMethods:
     """One thin function for each method."""
 
-    def __init__(self, trying: Trying, explaining: Explaining) -> None:
+    def __init__(self, trying: Trying, explaining: Explaining, failures: Failures) -> None:
         self._trying = trying
         self._explaining = explaining
+        self._failures = failures
 
     async def serve(self, server: RpcServer) -> None:
         """Serves all of them from now on."""
         await server.serve(PROMPT, _answering(self._trying.prompt))
         await server.serve(TRY, _answering(self._trying.answer))
         await server.serve(EXPLAIN, _answering(self._explaining.explain))
+        await server.serve(FAILED_TURNS, _answering(self._failures.page))
 
 
 def _answering(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:

@@ -18,6 +18,7 @@ from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.bus import NatsBus, NatsLive
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
+from gateway.adapters.failures import BusFailures
 from gateway.adapters.identity import Identity, build_identity
 from gateway.adapters.log import SOURCE, NatsLog
 from gateway.adapters.memory import BusMemory
@@ -33,6 +34,7 @@ from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
 from gateway.chat.limits import Door
 from gateway.chat.recovery import Recovery
+from gateway.chat.replays import Replays
 from gateway.chat.session import Chat
 from gateway.handlers import HANDLERS
 from gateway.ports import Personas
@@ -162,6 +164,8 @@ def compose(
         completions=BusCompletions(rpc, StreamClient(client)),
         records=BusRecords(rpc),
         tryouts=BusTryouts(rpc, identity.principals),
+        failures=BusFailures(rpc),
+        replays=Replays(log, identity.principals, companies),
         principals=identity.principals,
         analyses=BusAnalyses(Analyses(client, SOURCE), identity.principals),
         clock=clock,

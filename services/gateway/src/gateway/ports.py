@@ -140,6 +140,10 @@ class Principals(Protocol):
         """A principal of its own, with its expiry, for somebody else to use."""
         ...
 
+    def renewed(self, principal: str, company: str) -> str | None:
+        """The same principal, valid from now on, expired or not; None when it is not ours or of another company."""
+        ...
+
     def subject(self, principal: str, company: str) -> str | None:
         """Whose principal this is, expired or not; None when it is not ours or of another company."""
         ...
@@ -203,6 +207,12 @@ class Log(Protocol):
             FenceRefused: the conversation holds something newer than `fence`.
             Unavailable: no acknowledgement within 15 s; try again with the same identity.
         """
+        ...
+
+    async def append_again(
+        self, company: str, conversation: str, fact: Fact, data: dict[str, Any], *, identity: str, fence: int
+    ) -> Stored:
+        """A fact once more at the end of its conversation: its own event and id, with `data`. Raises as `append`."""
         ...
 
 

@@ -9,7 +9,7 @@ import orjson
 from nats.aio.client import Client
 from pydantic import ValidationError
 
-from contracts import agent_rpc, completion_rpc, insight_rpc, market_rpc, memory_rpc, rpc, trying_rpc
+from contracts import agent_rpc, completion_rpc, failed_rpc, insight_rpc, market_rpc, memory_rpc, rpc, trying_rpc
 from contracts.channels import fact
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.errors import ErrorCode, FieldFault
@@ -92,6 +92,7 @@ class WritersStandIn:
         await server.serve(trying_rpc.TRY, self._try)
         await server.serve(trying_rpc.SITE_CHECK, self._check)
         await server.serve(trying_rpc.EXPLAIN, self._explain)
+        await server.serve(failed_rpc.FAILED_TURNS, self._failed)
         await self.client.flush()
 
     async def _providers(self, _: agent_rpc.ProvidersRequest) -> agent_rpc.ProvidersReply:
@@ -122,6 +123,20 @@ class WritersStandIn:
 
     async def _check(self, request: trying_rpc.SiteCheckRequest) -> trying_rpc.SiteCheckReply:
         return trying_rpc.SiteCheckReply(allowed=request.address in request.tool_config.allowed_paths)
+
+    async def _failed(self, request: failed_rpc.FailedTurnsRequest) -> failed_rpc.FailedTurnsReply:
+        """One a page, for ever: its turn is called after the company and the place that was asked for."""
+        turn = failed_rpc.FailedTurn(
+            turn_id=f"{request.company_id}-{request.before or 100}",
+            conversation_id="c1",
+            basis=7,
+            code="LLM_UNAVAILABLE",
+            detail="no model",
+            attempts=2,
+            failed_at=datetime(2026, 1, 1, tzinfo=UTC),
+            open=True,
+        )
+        return failed_rpc.FailedTurnsReply(items=[turn], before=(request.before or 100) - 1)
 
     async def _explain(self, request: trying_rpc.ExplainRequest) -> trying_rpc.ExplainReply:
         """Turns are on record unless they are called "unknown"; the provider is whom they are asked for."""

@@ -1,8 +1,9 @@
-"""Settings tried before they are saved, and turns explained, as the routes ask for them."""
+"""Settings tried before they are saved, turns explained, and turns that failed, as the routes ask for them."""
 
 from typing import Protocol
 
 from contracts.company import CompanyConfig, ToolConfig
+from contracts.failed_rpc import FailedTurnsReply
 from contracts.trying_rpc import ExplainedTurn, Language, PromptReply, SiteCheckReply, TryReply
 from gateway.ports import Caller
 
@@ -24,4 +25,12 @@ class Tryouts(Protocol):
 
     async def explain(self, company: str, conversation: str, turn: str, user: str | None) -> ExplainedTurn | None:
         """The turn of this visitor or customer; None: it is not on record."""
+        ...
+
+
+class Failures(Protocol):
+    """Turns that ended in an error."""
+
+    async def failed(self, company: str, limit: int, before: int | None) -> FailedTurnsReply:
+        """A page of the company's, newest first; raises Unavailable."""
         ...

@@ -61,6 +61,11 @@ RULES: dict[tuple[str, str], Rule] = {
     ("POST", "/v2/llm/config/{companyId}/sandbox"): Rule(frozenset({"admin"}), foreign=404, body={"question": "hi"}),
     ("POST", "/v2/llm/config/{companyId}/site-check"): Rule(frozenset({"admin"}), foreign=404, body={"address": "/x"}),
     ("GET", f"{CONVERSATION}/turns/{{turnId}}"): Rule(OPERATORS, foreign=404),
+    ("GET", "/v2/turns/failed"): Rule(OPERATORS),
+    # Nothing has failed here: what is another company's is not even looked at.
+    ("POST", "/v2/turns/failed/{turnId}/replay"): Rule(
+        frozenset({"admin"}), own=409, foreign=404, body={"conversationId": "{conversationId}"}
+    ),
     ("GET", "/v2/usage"): Rule(frozenset({"admin"})),
     ("GET", "/v2/insights"): Rule(OPERATORS),
     ("GET", "/v2/tools"): Rule(CUSTOMERS),

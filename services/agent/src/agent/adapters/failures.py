@@ -19,7 +19,7 @@ from runtime.publishing import Publisher
 SOURCE = "/nexus/agent"
 
 
-class FailedTurns:
+class FailureReports:
     """Both facts carry ids of their own, so that a repeat is recognised."""
 
     def __init__(self, publisher: Publisher, dead_letters: DeadLetters, log: ConversationLog) -> None:

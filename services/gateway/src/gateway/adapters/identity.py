@@ -1,7 +1,7 @@
 """Who is who: users' tokens, visitors' tokens, and the principals that the gateway signs (ports.Tokens, Principals)."""
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens, derive_key
 from gateway.errors import TokenExpired, TokenInvalid, Unavailable
@@ -108,6 +108,15 @@ class SignedPrincipals:
         expires = int(self._clock.now().timestamp()) + self._ttl
         principal = Principal(caller.subject, caller.role, caller.company, caller.plan, expires, conversation)
         return SignedPrincipal(self._signer.sign(principal), float(expires))
+
+    def renewed(self, principal: str, company: str) -> str | None:
+        try:
+            read = self._verifier.verify(principal, expired_too=True)
+        except InvalidToken:
+            return None
+        if read.company != company:
+            return None
+        return self._signer.sign(replace(read, exp=int(self._clock.now().timestamp()) + self._ttl))
 
     def subject(self, principal: str, company: str) -> str | None:
         try:

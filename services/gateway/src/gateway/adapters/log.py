@@ -5,7 +5,7 @@ import orjson
 from contracts.channels import ChatKind, chat, chat_msg_id, conversation_tree, parse_chat
 from contracts.envelope import CloudEvent, Wire
 from contracts.ids import derive_id
-from gateway.domain.facts import Fact, Snapshot
+from gateway.domain.facts import Fact, Json, Snapshot
 from gateway.domain.recovery import Bounds
 from gateway.errors import FenceRefused, Unavailable
 from gateway.ports import Stored
@@ -80,10 +80,21 @@ class NatsLog:
             subject=f"{company}/{conversation}",
             data=data,
         )
+        return await self._append(company, conversation, kind, event_json(event), identity, fence)
+
+    async def append_again(
+        self, company: str, conversation: str, fact: Fact, data: Json, *, identity: str, fence: int
+    ) -> Stored:
+        body = orjson.dumps({**fact.event, "data": data})
+        return await self._append(company, conversation, fact.kind, body, identity, fence)
+
+    async def _append(
+        self, company: str, conversation: str, kind: ChatKind, body: bytes, identity: str, fence: int | None
+    ) -> Stored:
         try:
             stored = await self._publisher.append(
                 chat(company, conversation, kind),
-                event_json(event),
+                body,
                 stream="CHAT",
                 msg_id=chat_msg_id(company, conversation, kind, identity),
                 fence=Fence(fence, conversation_tree(company, conversation)) if fence is not None else None,

@@ -11,6 +11,7 @@ from gateway.web import (
     company_settings,
     completions,
     conversations,
+    failed_turns,
     personal,
     personas,
     principals,
@@ -67,6 +68,7 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.include_router(company_settings.router)
     application.include_router(usage.router)
     application.include_router(tryouts.router)
+    application.include_router(failed_turns.router)
     application.include_router(tools.router)
     application.include_router(analysis.router)
     application.include_router(personal.router)

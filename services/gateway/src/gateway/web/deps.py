@@ -11,6 +11,7 @@ from gateway.analysis_ports import Analyses
 from gateway.chat.access import Access
 from gateway.chat.commands import Commands
 from gateway.chat.limits import Door
+from gateway.chat.replays import Replays
 from gateway.errors import Refused, TokenInvalid
 from gateway.ports import (
     Actions,
@@ -26,7 +27,7 @@ from gateway.ports import (
     Tools,
     Writers,
 )
-from gateway.tryout_ports import Tryouts
+from gateway.tryout_ports import Failures, Tryouts
 from runtime.clock import Clock
 
 
@@ -47,6 +48,8 @@ class Api:
     completions: Completions
     records: Records
     tryouts: Tryouts
+    failures: Failures
+    replays: Replays
     principals: Principals
     analyses: Analyses
     clock: Clock

@@ -1,0 +1,49 @@
+"""Turns that ended in a visible error, as the console lists them: asked of agents, which keep them in FACTS."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.ids import CompanyId, Id
+from contracts.rpc import Rpc
+
+MOST = 100
+"""Failed turns in one answer."""
+
+
+class FailedTurnsRequest(Wire):
+    """A company's failed turns before a place in FACTS (None: the newest)."""
+
+    company_id: CompanyId
+    limit: int = Field(default=50, ge=1, le=MOST)
+    before: int | None = Field(default=None, ge=1)
+
+
+class FailedTurn(Wire):
+    """A failed turn. `basis`: the sequence of the visitor message that it was to answer.
+
+    `open`: that message is still the newest one and has no answer, so that it can be asked again.
+    """
+
+    turn_id: Id
+    conversation_id: Id
+    basis: int = Field(ge=0)
+    code: str
+    detail: str
+    attempts: int = Field(ge=0)
+    failed_at: datetime
+    open: bool
+
+
+class FailedTurnsReply(Wire):
+    """Newest first. `before` goes on from here; None: there are no older ones."""
+
+    items: list[FailedTurn]
+    before: int | None = None
+
+
+FAILED_TURNS = Rpc("rpc.agent.turns.failed.v1", FailedTurnsRequest, FailedTurnsReply, queue="agent")
+
+METHODS: tuple[Rpc[Any, Any], ...] = (FAILED_TURNS,)

@@ -1,0 +1,73 @@
+"""A failed turn asked again: its visitor's message goes to the end of the conversation once more, as it was.
+
+It keeps its own ids, so nobody sees it twice; at its new place it is unanswered, which is all that a turn needs.
+"""
+
+from contracts.channels import ChatKind
+from contracts.errors import ErrorCode
+from contracts.events.chat import OwnerKind
+from contracts.ids import turn_id
+from gateway.domain.facts import Fact, Snapshot
+from gateway.errors import FenceRefused, Refused
+from gateway.ports import Log, Principals, Settings, Stored
+
+
+class Replays:
+    """Asks again what can still be answered."""
+
+    def __init__(self, log: Log, principals: Principals, settings: Settings) -> None:
+        self._log = log
+        self._principals = principals
+        self._settings = settings
+
+    async def replay(self, company: str, conversation: str, turn: str) -> Stored:
+        """The message's new place.
+
+        Raises:
+            Refused: CONFLICT, with why nobody would answer it, or nobody needs to.
+            Unavailable: it may or may not be stored; asking once more does no harm.
+        """
+        now = await self._log.snapshot(company, conversation)
+        message = _to_ask_again(now, company, conversation, turn)
+        await self._somebody_answers(company, now)
+        data = dict(message.data)
+        principal = data.get("principal")
+        if isinstance(principal, str):
+            # The old one may have expired, and what tools may do for the customer hangs on it.
+            renewed = self._principals.renewed(principal, company)
+            if renewed is not None:
+                data["principal"] = renewed
+        try:
+            return await self._log.append_again(
+                company, conversation, message, data, identity=f"replay-{turn}", fence=now.seq
+            )
+        except FenceRefused as error:
+            raise _conflict("something has just happened in this conversation: look at it, then try again") from error
+
+    async def _somebody_answers(self, company: str, now: Snapshot) -> None:
+        saved = await self._settings.newest(company)
+        if saved is None or not saved.config.ai_auto_response_enabled:
+            raise _conflict("the assistant is switched off: switch it on in the settings first")
+        if now.owner.get("kind") != OwnerKind.AI and not saved.config.ai_respond_with_commercial:
+            raise _conflict("a person has this conversation: return it to the AI first")
+
+
+def _to_ask_again(now: Snapshot, company: str, conversation: str, turn: str) -> Fact:
+    message = now.last.get(ChatKind.VISITOR)
+    if message is None or turn_id(company, conversation, message.seq) != turn:
+        raise _conflict("this is not the newest message any more: the visitor has written since, or it was asked again")
+    if now.unanswered:
+        raise _conflict("this message is being answered now")
+    operator = now.last.get(ChatKind.OPERATOR)
+    if operator is not None and operator.seq > message.seq:
+        raise _conflict("a person has answered this message")
+    for kind, reason in ((ChatKind.ASSISTANT, "has an answer"), (ChatKind.CANCEL, "was stopped by somebody")):
+        fact = now.last.get(kind)
+        basis = fact.data.get("basis", 0) if fact else 0
+        if isinstance(basis, int) and basis >= message.seq:
+            raise _conflict(f"this message {reason}")
+    return message
+
+
+def _conflict(message: str) -> Refused:
+    return Refused(ErrorCode.CONFLICT, message)

@@ -1,0 +1,55 @@
+"""/v2/turns/failed: turns that ended in an error, and asking one again."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from contracts.envelope import Wire
+from contracts.failed_rpc import MOST, FailedTurn
+from contracts.ids import ID_PATTERN, Id
+from gateway.web.deps import AdminDep, ApiDep, OperatorDep
+from gateway.web.problems import described
+
+router = APIRouter(prefix="/v2/turns/failed", tags=["conversations"])
+
+
+class FailedTurns(Wire):
+    """Newest first. `next`: the cursor of the older ones."""
+
+    items: list[FailedTurn]
+    next: str | None = None
+
+
+class ReplayRequest(Wire):
+    """The conversation that the turn is of."""
+
+    conversation_id: Id
+
+
+class Replayed(Wire):
+    """Where the visitor's message stands now; its answer comes in the conversation."""
+
+    conversation_id: Id
+    seq: int
+
+
+@router.get("", response_model_exclude_none=True, responses=described())
+async def list_failed_turns(
+    api: ApiDep,
+    caller: OperatorDep,
+    limit: Annotated[int, Query(ge=1, le=MOST)] = 50,
+    cursor: Annotated[str | None, Query(pattern="^[1-9][0-9]{0,17}$")] = None,
+) -> FailedTurns:
+    """The company's failed turns of the last 30 days; `open` ones can be asked again."""
+    found = await api.failures.failed(caller.company, limit, int(cursor) if cursor else None)
+    return FailedTurns(items=found.items, next=str(found.before) if found.before else None)
+
+
+@router.post("/{turnId}/replay", status_code=202, responses=described(404, 409))
+async def replay_failed_turn(
+    api: ApiDep, caller: AdminDep, turn: Annotated[str, Path(alias="turnId", pattern=ID_PATTERN)], body: ReplayRequest
+) -> Replayed:
+    """Asks the question of a failed turn again; 409 once it is answered, superseded, or somebody else's to answer."""
+    await api.access.watchable(caller, body.conversation_id)
+    stored = await api.replays.replay(caller.company, body.conversation_id, turn)
+    return Replayed(conversation_id=body.conversation_id, seq=stored.seq)
