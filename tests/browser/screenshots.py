@@ -89,13 +89,13 @@ async def _console(visits: Visits) -> None:
             await talk.click()
             await expect(page.locator(".thread .said").last).to_be_visible()
             await _take(page, f"console-conversation-{scheme}-{width}")
-            for view in ("Usage", "Settings"):
+            for view in ("Failed answers", "Usage", "Settings"):
                 await page.goto(f"{visits.url}/console")
                 await page.get_by_role("link", name=view).click()
                 await expect(page.get_by_role("heading", name=view).first).to_be_visible()
                 await page.wait_for_load_state("networkidle")
                 await page.evaluate("document.querySelectorAll('*').forEach((node) => { node.scrollTop = 0; })")
-                await _take(page, f"console-{view.lower()}-{scheme}-{width}")
+                await _take(page, f"console-{view.split()[0].lower()}-{scheme}-{width}")
             await page.close()
 
 

@@ -1,5 +1,7 @@
 """The console as a human agent uses it, beside visitors who chat over the websocket."""
 
+from typing import Any
+
 import pytest
 from playwright.async_api import Page, expect
 
@@ -11,8 +13,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script> \u202eabc 🙂'
 
 
-async def signed_in(visits: Visits, persona: str = "Agent", path: str = "/console") -> Page:
-    page = await visits.open(path)
+async def signed_in(visits: Visits, persona: str = "Agent", path: str = "/console", **options: Any) -> Page:
+    page = await visits.open(path, **options)
     await page.get_by_role("button", name=persona).click()
     await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
     return page

@@ -33,3 +33,13 @@ def test_the_pages_say_all_of_their_words() -> None:
     pages = "".join(file.read_text() for file in SITE.iterdir() if file.name.endswith(".html"))
     named_by_code = {"home", "pricing", "help", "guide", "language"}
     assert set(catalogue("en")["site"]) - set(re.findall(r"\$(\w+)", pages)) - named_by_code == set()
+
+
+def test_the_console_says_all_of_its_words_and_no_others() -> None:
+    source = "".join(file.read_text() for file in (SITE / "console").iterdir() if file.name.endswith(".js"))
+    said = set(re.findall(r'["`]([A-Za-z]\w*(?:\.\w+)*)["`]', source))
+    made = tuple(re.findall(r"say\(`(\w+_)\$\{", source))
+    parts = {"setting_", "spent_"}  # made of a field's path, and of its choices
+    words = set(catalogue("en")["console"])
+    assert {word for word in words if word not in said and not word.startswith((*made, *parts))} == set()
+    assert set(re.findall(r'say\("(\w+)"', source)) - words == set()

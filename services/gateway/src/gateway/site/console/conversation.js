@@ -9,10 +9,9 @@ import { exactly, number, say } from "./words-of.js";
 import { showWhy } from "./why.js";
 
 export class ConversationView {
-  #place; #context; #id; #thread = new Thread(); #composer; #banner; #details; #typing; #owner = null; #typingTimer = 0; #outbox = [];
+  #context; #id; #thread = new Thread(); #title = make("h1", {}, "…"); #composer; #banner; #details; #typing; #owner = null; #typingTimer = 0; #outbox = [];
 
   constructor(place, context, id) {
-    this.#place = place;
     this.#context = context;
     this.#id = id;
     this.#composer = new Composer(id, {
@@ -28,7 +27,7 @@ export class ConversationView {
     place.replaceChildren(
       make("header", { class: "head" },
         make("a", { class: "back", href: "#/inbox", "aria-label": say("backToInbox") }, glyph("back")),
-        make("h2", {}, "…"), this.#banner),
+        this.#title, this.#banner),
       make("div", { class: "body" },
         make("div", { class: "main" }, this.#thread.node, this.#typing, this.#composer.node),
         this.#details));
@@ -80,10 +79,10 @@ export class ConversationView {
   async #load() {
     try {
       const found = await get(`/v2/conversations/${encodeURIComponent(this.#id)}`);
-      this.#place.querySelector("h2").textContent = nameOf(found);
+      this.#title.textContent = nameOf(found);
       this.#describe(found);
     } catch (error) {
-      this.#place.querySelector("h2").textContent = say("conversation");
+      this.#title.textContent = say("conversation");
       this.#composer.tell(error.message);
     }
   }
@@ -141,18 +140,21 @@ export class ConversationView {
       ["messageCount", number.format(found.messageCount)],
     ].filter(([, value]) => value);
     const save = (accept, ending) => async () => {
-      const { body } = await call("GET", `/v2/conversations/${encodeURIComponent(this.#id)}/transcript`, { headers: { Accept: accept } });
+      let body;
+      try {
+        ({ body } = await call("GET", `/v2/conversations/${encodeURIComponent(this.#id)}/transcript`, { headers: { Accept: accept } }));
+      } catch (error) { this.#composer.tell(error.message); return; }
       const text = typeof body === "string" ? body : JSON.stringify(body, null, 2);
       const address = URL.createObjectURL(new Blob([text], { type: accept }));
       make("a", { href: address, download: `${this.#id}.${ending}` }).click();
       URL.revokeObjectURL(address);
     };
-    this.#details.replaceChildren(make("h3", {}, say("visitorInfo")),
+    this.#details.replaceChildren(make("h2", {}, say("visitorInfo")),
       make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(name)), make("dd", {}, String(value))])),
-      make("h3", {}, say("transcript")),
+      make("h2", {}, say("transcript")),
       make("p", { class: "row" }, button(say("asText"), save("text/plain", "txt"), { class: "small" }),
         button("JSON", save("application/json", "json"), { class: "small" })),
-      make("h3", {}, say("keys")),
+      make("h2", {}, say("keys")),
       make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["t", "keysTake"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
         .flatMap(([key, name]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, say(name))])));
   }

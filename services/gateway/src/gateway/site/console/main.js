@@ -45,20 +45,22 @@ function stop() {
 
 /* A view is {path, title, glyph, admin?, open(stage, context, rest)}; open gives {frame?, again?, end?}. */
 function show(stage, context) {
-  const [, path = "inbox", ...rest] = location.hash.split("/");
+  const [, path = "inbox", ...rest] = location.hash.split("/").map(read);
   const found = VIEWS.find((one) => one.path === path && (!one.admin || session.isAdmin)) || VIEWS[0];
   for (const link of root.querySelectorAll(".rail a")) {
     link.toggleAttribute("data-here", link.dataset.path === found.path);
     if (link.dataset.path === found.path) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  if (shown === found && view?.again) return view.again(rest.map(decodeURIComponent));
+  if (shown === found && view?.again) return view.again(rest);
   view?.end?.();
   shown = found;
   stage.replaceChildren();
   stage.scrollTop = 0;
-  view = found.open(stage, context, rest.map(decodeURIComponent)) || {};
+  view = found.open(stage, context, rest) || {};
 }
+/* A part of the address; one that is badly written stands for itself. */
+const read = (part) => { try { return decodeURIComponent(part); } catch { return part; } };
 const go = (...parts) => { location.hash = `#/${parts.map(encodeURIComponent).join("/")}`; };
 
 function rail(who) {

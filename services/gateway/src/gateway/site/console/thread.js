@@ -1,7 +1,7 @@
 /* The messages of a conversation, the answer that is being written, and what its tools do meanwhile. */
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
-import { block, blocks } from "./markdown.js";
+import { block, blocks, link } from "./markdown.js";
 import { exactly, moment, say } from "./words-of.js";
 
 export class Thread {
@@ -10,14 +10,17 @@ export class Thread {
   onStop = () => {};
   onEdit = () => {};
   #seen = new Map(); #draft = null; #turn = null; #text = ""; #tools = null;
+  // Turns that are over: what still comes of one (signs and facts have no common order) begins no draft anew.
+  #over = new Set();
 
   reset() {
     this.#seen.clear();
+    this.#over.clear();
     this.#endDraft();
     this.node.replaceChildren();
   }
   add(message, mine = "") {
-    if (this.#turn && message.turnId === this.#turn) this.#endDraft();
+    if (message.turnId) this.stopped(message.turnId);
     const row = this.#row(message, mine);
     const known = this.#seen.get(message.id);
     if (known) known.replaceWith(row);
@@ -37,6 +40,7 @@ export class Thread {
   /* ---------------------------------------------------------------- the running answer */
   begin(turnId) {
     this.#endDraft();
+    this.#over.delete(turnId);
     this.#turn = turnId;
     this.#text = "";
     this.#tools = make("p", { class: "doing" }, say("thinks"));
@@ -51,6 +55,7 @@ export class Thread {
     this.bottom();
   }
   delta(frame) {
+    if (this.#over.has(frame.turnId)) return;
     if (this.#turn !== frame.turnId) this.begin(frame.turnId);
     if (frame.deltaSeq === 0) this.#text = "";
     this.#text += frame.delta;
@@ -64,7 +69,10 @@ export class Thread {
   tool(frame) {
     if (this.#tools && frame.turnId === this.#turn) this.#tools.textContent = frame.label || frame.tool;
   }
-  stopped(turnId) { if (turnId === this.#turn) this.#endDraft(); }
+  stopped(turnId) {
+    this.#over.add(turnId);
+    if (turnId === this.#turn) this.#endDraft();
+  }
   get running() { return this.#turn; }
 
   bottom() {
@@ -83,8 +91,8 @@ export class Thread {
 
   #row(message, mine) {
     const { role } = message;
-    const who = role === "operator" ? message.name || (message.operatorId === mine ? say("you") : say("short_operator")) : say(`by_${role}`);
     if (role === "system") return make("li", { class: "notice", "data-id": message.id }, message.text);
+    const who = role === "operator" ? message.name || (message.operatorId === mine ? say("you") : say("short_operator")) : say(`by_${role}`);
     const why = role === "assistant" && message.turnId
       && button("", () => this.onWhy(message), { class: "small quiet", title: say("why") }, glyph("why"), say("why"));
     return make("li", { class: `said ${role}`, "data-id": message.id },
@@ -93,6 +101,6 @@ export class Thread {
       ...(message.actions || []).map((action) => make("p", { class: "action", "data-action": action.id },
         action.summary, " ", make("span", { class: "state" }, say(`action_${action.state}`)))),
       message.citations?.length > 0 && make("p", { class: "sources" }, glyph("file"),
-        ...message.citations.flatMap((page, index) => [index ? ", " : "", make("a", { href: page.url, target: "_blank", rel: "noopener noreferrer" }, page.title || page.url)])));
+        ...message.citations.flatMap((page, index) => [index ? ", " : "", link(page.url, [page.title || page.url], page.title || page.url)])));
   }
 }

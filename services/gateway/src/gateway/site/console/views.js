@@ -1,6 +1,7 @@
 /* What the console shows, in the order of its rail. One entry here is all that a new view needs. */
+import { failedView } from "./failed.js";
 import { inboxView } from "./inbox.js";
 import { settingsView } from "./settings.js";
 import { usageView } from "./usage.js";
 
-export const VIEWS = [inboxView, usageView, settingsView];
+export const VIEWS = [inboxView, failedView, usageView, settingsView];

@@ -1,6 +1,7 @@
 /* Why an answer is as it is: what its turn asked, read and cost. */
 import { get } from "./api.js";
 import { make, button } from "./dom.js";
+import { link } from "./markdown.js";
 import { money, number, say, span } from "./words-of.js";
 
 export async function showWhy(conversation, message) {
@@ -30,7 +31,7 @@ function described(turn) {
     make("p", {}, make("b", {}, one.tool), " ", make("span", { class: one.success ? "good" : "bad" }, one.success ? say("worked") : one.code || say("failed")),
       " ", make("small", {}, `${number.format(Math.round(one.ms))} ms${one.cached ? `, ${say("fromCache")}` : ""}`)),
     make("pre", { tabindex: "0" }, JSON.stringify(one.arguments, null, 2))));
-  const pages = (turn.citations || []).map((page) => make("li", {}, make("a", { href: page.url, target: "_blank", rel: "noopener noreferrer" }, page.title || page.url)));
+  const pages = (turn.citations || []).map((page) => make("li", {}, link(page.url, [page.title || page.url], page.title || page.url)));
   return [
     make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(`why_${name}`)), make("dd", {}, value)])),
     make("h3", {}, say("why_tools")), calls.length ? make("ol", { class: "calls" }, ...calls) : make("p", {}, say("noTools")),

@@ -1,0 +1,108 @@
+"""Answers as the console sees them come: stopped, taken over while they are written, failed and asked again."""
+
+import uuid
+
+import pytest
+from playwright.async_api import Page, expect
+
+from agent.scripted_model.script import Reply, Rule
+from agent.scripted_model.server import ScriptedModel
+from tests.browser.test_console import a_visitor, signed_in
+from tests.browser.test_running_answers import QUICKLY, SLOWLY
+from tests.browser.visits import Visits
+from tests.support.chat_client import ChatClient
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def opened(visits: Visits, visitor: ChatClient, persona: str = "Agent") -> Page:
+    """The visitor's conversation in an agent's browser, its line up."""
+    page = await signed_in(visits, persona)
+    await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+    await expect(page.locator(".banner button")).to_be_visible()
+    return page
+
+
+async def test_a_draft_is_seen_stopped_and_taken_over_and_nobody_is_spoken_over(
+    scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
+) -> None:
+    model.say(default=QUICKLY)
+    async with await a_visitor(scripted_stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("Hello")
+        page = await opened(scripted_visits, visitor)
+        model.say(default=SLOWLY)
+        await visitor.say("Tell me a long story")
+        draft = page.locator(".said.draft")
+        await expect(draft).to_contain_text("word3")
+        await draft.get_by_role("button", name="Stop").click()
+        await expect(page.get_by_text("The answer was stopped.")).to_be_visible()
+        await expect(draft).to_have_count(0)
+        await visitor.say("Another one, please")
+        await expect(draft).to_contain_text("word3")
+        await draft.get_by_role("button", name="Take over with this draft").click()
+        await expect(page.get_by_text("You answer").first).to_be_visible()
+        await expect(draft).to_have_count(0)
+        field = page.get_by_label("Your message")
+        # The text so far is theirs to go on with.
+        assert (await field.input_value()).startswith("word0 word1")
+        await field.fill("A person tells it.")
+        await page.keyboard.press("Control+Enter")
+        said = await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "operator")
+        assert said["message"]["text"] == "A person tells it."
+        model.say(default=QUICKLY)
+        last = await visitor.say("Thank you")
+        await expect(page.locator(".thread .said.visitor").last).to_contain_text("Thank you")
+        answers = visitor.messages("assistant")
+        assert [one["text"] for one in answers] == ["A quick answer."]
+        assert answers[0]["seq"] < last["seq"]
+
+
+async def test_two_agents_in_one_conversation_agree_who_answers(
+    scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
+) -> None:
+    model.say(default=QUICKLY)
+    async with await a_visitor(scripted_stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("Hello")
+        one = await opened(scripted_visits, visitor)
+        two = await opened(scripted_visits, visitor, "Admin")
+        await one.keyboard.press("t")
+        await expect(one.locator(".banner")).to_contain_text("You answer")
+        await expect(two.locator(".banner")).to_contain_text("answers")
+        await expect(two.locator(".banner")).not_to_contain_text("The AI answers")
+        await two.keyboard.press("t")
+        await expect(two.locator(".banner")).to_contain_text("You answer")
+        await expect(one.locator(".banner")).not_to_contain_text("You answer")
+        await two.keyboard.press("t")
+        for page in (one, two):
+            await expect(page.locator(".banner")).to_contain_text("The AI answers")
+
+
+async def test_a_failed_answer_is_listed_and_asked_again_when_the_model_is_back(
+    scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
+) -> None:
+    question = f"Are you there {uuid.uuid4().hex[:6]}?"
+    model.say(Rule(match=question, replies=[Reply(status=503)], again=True), default=QUICKLY)
+    async with await a_visitor(scripted_stack) as visitor:
+        await visitor.hello()
+        await visitor.say(question)
+        await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "system")
+        page = await signed_in(scripted_visits, "Admin")
+        await page.get_by_role("link", name="Failed answers").click()
+        link = f'a[href="#/inbox/{visitor.conversation}"]'
+        failed = page.locator(".failures li", has=page.locator(link))
+        await expect(failed).to_contain_text("No model could answer")
+        model.say(default=Reply(text="Yes, I am back."))
+        await failed.get_by_role("button", name="Ask again").click()
+        await expect(failed).to_contain_text("Asked again")
+        answer = await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "assistant")
+        assert answer["message"]["text"] == "Yes, I am back."
+        await page.get_by_role("button", name="Refresh").click()
+        await expect(failed).to_contain_text("Settled since")
+        await expect(failed.get_by_role("button", name="Ask again")).to_have_count(0)
+        await failed.get_by_role("link", name="Show the conversation").click()
+        # Asked twice, it is one message.
+        await expect(page.locator(".thread .said.visitor")).to_have_count(1)
+        await expect(page.locator(".thread .said.assistant")).to_contain_text("Yes, I am back.")

@@ -1,0 +1,126 @@
+"""The console for everybody: axe finds nothing in any view, light or dark, wide or narrow; hostile texts stay text."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from tests.browser.test_accessibility import violations
+from tests.browser.test_console import a_visitor, signed_in
+from tests.browser.visits import Scheme, Visits
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+EVIL = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script> \u202eabc'
+SIZES = {"wide": (1280, 800), "narrow": (390, 780)}
+FAILED = {
+    "turnId": "t1",
+    "conversationId": "c1",
+    "basis": 1,
+    "code": "LLM_UNAVAILABLE",
+    "detail": EVIL + "x" * 2000,
+    "attempts": 3,
+    "failedAt": "2026-01-05T12:00:00Z",
+    "open": True,
+}
+
+
+async def clean(page: Page, where: str) -> None:
+    """Nothing for axe to find, nothing ran, nothing sticks out."""
+    assert await violations(page) == [], where
+    assert await page.evaluate("window.hacked") is None, where
+    assert await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), where
+    # What scrolls sideways does so on purpose: code and tables.
+    assert await page.evaluate(
+        "document.querySelector('main').scrollWidth <= document.querySelector('main').clientWidth"
+    )
+
+
+async def failures(route: Route) -> None:
+    """A page with one that can be asked again, and one that cannot."""
+    await route.fulfill(json={"items": [FAILED, {**FAILED, "turnId": "t2", "code": EVIL, "open": False}]})
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_in_any_view(visits: Visits, stack: RunningStack, scheme: Scheme, size: str) -> None:
+    page = await visits.open("/console", scheme=scheme, size=SIZES[size])
+    await clean(page, "sign-in")
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        answer = await visitor.ask("What does the Pro plan cost?")
+        await visitor.send_frame("feedback", messageId=answer["id"], rating="down", reason=EVIL)
+        await visitor.say(EVIL)
+        await visitor.send_frame("handoff.request")
+        await visitor.wait_for("owner.changed")
+        page = await signed_in(visits, "Admin", scheme=scheme, size=SIZES[size])
+        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        await expect(row).to_contain_text("waits")
+        await clean(page, "inbox")
+        await page.get_by_role("button", name="Stuck").click()
+        await expect(page.get_by_text("Nothing here.")).to_be_visible()
+        await clean(page, "empty inbox")
+        await page.get_by_role("button", name="All", exact=True).click()
+        await row.click()
+        await page.get_by_role("button", name="Suggest replies").click()
+        await expect(page.locator(".offer")).to_have_count(3)
+        await clean(page, "conversation")
+        await page.get_by_role("button", name="Why this answer").first.click()
+        await expect(page.get_by_role("dialog").get_by_text("fetch_page")).to_be_visible()
+        await clean(page, "why")
+        await page.keyboard.press("Escape")
+    await page.route("**/v2/turns/failed?*", failures)
+    for view, heading in (("usage", "Usage"), ("settings", "Settings"), ("failed", "Failed answers")):
+        await page.locator(f'.rail a[data-path="{view}"]').click()
+        await expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+        await page.wait_for_load_state("networkidle")
+        await clean(page, view)
+    await expect(page.get_by_text("No model could answer")).to_be_visible()
+    await expect(page.get_by_role("button", name="Ask again")).to_have_count(1)
+    await page.locator('.rail a[data-path="settings"]').click()
+    await page.get_by_role("button", name="Switch off").click()
+    await expect(page.get_by_role("dialog")).to_be_visible()
+    await clean(page, "kill switch")
+
+
+async def test_what_tools_pages_and_names_say_is_text(visits: Visits, stack: RunningStack) -> None:
+    """Names, titles and arguments as a hostile service could send them."""
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("What does the Pro plan cost?")
+        page = await signed_in(visits)
+
+        async def turn(route: Route) -> None:
+            call = {"callId": "c", "tool": EVIL, "arguments": {EVIL: EVIL}, "success": False, "code": EVIL, "ms": 1}
+            pages = [{"url": "javascript:window.hacked=1", "title": EVIL}, {"url": "https://a.example/b", "title": ""}]
+            usage = {"promptTokens": 1, "completionTokens": 1}
+            common = {"turnId": "t", "outcome": "answered", "model": EVIL, "provider": EVIL, "usage": usage}
+            numbers = {"configVersion": 1, "latencyMs": 1, "attempts": 1, "discarded": 1}
+            await route.fulfill(json={**common, **numbers, "calls": [call], "citations": pages, "offered": []})
+
+        async def named(route: Route) -> None:
+            found = await route.fetch()
+            body = await found.json()
+            body["visitor"] |= {"name": EVIL, "page": {"url": "https://a.example/b", "title": EVIL}}
+            await route.fulfill(response=found, json=body)
+
+        await page.route("**/turns/*", turn)
+        await page.route(f"**/v2/conversations/{visitor.conversation}", named)
+        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await expect(page.get_by_role("heading", name="onerror")).to_contain_text("<script>")
+        await page.get_by_role("button", name="Why this answer").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog.locator(".calls")).to_contain_text("<script>")
+        assert await dialog.get_by_role("link").evaluate_all("(all) => all.map((one) => one.href)") == [
+            "https://a.example/b"
+        ]
+        await clean(page, "why")
+        assert await page.locator("#console img, dialog img").count() == 0
+
+
+async def test_no_script_of_the_console_makes_markup_of_text() -> None:
+    folder = Path(__file__).parents[2] / "services/gateway/src/gateway/site/console"
+    source = "".join(file.read_text() for file in folder.glob("*.js"))
+    for name in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
+        assert name not in source
