@@ -16,9 +16,11 @@ from jwt.algorithms import RSAAlgorithm
 from pydantic import SecretStr
 
 from gateway.adapters.identity import build_identity
+from gateway.ports import Caller
 from gateway.testing import ChatClient, run_gateway
 from gateway.testing_http import Http, assert_problem
 from runtime.clock import FakeClock
+from runtime.principals import PrincipalVerifier
 from runtime.settings import TokenSettings
 from runtime.testing import NatsServer
 
@@ -119,3 +121,18 @@ async def test_a_key_set_may_change_its_keys_while_the_gateway_runs(
         del published["k1"]
         await clock.advance(301)
         assert (await status(old), await status(new)) == (401, 200)
+
+
+async def test_a_principal_is_renewed_for_the_same_person_alone() -> None:
+    clock = FakeClock()
+    settings = TokenSettings(jwt_secret=SecretStr("a" * 40), principal_key=SecretStr("b" * 40))
+    principals = build_identity(settings, 3600, clock).principals
+    caller = Caller(subject="ana", role="user", company="acme", plan="pro", expires=0)
+    old = principals.sign(caller, "c1", "es")
+    await clock.advance(settings.principal_ttl * 2)
+    new = principals.renewed(old, "acme")
+    assert new is not None
+    verified = PrincipalVerifier(settings, clock).verify(new)
+    assert (verified.sub, verified.role, verified.plan, verified.conversation) == ("ana", "user", "pro", "c1")
+    assert principals.renewed(old, "other") is None
+    assert principals.renewed("nonsense", "acme") is None
