@@ -46,6 +46,7 @@ def _script(model: ScriptedModel) -> None:
     model.say(
         Rule(match="Pro plan", replies=[page, PLAN], again=True),
         Rule(match="IBM done", replies=[bars, TREND], again=True),
+        Rule(match="Lima", replies=[Reply(status=503)], again=True),
         Rule(match="Buy 3", replies=[order, ORDER], again=True),
     )
 
@@ -78,16 +79,20 @@ async def _chats(visits: Visits, stack: RunningStack) -> None:
 
 
 async def _console(visits: Visits) -> None:
-    """After the chats: the inbox holds their conversations."""
+    """After the chats: the inbox holds their conversations, and one of a visitor whom no model answered."""
+    chat = await visits.chat("/help")
+    await chat.say("Do you have an office in Lima?")
+    await expect(chat.panel.get_by_text("the model is not available")).to_be_visible()
     for scheme in SCHEMES:
         for width, size in SIZES.items():
             page = await visits.open("/console", scheme=scheme, size=size)
             await page.get_by_role("button", name="Admin").click()
-            talk = page.locator(".talks a").first
+            talk = page.locator(".talks a", has_text="Here is the ticket").first
             await expect(talk).to_be_visible()
             await _take(page, f"console-inbox-{scheme}-{width}")
             await talk.click()
             await expect(page.locator(".thread .said").last).to_be_visible()
+            await expect(page.locator(".head h1")).not_to_have_text("…")
             await _take(page, f"console-conversation-{scheme}-{width}")
             for view in ("Failed answers", "Usage", "Settings"):
                 await page.goto(f"{visits.url}/console")
