@@ -43,8 +43,13 @@ async def test_64_parallel_turns_pass_the_companys_budget_by_less_than_one_reser
             assert answered == len(model.asked)
             assert 0 < answered * USED < LIMIT + LARGEST
             # What was reserved and not used is free again: the budget is used up, or nearly.
-            again, _ = await _answers(stack.facts()["urls"]["nats"])
-            assert LIMIT <= (answered + again) * USED < LIMIT + LARGEST
+            # Reservations of turns that run side by side may leave room that only the next ones use.
+            for _ in range(LIMIT // USED):
+                more, _ = await _answers(stack.facts()["urls"]["nats"])
+                answered += more
+                if not more:
+                    break
+            assert LIMIT <= answered * USED < LIMIT + LARGEST
         finally:
             await asyncio.to_thread(stack.stop)
 

@@ -1,4 +1,4 @@
-"""What memory and the market keep of a user, and what a company used (ports.Records)."""
+"""What memory and the market keep of a user, and what a company used (record_ports.Records)."""
 
 from datetime import date
 from typing import Any

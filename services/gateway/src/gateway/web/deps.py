@@ -21,12 +21,12 @@ from gateway.ports import (
     Memory,
     Personas,
     Principals,
-    Records,
     Settings,
     Tokens,
     Tools,
     Writers,
 )
+from gateway.record_ports import Records
 from gateway.tryout_ports import Failures, Tryouts
 from runtime.clock import Clock
 

@@ -57,7 +57,10 @@ export class NexusChat extends HTMLElement {
   }
   #begin() {
     if (this.chat.identity.kept.here("open")) this.toggle(true, false);
-    else if (this.isOpen || this.chat.pressing) this.chat.net.open();
+    else if (this.isOpen || this.chat.pressing) {
+      if (this.isOpen) this.chat.identity.kept.setHere("open", "yes");
+      this.chat.net.open();
+    }
   }
 
   toggle(open = !this.isOpen, focus = true) {
