@@ -30,8 +30,9 @@ class Inboxes:
         self._changed: dict[str, dict[str, None]] = {}
 
     def watch(self, caller: Caller, socket: Listener) -> None:
-        """The socket hears of its company's conversations from now on."""
+        """The socket hears of its company's conversations from now on; what changed before, its list has to tell."""
         self._watching.setdefault(caller.company, set()).add(socket)
+        socket.push(server_frames.inbox_changed([]))
 
     def leave(self, caller: Caller, socket: Listener) -> None:
         """The socket is gone."""

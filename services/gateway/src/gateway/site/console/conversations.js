@@ -1,7 +1,7 @@
 /* The inbox's list as the server has it: read a page at a time, read anew when something in it has changed. */
 import { get } from "./api.js";
 
-const PAUSE = 700, PAGE = 50;
+const PAUSE = 700, LATER = 5_000, PAGE = 50;
 
 export class Conversations {
   items = [];
@@ -12,10 +12,10 @@ export class Conversations {
   waiting = 0;
   onChange = () => {};
   onCount = () => {};
-  #timer = 0; #reading = false; #again = false; #ended = false; #pages = 1;
+  #timer = 0; #late = 0; #reading = false; #again = false; #ended = false; #pages = 1;
 
   start() { this.refresh(); }
-  end() { this.#ended = true; clearTimeout(this.#timer); }
+  end() { this.#ended = true; clearTimeout(this.#timer); clearTimeout(this.#late); }
 
   /* state: null (all), ai, needs_human, stuck, mine */
   choose(state) {
@@ -32,7 +32,13 @@ export class Conversations {
     this.#pages += 1;
     this.refresh();
   }
-  frame(frame) { if (frame.type === "inbox.changed") this.#soon(); }
+  /* Read soon, and once more later: on a busy day the list is a moment behind what was told. */
+  frame(frame) {
+    if (frame.type !== "inbox.changed") return;
+    this.#soon();
+    clearTimeout(this.#late);
+    this.#late = setTimeout(() => this.refresh(), LATER);
+  }
 
   /* One reading at a time; what changes during one is read after it. */
   async refresh() {
