@@ -21,7 +21,7 @@ class ServiceBroker(NatsBroker):
     def __init__(self, client: Callable[[], Client], *, consuming: Consuming) -> None:
         super().__init__(
             middlewares=[consuming.middleware],
-            logger=logging.getLogger("faststream"),
+            logger=_logger(),
             log_level=logging.DEBUG,
             graceful_timeout=15.0,
         )
@@ -41,3 +41,15 @@ def broker_for(
     """A broker and its consumers for a service; `client` is asked for the connection when the broker starts."""
     consuming = Consuming(service, inbox_prefix)
     return ServiceBroker(client, consuming=consuming), consuming
+
+
+def _logger() -> logging.Logger:
+    logger = logging.getLogger("faststream")
+    logger.addFilter(is_news)
+    return logger
+
+
+def is_news(record: logging.LogRecord) -> bool:
+    """False for a pull that ended in silence: FastStream asks again at once, and calls that an error."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not (isinstance(error, TimeoutError) and "retrying" in record.getMessage())
