@@ -37,7 +37,7 @@ class ContextRequest(Wire):
     role: str = "user"
     plan: str = "free"
     name: str | None = Field(default=None, max_length=200)
-    language: str | None = Field(default=None, max_length=35, description="of the principal or the page; es if none")
+    language: str | None = Field(default=None, max_length=35, description="of message, page or principal; es if none")
     text: str = Field(default="", max_length=8000)
     up_to_seq: int = Field(ge=0)
     after_seq: int = Field(default=0, ge=0)

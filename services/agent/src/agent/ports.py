@@ -25,7 +25,9 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who wrote the newest message. `principal`: compact JWS to pass on; None: an anonymous visitor."""
+    """Who wrote the newest message. `principal`: compact JWS to pass on; None: an anonymous visitor. `language`: of
+    the message; where it does not show, of the page, or of the principal.
+    """
 
     principal: str | None
     role: str

@@ -32,6 +32,7 @@ ORDER: dict[str, Any] = {
     "action_id": "act-1",
     "status": "pending_confirmation",
     "content_hash": "h",
+    "summary": "Buy 10 IBM at market (paper)",
     "order": {
         "symbol": "IBM",
         "side": "buy",

@@ -17,10 +17,12 @@ CREATE = ScriptedCall(name="create_paper_order", arguments={"symbol": "AAPL", "q
 ORDER = Rule(match="buy", replies=[Reply(tool_calls=[CREATE]), Reply(text="Shall I?")], again=True)
 
 
-async def ordered(scene: Stage, conversation: str = "c1", action: str = "o1", symbol: str = "AAPL") -> None:
+async def ordered(
+    scene: Stage, conversation: str = "c1", action: str = "o1", symbol: str = "AAPL", summary: str | None = None
+) -> None:
     """An order that the newest answer asks a yes for."""
     before = len(await scene.answers(conversation))
-    scene.executor.offer("create_paper_order", scene.copilot.order(action, symbol))
+    scene.executor.offer("create_paper_order", scene.copilot.order(action, symbol, summary))
     await scene.visitor(conversation, "buy 5", principal=ANA)
     await scene.answered(conversation, before + 1)
     await scene.idle()
@@ -38,20 +40,21 @@ async def say(scene: Stage, text: str, conversation: str = "c1", locale: str = "
 @pytest.mark.parametrize(
     ("word", "locale", "decision", "told"),
     [
-        ("yes", "en", "confirm", "Confirmed: Buy 5 AAPL at market (paper). The order is working"),
-        ("sí, dale", "es", "confirm", "Confirmado: Comprar 5 AAPL a mercado (simulado). La orden está en curso"),
-        ("no, thanks", "en", "reject", "Rejected: Buy 5 AAPL at market (paper). Nothing was placed."),
-        ("cancelar", "es", "reject", "Rechazado: Comprar 5 AAPL a mercado (simulado). No se ha enviado nada."),
+        ("yes", "en", "confirm", "Confirmed: {}. The order is working"),
+        ("sí, dale", "es", "confirm", "Confirmado: {}. La orden está en curso"),
+        ("sí, dale", "en", "confirm", "Confirmado: {}. La orden está en curso"),
+        ("no, thanks", "en", "reject", "Rejected: {}. Nothing was placed."),
+        ("cancelar", "es", "reject", "Rechazado: {}. No se ha enviado nada."),
     ],
 )
 async def test_a_plain_word_decides_and_no_model_is_asked(
     nats_server: NatsServer, word: str, locale: str, decision: str, told: str
 ) -> None:
     async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
-        await ordered(scene)
+        await ordered(scene, summary="Comprar 5 AAPL a mercado (simulado)")
         asked = len(model.asked)
         answer = await say(scene, word, locale=locale)
-        assert answer["text"].startswith(told)
+        assert answer["text"].startswith(told.format("Comprar 5 AAPL a mercado (simulado)"))
         assert scene.copilot.decided == [("o1", decision)]
         assert answer["actions"] == []
         assert len(model.asked) == asked

@@ -59,16 +59,19 @@ async def test_an_order_that_waits_for_a_yes_comes_with_the_answer_as_the_tool_t
         "status": "pending_confirmation",
         "order": order,
         "estimate": {"price": 200.0, "amount": 600.0, "cash_after": 99400.0, "currency": "USD"},
+        "summary": "Comprar 3 IBM a mercado (simulado)",
         "content_hash": "ab12",
         "expires_at": "2026-01-01T13:00:00Z",
     }
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         scene.executor.offer("create_paper_order", made)
-        await scene.visitor("c1", "compra 3 IBM", locale="es")
+        await scene.visitor("c1", "quiero comprar 3 IBM", locale="en")
         (answer,) = await scene.answered("c1")
         (action,) = answer["actions"]
         assert (action["id"], action["kind"], action["state"]) == ("o1", "paper_order", "pending")
-        assert action["summary"] == "Comprar 3 IBM a mercado (simulado)"
+        assert action["summary"] == made["summary"]
+        # The tool words it in the language of the call, which is the message's own and not the page's.
+        assert [request.language for request in scene.executor.requests] == ["es"]
         assert action["details"]["contentHash"] == "ab12"
         assert action["expiresAt"] == made["expires_at"]
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, cast
 
 import orjson
 
+from agent.domain.offline.reading import language_of
 from agent.domain.own.asked import Asked, asked_in
 from agent.domain.turn.log import Fact, FactKind, Ownership, view_of
 from agent.errors import UnreachableError
@@ -138,17 +139,18 @@ class JetStreamChatLog:
         else:
             role, plan, user = proven.role, proven.plan, proven.sub
             language = language or proven.language
+        text = _text(data.get("text")) or ""
         asker = Asker(
             principal=principal,
             role=role,
             plan=plan,
             user=user,
-            language=_language(language),
+            language=language_of(text, _language(language)),
             page_url=_text(page.get("url")),
             page_title=_text(page.get("title")),
             funnel_stage=_text(data.get("funnelStage")),
         )
-        return asker, _text(data.get("text")) or ""
+        return asker, text
 
     def _proven(self, principal: str, key: Key) -> Identity | None:
         """Who signed, if it is good for this conversation; otherwise the writer is an anonymous visitor."""

@@ -73,7 +73,7 @@ class Completing:
             journal = with_reply(journal, replace(reply, calls=mine), last=False)
             journal = with_results(journal, await self._results(request, journal, asker, ours))
         journal = with_reply(journal, reply, last=True)
-        actions = pending_actions(journal, language)
+        actions = pending_actions(journal)
         if actions:
             speech.text(waiting_text(actions, language))
             speech.finish_reply()

@@ -14,18 +14,6 @@ ORDER_TOOL = "create_paper_order"
 CANCEL_TOOL = "cancel_paper_order"
 KIND = "paper_order"
 _PENDING = "pending_confirmation"
-_SIDES: dict[str, dict[Language, str]] = {
-    "buy": {"es": "Comprar", "en": "Buy"},
-    "sell": {"es": "Vender", "en": "Sell"},
-}
-_TYPES: dict[str, dict[Language, str]] = {
-    "market": {"es": "a mercado", "en": "at market"},
-    "limit": {"es": "límite {limit}", "en": "limit {limit}"},
-    "stop": {"es": "stop {stop}", "en": "stop {stop}"},
-    "stop_limit": {"es": "stop {stop} límite {limit}", "en": "stop {stop} limit {limit}"},
-}
-_PAPER: dict[Language, str] = {"es": "simulado", "en": "paper"}
-
 _WAITING: dict[Language, tuple[str, str]] = {
     "es": ("Pendiente de tu confirmación:", "No se ejecuta nada hasta que lo confirmes en el chat."),
     "en": ("Waiting for your confirmation:", "Nothing is placed until you confirm it in the chat."),
@@ -34,16 +22,16 @@ _WAITING: dict[Language, tuple[str, str]] = {
 Fields = Mapping[str, Any]
 
 
-def pending_actions(journal: Journal, language: Language) -> tuple[Action, ...]:
-    """What the turn has asked for and not taken back, in order, each once; `details` as the market-adapter tells them
-    (decimals in strings), with the estimate beside.
+def pending_actions(journal: Journal) -> tuple[Action, ...]:
+    """What the turn has asked for and not taken back, in order, each once; words and `details` as the market-adapter
+    tells them (decimals in strings), with the estimate beside.
     """
     found: dict[str, Action] = {}
     for call in journal.calls:
         data = data_of(call.result)
         if call.tool == ORDER_TOOL and data.get("status") == _PENDING:
             try:
-                action = _order_action(data, language)
+                action = _order_action(data)
             except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError):
                 # Not what the market-adapter answers: the welcome lists what waits, from its source.
                 continue
@@ -58,7 +46,7 @@ def pending_actions(journal: Journal, language: Language) -> tuple[Action, ...]:
         # What the user is asked to choose from can be chosen by its button too.
         for waiting in cast("list[Any]", data.get("pending") or data.get("rest") or ()):
             action = Action.model_validate(waiting)
-            found.setdefault(action.id, _worded(action, language))
+            found.setdefault(action.id, action)
     return tuple(found.values())
 
 
@@ -68,22 +56,7 @@ def waiting_text(actions: Sequence[Action], language: Language) -> str:
     return f"{before} {'; '.join(action.summary for action in actions)}. {after}"
 
 
-def _worded(action: Action, language: Language) -> Action:
-    try:
-        return action.model_copy(update={"summary": summary_of(action.details, language)})
-    except KeyError:
-        return action
-
-
-def summary_of(details: Fields, language: Language) -> str:
-    """An order in words, from an action's details; raises KeyError when they are no order's."""
-    terms = _TYPES[details["orderType"]][language].format(
-        limit=details.get("limitPrice"), stop=details.get("stopPrice")
-    )
-    return f"{_SIDES[details['side']][language]} {details['quantity']} {details['symbol']} {terms} ({_PAPER[language]})"
-
-
-def _order_action(data: Fields, language: Language) -> Action:
+def _order_action(data: Fields) -> Action:
     order, estimate = data["order"], data["estimate"]
     limit, stop = _plain(order.get("limit_price")), _plain(order.get("stop_price"))
     quantity = _plain(order["quantity"])
@@ -112,7 +85,7 @@ def _order_action(data: Fields, language: Language) -> Action:
             "id": data["action_id"],
             "kind": KIND,
             "state": ActionState.PENDING,
-            "summary": summary_of(details, language),
+            "summary": data["summary"],
             "details": details,
             "expires_at": data["expires_at"],
         }

@@ -46,15 +46,16 @@ class CopilotSide:
         await server.serve(market_rpc.ACTION_DECIDE, self._decide)
         await server.serve(market_rpc.ACTIONS_PENDING, self._pending)
 
-    def order(self, action_id: str, symbol: str = "AAPL", **details: Any) -> dict[str, Any]:
+    def order(self, action_id: str, symbol: str = "AAPL", summary: str | None = None, **details: Any) -> dict[str, Any]:
         """A pending order, and what create_paper_order answers when it makes it."""
         fields = {"symbol": symbol, "side": "buy", "orderType": "market", "quantity": "5", "status": "pending"}
         fields["conversationId"] = "c1"
+        summary = summary or f"Buy 5 {symbol} at market (paper)"
         self.actions[action_id] = Action(
             id=action_id,
             kind="paper_order",
             state=ActionState.PENDING,
-            summary=f"buy 5 {symbol}",
+            summary=summary,
             details={**fields, "contentHash": f"hash-{action_id}", **details},
         )
         return {
@@ -62,6 +63,7 @@ class CopilotSide:
             "status": "pending_confirmation",
             "order": {"symbol": symbol, "side": "buy", "order_type": "market", "quantity": 5.0},
             "estimate": {"price": 10.0, "amount": 50.0, "cash_after": 99_950.0, "currency": "USD"},
+            "summary": summary,
             "content_hash": f"hash-{action_id}",
             "expires_at": "2030-01-01T00:00:00Z",
         }

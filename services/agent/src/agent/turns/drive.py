@@ -290,7 +290,7 @@ class Drive:
             journal=journal,
             text=_failure(journal, settings, seen.asker) if code else journal.answer or "",
             citations=() if code else citations(journal),
-            actions=() if code else pending_actions(journal, seen.asker.language),
+            actions=() if code else pending_actions(journal),
             charts=() if code else charts(journal),
             config_version=settings.version,
             code=code,

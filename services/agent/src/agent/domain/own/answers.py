@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
-from agent.domain.actions import summary_of
 from agent.domain.own.steps import DECIDE, FORGET, READ, REMEMBER
 from agent.domain.prompt.copilot_words import WORDS
 from agent.domain.prompt.layers import Language
@@ -154,12 +153,12 @@ def _decided(arguments: Fields, data: Fields, error: Fields, language: Language)
         waiting = [cast("Fields", one) for one in data["pending"]]
         if not waiting:
             return _SAY["none"][language]
-        lines = [f"{number}. {_summary(one, language)}" for number, one in enumerate(waiting, start=1)]
+        lines = [f"{number}. {one['summary']}" for number, one in enumerate(waiting, start=1)]
         return "\n".join([_SAY["which"][language], *lines])
     action: Fields = data["action"]
     details: Fields = action.get("details") or {}
     status, wanted = str(details.get("status") or ""), arguments.get("decision")
-    fields = {"summary": _summary(action, language), "status": status, "reason": _reason(details, language)}
+    fields = {"summary": action["summary"], "status": status, "reason": _reason(details, language)}
     match action.get("state"):
         case "confirmed" if wanted == "reject":
             kind = "too_late"
@@ -173,7 +172,7 @@ def _decided(arguments: Fields, data: Fields, error: Fields, language: Language)
         case _:
             kind = "failed"
     told = _SAY[kind][language].format(**fields)
-    rest = "; ".join(_summary(cast("Fields", one), language) for one in data.get("rest") or ())
+    rest = "; ".join(cast("Fields", one)["summary"] for one in data.get("rest") or ())
     return f"{told} {_SAY['rest'][language].format(rest=rest)}" if rest else told
 
 
@@ -196,14 +195,6 @@ def remembered(memory: Fields, language: Language) -> str:
     if not lines:
         return _SAY["nothing"][language]
     return "\n".join([_SAY["known"][language], *lines, _SAY["correct"][language]])
-
-
-def _summary(action: Fields, language: Language) -> str:
-    details: Fields = action.get("details") or {}
-    try:
-        return summary_of(details, language)
-    except (KeyError, TypeError):
-        return str(action.get("summary") or action.get("id"))
 
 
 def _reason(details: Fields, language: Language) -> str:
