@@ -80,12 +80,16 @@ class SiteCheckReply(Wire):
 
 
 class ExplainRequest(Wire):
-    """One turn of a conversation, whose visitor or customer is `user_id` (none: nobody was known)."""
+    """One turn of a conversation, whose visitor or customer is `user_id` (none: nobody was known).
+
+    `answered_at`: when its answer was stored, near which its record is.
+    """
 
     company_id: CompanyId
     conversation_id: Id
     turn_id: Id
     user_id: str | None = None
+    answered_at: datetime
 
 
 class ExplainedCall(Wire):

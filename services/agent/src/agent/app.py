@@ -32,9 +32,9 @@ from agent.adapters.models import configured
 from agent.adapters.newest import NewestFacts
 from agent.adapters.own_calls import BusOwnCalls
 from agent.adapters.price_table import prices
-from agent.adapters.recorded_turns import RecordedTurns
 from agent.adapters.tool_calls import ToolRequests
 from agent.adapters.tool_details import ExecutorTools
+from agent.adapters.turn_archive import TurnArchive
 from agent.adapters.turn_records import TurnRecords
 from agent.adapters.usage_facts import UsageBook
 from agent.analysis.driving import Analyst
@@ -210,7 +210,7 @@ class Agent:
         )
         self._completions = CompletionMethods(Completing(completion, limits))
         self._trials = TryingMethods(
-            Trying(completion, self._encodings, limits), Explaining(RecordedTurns(nats), prices()), FailedTurns(nats)
+            Trying(completion, self._encodings, limits), Explaining(TurnArchive(nats), prices()), FailedTurns(nats)
         )
         self._chat = chat
         self._sweep = Sweep(

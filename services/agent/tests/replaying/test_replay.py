@@ -209,6 +209,25 @@ async def test_a_conversation_is_found_without_its_company_and_among_its_day(sce
     assert await archive.day("other", day) == []
 
 
+async def test_one_turn_is_found_by_whom_it_was_for_and_when_it_was_answered(scene: Scene) -> None:
+    for text in ("one", "two"):
+        await scene.stage.visitor("c1", text, principal="visitor/free/visitor-9")
+        await scene.stage.answered("c1", len(scene.stage.told("run.finished")) + 1)
+        await scene.stage.idle()
+    first, second = await scene.recorded("c1", 2)
+    archive, answered = TurnArchive(scene.stage.nats), datetime.fromtimestamp(second.finished_at, UTC)
+
+    async def found(user: str | None, turn: str, at: datetime = answered) -> RecordedTurn | None:
+        return await archive.turn(COMPANY, user, turn, at)
+
+    assert await found("visitor-9", first.journal.turn_id) == first
+    assert await found("visitor-9", second.journal.turn_id) == second
+    assert await found("visitor-8", second.journal.turn_id) is None
+    assert await found(None, second.journal.turn_id) is None
+    assert await found("visitor-9", "unknown") is None
+    assert await found("visitor-9", second.journal.turn_id, answered + timedelta(hours=1)) is None
+
+
 async def test_a_record_holds_no_principal(scene: Scene) -> None:
     await scene.stage.visitor("c1", "hello", principal="visitor/free/visitor-9")
     await scene.stage.answered("c1")

@@ -80,6 +80,7 @@ class WritersStandIn:
     client: Client
     error: RpcError | None = None
     suggested: list[agent_rpc.SuggestRequest] = field(default_factory=list[agent_rpc.SuggestRequest])
+    explained: list[trying_rpc.ExplainRequest] = field(default_factory=list[trying_rpc.ExplainRequest])
     improved: list[agent_rpc.ImproveRequest] = field(default_factory=list[agent_rpc.ImproveRequest])
 
     async def start(self) -> None:
@@ -139,9 +140,8 @@ class WritersStandIn:
         return failed_rpc.FailedTurnsReply(items=[turn], before=(request.before or 100) - 1)
 
     async def _explain(self, request: trying_rpc.ExplainRequest) -> trying_rpc.ExplainReply:
-        """Turns are on record unless they are called "unknown"; the provider is whom they are asked for."""
-        if request.turn_id == "unknown":
-            return trying_rpc.ExplainReply()
+        """Every turn is on record; the provider is whom it is asked for."""
+        self.explained.append(request)
         turn = trying_rpc.ExplainedTurn(
             turn_id=request.turn_id,
             outcome="answered",

@@ -1,5 +1,6 @@
 """Settings tried before they are saved, turns explained, and turns that failed, as the routes ask for them."""
 
+from datetime import datetime
 from typing import Protocol
 
 from contracts.company import CompanyConfig, ToolConfig
@@ -23,8 +24,10 @@ class Tryouts(Protocol):
         """Whether fetch_page may read the address."""
         ...
 
-    async def explain(self, company: str, conversation: str, turn: str, user: str | None) -> ExplainedTurn | None:
-        """The turn of this visitor or customer; None: it is not on record."""
+    async def explain(
+        self, company: str, conversation: str, turn: str, user: str | None, answered_at: datetime
+    ) -> ExplainedTurn | None:
+        """The turn of this visitor or customer that was answered then; None: it is not on record."""
         ...
 
 

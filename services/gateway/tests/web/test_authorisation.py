@@ -8,15 +8,18 @@ from typing import Any
 import pytest
 from nats.aio.client import Client
 
+from contracts.ids import turn_id
 from contracts.memory_rpc import LongTermMemory
 from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from gateway.openapi import document
-from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
+from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
 from gateway.testing_http import Http
 from gateway.testing_services import RecordsStandIn
 from runtime.rpc import RpcServer
 
 SECRET = "known-to-acme-alone"
+BASIS = 1
+"""Of the one answer in each conversation."""
 OPERATORS = frozenset({"commercial", "admin"})
 CUSTOMERS = frozenset({"user", "service"})
 PEOPLE = frozenset({"visitor", "user", "commercial", "admin"})
@@ -109,6 +112,7 @@ async def conversations(
         async with ChatClient(gateway.url) as client:
             made[role] = (await client.hello(token))["conversationId"]
             await client.say(SECRET)
+        await AgentStandIn(nats_client, "acme", made[role]).answer(BASIS, SECRET)
         memory.known_conversations[made[role]] = conversation_view(made[role], "acme", subject)
 
     async def no_tools(_: CatalogueRequest) -> CatalogueReply:
@@ -126,7 +130,7 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
     where = {
         "conversationId": conversation,
         "actionId": "a1",
-        "turnId": "t1",
+        "turnId": turn_id("acme", conversation, BASIS),
         "analysisId": "a1",
         "companyId": "acme",
         "name": "no.such.tool",

@@ -1,11 +1,15 @@
 """Settings tried before they are saved; answers explained."""
 
+from datetime import timedelta
+
 import pytest
+from nats.aio.client import Client
 
 from contracts.errors import ErrorCode
-from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
+from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
 from gateway.testing_http import Http, assert_problem
 from gateway.testing_services import SettingsStandIn, WritersStandIn
+from runtime.direct import DirectReader
 from runtime.errors import RpcError
 
 CONFIG = "/v2/llm/config/acme"
@@ -48,14 +52,26 @@ async def test_what_cannot_be_saved_cannot_be_tried(
 
 
 async def test_an_answer_is_explained_for_whom_it_was(
-    http: Http, gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, writers: WritersStandIn
+    http: Http,
+    gateway: GatewayUnderTest,
+    nats_client: Client,
+    tokens: TokenMaker,
+    memory: MemoryStandIn,
+    writers: WritersStandIn,
 ) -> None:
     async with ChatClient(gateway.url) as ana:
         talk = (await ana.hello(tokens.user("ana")))["conversationId"]
-        await ana.say("hello")
+        asked = await ana.say("hello")
     memory.known_conversations[talk] = conversation_view(talk, "acme", "ana")
-    agent = tokens.user("ben", "commercial")
-    status, body, _ = await http("GET", f"/v2/conversations/{talk}/turns/t1", token=agent)
-    assert (status, body["turnId"], body["provider"]) == (200, "t1", "ana")
-    assert_problem(await http("GET", f"/v2/conversations/{talk}/turns/unknown", token=agent), 404, "NOT_FOUND")
-    assert_problem(await http("GET", f"/v2/conversations/{talk}/turns/t1", token=tokens.user("ana")), 403, "FORBIDDEN")
+    answering = AgentStandIn(nats_client, "acme", talk)
+    stored = await answering.answer(asked["seq"], "hello, Ana")
+    human = tokens.user("ben", "commercial")
+    path = f"/v2/conversations/{talk}/turns"
+    status, body, _ = await http("GET", f"{path}/{answering.turn}", token=human)
+    assert (status, body["turnId"], body["provider"]) == (200, answering.turn, "ana")
+    (request,) = writers.explained
+    fact = await DirectReader(nats_client, "CHAT").at(stored.seq)
+    assert fact is not None
+    assert abs(request.answered_at - fact.time) < timedelta(seconds=1)
+    assert_problem(await http("GET", f"{path}/unknown", token=human), 404, "NOT_FOUND")
+    assert_problem(await http("GET", f"{path}/{answering.turn}", token=tokens.user("ana")), 403, "FORBIDDEN")

@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import AsyncIterator
-from datetime import date
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import orjson
@@ -22,12 +22,16 @@ from contracts.ids import NOBODY, is_id
 from contracts.rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import CHAT, FACTS
 from runtime.direct import DirectReader, StoredFact
-from runtime.errors import RpcError
+from runtime.errors import ReadFailed, RpcError
 from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 
 PAGE = 256
+RECORDED_WITHIN = timedelta(seconds=5)
+"""The clocks of two servers may differ by so much."""
+NEAR = 50
+"""Turns of one person that are looked through: a record is stored a moment after its answer."""
 
 
 class TurnArchive:
@@ -48,6 +52,23 @@ class TurnArchive:
             if found:
                 return found
         return []
+
+    async def turn(self, company: str, user: str | None, turn_id: str, answered_at: datetime) -> RecordedTurn | None:
+        """One turn of a visitor or customer; None: it is not on record (any more).
+
+        Raises:
+            UnreachableError: the stream cannot be read.
+        """
+        subject = channels.fact(TYPE, company, user if user and is_id(user) else None)
+        try:
+            batch = await self._facts.batch_since(subject, answered_at - RECORDED_WITHIN, NEAR)
+        except ReadFailed as error:
+            raise UnreachableError(f"the records of turns cannot be read: {error}") from error
+        for fact in batch.facts:
+            # Told apart before it is taken apart: a record can be large.
+            if turn_id.encode() in fact.event and (found := recorded_turn(fact.event)).journal.turn_id == turn_id:
+                return found
+        return None
 
     async def day(self, company: str | None, day: date) -> list[RecordedTurn]:
         """The turns of a company, or of all, that began on a day (UTC), conversation by conversation, oldest first."""

@@ -15,7 +15,7 @@ from contracts.trying_rpc import ExplainedCall, ExplainedTurn, ExplainReply, Exp
 class Recorded(Protocol):
     """Where records are."""
 
-    async def find(self, company: str, user: str | None, turn_id: str) -> RecordedTurn | None:
+    async def turn(self, company: str, user: str | None, turn_id: str, answered_at: datetime) -> RecordedTurn | None:
         """The record of a turn; raises UnreachableError."""
         ...
 
@@ -29,7 +29,7 @@ class Explaining:
 
     async def explain(self, request: ExplainRequest) -> ExplainReply:
         """The turn; raises UnreachableError."""
-        found = await self._recorded.find(request.company_id, request.user_id, request.turn_id)
+        found = await self._recorded.turn(request.company_id, request.user_id, request.turn_id, request.answered_at)
         if found is None or found.key.conversation != request.conversation_id:
             return ExplainReply()
         return ExplainReply(turn=explained(found, self._prices))

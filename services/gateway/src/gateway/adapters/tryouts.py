@@ -1,5 +1,7 @@
 """Settings tried before they are saved, and turns explained (ports.Tryouts)."""
 
+from datetime import datetime
+
 from contracts import trying_rpc
 from contracts.company import CompanyConfig, ToolConfig
 from gateway.adapters.asking import ask
@@ -35,10 +37,10 @@ class BusTryouts:
         return await ask(self._client, trying_rpc.SITE_CHECK, request)
 
     async def explain(
-        self, company: str, conversation: str, turn: str, user: str | None
+        self, company: str, conversation: str, turn: str, user: str | None, answered_at: datetime
     ) -> trying_rpc.ExplainedTurn | None:
         request = trying_rpc.ExplainRequest(
-            company_id=company, conversation_id=conversation, turn_id=turn, user_id=user
+            company_id=company, conversation_id=conversation, turn_id=turn, user_id=user, answered_at=answered_at
         )
         return (await ask(self._client, trying_rpc.EXPLAIN, request)).turn
 

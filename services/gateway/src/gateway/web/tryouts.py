@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError
 from contracts.company import CompanyConfig
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode, FieldFault
-from contracts.ids import ID_PATTERN
+from contracts.ids import ID_PATTERN, answer_id
 from contracts.merge_patch import merged
 from contracts.trying_rpc import ExplainedTurn, PromptReply, SiteCheckReply, TryReply
 from gateway.errors import Refused, not_found
@@ -78,8 +78,11 @@ async def explain_turn(
     """What an answer was made of: model, settings, tools, pages, tokens, cost, time. Kept for 30 days."""
     await api.access.watchable(caller, conversation)
     view = await api.memory.conversation(caller.company, conversation)
-    user = view.visitor.id if view is not None else None
-    found = await api.tryouts.explain(caller.company, conversation, turn, user)
+    answer = await api.memory.message(caller.company, conversation, answer_id(turn))
+    found = None
+    if answer is not None:
+        user = view.visitor.id if view is not None else None
+        found = await api.tryouts.explain(caller.company, conversation, turn, user, answer.created_at)
     if found is None:
         raise not_found("record of this turn")
     return found
