@@ -15,6 +15,7 @@ from contracts.errors import ErrorCode, ToolCode
 from contracts.events.fact import CompanyConfigChanged
 from contracts.events.tool import ToolCallCompleted
 from contracts.rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServiceRequest, tool_service
+from contracts.streams import STREAMS
 from runtime.errors import RpcError
 from runtime.publishing import Publisher
 from runtime.rpc import RpcClient, RpcServer
@@ -329,6 +330,11 @@ async def test_an_answer_is_never_sent_into_the_trees_of_nexus(nats_client: Clie
 )
 def test_where_answers_may_be_sent(subject: str, fine: bool):
     assert is_reply_subject(subject) is fine
+
+
+@pytest.mark.parametrize("subject", [subject for stream in STREAMS for subject in stream.subjects])
+def test_an_answer_can_never_land_in_a_stream(subject: str):
+    assert not is_reply_subject(subject.replace("*", "x").replace(">", "x"))
 
 
 async def test_the_catalogue_shows_each_caller_their_own_tools(nats_client: Client, valkey_server: ValkeyServer):

@@ -16,6 +16,7 @@ from contracts.errors import ErrorCode, ToolCode
 from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import derive_id, is_id, uuid7
 from contracts.rpc import CatalogueReply, CatalogueRequest
+from contracts.streams import STREAMS
 from contracts.tools_rpc import ToolDetailsReply, ToolDetailsRequest
 from runtime.errors import InvalidToken, PublishFailed, RpcError
 from runtime.gen_ai import SPAN_TOOL, TOOL_CALL, TOOL_NAME
@@ -46,9 +47,7 @@ COMPLETED = "tools.call.completed.v1"
 _LOG_DEADLINE = 5.0
 _LOG_TRIES = 5
 _REPLY_SUBJECT = re.compile(r"[^\s.*>$][^\s.*>]*(?:\.[^\s.*>]+)*")
-_OWN_TREES = frozenset(
-    ("chat", "turn", "tools", "live", "rpc", "dlq", "company", "memory", "usage", "feedback", "action", "alert")
-) | {"order", "analysis"}
+_OWN_TREES = frozenset(subject.partition(".")[0] for stream in STREAMS for subject in stream.subjects) | {"live", "rpc"}
 """Where Nexus's own facts and methods live: an answer that a caller asks for must never become one of them."""
 
 
