@@ -179,6 +179,15 @@ async def test_a_deleted_alert_does_not_fire(desk: Watch) -> None:
     assert desk.heard.facts == {}
 
 
+async def test_an_alert_that_cannot_be_dealt_with_holds_up_nobody_else(desk: Watch) -> None:
+    nonsense = replace(alert(">=", "1"), id="0", symbol="A,B", created_at=datetime(2020, 1, 1, tzinfo=UTC))
+    await desk.store.add(nonsense)
+    fired = await desk.create()
+    await desk.bars()
+    await desk.bars()
+    assert [one.id for one in (await desk.alarms.untold(ANN)).alerts] == [fired]
+
+
 async def test_an_alert_that_fired_while_the_bus_was_away_is_announced_later(desk: Watch) -> None:
     await desk.create()
     desk.heard.away = True

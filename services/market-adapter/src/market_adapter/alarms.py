@@ -29,6 +29,8 @@ class Alarms:
                 await self._look(alert)
             except MarketError as error:
                 self._log.warning("alerts.no_news", symbol=alert.symbol, reason=error.reason)
+            except Exception as error:  # one alert that cannot be dealt with must not hold up everybody after it
+                self._log.warning("alerts.alert_waits", alert=alert.id, error=str(error) or type(error).__name__)
         for alert in await self._store.unannounced():
             await self._sink.tell(alert.owner, _fact(alert, self._provider.source))
             await self._store.announced(alert.id)

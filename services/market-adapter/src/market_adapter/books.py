@@ -69,8 +69,11 @@ class Books:
     async def attend(self) -> None:
         """Every account in which something is due, brought up to date, and what is untold told."""
         for owner in await self._store.attention(self._wall.now(), self._provider.now()):
-            await self.current(owner)
-            await self._tell(owner, (await self._store.load(owner)).outbox)
+            try:
+                await self.current(owner)
+                await self._tell(owner, (await self._store.load(owner)).outbox)
+            except Exception as error:  # one account that cannot be dealt with must not hold up everybody after it
+                self._log.warning("paper.account_waits", owner=str(owner), error=str(error) or type(error).__name__)
 
     async def _news(self, account: Account) -> dict[str, News]:
         found: dict[str, News] = {}
@@ -117,7 +120,7 @@ class Books:
                 told.add((fact.kind, fact.key))
         except PublishFailed as error:
             self._log.warning("paper.fact_waits", owner=str(owner), error=str(error))
-        while told:
+        for _ in range(TRIES if told else 0):
             account = await self._store.load(owner)
             left = tuple(fact for fact in account.outbox if (fact.kind, fact.key) not in told)
             if left == account.outbox or await self._store.save(replace(account, outbox=left)):

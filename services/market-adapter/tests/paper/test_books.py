@@ -15,7 +15,7 @@ from contracts.market_rpc import ActionDecideRequest, UserRef
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.books import KEPT
 from market_adapter.domain.bars import Split
-from market_adapter.domain.paper.account import OPENING_CASH, Owner
+from market_adapter.domain.paper.account import OPENING_CASH, Account, Owner, Position
 from market_adapter.domain.paper.orders import FINAL, OrderState
 from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
 from market_adapter.testing_desk import ANN, Desk, market
@@ -288,6 +288,19 @@ async def test_a_fact_waits_until_the_bus_is_back() -> None:
     await desk.books.attend()
     await desk.books.attend()
     assert desk.heard.times == 2  # the decision and the fill, once each
+
+
+async def test_an_account_that_cannot_be_dealt_with_holds_up_nobody_else() -> None:
+    desk = Desk(market("100", "100"))
+    spoilt = Owner("demo", "aaa")
+    nonsense = Position("A,B", Decimal(1), Decimal(1), FIRST_DAY)
+    desk.memory.accounts[str(spoilt)] = Account(spoilt, positions={"A,B": nonsense}, version=1)
+    order = await desk.order()
+    await desk.decide(order)
+    await desk.bars()
+    stored = desk.memory.accounts[str(ANN)].order(order)
+    assert stored is not None
+    assert stored.state is OrderState.FILLED
 
 
 async def test_many_replicas_fill_an_order_once(store: MongoAccounts) -> None:
