@@ -1,5 +1,7 @@
 """The direction signal: nothing from later gets in, and what is told is what was measured."""
 
+from datetime import datetime, timedelta
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,10 @@ from market_adapter.domain.signals.prediction import (
     predict,
     walk_forward,
 )
-from market_adapter.testing import bars_of
+from market_adapter.errors import MarketError
+from market_adapter.testing import ScriptedProvider, bars_of
+from market_adapter.tools.shapes import SymbolArguments
+from market_adapter.tools.signals import FeatureArguments, SignalTools
 
 
 def walk(seed: int, count: int = 1700, drift: float = 0.0) -> Series:
@@ -116,3 +121,25 @@ def test_the_measure_counts_all_blocks_but_the_first() -> None:
     assert 0 < accuracy < 1
     assert 0 < base < 1
     assert 0 < brier < 0.5
+
+
+class RunningSession(ScriptedProvider):
+    """A market in the middle of its newest session."""
+
+    def now(self) -> datetime:
+        return super().now() - timedelta(hours=1)
+
+
+async def test_a_session_that_still_runs_is_no_part_of_a_prediction() -> None:
+    closes = (100 + np.cumsum(np.random.default_rng(5).normal(0, 0.5, 1701))).tolist()
+    bars = bars_of(closes)
+    asked = SymbolArguments(symbol="IBM")
+    yesterday = SignalTools(ScriptedProvider({"IBM": bars}, today=1700))
+    market = RunningSession({"IBM": bars}, today=1701)
+    today = SignalTools(market)
+    found = await today.get_ml_signals(asked)
+    assert found == await yesterday.get_ml_signals(asked)
+    assert found.as_of <= market.now()
+    running = f"IBM-{bars[1700].session:%Y%m%d}-h{HORIZON}-v1"
+    with pytest.raises(MarketError, match="no prediction"):
+        await today.get_ml_features(FeatureArguments(symbol="IBM", prediction_id=running))

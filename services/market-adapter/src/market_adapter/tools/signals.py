@@ -79,7 +79,7 @@ class SignalTools:
 
     async def get_ml_signals(self, asked: SymbolArguments) -> SignalData:
         """The direction over the next sessions, with what such predictions have been worth."""
-        history = await self._provider.daily_history(asked_symbol(asked.symbol), BARS)
+        history = _last(await self._closed(asked_symbol(asked.symbol), BARS + 1), BARS)
         found = await self._prediction(history)
         return SignalData(
             symbol=history.symbol.name,
@@ -100,11 +100,11 @@ class SignalTools:
         """What a prediction was made of."""
         symbol = asked_symbol(asked.symbol)
         session = _session_of(symbol, asked.prediction_id)
-        history = await self._provider.daily_history(symbol, BARS + SPARE)
-        until = tuple(bar for bar in history.bars if bar.session <= session)[-BARS:]
+        history = await self._closed(symbol, BARS + SPARE)
+        until = tuple(bar for bar in history.bars if bar.session <= session)
         if not until or until[-1].session != session:
             raise UnknownPredictionError(symbol.name, _unknown(asked.prediction_id))
-        then = replace(history, bars=until, splits=tuple(one for one in history.splits if one.on <= session))
+        then = _last(replace(history, bars=until), BARS)
         found = await self._prediction(then)
         return FeaturesData(
             symbol=symbol.name,
@@ -117,6 +117,14 @@ class SignalTools:
             as_of=then.last.end,
         )
 
+    async def _closed(self, symbol: Symbol, limit: int) -> History:
+        """Sessions that are over: what the running one will be nobody knows, and its id must mean one thing."""
+        history = await self._provider.daily_history(symbol, limit)
+        closed = tuple(bar for bar in history.bars if bar.end <= self._provider.now())
+        if not closed:
+            raise NoDataError(symbol.name, f"{symbol} has no session yet that is over")
+        return replace(history, bars=closed)
+
     async def _prediction(self, history: History) -> Prediction:
         key = prediction_id(history.symbol, history.last.session)
         async with self._one_at_a_time:
@@ -128,6 +136,12 @@ class SignalTools:
                 if len(self._made) > KEPT:
                     self._made.popitem(last=False)
             return self._made[key]
+
+
+def _last(history: History, count: int) -> History:
+    """The last bars, and the splits that were known by then."""
+    bars = history.bars[-count:]
+    return replace(history, bars=bars, splits=tuple(one for one in history.splits if one.on <= bars[-1].session))
 
 
 def prediction_id(symbol: Symbol, session: date) -> str:
