@@ -266,6 +266,10 @@ async def test_what_a_source_does_not_have_is_said_and_nobody_stands_in(live: Li
     assert await reason(live.fundamentals(BTC)) == "no_data"
 
 
+async def test_an_exchange_that_nobody_knows_is_a_setting_to_correct() -> None:
+    assert await reason(CryptoExchange("nonesuch").bars(BTC, Timeframe.H1, 5)) == "not_configured"
+
+
 @pytest.mark.parametrize(("status", "wanted"), [(429, "rate_limited"), (404, "no_data")])
 async def test_refusals_are_told_apart(live: LiveProvider, script: Script, status: int, wanted: str) -> None:
     script.status = status

@@ -9,7 +9,7 @@ from typing import Any
 from contracts.symbols import Symbol
 from market_adapter.domain.bars import Bar, History
 from market_adapter.domain.timeframes import Timeframe
-from market_adapter.errors import MarketError, NoDataError, ProviderDownError, RateLimitedError
+from market_adapter.errors import MarketError, NoDataError, NotConfiguredError, ProviderDownError, RateLimitedError
 
 MOST = 720
 """Bars that one question brings (Kraken's limit)."""
@@ -26,7 +26,7 @@ class CryptoExchange:
 
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
         """The last bars; the newest may not have closed. Volume in units of the base, rounded up."""
-        exchange = self._loaded()
+        exchange = self._loaded(symbol)
         try:
             await exchange.load_markets()
             if symbol.name not in exchange.markets:
@@ -46,11 +46,14 @@ class CryptoExchange:
         if self._exchange is not None:
             await self._exchange.close()
 
-    def _loaded(self) -> Any:
+    def _loaded(self, symbol: Symbol) -> Any:
         if self._exchange is None:
             library: Any = import_module("ccxt.async_support")
-            kind = getattr(library, self.name)
-            self._exchange = kind({"enableRateLimit": True, "timeout": 8000, **self._overrides})
+            if self.name not in library.exchanges:
+                raise NotConfiguredError(
+                    symbol.name, f"ccxt knows no exchange {self.name!r}: set NEXUS_CRYPTO_EXCHANGE to one that it knows"
+                )
+            self._exchange = getattr(library, self.name)({"enableRateLimit": True, "timeout": 8000, **self._overrides})
         return self._exchange
 
     def _as_market_error(self, symbol: Symbol, error: Exception) -> MarketError:
