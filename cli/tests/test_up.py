@@ -84,21 +84,40 @@ async def test_with_parent_the_stack_stops_when_the_program_that_started_it_is_k
     await eventually(all_gone([*supervisor, *started]), deadline=10)
 
 
+async def keep_one(nexus: Nexus) -> int:
+    """Stores a message; its sequence."""
+    client = await connect(nexus)
+    await jetstream(client).add_stream(name="KEPT", subjects=["kept.>"])  # pyright: ignore[reportUnknownMemberType]
+    acknowledged = await jetstream(client).publish("kept.one", b"still here")
+    await client.close()
+    return acknowledged.seq
+
+
+async def kept(nexus: Nexus, seq: int) -> bytes | None:
+    client = await connect(nexus)
+    message = await jetstream(client).get_msg("KEPT", seq)
+    await client.close()
+    return message.data
+
+
 async def test_data_survives_a_kill_and_a_restart(nexus: Nexus) -> None:
     with nexus.up(*SERVERS) as process:
-        client = await connect(nexus)
-        await jetstream(client).add_stream(name="KEPT", subjects=["kept.>"])  # pyright: ignore[reportUnknownMemberType]
-        acknowledged = await jetstream(client).publish("kept.one", b"still here")
-        await client.close()
+        seq = await keep_one(nexus)
         secrets = (nexus.data / "secrets.json").read_text()
         process.send_signal(signal.SIGKILL)
         process.wait()
     with nexus.up(*SERVERS):
-        client = await connect(nexus)
-        message = await jetstream(client).get_msg("KEPT", acknowledged.seq)
-        await client.close()
-        assert message.data == b"still here"
+        assert await kept(nexus, seq) == b"still here"
         assert (nexus.data / "secrets.json").read_text() == secrets
+
+
+async def test_streams_of_the_time_before_the_bus_had_users_are_found_again(nexus: Nexus) -> None:
+    with nexus.up(*SERVERS):
+        seq = await keep_one(nexus)
+    streams = nexus.data / "nats" / "jetstream"
+    (streams / "NEXUS").rename(streams / "$G")
+    with nexus.up(*SERVERS):
+        assert await kept(nexus, seq) == b"still here"
 
 
 async def test_a_server_that_is_killed_comes_back_on_the_same_address(nexus: Nexus) -> None:

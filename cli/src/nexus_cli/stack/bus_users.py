@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nexus_cli.stack.services import SERVICES
 
+ACCOUNT = "NEXUS"
 OPERATOR = "operator"
 USERS = (*SERVICES, OPERATOR)
 _CONF = Path(__file__).with_name("nats.conf")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nexus_cli.stack import handshakes
-from nexus_cli.stack.bus_users import OPERATOR, accounts, server_environment
+from nexus_cli.stack.bus_users import ACCOUNT, OPERATOR, accounts, server_environment
 from nexus_cli.stack.errors import StackError
 from nexus_cli.stack.ports import HOST
 from nexus_cli.stack.program import Program, Stage
@@ -47,6 +47,10 @@ def _nats(directory: Path, passwords: Mapping[str, str]) -> Program:
 
     def before_start() -> None:
         directory.mkdir(exist_ok=True)
+        # Streams of the time before the bus had users are those of its one nameless account, and would not be found.
+        nameless, ours = directory / "jetstream" / "$G", directory / "jetstream" / ACCOUNT
+        if nameless.exists() and not ours.exists():
+            nameless.rename(ours)
         # The streams' size limits are reservations, and the server refuses a stream once they exceed three quarters
         # of the free disk; on a laptop the disk itself is limit enough.
         config.write_text(f"jetstream {{ max_file_store: 1TB }}\n{accounts()}")
