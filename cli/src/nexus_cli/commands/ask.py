@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import signal
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,9 +53,11 @@ def ask(
     names = _tickers(query, tickers)
     if chart is not None and chart.suffix.lower() != _SVG:
         misuse(f"--chart writes SVG: name the file {chart.with_suffix(_SVG)}")
+    # Told to end, it ends as on Ctrl-C: with everything that it has started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with _progress() as tell, _target(data, tell) as target:
-            record, series = asyncio.run(_asked(target, query, names, use_llm, chart is not None or not as_json, tell))
+        with _progress() as tell:
+            record, series = asyncio.run(_asked(data, query, names, use_llm, chart is not None or not as_json, tell))
     except (StackError, RuntimeFault, OSError) as error:
         fail(error)
     except KeyboardInterrupt:
@@ -83,14 +86,14 @@ def _tickers(query: str, given: str | None) -> list[str]:
 
 
 async def _asked(
-    target: Target, query: str, tickers: list[str], use_llm: bool, picture: bool, tell: Callable[[str], None]
+    data: Path, query: str, tickers: list[str], use_llm: bool, picture: bool, tell: Callable[[str], None]
 ) -> tuple[AnalysisRecord, Series]:
     from nexus_cli.asking.client import analyse, closes
     from nexus_cli.target import bus
     from nexus_cli.tool_calls import Caller
 
     caller = Caller.of("premium", "demo", "en")
-    async with bus(target.nats) as client:
+    async with _target(data, tell) as target, bus(target.nats) as client:
         record = await analyse(
             client,
             caller,
@@ -114,8 +117,8 @@ def _doing(record: AnalysisRecord) -> str:
     return "; ".join(f"{call.tool} {', '.join(call.tickers)}" for call in record.calls if call.result is None)
 
 
-@contextlib.contextmanager
-def _target(data: Path, tell: Callable[[str], None]) -> Generator[Target]:
+@contextlib.asynccontextmanager
+async def _target(data: Path, tell: Callable[[str], None]) -> AsyncGenerator[Target]:
     from nexus_cli.asking.embedded import embedded
     from nexus_cli.stack.errors import NotRunning
     from nexus_cli.target import find_target
@@ -124,7 +127,7 @@ def _target(data: Path, tell: Callable[[str], None]) -> Generator[Target]:
         target = find_target(data)
     except NotRunning:
         tell("starting what the question needs")
-        with embedded() as target:
+        async with embedded() as target:
             yield target
         return
     yield target

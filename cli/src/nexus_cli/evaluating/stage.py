@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import json
 import os
-import signal
-import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -20,13 +17,11 @@ from aiohttp import web
 from dotenv import dotenv_values
 
 from nexus_cli.evaluating.cases import Case
-from nexus_cli.stack.child import end_with_parent
 from nexus_cli.stack.datadir import DataDirectory
-from nexus_cli.stack.errors import StackError, StartFailed
+from nexus_cli.stack.errors import StackError
+from nexus_cli.stack.temporary import ready_program, stack_in
 from nexus_cli.target import Target
 
-READY_WITHIN = 180.0
-STOPPED_WITHIN = 30.0
 KEYS = ("GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 UNLIMITED = {
     f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in ("MESSAGES", "CONVERSATIONS", "TOKENS", "CONNECTIONS")
@@ -104,6 +99,7 @@ async def stage(cases: Sequence[Case], models: Models) -> AsyncGenerator[Stage]:
         StartFailed: something did not start; the message says what.
     """
     with tempfile.TemporaryDirectory(prefix="nexus-eval-") as name:
+        # A directory of its own, so that no `.env` is read either.
         directory = Path(name)
         async with _site() as site, _recorded_models(cases, directory) as address:
             environment = {
@@ -118,8 +114,8 @@ async def stage(cases: Sequence[Case], models: Models) -> AsyncGenerator[Stage]:
                 "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
                 "NEXUS_DEMO_ORIGIN": site,
             }
-            async with _stack(directory, environment):
-                yield Stage(_target(DataDirectory(directory / "data")), site, models)
+            async with stack_in(directory, environment=environment, cwd=directory) as started:
+                yield Stage(_target(started), site, models)
 
 
 def _target(directory: DataDirectory) -> Target:
@@ -130,45 +126,13 @@ def _target(directory: DataDirectory) -> Target:
 
 
 @asynccontextmanager
-async def _stack(directory: Path, environment: Mapping[str, str]) -> AsyncGenerator[None]:
-    """In a directory of its own, so that no `.env` is read."""
-    log = directory / "supervisor.log"
-    command = ["-m", "nexus_cli", "up", "--data", str(directory / "data"), "--port", "0", "--with-parent"]
-    with log.open("wb") as errors:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *command,
-            cwd=directory,
-            env=dict(environment),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=errors,
-            start_new_session=True,
-        )
-    try:
-        await _first_line(process, f"the stack did not start: see {log}", log)
-        yield
-    finally:
-        await _end(process)
-
-
-@asynccontextmanager
 async def _recorded_models(cases: Sequence[Case], directory: Path) -> AsyncGenerator[str]:
     """The agent's scripted server, with what the cases say that a model says; its address."""
     script = directory / "models.json"
     script.write_text(json.dumps(_rules(cases)))
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "agent.scripted_model", "--script", str(script)),
-        preexec_fn=lambda: end_with_parent(signal.SIGKILL),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        yield await _first_line(process, "the recorded models' server did not start: is nexus-agent installed?")
-    finally:
-        await _end(process)
+    command = ["-m", "agent.scripted_model", "--script", str(script)]
+    async with ready_program(command, log=directory / "models.log") as address:
+        yield address
 
 
 def _rules(cases: Sequence[Case]) -> list[dict[str, Any]]:
@@ -208,32 +172,3 @@ async def _site() -> AsyncGenerator[str]:
         yield f"http://127.0.0.1:{runner.addresses[0][1]}"
     finally:
         await runner.cleanup()
-
-
-async def _first_line(process: asyncio.subprocess.Process, otherwise: str, log: Path | None = None) -> str:
-    line = b""
-    if process.stdout is not None:
-        try:
-            line = await asyncio.wait_for(process.stdout.readline(), READY_WITHIN)
-        except TimeoutError:
-            raise StartFailed(otherwise) from None
-    if not line:
-        raise StartFailed(_last_line(log) or otherwise)
-    return line.decode().strip()
-
-
-def _last_line(log: Path | None) -> str:
-    """The supervisor's own words."""
-    said = log.read_text(errors="replace").strip().splitlines() if log is not None else []
-    return said[-1].removeprefix("nexus: ") if said else ""
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is not None:
-        return
-    process.terminate()
-    try:
-        await asyncio.wait_for(process.wait(), STOPPED_WITHIN)
-    except TimeoutError:
-        process.kill()
-        await process.wait()
