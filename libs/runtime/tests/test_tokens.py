@@ -55,6 +55,15 @@ async def test_a_minted_token_says_who_its_bearer_is() -> None:
     assert (claims.sub, claims.role, claims.company, claims.plan, claims.exp) == ("u1", "user", "acme", "pro", LATER)
 
 
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [("Ana Ruiz", "Ana Ruiz"), (" Ana\n\tRuiz ", "Ana Ruiz"), ("x" * 200, "x" * 80), (" ", None), (7, None)],
+)
+async def test_a_name_is_one_short_line_or_none_and_no_reason_to_refuse_a_token(said: object, name: str | None) -> None:
+    token = jwt.encode(CLAIMS | {"name": said}, SECRET, algorithm="HS256")
+    assert (await TokenVerifier(SHARED, clock()).verify(token)).name == name
+
+
 async def test_an_expired_token_counts_only_within_its_grace() -> None:
     now = clock()
     token = TokenMinter(SHARED, now).mint(sub="v1", role="visitor", company="acme", ttl=60)

@@ -101,6 +101,16 @@ async def test_a_snapshot_holds_the_last_fifty_messages_up_to_at_least_the_named
         assert snapshot.seq >= seq
 
 
+async def test_a_snapshot_tells_the_name_under_which_a_person_wrote(servers: Servers) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client)
+        await writer.visitor("hello")
+        seq = await writer.operator("here I am")
+        request = SnapshotRequest(company_id="acme", conversation_id=writer.conversation, min_seq=seq)
+        (_, said) = (await one.rpc.call(SNAPSHOT, request)).messages
+        assert (said.operator_id, said.name) == ("op1", "Ana")
+
+
 async def test_a_snapshot_that_names_no_sequence_holds_what_is_stored(servers: Servers) -> None:
     async with replica(servers) as one:
         writer = Writer(one.client)

@@ -1,6 +1,5 @@
-"""Reads and small commands that need an answer now: core NATS requests on queue groups.
-
-A reply is ``{"data": …}`` or ``{"error": {code, message, retryable}}``, never a silence. Deadlines are the caller's.
+"""Reads and small commands that need an answer now: core NATS requests on queue groups. Deadlines are the caller's.
+A reply is ``{"data": …}`` or ``{"error": {code, message, retryable}}``, never a silence.
 """
 
 from datetime import datetime
@@ -59,6 +58,7 @@ class MessageView(Wire):
     client_message_id: str | None = None
     code: str | None = None
     operator_id: str | None = None
+    name: str | None = None
     created_at: datetime
 
 

@@ -31,17 +31,19 @@ _KEYS_FRESH = 300.0
 _KEYS_AGAIN = 10.0
 _FETCH_DEADLINE = 5.0
 _MOST_BYTES = 1024 * 1024
+_LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
-    """Who the token's bearer is. `exp` in seconds since the epoch."""
+    """Who the token's bearer is. `exp` in seconds since the epoch; `name`: what others are told to call them."""
 
     sub: str
     role: str
     company: str
     plan: str
     exp: int
+    name: str | None = None
 
 
 class KeysUnavailable(RuntimeFault):
@@ -98,7 +100,7 @@ class TokenVerifier:
         audience: object = claims.get("aud")
         if audience == AUDIENCE or (isinstance(audience, list) and AUDIENCE in audience):
             raise InvalidToken("a principal is no user's token")
-        verified = TokenClaims(*read_identity(claims))
+        verified = TokenClaims(*read_identity(claims), name=_name(claims.get("name")))
         if verified.exp + LEEWAY + grace <= self._clock.now().timestamp():
             raise ExpiredToken("the token has expired")
         return verified
@@ -113,6 +115,13 @@ class TokenVerifier:
         raise InvalidToken(f"tokens signed with {algorithm!r} are not accepted")
 
 
+def _name(said: object) -> str | None:
+    """OpenID Connect's claim, on one line and cut; whatever else is said there is no name, and no fault."""
+    if not isinstance(said, str):
+        return None
+    return " ".join(said.split())[:_LONGEST_NAME] or None
+
+
 class TokenMinter:
     """Makes HS256 tokens: visitors' ones in the gateway, everybody's in development."""
 
@@ -125,8 +134,10 @@ class TokenMinter:
         self._issuer = settings.jwt_issuer
         self._clock = clock or SystemClock()
 
-    def mint(self, *, sub: str, role: str, company: str, plan: str = "free", ttl: int = 3600) -> str:
-        """A token that is valid for `ttl` seconds.
+    def mint(
+        self, *, sub: str, role: str, company: str, plan: str = "free", ttl: int = 3600, name: str | None = None
+    ) -> str:
+        """A token that is valid for `ttl` seconds. `name`: what people are told to call its subject.
 
         Raises:
             InvalidToken: one of the parts cannot be what it says.
@@ -135,6 +146,8 @@ class TokenMinter:
         claims: dict[str, Any] = {
             "sub": sub, "role": role, "company": company, "plan": plan, "iat": now, "exp": now + ttl
         }  # fmt: skip
+        if name is not None:
+            claims["name"] = name
         read_identity(claims)
         if self._audience:
             claims["aud"] = self._audience

@@ -346,6 +346,8 @@ class TokenMaker:
         """A visitor's token."""
         return build_identity(self._settings, lifetime, SystemClock()).tokens.visitor(company, subject).token
 
-    def user(self, subject: str, role: str = "user", company: str = "acme", plan: str = "free") -> str:
+    def user(
+        self, subject: str, role: str = "user", company: str = "acme", plan: str = "free", name: str | None = None
+    ) -> str:
         """A customer's, a human agent's or a service's token."""
-        return self._minter.mint(sub=subject, role=role, company=company, plan=plan)
+        return self._minter.mint(sub=subject, role=role, company=company, plan=plan, name=name)

@@ -86,7 +86,7 @@ async def test_take_over_message_and_release_are_told_to_everybody(
     async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
         mine = await visitor.hello(tokens.visitor("v1"))
         await visitor.say("is anybody there?")
-        await ana.hello(tokens.user("ana", "commercial"))
+        await ana.hello(tokens.user("ana", "commercial", name="Ana Ruiz"))
         # All at once: what is asked for is done in its order.
         await ana.send("conversation.watch", conversationId=mine["conversationId"])
         await ana.send("owner.take", conversationId=mine["conversationId"])
@@ -96,9 +96,11 @@ async def test_take_over_message_and_release_are_told_to_everybody(
         for client in (visitor, ana):
             taken = next((f for f in client.seen if f["type"] == "owner.changed"), None)
             taken = taken or await client.until("owner.changed")
-            assert taken["owner"] == {"kind": "human", "operatorId": "ana"}
+            assert taken["owner"] == {"kind": "human", "operatorId": "ana", "name": "Ana Ruiz"}
             said = (await client.fact(ack["seq"]))["message"]
             assert (said["role"], said["text"], said["operatorId"]) == ("operator", "I am Ana", "ana")
+            # Whoever reads the history later has not seen who took the conversation over.
+            assert said["name"] == "Ana Ruiz"
             released = await client.until("owner.changed")
             assert released["owner"] == {"kind": "ai"}
             assert taken["seq"] < said["seq"] < released["seq"]

@@ -145,7 +145,7 @@ class Writer:
     async def operator(self, text: str, operator: str = "op1") -> int:
         """A human agent's message."""
         identity = uuid7()
-        data = OperatorMessage(message_id=identity, text=text, operator_id=operator)
+        data = OperatorMessage(message_id=identity, text=text, operator_id=operator, name="Ana")
         return await self.put(ChatKind.OPERATOR, data, identity)
 
     async def system(self, code: str, basis: int = 0) -> int:

@@ -127,4 +127,4 @@ class SignedPrincipals:
 
 
 def _caller(claims: TokenClaims) -> Caller:
-    return Caller(claims.sub, claims.role, claims.company, claims.plan, float(claims.exp))
+    return Caller(claims.sub, claims.role, claims.company, claims.plan, float(claims.exp), claims.name)

@@ -15,6 +15,7 @@ SECONDS = 12 * 3600
 class _Person:
     role: str
     plan: str = "free"
+    name: str | None = None
 
 
 # The same people as `nexus token` and `nexus chat --as` know: what one of them did there is theirs here too.
@@ -22,8 +23,8 @@ _PEOPLE = {
     "free": _Person("user", "free"),
     "pro": _Person("user", "pro"),
     "premium": _Person("user", "premium"),
-    "commercial": _Person("commercial"),
-    "admin": _Person("admin"),
+    "commercial": _Person("commercial", name="Elena"),
+    "admin": _Person("admin", name="Martin"),
 }
 
 
@@ -41,5 +42,7 @@ class DemoPersonas:
         if person is None:
             return None
         user = f"demo-{persona}"
-        token = self._minter.mint(sub=user, role=person.role, company=COMPANY, plan=person.plan, ttl=SECONDS)
+        token = self._minter.mint(
+            sub=user, role=person.role, company=COMPANY, plan=person.plan, ttl=SECONDS, name=person.name
+        )
         return VisitorToken(token, user, self._clock.now().timestamp() + SECONDS)

@@ -8,7 +8,7 @@ from contracts.channels import ChatKind
 Json = dict[str, Any]
 
 _ROLES = {ChatKind.ASSISTANT: "assistant", ChatKind.OPERATOR: "operator", ChatKind.SYSTEM: "system"}
-_OPTIONAL = ("turnId", "clientMessageId", "code", "operatorId")
+_OPTIONAL = ("turnId", "clientMessageId", "code", "operatorId", "name")
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,7 @@ async def send_message(
         text=body.text,
         client_message_id=body.client_message_id,
         operator_id=caller.subject,
+        name=caller.name,
         created_at=api.clock.now(),
     )
 

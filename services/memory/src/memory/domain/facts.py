@@ -128,6 +128,7 @@ def view(fact: Fact) -> MessageView | None:
                 role=Role.OPERATOR,
                 text=data.text,
                 operator_id=data.operator_id,
+                name=data.name,
                 client_message_id=data.client_message_id,
                 created_at=fact.at,
             )

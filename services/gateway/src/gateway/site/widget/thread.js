@@ -43,7 +43,7 @@ export class Thread {
     if (one && one === this.#draft && message.role !== "assistant") { this.dropped(); one = null; } // it ended in a notice
     const known = one && one.seq < Infinity;
     if (one && one === this.#draft) this.finished();
-    if (!one) one = new Message(mine ? "visitor" : message.role, this.#people.get(message.operatorId));
+    if (!one) one = new Message(mine ? "visitor" : message.role, this.#named(message));
     const cards = (message.actions || []).map((action) => this.#card(action).node);
     one.settle(message, { cards, rated: this.#ratings()[message.id], rate: (rating, reason) => this.#rate(message.id, rating, reason) });
     this.#put(key, one);
@@ -53,7 +53,7 @@ export class Thread {
     return !known && !mine;
   }
   #speaker(message) {
-    return { assistant: words.assistant, operator: this.#people.get(message.operatorId) || words.agent }[message.role] || words.notice;
+    return { assistant: words.assistant, operator: this.#named(message) || words.agent }[message.role] || words.notice;
   }
 
   /* One's own message, before the server has it. */
@@ -167,6 +167,7 @@ export class Thread {
     this.#tell.announce(text);
     this.toEnd();
   }
+  #named(message) { return message.name || this.#people.get(message.operatorId); }
   knows(owner) {
     if (!owner || !owner.operatorId || !owner.name) return;
     this.#people.set(owner.operatorId, owner.name);
