@@ -24,14 +24,30 @@ ORDER = {"id": "a1", "kind": "paper_order", "state": "pending", "summary": "Buy 
 
 
 @asynccontextmanager
-async def gateway(answer: Callable[[Send, str], Coroutine[Any, Any, None]]) -> AsyncGenerator[str]:
-    """A gateway that welcomes everybody and answers each message with `answer`."""
+async def serving(chat: Callable[[web.Request], Coroutine[Any, Any, web.StreamResponse]]) -> AsyncGenerator[str]:
+    """A gateway that gives the visitors of demo a token; `chat` is its websocket."""
 
     async def visitors(request: web.Request) -> web.Response:
         company = (await request.json())["companyId"]
         if company != "demo":
             return web.json_response({"title": "No such company"}, status=404)
         return web.json_response({"token": "t", "visitorId": "v", "expiresAt": "2030-01-01T00:00:00Z"}, status=201)
+
+    application = web.Application()
+    application.add_routes([web.post("/v2/visitors", visitors), web.get("/v2/chat/ws", chat)])
+    runner = web.AppRunner(application)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def gateway(answer: Callable[[Send, str], Coroutine[Any, Any, None]]) -> AsyncGenerator[str]:
+    """A gateway that welcomes everybody and answers each message with `answer`."""
 
     async def chat(request: web.Request) -> web.WebSocketResponse:
         socket = web.WebSocketResponse()
@@ -52,16 +68,8 @@ async def gateway(answer: Callable[[Send, str], Coroutine[Any, Any, None]]) -> A
                 await send("action.updated", action={**ORDER, "id": frame["actionId"], "state": state})
         return socket
 
-    application = web.Application()
-    application.add_routes([web.post("/v2/visitors", visitors), web.get("/v2/chat/ws", chat)])
-    runner = web.AppRunner(application)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    async with serving(chat) as url:
+        yield url
 
 
 async def chat(url: str, text: str, *options: str, cwd: Path) -> tuple[int, str, str]:
@@ -174,19 +182,8 @@ async def test_a_message_that_a_dying_gateway_did_not_acknowledge_is_sent_again(
             await socket.send_json({"type": "message.created", "message": ANSWER})
         return socket
 
-    async def visitors(_: web.Request) -> web.Response:
-        return web.json_response({"token": "t"}, status=201)
-
-    application = web.Application()
-    application.add_routes([web.post("/v2/visitors", visitors), web.get("/v2/chat/ws", dies_once)])
-    runner = web.AppRunner(application)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    try:
-        code, out, err = await chat(f"http://127.0.0.1:{runner.addresses[0][1]}", "hello\n", cwd=tmp_path)
-    finally:
-        await runner.cleanup()
+    async with serving(dies_once) as url:
+        code, out, err = await chat(url, "hello\n", cwd=tmp_path)
     assert code == 0
     assert out.startswith("29 USD.")
     assert [retry for _, retry in texts] == [False, True]

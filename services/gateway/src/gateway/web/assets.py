@@ -12,6 +12,16 @@ BRIEFLY = "public, max-age=300, stale-while-revalidate=86400"
 """For addresses that other sites have written down: a new version is everywhere within minutes."""
 FOREVER = "public, max-age=31536000, immutable"
 """For addresses that hold the hash (?v=): another version has another address."""
+PAGE_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "strict-origin-when-cross-origin",
+    "Cache-Control": "no-cache",
+}
+"""Of every page: it may load nothing but this server's own files."""
 _SMALL = 860
 """Bytes up to which packing gains nothing: it is one packet anyway."""
 

@@ -9,19 +9,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from gateway.web.assets import asset
+from gateway.web.assets import PAGE_HEADERS, asset
 from gateway.web.words import LANGUAGES, SITE, words
 
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-_HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-cache",
-}
+# Pages that visitors were on are opened out of it: they need not know from where.
+_HEADERS = PAGE_HEADERS | {"Referrer-Policy": "no-referrer"}
 _SHARED = ("dom.js", "markdown.js")
 """Modules of the widget that the console loads as well."""
 _TYPES = {".js": "text/javascript", ".css": "text/css"}

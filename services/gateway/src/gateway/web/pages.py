@@ -1,7 +1,4 @@
-"""The demo site, the widget's script and the page that lists the HTTP interface: plain HTML, made here, no framework.
-
-Pages name everything that they may load in their content security policy: nothing but this server's own files.
-"""
+"""The demo site, the widget's script and the page that lists the HTTP interface: plain HTML, no framework."""
 
 import asyncio
 import html
@@ -15,20 +12,10 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from contracts.asyncapi import document as asyncapi_document
-from gateway.web.assets import Asset, asset
+from gateway.web.assets import PAGE_HEADERS, Asset, asset
 from gateway.web.script import widget_script
 from gateway.web.words import LANGUAGES, SITE, Language, words
 
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "strict-origin-when-cross-origin",
-    "Cache-Control": "no-cache",
-}
 _PAGES = ("home", "pricing", "help", "guide")
 _MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
@@ -95,7 +82,7 @@ def _part(path: str) -> Template:
 
 def _serve_page(body: str):  # noqa: ANN202 - a Starlette endpoint
     async def endpoint(_: Request) -> Response:
-        return HTMLResponse(body, headers=HEADERS)
+        return HTMLResponse(body, headers=PAGE_HEADERS)
 
     return endpoint
 
@@ -117,7 +104,7 @@ async def _docs(request: Request) -> Response:
         '<a href="/asyncapi">/asyncapi</a>.</p>'
         f'<dl class="list">{"".join(rows)}</dl></main></body></html>'
     )
-    return HTMLResponse(body, headers=HEADERS)
+    return HTMLResponse(body, headers=PAGE_HEADERS)
 
 
 @cache
@@ -129,4 +116,4 @@ def _asyncapi_text() -> str:
 
 
 async def _asyncapi(_: Request) -> Response:
-    return Response(await asyncio.to_thread(_asyncapi_text), media_type="application/json", headers=HEADERS)
+    return Response(await asyncio.to_thread(_asyncapi_text), media_type="application/json", headers=PAGE_HEADERS)
