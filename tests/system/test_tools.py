@@ -1,6 +1,8 @@
 """Every tool of the catalogue as a customer calls it: HTTP, the bus, a real executor, the real market behind it."""
 
+import asyncio
 import uuid
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
@@ -36,6 +38,7 @@ READS: dict[str, dict[str, Any]] = {
     "calculate_risk_reward": {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115},
     "explain_concept": {"concept": "stop loss"},
     "search_memory": {"query": "stop loss"},
+    "fetch_page": {"path": "/pricing"},
 }
 CHANGES: dict[str, dict[str, Any]] = {
     "create_paper_order": {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"},
@@ -61,7 +64,20 @@ PLANS = {
     "premium": {"get_ml_features"},
 }
 ALL = {**READS, **CHANGES, "get_ml_features": {"symbol": "IBM", "prediction_id": "p"}}
-SOURCED = {name for name in READS if name.startswith("get_")} - {"get_watchlist"}
+COMPUTED = {"calculate_position_size", "calculate_risk_reward", "explain_concept", "fetch_page"}
+"""What is no market data and nobody's own: the figures come from the arguments, the texts from a book or a page."""
+NEVER_KEPT = {
+    "get_pending_orders",
+    "list_alerts",
+    "get_watchlist",
+    "calculate_position_size",
+    "calculate_risk_reward",
+    "search_memory",
+}
+ABOUT_A_SYMBOL = {
+    **{tool: arguments for tool, arguments in ALL.items() if "symbol" in arguments and tool != "remove_from_watchlist"},
+    "get_ml_features": {"symbol": "IBM", "prediction_id": "ZZZZQ-20130301-h5-v1"},
+}
 
 
 class Customer:
@@ -121,9 +137,8 @@ def premium(stack: RunningStack, http: aiohttp.ClientSession) -> Customer:
 @pytest.mark.parametrize("tool", READS)
 async def test_a_good_call_gives_data_with_its_source(premium: Customer, tool: str):
     data = await premium.data(tool, READS[tool])
-    if tool in SOURCED - {"get_pending_orders"}:
-        assert data["source"]
-        assert data["as_of"]
+    for part in (data, *dict(data.get("tickers", {})).values()):
+        assert tool in COMPUTED or (part["source"] and part["as_of"])
 
 
 async def test_what_a_signal_was_made_of_is_asked_with_its_id(premium: Customer):
@@ -137,6 +152,17 @@ async def test_an_argument_that_a_tool_has_not_is_refused_by_name(premium: Custo
     status, result, _ = await premium.call(tool, {**ALL[tool], "user_id": "ana"})
     assert (status, result["error"]["code"]) == (422, "VALIDATION_ERROR")
     assert [field["field"] for field in result["error"]["fields"]] == ["user_id"]
+
+
+@pytest.mark.parametrize("tool", ALL)
+async def test_what_is_missing_or_of_another_kind_is_refused_by_name(premium: Customer, tool: str):
+    parameters = (await premium.listed())[tool]["parameters"]
+    wrong = [(name, {**ALL[tool], name: {"is": "no value"}}) for name in parameters["properties"]]
+    wrong += [(name, {key: ALL[tool][key] for key in ALL[tool] if key != name}) for name in parameters["required"]]
+    for name, arguments in wrong:
+        status, result, _ = await premium.call(tool, arguments)
+        assert (status, result["error"]["code"]) == (422, "VALIDATION_ERROR")
+        assert {field["field"] for field in result["error"]["fields"]} == {name}
 
 
 @pytest.mark.parametrize("plan", ["free", "pro", "premium"])
@@ -171,6 +197,21 @@ async def test_over_the_limit_a_call_is_refused_until_the_window_opens_and_the_q
     assert (quota["remaining"], quota["resetAt"]) == (0, result["error"]["resetAt"])
 
 
+@pytest.mark.parametrize("tool", ALL)
+async def test_each_tool_lets_its_limit_through_and_no_call_more(premium: Customer, tool: str):
+    limit = (await premium.listed())[tool]["quota"]["minute"]["limit"]
+    # Refused for its arguments a call counts too, and costs nobody anything.
+    asked = [premium.call(tool, {**ALL[tool], "user_id": "ana"}) for _ in range(limit + 3)]
+    codes = Counter(result["error"]["code"] for _, result, _ in await asyncio.gather(*asked))
+    assert codes == {"VALIDATION_ERROR": limit, "RATE_LIMIT": 3}
+
+
+@pytest.mark.parametrize("tool", READS)
+async def test_a_result_is_kept_where_it_may_be(premium: Customer, tool: str):
+    kept = [(await premium.call(tool, READS[tool]))[1]["metadata"]["cached"] for _ in range(4)]
+    assert any(kept[1:]) is (tool not in NEVER_KEPT)
+
+
 async def test_spellings_of_a_symbol_share_a_result_among_all(stack: RunningStack, http: aiohttp.ClientSession):
     asked = {"symbol": "MSFT", "timeframe": "1w", "limit": 7}
     first = await Customer(stack, http, "free").call("get_ohlcv", asked)
@@ -179,13 +220,18 @@ async def test_spellings_of_a_symbol_share_a_result_among_all(stack: RunningStac
     assert second[1]["metadata"]["cached"] is True
 
 
-async def test_the_same_key_is_the_same_call_and_with_other_arguments_a_conflict(premium: Customer):
+@pytest.mark.parametrize("tool", ALL)
+async def test_the_same_key_is_the_same_call_and_with_other_arguments_a_conflict(premium: Customer, tool: str):
+    status, first, _ = await premium.call(tool, ALL[tool], "key-1")
+    assert (await premium.call(tool, ALL[tool], "key-1"))[:2] == (status, first)
+    status, result, _ = await premium.call(tool, {**ALL[tool], "more": 1}, "key-1")
+    assert (status, result["error"]["code"]) == (409, "CONFLICT")
+
+
+async def test_another_key_is_another_order(premium: Customer):
     order = CHANGES["create_paper_order"]
     first = await premium.data("create_paper_order", order, "key-1")
     assert first["status"] == "pending_confirmation"
-    assert await premium.data("create_paper_order", order, "key-1") == first
-    status, result, _ = await premium.call("create_paper_order", {**order, "quantity": 4}, "key-1")
-    assert (status, result["error"]["code"]) == (409, "CONFLICT")
     other = await premium.data("create_paper_order", order, "key-2")
     assert other["action_id"] != first["action_id"]
 
@@ -218,12 +264,20 @@ async def test_a_watchlist_has_each_symbol_once(premium: Customer):
     assert (await premium.data("remove_from_watchlist", {"symbol": "Ibm"}))["symbols"] == ["MSFT"]
 
 
-@pytest.mark.parametrize("tool", ["get_price", "get_fundamentals", "get_news", "get_ml_signals"])
+@pytest.mark.parametrize("tool", ABOUT_A_SYMBOL)
 async def test_a_symbol_that_nobody_knows_is_an_error_that_says_so(premium: Customer, tool: str):
-    status, result, _ = await premium.call(tool, {"symbol": "ZZZZQ"})
+    status, result, _ = await premium.call(tool, {**ABOUT_A_SYMBOL[tool], "symbol": "ZZZZQ"})
     assert (status, result["error"]["code"]) == (502, "EXECUTION_ERROR")
     assert result["error"]["reason"] in {"not_in_sample", "no_data"}
     assert "ZZZZQ" in result["error"]["message"]
+
+
+@pytest.mark.parametrize("tool", ["market_snapshot", "fundamentals_events"])
+async def test_among_several_symbols_the_one_that_nobody_knows_is_named(premium: Customer, tool: str):
+    data = await premium.data(tool, {"tickers": ["IBM", "ZZZZQ"]})
+    assert set(data["tickers"]) == {"IBM"}
+    (failure,) = data["errors"]
+    assert (failure["ticker"], failure["reason"]) == ("ZZZZQ", "not_in_sample")
 
 
 async def test_a_tool_that_is_none_is_not_found(premium: Customer):

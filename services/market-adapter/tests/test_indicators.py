@@ -108,6 +108,47 @@ def test_rsi_of_wilders_textbook_series() -> None:
     assert line[15] == pytest.approx(66.32, abs=0.01)
 
 
+def test_on_a_straight_line_each_has_the_value_of_its_closed_form() -> None:
+    # A price that rises by one a bar, each bar from its close - 1 to its close + 1. An average over n bars lags by
+    # (n - 1) / 2; after 600 bars an exponential one is there to the last digits.
+    line = series(*[bar(n, f"{99 + n}", f"{101 + n}", f"{99 + n}", f"{100 + n}", 1000) for n in range(600)])
+    last = 699.0
+
+    def found(kind: Indicator) -> list[Value]:
+        return [value for name, value in indicator(kind, line).items() if name not in ("period", "bars")]
+
+    assert found(Indicator.SMA) == [pytest.approx(last - 9.5)]
+    assert found(Indicator.EMA) == [pytest.approx(last - 9.5)]
+    assert found(Indicator.MACD) == [pytest.approx(7), pytest.approx(7), pytest.approx(0, abs=1e-9)]
+    width = 2 * ((20**2 - 1) / 12) ** 0.5
+    assert found(Indicator.BB) == [pytest.approx(last - 9.5 + width * sign) for sign in (1, 0, -1)]
+    assert found(Indicator.RSI) == [100]
+    assert found(Indicator.ATR) == [pytest.approx(2)]
+    assert found(Indicator.ADX) == [pytest.approx(100)]
+    assert found(Indicator.VWAP) == [pytest.approx(last - 9.5)]
+    assert found(Indicator.OBV) == [599 * 1000]
+
+
+def test_a_session_that_is_missing_in_between_changes_nothing() -> None:
+    # A hole (a holiday, a halt) is no bar of its own: indicators count bars, not days.
+    whole = bars_of([100 + 10 * np.sin(n / 7) for n in range(300)])
+    late = tuple(
+        replace(one, session=one.session + timedelta(days=9), time=one.time + timedelta(days=9)) for one in whole[150:]
+    )
+    for kind in Indicator:
+        assert indicator(kind, series(*whole[:150], *late)) == indicator(kind, series(*whole))
+
+
+def test_bars_without_volume_move_neither_obv_nor_vwap() -> None:
+    traded = bars_of([100 + n % 5 for n in range(40)])
+    quiet = tuple(replace(one, volume=0) if n % 2 else one for n, one in enumerate(traded))
+    kept = quiet[-20:][::2] if quiet[-20].volume else quiet[-19:][::2]
+    typical = [float(one.high + one.low + one.close) / 3 for one in kept]
+    assert vwap(series(*quiet), anchored=False)["value"] == pytest.approx(sum(typical) / len(typical))
+    line = obv_line(series(*quiet)).tolist()
+    assert all(line[n] == line[n - 1] for n in range(1, 40) if quiet[n].volume == 0)
+
+
 def test_a_flat_series_has_an_rsi_of_50_and_no_width() -> None:
     flat = series(*[bar(day, "10", "10", "10", "10") for day in range(300)])
     assert indicator(Indicator.RSI, flat)["value"] == 50

@@ -56,6 +56,8 @@ RULES = {
         "sell", "stop", None, "95", "100", "105", "95", "101", "95", True),
     "a stop-loss that is gapped over fills at the worse open": (
         "sell", "stop", None, "95", "90", "92", "88", "91", "90", True),
+    "a stop-loss that is not reached does nothing": (
+        "sell", "stop", None, "95", "100", "105", "95.01", "101", None, False),
     "the bar that triggers a stop-limit fills it when its close is inside the limit, at the worst price allowed": (
         "buy", "stop_limit", "106", "105", "100", "108", "99", "105.5", "106", True),
     "the worst price is the bar's own high when that is inside the limit": (
@@ -64,6 +66,8 @@ RULES = {
         "buy", "stop_limit", "106", "105", "100", "108", "99", "107", None, True),
     "a close at the limit only triggers": (
         "buy", "stop_limit", "106", "105", "100", "108", "99", "106", None, True),
+    "a stop-limit that is gapped over, beyond its limit, only triggers": (
+        "buy", "stop_limit", "106", "105", "110", "112", "109", "111", None, True),
     "a sale's stop-limit fills on the bar that triggers it when the close is inside": (
         "sell", "stop_limit", "94", "95", "100", "101", "93", "95", "94", True),
     "and only triggers when it is not": (
