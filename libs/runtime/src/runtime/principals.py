@@ -8,6 +8,7 @@ a principal where both are signed with one secret.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -37,6 +38,10 @@ class Principal:
     exp: int
     conversation: str | None = None
     language: str | None = None
+
+
+Verify = Callable[[str], Principal]
+"""Who a compact JWS names; raises runtime.errors.InvalidToken."""
 
 
 class PrincipalSigner:

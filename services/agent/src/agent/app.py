@@ -16,7 +16,7 @@ from agent.adapters.askers import prover
 from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.bus_clock import JetStreamClock
 from agent.adapters.catalogue import ExecutorCatalogue
-from agent.adapters.chat_log import JetStreamChatLog, Verify
+from agent.adapters.chat_log import JetStreamChatLog
 from agent.adapters.companies import CHANGES, CompanyCache
 from agent.adapters.contexts import Contexts
 from agent.adapters.drivers import AgentDrivers
@@ -67,6 +67,7 @@ from runtime.connection import listen, subscribe
 from runtime.conversation_log import ConversationLog
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
+from runtime.principals import Verify
 from runtime.publishing import Publisher
 from runtime.pulling import PullWorker
 from runtime.replies import ReplyInbox

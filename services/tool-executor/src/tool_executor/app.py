@@ -7,6 +7,7 @@ from nats.aio.client import Client
 
 from contracts.channels import TOOL_REQUESTS
 from contracts.streams import TOOLS
+from runtime.principals import Verify
 from runtime.publishing import Publisher
 from runtime.pulling import PullWorker
 from runtime.rpc import RpcClient
@@ -29,7 +30,7 @@ from tool_executor.catalogue.quota import QuotaReader
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.declaration import Category, Tool
 from tool_executor.domain.site_address import Origin
-from tool_executor.handlers import CallHandler, CatalogueHandler, Verify
+from tool_executor.handlers import CallHandler, CatalogueHandler
 from tool_executor.pipeline.caching import Cache
 from tool_executor.pipeline.call import Pipeline, Progress
 from tool_executor.pipeline.execution import Bulkhead, Run

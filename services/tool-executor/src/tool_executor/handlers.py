@@ -3,9 +3,8 @@
 import json
 import re
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import structlog
 from pydantic import ValidationError
@@ -21,6 +20,7 @@ from contracts.tools_rpc import ToolDetailsReply, ToolDetailsRequest
 from runtime.errors import InvalidToken, PublishFailed, RpcError
 from runtime.gen_ai import SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
+from runtime.principals import Verify
 from runtime.publishing import Publisher
 from runtime.pulling import Delivery
 from runtime.telemetry import span
@@ -49,27 +49,6 @@ _LOG_TRIES = 5
 _REPLY_SUBJECT = re.compile(r"[^\s.*>$][^\s.*>]*(?:\.[^\s.*>]+)*")
 _OWN_TREES = frozenset(subject.partition(".")[0] for stream in STREAMS for subject in stream.subjects) | {"live", "rpc"}
 """Where Nexus's own facts and methods live: an answer that a caller asks for must never become one of them."""
-
-
-class Claims(Protocol):
-    """What a verified principal says (runtime.principals.Principal)."""
-
-    @property
-    def sub(self) -> str: ...
-    @property
-    def role(self) -> str: ...
-    @property
-    def company(self) -> str: ...
-    @property
-    def plan(self) -> str | None: ...
-    @property
-    def conversation(self) -> str | None: ...
-    @property
-    def language(self) -> str | None: ...
-
-
-Verify = Callable[[str], Claims]
-"""The claims of a principal; raises runtime.errors.InvalidToken."""
 
 
 class CallHandler:

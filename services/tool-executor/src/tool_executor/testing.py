@@ -22,6 +22,7 @@ from contracts.events.tool import ToolCallCompleted, ToolCallRequested
 from contracts.rpc import CATALOGUE, COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.tools_rpc import TOOL_DETAILS
 from runtime.errors import InvalidToken
+from runtime.principals import Principal
 from runtime.publishing import Publisher
 from runtime.rpc import RpcServer
 from runtime.streams import ensure_streams
@@ -53,13 +54,13 @@ class Someone:
         return self.signed or plain
 
 
-def verify(principal: str) -> Someone:
+def verify(principal: str) -> Principal:
     """Stands in for the signature check alone, which runtime.principals owns and tests."""
     parts = principal.split("/")
     if len(parts) != 6:
         raise InvalidToken("not a principal")
     role, sub, company, plan, language, conversation = parts
-    return Someone(sub, role, company, plan, conversation or None, language)
+    return Principal(sub, role, company, plan, 2**40, conversation or None, language)
 
 
 @dataclass

@@ -1,21 +1,24 @@
 """Who asks, by the principal of a request that belongs to no conversation."""
 
+import time
 from collections.abc import Callable
 
-from agent.adapters.chat_log import Verify
 from agent.ports import Asker
 from runtime.errors import InvalidToken
+from runtime.principals import Verify
 
 
 def prover(verify: Verify) -> Callable[[str, str], Asker | None]:
-    """(principal, company) → the asker; None when it is not a principal of this company, or bound to a conversation."""
+    """(principal, company) → the asker; None when it is not a principal of this company, has expired, or is bound to a
+    conversation.
+    """
 
     def prove(principal: str, company: str) -> Asker | None:
         try:
             proven = verify(principal)
         except InvalidToken:
             return None
-        if proven.company != company or proven.conversation is not None:
+        if proven.company != company or proven.conversation is not None or proven.exp <= time.time():
             return None
         language = "en" if (proven.language or "").lower().startswith("en") else "es"
         return Asker(principal=principal, role=proven.role, plan=proven.plan, user=proven.sub, language=language)

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, cast
 
 import orjson
 
@@ -19,6 +19,7 @@ from contracts.ids import answer_id
 from runtime.conversation_log import ConversationLog
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import FenceRefused, InvalidToken, PublishTimeout, ReadFailed, Unavailable
+from runtime.principals import Principal, Verify
 from runtime.publishing import Fence, Publisher
 
 SOURCE = "/nexus/agent"
@@ -26,27 +27,6 @@ KEPT_BASES = 10_000
 """Conversations whose last basis is remembered: a guess that saves a read, and is checked."""
 _KINDS = {kind: FactKind(kind.short) for kind in ChatKind}
 _ANONYMOUS = Asker(principal=None, role="visitor", plan="free", user=None, language="es")
-
-
-class Identity(Protocol):
-    """Who a signed principal says that it is."""
-
-    @property
-    def sub(self) -> str: ...
-    @property
-    def role(self) -> str: ...
-    @property
-    def company(self) -> str: ...
-    @property
-    def plan(self) -> str: ...
-    @property
-    def language(self) -> str | None: ...
-    @property
-    def conversation(self) -> str | None: ...
-
-
-Verify = Callable[[str], Identity]
-"""Checks a compact JWS; raises runtime.errors.InvalidToken."""
 
 
 class JetStreamChatLog:
@@ -152,7 +132,7 @@ class JetStreamChatLog:
         )
         return asker, text
 
-    def _proven(self, principal: str, key: Key) -> Identity | None:
+    def _proven(self, principal: str, key: Key) -> Principal | None:
         """Who signed, if it is good for this conversation; otherwise the writer is an anonymous visitor."""
         try:
             proven = self._verify(principal)

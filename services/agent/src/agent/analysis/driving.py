@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import structlog
 
-from agent.analysis.needs import AnalysisLimits, AnalysisPorts, Proof
+from agent.analysis.needs import AnalysisLimits, AnalysisPorts
 from agent.domain.analysis.planning import ANALYSIS_TOOLS, ToolInfo
 from agent.domain.analysis.reporting import NOT_MADE
 from agent.domain.analysis.steps import Ask, Finish, Policy, Run, advance, language_of, ran, replied
@@ -29,6 +29,7 @@ from contracts.events.analysis import AnalysisCall, AnalysisProblem, AnalysisRec
 from contracts.symbols import InvalidSymbolError
 from runtime.errors import InvalidToken, ReadFailed
 from runtime.outcomes import Done, Later, Outcome
+from runtime.principals import Principal
 
 log = structlog.get_logger(__name__)
 
@@ -39,16 +40,6 @@ AGAIN = 0.5
 ROLES = frozenset({"user", "service"})
 MAX_TOKENS = 1_000
 _REPORT = report_schema()
-
-
-class Unheard:
-    """A sink for replies that nobody reads while they come."""
-
-    def text(self, piece: str) -> None:
-        """Nothing."""
-
-    def restart(self) -> None:
-        """Nothing."""
 
 
 class Lost(Exception):  # noqa: N818 - what happened
@@ -174,7 +165,7 @@ class Analyst:
             language=asker.language,
         )
         try:
-            reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt, Unheard())
+            reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
         except BudgetSpentError:
             return AnalysisReply(step=step.step, failure="budget")
         except ModelError as error:
@@ -244,7 +235,7 @@ class _Run:
         return self.record
 
 
-def _proof(ports: AnalysisPorts, request: AnalysisRequested) -> Proof | AnalysisProblem:
+def _proof(ports: AnalysisPorts, request: AnalysisRequested) -> Principal | AnalysisProblem:
     """Who asks, where the principal proves it and they may."""
     if request.principal is None:
         return AnalysisProblem(code="UNAUTHORIZED", message="send a principal: POST /v2/principals gives one")

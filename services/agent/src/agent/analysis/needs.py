@@ -9,6 +9,7 @@ from agent.ports import Asker, BusClock, Companies, Models, ToolCalls
 from agent.turns.paying import Spending
 from contracts.events.analysis import AnalysisRecord
 from runtime.analyses import KeptAnalysis
+from runtime.principals import Verify
 
 
 class AnalysisStore(Protocol):
@@ -47,25 +48,6 @@ class Schemas(Protocol):
         ...
 
 
-class Proof(Protocol):
-    """Who somebody is, by a signed principal."""
-
-    @property
-    def sub(self) -> str: ...
-    @property
-    def role(self) -> str: ...
-    @property
-    def company(self) -> str: ...
-    @property
-    def plan(self) -> str: ...
-
-
-class Verifier(Protocol):
-    """Checks a principal's signature; raises runtime.errors.InvalidToken."""
-
-    def __call__(self, principal: str, /) -> Proof: ...
-
-
 @dataclass(frozen=True)
 class AnalysisPorts:
     """Everything that an analysis needs from outside."""
@@ -79,7 +61,7 @@ class AnalysisPorts:
     models: Models
     spending: Spending
     clock: BusClock
-    verify: Verifier
+    verify: Verify
 
 
 @dataclass(frozen=True)

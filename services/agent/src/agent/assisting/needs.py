@@ -24,16 +24,6 @@ class HelpPorts:
     spending: Spending
 
 
-class Unheard:
-    """A sink for replies that nobody reads while they come."""
-
-    def text(self, piece: str) -> None:
-        """Nothing."""
-
-    def restart(self) -> None:
-        """Nothing."""
-
-
 async def config_of(ports: HelpPorts, company: str) -> CompanyConfig:
     """The company's settings; raises HelpRefusedError NOT_FOUND when it has none."""
     settings = await ports.companies.get(company)
@@ -59,4 +49,4 @@ async def ask_company(ports: HelpPorts, key: Key, config: CompanyConfig, prompt:
     """
     purpose = "improve" if prompt.task == "improve" else "suggest"
     account = Account(key.company, key.conversation or None, purpose=purpose)
-    return await ask_paid(ports.spending, ports.models, account, config, prompt, Unheard())
+    return await ask_paid(ports.spending, ports.models, account, config, prompt)

@@ -60,6 +60,7 @@ from runtime.conversation_log import ConversationLog
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import FenceRefused, InvalidToken, RpcError
 from runtime.outcomes import Done, Outcome
+from runtime.principals import Principal
 from runtime.publishing import Publisher
 from runtime.pulling import Delivery, PullWorker
 from runtime.rpc import RpcServer
@@ -68,28 +69,18 @@ from runtime.streams import ensure_streams
 from runtime.testing import eventually
 
 COMPANY = "demo"
+LATER = 2**40
+"""When the principals of the stage expire."""
 _ROLES = {ChatKind.VISITOR: Role.VISITOR, ChatKind.ASSISTANT: Role.ASSISTANT, ChatKind.OPERATOR: Role.OPERATOR}
 Handle = Callable[[ToolCallRequested], Awaitable[ToolResult]]
 
 
-@dataclass(frozen=True)
-class SomeIdentity:
-    """What the stage's stand-in for signatures proves."""
-
-    sub: str = "visitor-1"
-    role: str = "visitor"
-    company: str = COMPANY
-    plan: str = "free"
-    language: str | None = None
-    conversation: str | None = None
-
-
-def verify(principal: str) -> SomeIdentity:
+def verify(principal: str) -> Principal:
     """Stands in for the signature check alone: "role/plan/user"."""
     parts = principal.split("/")
     if len(parts) != 3:
         raise InvalidToken("not a principal")
-    return SomeIdentity(role=parts[0], plan=parts[1], sub=parts[2])
+    return Principal(parts[2], parts[0], COMPANY, parts[1], exp=LATER)
 
 
 @dataclass

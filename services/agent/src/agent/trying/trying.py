@@ -64,7 +64,7 @@ class Trying:
             model, name = self._ports.models.chosen(config.preferred_provider, config.preferred_model).candidates[0]
             room = UNBOUNDED if model.provider == "offline" else self._limits.model_window
             prompt, _ = await prompt_for(replace(material, time_limit=left), self._encoders, name, room)
-            reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt, Silence())
+            reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
             journal = with_reply(journal, reply, last=last)
             if journal.ended:
                 break
@@ -103,13 +103,3 @@ class Trying:
         return Material(
             config, asker, history, journal, tools, last, time_limit=self._limits.model, window=self._limits.window
         )
-
-
-class Silence:
-    """A TextSink: the answer is given whole."""
-
-    def text(self, piece: str) -> None:
-        """Nothing."""
-
-    def restart(self) -> None:
-        """Nothing."""

@@ -44,17 +44,18 @@ async def ask_paid(
     account: Account,
     config: CompanyConfig,
     prompt: Prompt,
-    sink: TextSink,
+    sink: TextSink | None = None,
     choice: ModelChoice | None = None,
 ) -> Reply:
     """One reply of the company's model, or of the cheaper one when its budget is spent and its settings say so.
 
-    `choice`: these models instead of the company's own.
+    `sink`: who hears the text while it comes; `choice`: these models instead of the company's own.
 
     Raises:
         BudgetSpentError: nothing may be called.
         ModelError: no provider gave a reply.
     """
+    sink = sink or _Unheard()
     if choice is None:
         choice = models.chosen(config.preferred_provider, config.preferred_model)
     try:
@@ -175,6 +176,16 @@ class _PaidModel:
         self._spending.facts.record(
             self._account, self.provider, model, usage, estimated=estimated, reservation=reservation
         )
+
+
+class _Unheard:
+    """A sink for replies that nobody reads while they come."""
+
+    def text(self, piece: str) -> None:
+        """Nothing."""
+
+    def restart(self) -> None:
+        """Nothing."""
 
 
 class _Heard:

@@ -28,16 +28,6 @@ SECONDS = 20.0
 _MINE = {Role.ASSISTANT: True, Role.OPERATOR: True, Role.VISITOR: False, Role.USER: False}
 
 
-class _Unheard:
-    """A sink for text that nobody reads while it comes."""
-
-    def text(self, piece: str) -> None:
-        """Nothing."""
-
-    def restart(self) -> None:
-        """Nothing."""
-
-
 class Summarizing:
     """One summary a conversation at a time."""
 
@@ -120,7 +110,7 @@ class Summarizing:
         account = Account(key.company, key.conversation, asker.user or key.conversation, asker.user)
         cheap = config.model_copy(update={"preferred_model": small})
         try:
-            reply = await ask_paid(self._spending, self._models, account, cheap, prompt, _Unheard())
+            reply = await ask_paid(self._spending, self._models, account, cheap, prompt)
         except (ModelError, BudgetSpentError):
             return None
         return reply.text.strip() or None

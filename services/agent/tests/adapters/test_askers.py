@@ -1,0 +1,28 @@
+"""Who asks, by the principal of a request."""
+
+import time
+from typing import Any
+
+import pytest
+
+from agent.adapters.askers import prover
+from agent.ports import Asker
+from runtime.principals import Principal
+
+SOON = int(time.time()) + 600
+
+
+def proven(**changes: Any) -> Asker | None:
+    fields: dict[str, Any] = {"sub": "ana", "role": "user", "company": "demo", "plan": "pro", "exp": SOON, **changes}
+    return prover(lambda _: Principal(**fields))("signed", "demo")
+
+
+def test_a_principal_of_the_company_asks_in_its_language() -> None:
+    asker = proven(language="en-GB")
+    assert asker is not None
+    assert (asker.user, asker.language) == ("ana", "en")
+
+
+@pytest.mark.parametrize("changes", [{"company": "other"}, {"conversation": "c1"}, {"exp": int(time.time()) - 1}])
+def test_another_companys_a_conversations_and_an_expired_principal_prove_nothing(changes: dict[str, Any]) -> None:
+    assert proven(**changes) is None
