@@ -13,7 +13,7 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.envelope import CloudEvent
-from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
+from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
 from nexus_cli.testing import Nexus
 from runtime.connection import jetstream
@@ -99,6 +99,23 @@ async def test_a_refused_call_fails_with_its_code(nexus: Nexus, executor: Client
     await answering
     assert called.returncode == 1
     assert called.stderr.strip() == "nexus: RATE_LIMIT: too many calls"
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("not valid: symbol: 5 is no text", "not valid: symbol: 5 is no text"),
+        ("not valid", "not valid (symbol: 5 is no text)"),
+    ],
+)
+async def test_what_is_wrong_with_a_field_is_said_once(nexus: Nexus, executor: Client, message: str, line: str) -> None:
+    field = FieldError(field="symbol", message="5 is no text")
+    error = ToolError(code="VALIDATION_ERROR", message=message, fields=[field])
+    refused = ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=1))
+    answering = asyncio.create_task(answer_one_call(executor, refused))
+    called = await run(nexus, "call", "get_price", "symbol=AAPL")
+    await answering
+    assert called.stderr.strip() == f"nexus: VALIDATION_ERROR: {line}"
 
 
 async def test_a_dead_letter_is_listed_shown_and_put_back(nexus: Nexus, executor: Client) -> None:

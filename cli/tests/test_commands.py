@@ -64,11 +64,12 @@ def test_a_secret_in_the_environment_signs_instead(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("arguments", [("--company", "No Such"), ("--user", "a.b"), ("--user", "*")])
-def test_an_id_that_cannot_be_one_is_refused(arguments: tuple[str, str]) -> None:
+def test_an_id_that_cannot_be_one_is_wrong_usage(arguments: tuple[str, str]) -> None:
     refused = nexus("token", "--role", "user", *arguments)
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert refused.stdout == ""
     assert len(refused.stderr.splitlines()) == 1
+    assert f"'{arguments[1]}' is not valid" in refused.stderr
 
 
 @pytest.mark.parametrize(

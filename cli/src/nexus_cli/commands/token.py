@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nexus_cli.commands.failures import fail
+from nexus_cli.commands.failures import fail, misuse
 from nexus_cli.commands.options import DEFAULT_DATA, Data
 
 
@@ -41,6 +41,7 @@ def token(
 
     Signed with NEXUS_JWT_SECRET if that is set, else with the data directory's own secret.
     """
+    from contracts.ids import InvalidIdError, check_company, check_id
     from nexus_cli.identity import development_token
     from nexus_cli.settings import read_settings
     from nexus_cli.stack.datadir import DataDirectory
@@ -48,6 +49,11 @@ def token(
     from runtime.errors import InvalidToken
 
     who = user or f"demo-{plan if role is Role.USER else role}"
+    try:
+        check_id(who, "--user")
+        check_company(company)
+    except InvalidIdError as error:
+        misuse(error)
     try:
         given = read_settings().jwt_secret
         secret = given.get_secret_value() if given else DataDirectory(data).secrets().jwt_secret

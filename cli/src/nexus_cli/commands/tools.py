@@ -82,8 +82,13 @@ def call(
         elif result.success:
             print(json.dumps(result.data, indent=2, ensure_ascii=False))
         if result.error is not None:
-            details = "; ".join(f"{field.field}: {field.message}" for field in result.error.fields or [])
-            fail(f"{result.error.code}: {result.error.message}{f' ({details})' if details else ''}")
+            said = result.error.message
+            # Most messages name the fields already.
+            more = [
+                f"{field.field}: {field.message}" for field in result.error.fields or [] if field.message not in said
+            ]
+            details = f" ({'; '.join(more)})" if more else ""
+            fail(f"{result.error.code}: {said}{details}")
 
     try:
         asyncio.run(ask())

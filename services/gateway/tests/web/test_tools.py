@@ -191,6 +191,10 @@ async def test_a_name_that_no_tool_can_have_is_not_found_without_asking(ana: Cal
     await executor.start()
     status, body, _ = await ana("POST", "/v2/tools/get%20price", json={})
     assert (status, body["error"]["code"]) == (404, "TOOL_NOT_FOUND")
+    assert body["error"]["message"] == "No hay ninguna herramienta con ese nombre."
+    english = {"Accept-Language": "en"}
+    _, body, _ = await ana("POST", "/v2/tools/market.get_price", json={}, headers=english)
+    assert body["error"]["message"] == "There is no tool of that name."
     assert executor.calls == []
 
 

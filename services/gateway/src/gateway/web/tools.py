@@ -30,6 +30,7 @@ STATUS: dict[str, int] = {
     ToolCode.TIMEOUT: 504,
     ToolCode.UNAUTHORIZED: 401,
 }
+_NO_SUCH_TOOL = {"es": "No hay ninguna herramienta con ese nombre.", "en": "There is no tool of that name."}
 _TRY_AGAIN = 2
 """Seconds of Retry-After when something is away."""
 
@@ -73,7 +74,7 @@ async def call_tool(
 ) -> Response:
     """One call. The body is the result, whatever came of it."""
     if not is_id(name):
-        error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message="There is no tool of that name.")
+        error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=_NO_SUCH_TOOL[language_of(accept_language)])
         return _response(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)), None, 0)
     # The key may be any text; a call id becomes part of subjects and names. It belongs to the caller anyway.
     call_id = uuid7() if idempotency_key is None else derive_id("idempotency-key", idempotency_key)
