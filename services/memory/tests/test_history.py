@@ -1,11 +1,19 @@
 """History and snapshots: never fewer facts than the sequence that is named demands."""
 
 import asyncio
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from contracts.events.chat import OwnerKind, Role
-from contracts.rpc import FACTS_AFTER, HISTORY, SNAPSHOT, FactsRequest, HistoryRequest, SnapshotRequest
+from contracts.rpc import FACTS_AFTER, HISTORY, SNAPSHOT, FactsRequest, HistoryRequest, MessageView, SnapshotRequest
+from memory.application.history import Histories
+from memory.domain.conversation import Conversation
+from memory.domain.facts import Fact
+from memory.domain.recent import HELD, Window
+from memory.errors import StoreUnavailable
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
 from runtime.testing import eventually
@@ -156,3 +164,51 @@ async def test_a_position_that_the_log_never_had_is_gone(servers: Servers) -> No
         request = FactsRequest(company_id="acme", conversation_id=writer.conversation, since=seq + 1000)
         page = await one.rpc.call(FACTS_AFTER, request)
         assert (page.facts, page.gone) == ([], True)
+
+
+class Gone:
+    """A database that does not answer."""
+
+    async def newest_messages(self, *_: Any, **__: Any) -> list[Fact]:
+        raise StoreUnavailable("MongoDB is away")
+
+    async def load(self, *_: Any) -> dict[tuple[str, str], Conversation]:
+        raise StoreUnavailable("MongoDB is away")
+
+
+class LongLog:
+    """A log that nobody reads whole."""
+
+    era = 1
+    first_seq = 1
+
+
+class One:
+    """One window, of whatever conversation is asked for."""
+
+    def __init__(self, window: Window | None) -> None:
+        self._window = window
+
+    async def get(self, *_: Any) -> Window | None:
+        return self._window
+
+
+async def test_without_a_database_what_is_at_hand_is_told_when_the_log_is_too_long_to_be_read() -> None:
+    seq = 1_000_000
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    held = tuple(
+        MessageView(id=f"m{number}", seq=number, role=Role.USER, text=f"m{number}", created_at=at)
+        for number in range(seq - HELD + 1, seq + 1)
+    )
+    gone: Any = Gone()
+    floor: Any = SimpleNamespace(seq=seq)
+    log: Any = LongLog()
+
+    def histories(window: Window | None) -> Histories:
+        windows: Any = One(window)
+        return Histories(facts=gone, conversations=gone, windows=windows, log=log, floor=floor, deadline=1)
+
+    found = await histories(Window(seq, held, whole=False)).since("acme", "c", 0, seq, 500)
+    assert (found.messages, found.complete) == (held, False)
+    with pytest.raises(StoreUnavailable):
+        await histories(None).since("acme", "c", 0, seq, 500)

@@ -1,5 +1,6 @@
 """The composition root: the only place that builds things and reads settings."""
 
+import functools
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
@@ -170,7 +171,8 @@ class Memory:
         await consumer.ensure()
         windows = RedisWindows(self._redis)
         near = NearWindows(windows)
-        histories = Histories(
+        reading = functools.partial(
+            Histories,
             facts=facts,
             conversations=conversations,
             windows=near,
@@ -178,6 +180,7 @@ class Memory:
             floor=floor,
             deadline=settings.history_deadline,
         )
+        histories = reading()
         inbox = Inbox(facts=facts, conversations=conversations, log=log, floor=floor)
         announcements = BusAnnouncements(service.publisher)
         table = WebhookTable(self._companies)
@@ -199,7 +202,8 @@ class Memory:
             market=market,
         )
         talks = Talks(
-            histories=histories,
+            # A context reads twice within two parts' time, and the summary in between may take one of them.
+            histories=reading(patience=settings.context_part / 4),
             conversations=conversations,
             summaries=MongoSummaries(self._database["summaries"]),
             uses=self._executions,

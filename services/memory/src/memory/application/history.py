@@ -49,7 +49,10 @@ class FactsPage:
 
 
 class Histories:
-    """Reads of a conversation that name a sequence."""
+    """Reads of a conversation that name a sequence.
+
+    `patience`: seconds for which the database is waited for where the log can answer instead.
+    """
 
     def __init__(
         self,
@@ -60,6 +63,7 @@ class Histories:
         log: Log,
         floor: Floor,
         deadline: float,
+        patience: float = PATIENCE,
     ) -> None:
         self._facts = facts
         self._conversations = conversations
@@ -67,6 +71,7 @@ class Histories:
         self._log = log
         self._floor = floor
         self._deadline = deadline
+        self._patience = patience
 
     async def newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> History:
         """The newest `limit` messages: with seq ≤ up_to if `exact`, otherwise as new as is at hand.
@@ -79,27 +84,30 @@ class Histories:
         try:
             return await self._newest(company, conversation, up_to, limit, exact=exact)
         except StoreUnavailable:
-            # The log alone will do as long as it is short enough to be read whole.
-            if up_to - self._log.first_seq >= MAX_GAP:
+            if not self._log_will_do(up_to):
                 raise
         window = await self._from_log(company, conversation, up_to, limit)
         return History(window.messages[-limit:], up_to, window.seen)
 
     async def since(self, company: str, conversation: str, after: int, up_to: int, limit: int) -> Recent:
-        """The newest `limit` messages with after < seq ≤ up_to.
+        """The newest `limit` messages with after < seq ≤ up_to; those that are at hand, when the rest cannot be had.
 
         Raises:
             ProjectionBehind, UnknownSequence, StoreUnavailable: all worth another try.
         """
+        near: Recent | None = None
         try:
             window = await self._window(company, conversation, up_to)
             held, reaches = window.since(after, up_to), window.reaches(after)
             if reaches or len(held) >= limit:
                 return Recent(held[-limit:], window.seen, complete=reaches and len(held) <= limit)
+            near = Recent(held, window.seen, complete=False)
             window = await self._from_store(company, conversation, up_to, limit, after)
         except StoreUnavailable:
-            if up_to - self._log.first_seq >= MAX_GAP:
-                raise
+            if not self._log_will_do(up_to):
+                if near is None:
+                    raise
+                return near
             window = await self._from_log(company, conversation, up_to, limit)
         found = window.since(after, up_to)
         return Recent(found[-limit:], window.seen, complete=window.whole and len(found) <= limit)
@@ -143,8 +151,9 @@ class Histories:
 
     async def _from_store(self, company: str, conversation: str, up_to: int, limit: int, after: int = 0) -> Window:
         floor = await self._floor_near(up_to)
+        patience = self._patience if self._log_will_do(up_to) else PATIENCE
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(patience):
                 rows, states = await asyncio.gather(
                     self._facts.newest_messages(
                         company,
@@ -156,7 +165,7 @@ class Histories:
                     self._conversations.load([(company, conversation)]),
                 )
         except TimeoutError as error:
-            raise StoreUnavailable(f"MongoDB did not answer within {PATIENCE:g} s") from error
+            raise StoreUnavailable(f"MongoDB did not answer within {patience:g} s") from error
         state = states.get((company, conversation))
         stored = stored_window(rows, min(floor, up_to), limit, state.seen if state else None)
         if up_to <= floor:
@@ -167,6 +176,10 @@ class Histories:
         first = max(self._log.first_seq, 1)
         empty = Window(first - 1, (), whole=True)
         return empty.extended(await self._log.read(company, conversation, first - 1, up_to), up_to, limit)
+
+    def _log_will_do(self, up_to: int) -> bool:
+        """Whether the log alone is short enough to be read whole."""
+        return up_to - self._log.first_seq < MAX_GAP
 
     async def _floor_near(self, seq: int) -> int:
         """The floor, once no more than MAX_GAP is missing to `seq`."""

@@ -1,0 +1,130 @@
+"""For tests of contexts: the market-adapter and the executor, played by the test, and someone who asks for one."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from contracts.context_rpc import CONTEXT, ContextRequest, FullContext
+from contracts.market_rpc import (
+    HOLDINGS,
+    MARKET_EVENTS,
+    MARKET_QUOTES,
+    MARKET_STATUS,
+    ActiveAlert,
+    Holdings,
+    MarketEvent,
+    MarketEventsReply,
+    MarketEventsRequest,
+    MarketStatusReply,
+    MarketStatusRequest,
+    QuotesReply,
+    QuotesRequest,
+    QuoteView,
+    TickerError,
+    UserRef,
+)
+from contracts.memory_rpc import MEMORY_PATCH, MemoryPatchRequest
+from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool, Rpc
+from memory.testing import Replica, Writer
+from runtime.rpc import RpcServer
+
+NOW = datetime(2026, 3, 2, 15, 0, tzinfo=UTC)
+UNKNOWN = {"ZZZZ", "QQQ"}
+TOOLS = {"get_price": "market", "get_portfolio": "portfolio", "explain_concept": "education"}
+
+Asked = dict[str, list[Any]]
+
+
+class Outside:
+    """The market-adapter and the executor, as the test wants them. `asked`: what they were asked, by method."""
+
+    def __init__(self) -> None:
+        self.asked: Asked = {}
+        self.before: dict[str, Callable[[], Awaitable[None]]] = {}
+        """What happens before a method answers, by subject."""
+
+    async def serve(self, on: Replica, *without: str) -> None:
+        server = RpcServer(on.client)
+        methods: list[tuple[Rpc[Any, Any], Callable[[Any], Awaitable[Any]]]] = [
+            (MARKET_STATUS, self.status),
+            (MARKET_EVENTS, self.events),
+            (MARKET_QUOTES, self.quotes),
+            (HOLDINGS, self.holdings),
+            (CATALOGUE, self.catalogue),
+        ]
+        for method, answer in methods:
+            if method.subject not in without:
+                await server.serve(method, answer)
+        await on.client.flush()
+
+    async def _hear(self, subject: str, request: Any) -> None:
+        self.asked.setdefault(subject, []).append(request)
+        if subject in self.before:
+            await self.before[subject]()
+
+    async def status(self, request: MarketStatusRequest) -> MarketStatusReply:
+        await self._hear(MARKET_STATUS.subject, request)
+        return MarketStatusReply(
+            status="open", current_time=NOW, next_open=NOW, next_close=NOW, source="test", as_of=NOW
+        )
+
+    async def events(self, request: MarketEventsRequest) -> MarketEventsReply:
+        await self._hear(MARKET_EVENTS.subject, request)
+        event = MarketEvent(
+            date=NOW.date(), name="Earnings", impact="high", kind="earnings", symbol="AAPL", source="test"
+        )
+        return MarketEventsReply(events=[event], source="test", as_of=NOW)
+
+    async def quotes(self, request: QuotesRequest) -> QuotesReply:
+        await self._hear(MARKET_QUOTES.subject, request)
+        errors = [
+            TickerError(error="no such symbol", ticker=name, reason="no_data")
+            for name in request.symbols
+            if name in UNKNOWN
+        ]
+        return QuotesReply(quotes=[quote(name) for name in request.symbols if name not in UNKNOWN], errors=errors)
+
+    async def holdings(self, request: UserRef) -> Holdings:
+        await self._hear(HOLDINGS.subject, request)
+        positions = [
+            {"symbol": name, "quantity": 2.0, "average_price": 9.0, "cost": 18.0, "price": 10.0, "value": 20.0}
+            for name in ("MSFT", "IBM")
+        ]
+        portfolio = {"positions": positions, "cash": 99_000.0, "equity": 99_040.0, "currency": "USD"}
+        alert = ActiveAlert(id="a1", symbol="AAPL", condition=">=", price=200.0)
+        return Holdings(portfolio=portfolio, alerts=[alert], watchlist=["GOOG"])
+
+    async def catalogue(self, request: CatalogueRequest) -> CatalogueReply:
+        await self._hear(CATALOGUE.subject, request)
+        tools = [
+            CatalogueTool(
+                id=f"x.{name}", name=name, description="d", category=kind, required_plan="free", parameters={}
+            )
+            for name, kind in TOOLS.items()
+        ]
+        return CatalogueReply(tools=tools)
+
+
+def quote(symbol: str) -> QuoteView:
+    """A price that any provider could have told."""
+    return QuoteView(
+        symbol=symbol,
+        price=10.0,
+        change_percent=1.5,
+        change_basis="x",
+        currency="USD",
+        source="test",
+        as_of=NOW,
+    )
+
+
+async def context(on: Replica, writer: Writer, seq: int, text: str = "", **more: Any) -> FullContext:
+    """What memory tells of ana, up to `seq`; `more` are fields of the request."""
+    fields: dict[str, Any] = {"user_id": "ana", "plan": "pro", "agent_version": "1.2.3", "language": "en"} | more
+    request = ContextRequest(company_id="acme", conversation_id=writer.conversation, text=text, up_to_seq=seq, **fields)
+    return await on.rpc.call(CONTEXT, request, deadline=10)
+
+
+async def remember(on: Replica, **fields: Any) -> None:
+    """What ana has written down of herself, by the names on the wire."""
+    await on.rpc.call(MEMORY_PATCH, MemoryPatchRequest(company_id="acme", user_id="ana", patch=fields))
