@@ -139,6 +139,38 @@ async def test_a_paper_order_waits_for_a_click_and_is_confirmed_with_it(
     await expect(card).to_contain_text("Confirmed")
 
 
+async def test_an_order_decided_on_one_screen_is_offered_on_no_other(
+    scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
+) -> None:
+    order = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"}
+    asking = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
+    model.say(Rule(match="Buy 3", replies=[asking], again=False), default=Reply(text="Shall I buy 3 IBM for you?"))
+    token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="pro")
+
+    async def screen() -> ChatPage:
+        page = await scripted_visits.open("/pricing")
+        await page.evaluate("(token) => Nexus.identify(token)", token)
+        return await ChatPage(page).open()
+
+    one = await screen()
+    await one.say("Buy 3 shares of IBM")
+    name = "Buy 3 IBM at market (paper)"
+    confirm = one.panel.get_by_role("group", name=name).get_by_role("button", name="Confirm")
+    await expect(confirm).to_be_visible()
+    two = await screen()
+    await expect(two.panel.get_by_role("group", name=name)).to_contain_text("Expires in")
+    # The second one is away while the first one decides, the third one never saw it wait.
+    await two.page.context.set_offline(True)
+    await confirm.click()
+    await expect(one.panel.get_by_role("group", name=name)).to_contain_text("Confirmed")
+    await two.page.context.set_offline(False)
+    for chat in (two, await screen()):
+        card = chat.panel.get_by_role("group", name=name)
+        await expect(card).to_contain_text("Confirmed")
+        await expect(card).to_contain_text("Estimated price")
+        await expect(card.get_by_role("button")).to_have_count(0)
+
+
 async def test_an_alert_that_fires_is_shown_to_its_customer(
     scripted_visits: Visits, scripted_stack: RunningStack
 ) -> None:

@@ -132,8 +132,23 @@ class PendingActionsReply(Wire):
     actions: list[Action]
 
 
+class ActionsRequest(Wire):
+    """How these actions of a user stand."""
+
+    company_id: CompanyId
+    user_id: Id
+    action_ids: list[Id] = Field(min_length=1, max_length=100)
+
+
+class ActionsReply(Wire):
+    """Those that this user has, decided or not; what is somebody else's is not among them."""
+
+    actions: list[Action]
+
+
 ACTION_DECIDE = Rpc("rpc.market.action.decide.v1", ActionDecideRequest, ActionReply, queue=QUEUE)
 ACTIONS_PENDING = Rpc("rpc.market.actions.pending.v1", UserRef, PendingActionsReply, queue=QUEUE)
+ACTIONS_GET = Rpc("rpc.market.actions.get.v1", ActionsRequest, ActionsReply, queue=QUEUE)
 
 
 # ---------------------------------------------------------------- a user's alerts, holdings and everything
@@ -194,6 +209,7 @@ METHODS: tuple[Rpc[Any, Any], ...] = (
     MARKET_QUOTES,
     ACTION_DECIDE,
     ACTIONS_PENDING,
+    ACTIONS_GET,
     ALERTS_UNTOLD,
     ALERTS_TOLD,
     HOLDINGS,

@@ -36,6 +36,7 @@ from gateway.chat.limits import Door
 from gateway.chat.recovery import Recovery
 from gateway.chat.replays import Replays
 from gateway.chat.session import Chat
+from gateway.chat.standing import Standing
 from gateway.handlers import HANDLERS
 from gateway.ports import Personas
 from gateway.settings import GatewaySettings
@@ -129,13 +130,14 @@ def compose(
     door = Door(settings.limits, clock)
     actions = BusActions(rpc)
     customers = Customers(actions, actions)
+    standing = Standing(actions, memory)
     heartbeat_ms = int(settings.heartbeat_seconds * 1000)
     chat = Chat(
         tokens=identity.tokens,
         companies=companies,
         access=access,
         recovery=Recovery(
-            hub, log, memory, agents, heartbeat_ms=heartbeat_ms, stream_distance=settings.stream_distance
+            hub, log, memory, agents, standing, heartbeat_ms=heartbeat_ms, stream_distance=settings.stream_distance
         ),
         commands=commands,
         bus=bus,
@@ -159,6 +161,7 @@ def compose(
         door=door,
         tools=tools,
         actions=actions,
+        standing=standing,
         settings=companies,
         writers=BusWriters(rpc),
         completions=BusCompletions(rpc, StreamClient(client)),

@@ -302,6 +302,10 @@ class Actions(Protocol):
         """What waits for this user, oldest first; raises Unavailable soon."""
         ...
 
+    async def known(self, company: str, user: str, actions: list[str]) -> list[Action]:
+        """Those of these actions (100 at most) that are the user's, as they stand; raises Unavailable soon."""
+        ...
+
 
 class Alerts(Protocol):
     """Alerts that have fired. Every method raises Unavailable when it gets no answer in time."""

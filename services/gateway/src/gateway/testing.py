@@ -22,7 +22,7 @@ from contracts import rpc
 from contracts.channels import ChatKind, LiveTurnKind, chat, chat_msg_id, live_turn
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.envelope import CloudEvent, Wire
-from contracts.events.chat import AssistantMessage, Owner
+from contracts.events.chat import Action, AssistantMessage, Owner
 from contracts.ids import answer_id, derive_id, turn_id
 from gateway.adapters.identity import Identity, build_identity
 from gateway.adapters.log import event_json, parse_fact
@@ -294,11 +294,17 @@ class AgentStandIn:
         """More text of the answer."""
         await self.live(LiveTurnKind.MESSAGE_DELTA, messageId=answer_id(self.turn), deltaSeq=number, delta=text)
 
-    async def answer(self, basis: int, text: str) -> Appended:
-        """The answer to the visitor message `basis`, appended."""
+    async def answer(self, basis: int, text: str, *actions: Action) -> Appended:
+        """The answer to the visitor message `basis`, appended; `actions` wait for a yes with it."""
         turn = self.begin(basis)
         data = AssistantMessage(
-            message_id=answer_id(turn), turn_id=turn, basis=basis, text=text, model="scripted", config_version=1
+            message_id=answer_id(turn),
+            turn_id=turn,
+            basis=basis,
+            text=text,
+            actions=list(actions),
+            model="scripted",
+            config_version=1,
         )
         return await self.append(ChatKind.ASSISTANT, data, turn)
 

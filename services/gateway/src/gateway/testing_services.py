@@ -237,6 +237,7 @@ class RecordsStandIn:
         await self.market.serve(market_rpc.HOLDINGS, self._holdings)
         await self.market.serve(market_rpc.ACTION_DECIDE, self._decide)
         await self.market.serve(market_rpc.ACTIONS_PENDING, self._pending)
+        await self.market.serve(market_rpc.ACTIONS_GET, self._known)
         await self.market.serve(market_rpc.ALERTS_UNTOLD, self._untold)
         await self.market.serve(market_rpc.ALERTS_TOLD, self._told)
         await self.client.flush()
@@ -313,6 +314,11 @@ class RecordsStandIn:
         who = (request.company_id, request.user_id)
         waiting = [action for owner, action in self.actions.values() if owner == who]
         return market_rpc.PendingActionsReply(actions=[one for one in waiting if one.state is ActionState.PENDING])
+
+    async def _known(self, request: market_rpc.ActionsRequest) -> market_rpc.ActionsReply:
+        who = (request.company_id, request.user_id)
+        theirs = [action for owner, action in self.actions.values() if owner == who]
+        return market_rpc.ActionsReply(actions=[one for one in theirs if one.id in request.action_ids])
 
     async def _untold(self, request: market_rpc.UserRef) -> market_rpc.UntoldAlertsReply:
         self.asked_untold += 1

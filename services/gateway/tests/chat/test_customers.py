@@ -11,7 +11,17 @@ from contracts.events.chat import ActionState
 from contracts.events.market import ActionDecided, AlertTriggered, TriggeredAlert
 from gateway.adapters.identity import Identity
 from gateway.adapters.log import event_json
-from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker, run_gateway
+from gateway.testing import (
+    AgentStandIn,
+    ChatClient,
+    Frame,
+    GatewayUnderTest,
+    MemoryStandIn,
+    TokenMaker,
+    conversation_view,
+    run_gateway,
+)
+from gateway.testing_http import Http
 from gateway.testing_services import RecordsStandIn
 from runtime.testing import NatsServer, eventually
 
@@ -153,3 +163,46 @@ async def test_what_fired_while_the_bus_was_away_is_told_to_an_open_chat_when_it
         nats_server.restart()
         assert (await ana.until("alert.triggered", deadline=20))["alert"]["id"] == "alert1"
         await eventually(lambda: "alert1" in records.told, 10)
+
+
+async def test_a_history_tells_how_its_actions_stand_now(
+    gateway: GatewayUnderTest,
+    tokens: TokenMaker,
+    records: RecordsStandIn,
+    memory: MemoryStandIn,
+    http: Http,
+    nats_client: Client,
+) -> None:
+    records.add_action("acme", "ana", "a1")
+    told = records.actions["a1"][1].model_copy(update={"details": {"estimate": {"price": "200"}}})
+
+    def states(messages: list[Frame]) -> list[str]:
+        return [action["state"] for message in messages for action in message["actions"]]
+
+    async def snapshot(token: str, conversation: str) -> list[Frame]:
+        async with ChatClient(gateway.url) as client:
+            await client.hello(token, conversationId=conversation)
+            return (await client.until("snapshot"))["messages"]
+
+    async with ChatClient(gateway.url) as ana:
+        talk = (await ana.hello(tokens.user("ana", "user")))["conversationId"]
+        memory.known_conversations[talk] = conversation_view(talk, "acme", "ana")
+        ack = await ana.say("buy 1 AAPL")
+        await AgentStandIn(nats_client, "acme", talk).answer(ack["seq"], "shall I?", told)
+        assert states([(await ana.until("message.created", lambda f: bool(f["message"]["actions"])))["message"]])
+        readers = [tokens.user("ana", "user"), tokens.user("carl", "commercial")]
+        for token in readers:
+            assert states(await snapshot(token, talk)) == ["pending"]
+        await ana.send("action.confirm", actionId="a1")
+        await ana.until("action.updated")
+    for token in readers:
+        messages = await snapshot(token, talk)
+        assert states(messages) == ["confirmed"]
+        # What the person saw when they were asked stays.
+        assert messages[-1]["actions"][0]["details"] == {"estimate": {"price": "200"}}
+        _, page, _ = await http("GET", f"/v2/conversations/{talk}/messages", token=token)
+        assert states(page["items"]) == ["confirmed"]
+    _, transcript, _ = await http("GET", f"/v2/conversations/{talk}/transcript", token=readers[0])
+    assert states(transcript["messages"]) == ["confirmed"]
+    await records.market.drain(1.0)
+    assert states(await snapshot(readers[0], talk)) == ["pending"]

@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 
 from contracts.errors import ErrorCode
-from contracts.market_rpc import ActionDecideRequest, ActionReply, PendingActionsReply, UserRef
+from contracts.market_rpc import (
+    ActionDecideRequest,
+    ActionReply,
+    ActionsReply,
+    ActionsRequest,
+    PendingActionsReply,
+    UserRef,
+)
 from market_adapter.books import Books
 from market_adapter.domain.paper.account import Account, News, Owner, decide
 from market_adapter.domain.paper.actions import action_of
@@ -57,3 +64,10 @@ class Actions:
         account = await self._books.current(Owner(asked.company_id, asked.user_id))
         waiting = [order for order in account.orders if order.state is OrderState.PENDING]
         return PendingActionsReply(actions=[action_of(order) for order in waiting])
+
+    async def known(self, asked: ActionsRequest) -> ActionsReply:
+        """How these actions stand, as far as they are this user's."""
+        owner = Owner(asked.company_id, asked.user_id)
+        account = await self._books.current(owner)
+        found = [account.order(one) or await self._books.store.archived_order(owner, one) for one in asked.action_ids]
+        return ActionsReply(actions=[action_of(order) for order in found if order is not None])

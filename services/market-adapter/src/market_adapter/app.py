@@ -105,6 +105,7 @@ def serve_users(service: Service, provider: MarketProvider, database: Database, 
     actions = Actions(provider, books, wall)
     service.serve(market_rpc.ACTION_DECIDE, actions.decide)
     service.serve(market_rpc.ACTIONS_PENDING, actions.pending)
+    service.serve(market_rpc.ACTIONS_GET, actions.known)
     alarms = Alarms(alerts, provider, facts)
     service.serve(market_rpc.ALERTS_UNTOLD, alarms.untold)
     service.serve(market_rpc.ALERTS_TOLD, alarms.told)

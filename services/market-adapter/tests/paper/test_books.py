@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pymongo import AsyncMongoClient
 
-from contracts.market_rpc import ActionDecideRequest, UserRef
+from contracts.market_rpc import ActionDecideRequest, ActionsRequest, UserRef
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.books import KEPT
 from market_adapter.domain.bars import Split
@@ -107,6 +107,19 @@ async def test_a_no_places_nothing_and_stays_a_no() -> None:
     order = await desk.order()
     assert [await desk.decide(order, "reject"), await desk.decide(order)] == ["rejected", "rejected"]
     assert await desk.state(order) is OrderState.REJECTED
+
+
+async def test_how_actions_stand_is_told_to_their_own_user_alone() -> None:
+    desk = Desk(market("100", "100"))
+    order, late = await desk.order(), await desk.order(call_id="c2")
+    await desk.decide(order, "reject")
+
+    async def told(user: str) -> list[tuple[str, str]]:
+        asked = ActionsRequest(company_id="demo", user_id=user, action_ids=[order, late, "nobodys"])
+        return [(one.id, one.state.value) for one in (await desk.actions.known(asked)).actions]
+
+    assert await told("ann") == [(order, "rejected"), (late, "pending")]
+    assert await told("bob") == []
 
 
 async def test_a_yes_after_the_hour_places_nothing() -> None:

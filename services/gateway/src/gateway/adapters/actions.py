@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 DECIDE_SECONDS = 10.0
 HELLO_SECONDS = 0.5
-"""For what a welcome holds: a chat begins without it when the market is away."""
+"""For what a welcome and a history hold: a chat begins without it when the market is away."""
 MOST_TOLD = 100
 _DECIDED = "action.decided.v1"
 _FIRED = "alert.triggered.v1"
@@ -43,6 +43,10 @@ class BusActions:
     async def pending(self, company: str, user: str) -> list[Action]:
         who = market_rpc.UserRef(company_id=company, user_id=user)
         return (await ask(self._client, market_rpc.ACTIONS_PENDING, who, deadline=HELLO_SECONDS)).actions
+
+    async def known(self, company: str, user: str, actions: list[str]) -> list[Action]:
+        asked = market_rpc.ActionsRequest(company_id=company, user_id=user, action_ids=actions)
+        return (await ask(self._client, market_rpc.ACTIONS_GET, asked, deadline=HELLO_SECONDS)).actions
 
     async def untold(self, company: str, user: str) -> list[TriggeredAlert]:
         who = market_rpc.UserRef(company_id=company, user_id=user)

@@ -9,6 +9,7 @@ import structlog
 from contracts.channels import ChatKind
 from contracts.rpc import TurnState
 from gateway.chat.hub import Attachment, Hub
+from gateway.chat.standing import Standing
 from gateway.domain import server_frames
 from gateway.domain.client_frames import Cursor
 from gateway.domain.close_codes import CloseCode
@@ -56,6 +57,7 @@ class Recovery:
         log_: Log,
         memory: Memory,
         agents: Agents,
+        standing: Standing,
         *,
         heartbeat_ms: int,
         stream_distance: int = MAX_STREAM_DISTANCE,
@@ -64,6 +66,7 @@ class Recovery:
         self._log = log_
         self._memory = memory
         self._agents = agents
+        self._standing = standing
         self._heartbeat_ms = heartbeat_ms
         self._stream_distance = stream_distance
         self._wanted = False
@@ -221,7 +224,8 @@ class Recovery:
             views = [view for fact in facts if (view := message_view(fact)) is not None]
             return views[-SNAPSHOT_MESSAGES:]
         # Memory may know more than this snapshot; what is newer comes from the buffer, other kinds of facts with it.
-        return [message.to_wire() for message in reply.messages if message.seq <= snapshot.seq]
+        held = [message for message in reply.messages if message.seq <= snapshot.seq]
+        return [message.to_wire() for message in await self._standing.now(company, conversation, held)]
 
     async def _send_facts(self, attachment: Attachment, facts: Sequence[Fact]) -> None:
         for index, fact in enumerate(facts):

@@ -93,7 +93,7 @@ async def list_messages(
 ) -> MessagesReply:
     """The messages, oldest first."""
     await api.access.readable(caller, conversation)
-    return await api.memory.messages(caller.company, conversation, limit, cursor)
+    return await _page(api, caller, conversation, limit, cursor)
 
 
 @router.get(
@@ -169,10 +169,15 @@ async def _view(api: Api, caller: Caller, conversation: str) -> ConversationView
     return view
 
 
+async def _page(api: Api, caller: Caller, conversation: str, limit: int, cursor: str | None) -> MessagesReply:
+    page = await api.memory.messages(caller.company, conversation, limit, cursor)
+    return MessagesReply(items=await api.standing.now(caller.company, conversation, page.items), next=page.next)
+
+
 async def _all_messages(api: Api, caller: Caller, conversation: str) -> AsyncIterator[MessageView]:
     cursor: str | None = None
     for _ in range(TRANSCRIPT_MESSAGES // TRANSCRIPT_PAGE):
-        page = await api.memory.messages(caller.company, conversation, TRANSCRIPT_PAGE, cursor)
+        page = await _page(api, caller, conversation, TRANSCRIPT_PAGE, cursor)
         for message in page.items:
             yield message
         cursor = page.next

@@ -12,6 +12,7 @@ from gateway.chat.access import Access
 from gateway.chat.commands import Commands
 from gateway.chat.limits import Door
 from gateway.chat.replays import Replays
+from gateway.chat.standing import Standing
 from gateway.errors import Refused, TokenInvalid
 from gateway.ports import (
     Actions,
@@ -43,6 +44,7 @@ class Api:
     door: Door
     tools: Tools
     actions: Actions
+    standing: Standing
     settings: Settings
     writers: Writers
     completions: Completions

@@ -160,6 +160,8 @@ export class Chat {
     clearTimeout(this.#quiet);
     this.composer.enabled(state !== "ended");
     this.#ui.emit("state", { state, code });
+    // What waits for a yes may be decided elsewhere meanwhile: no later fact of the conversation says so.
+    if (state !== "ready" && this.thread.undecided) this.net.forget();
     if (state === "ready") { this.#banner.hidden = true; return; }
     if (state !== "connecting" || !this.#banner.hidden) this.#tell(state, code);
     else this.#quiet = setTimeout(() => this.#tell(state), PATIENCE);

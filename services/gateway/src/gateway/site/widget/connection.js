@@ -33,6 +33,8 @@ export class Connection {
       else this.#later(error.retryAfter);
     } finally { this.#opening = false; }
   }
+  /* With the next hello: the history as it is now, not only what is missed of it. */
+  forget() { this.#cursor = null; }
   /* What the reader asked for: now, not when the next try is due. */
   hurry() { this.#tries = 0; this.open(); }
 

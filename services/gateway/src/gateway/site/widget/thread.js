@@ -24,6 +24,7 @@ export class Thread {
     this.latest = button("", () => this.toEnd(true), { class: "latest", hidden: true, "aria-label": words.latest }, icon("down"), words.latest);
   }
   get empty() { return this.#order.length === 0; }
+  get undecided() { return [...this.#actions.values()].some((card) => card.action.state === "pending"); }
   get lastSeq() { return this.#order.reduce((seq, one) => (one.seq < Infinity && one.seq > seq ? one.seq : seq), 0); }
 
   snapshot(messages) {
@@ -146,7 +147,7 @@ export class Thread {
   action(action) {
     if (action.state !== "pending") this.#remember("decided", action.id, action.state);
     const known = this.#actions.has(action.id), card = this.#card(action);
-    if (!known || !card.node.isConnected) { this.list.append(card.node); this.toEnd(); }
+    if (known ? !card.node.isConnected : action.state === "pending") { this.list.append(card.node); this.toEnd(); }
   }
   actionFailed(id, text) { const card = this.#actions.get(id); if (card) card.failed(text); return Boolean(card); }
   alert(alert) {
