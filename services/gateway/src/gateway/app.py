@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
@@ -43,7 +44,8 @@ from gateway.settings import GatewaySettings
 from gateway.web.application import Front, build_http
 from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.deps import Api
-from gateway.web.mcp_endpoint import McpEndpoint
+from gateway.web.mcp_endpoint import Build as McpBuild
+from gateway.web.mcp_endpoint import McpEndpoint, load_product
 from gateway.web.server import WebServer
 from runtime.analyses import Analyses
 from runtime.clock import Clock, SystemClock
@@ -114,6 +116,7 @@ def compose(
     *,
     dev: bool,
     personas: Personas | None = None,
+    mcp_server: Callable[[], McpBuild] = load_product,
 ) -> Gateway:
     """Builds the gateway over a connected client."""
     publisher, rpc = Publisher(client), RpcClient(client)
@@ -176,7 +179,7 @@ def compose(
         dev=dev,
         personas=personas,
     )
-    mcp = McpEndpoint(api)
+    mcp = McpEndpoint(api, mcp_server)
     application = Front(endpoint, build_http(api, health, mcp))
     return Gateway(application, chat, endpoint, mcp, client, live, log, companies, MarketFacts(client, customers))
 

@@ -30,6 +30,8 @@ from gateway.app import Gateway, compose
 from gateway.domain.facts import Fact, message_view
 from gateway.ports import Personas
 from gateway.settings import GatewaySettings
+from gateway.web.mcp_endpoint import Build as McpBuild
+from gateway.web.mcp_endpoint import load_product
 from gateway.web.server import WebServer
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks, connect
@@ -60,14 +62,18 @@ class GatewayUnderTest:
 
 @asynccontextmanager
 async def run_gateway(
-    nats_url: str, identity: Identity, settings: GatewaySettings | None = None, personas: Personas | None = None
+    nats_url: str,
+    identity: Identity,
+    settings: GatewaySettings | None = None,
+    personas: Personas | None = None,
+    mcp_server: Callable[[], McpBuild] = load_product,
 ) -> AsyncGenerator[GatewayUnderTest]:
     """A gateway on a free port over the NATS server at `nats_url`."""
     settings = settings or GatewaySettings()
     hooks = ConnectionHooks()
     client = await connect(NatsSettings(url=nats_url, ping_interval=1), name="gateway", hooks=hooks)
     await ensure_streams(client)
-    gateway = compose(client, settings, identity, SystemClock(), [], dev=True, personas=personas)
+    gateway = compose(client, settings, identity, SystemClock(), [], dev=True, personas=personas, mcp_server=mcp_server)
     await gateway.start(hooks)
     await client.flush()
     server = WebServer(

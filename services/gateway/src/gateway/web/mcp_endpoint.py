@@ -6,6 +6,7 @@ with the first request, beside the loop: it costs 16 MB that a gateway without M
 
 import asyncio
 import importlib
+from collections.abc import Callable
 from typing import Protocol, cast
 
 from starlette.requests import Request
@@ -30,11 +31,20 @@ class McpServer(Protocol):
     async def stop(self) -> None: ...
 
 
-class McpEndpoint:
-    """Who is calling, and from where; the rest is the SDK's."""
+Build = Callable[[Api], McpServer]
 
-    def __init__(self, api: Api) -> None:
+
+def load_product() -> Build:
+    """The product's own server; takes a second or two, since it brings the SDK in."""
+    return cast("Build", importlib.import_module("gateway.web.mcp_server").build)
+
+
+class McpEndpoint:
+    """Who is calling, and from where; the rest is the SDK's. `load` runs beside the loop, with the first request."""
+
+    def __init__(self, api: Api, load: Callable[[], Build] = load_product) -> None:
         self._api = api
+        self._load = load
         self._starting: asyncio.Task[McpServer] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -73,7 +83,7 @@ class McpEndpoint:
         return await asyncio.shield(self._starting)
 
     async def _start(self) -> McpServer:
-        module = await asyncio.to_thread(importlib.import_module, "gateway.web.mcp_server")
-        server = cast("McpServer", module.build(self._api))
+        build = await asyncio.to_thread(self._load)
+        server = build(self._api)
         await server.start()
         return server

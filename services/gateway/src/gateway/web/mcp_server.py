@@ -5,29 +5,21 @@ Loaded by web/mcp_endpoint.py alone, with the first request.
 
 import asyncio
 from importlib.metadata import version
-from typing import Any, cast
+from typing import Any
 
-from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
-from starlette.requests import Request
 from starlette.types import ASGIApp
 
-from gateway.ports import Caller
 from gateway.web.deps import Api
+from gateway.web.mcp_offer import Offer, caller_of
 from gateway.web.mcp_tools import McpTools
 
 NAME = "nexus"
-LIST_FRESH_MS = 60_000
-"""For so long a client may keep the list of tools: it changes with a plan, a setting or a service that announces."""
 CONFIRM_SECONDS = 3600.0
 """An action waits no longer for its yes."""
-_INSTRUCTIONS = (
-    "Market data, analysis, education, alerts, a watchlist and a paper portfolio of the user whose token this is. "
-    "Orders are paper orders; none is placed before its user has confirmed it."
-)
 
 
 class McpServer:
@@ -62,33 +54,26 @@ class McpServer:
 
 
 def build(api: Api) -> McpServer:
-    """The server over the gateway's own ports."""
-    tools = McpTools(api, caller_of)
+    """The server of the product, over the gateway's own ports."""
+    return serve(McpTools(api).offer(), api.seal_key)
+
+
+def serve(offer: Offer, seal_key: bytes) -> McpServer:
+    """A server of this offer; what travels with its clients is sealed under `seal_key`, which all replicas share."""
     server: Server[Any] = Server(
         NAME,
         version=version("nexus-gateway"),
         title="Nexus",
-        instructions=_INSTRUCTIONS,
-        cache_hints={"tools/list": CacheHint(ttl_ms=LIST_FRESH_MS, scope="private")},
-        # No tool takes arguments in headers, so none has to be looked up to check them.
-        get_tool_input_schema=_no_header_arguments,
-        on_list_tools=tools.list_tools,
-        on_call_tool=tools.call_tool,
+        instructions=offer.instructions,
+        cache_hints=offer.cache_hints,
+        get_tool_input_schema=offer.header_schema,
+        **offer.handlers,
     )
-    security = RequestStateSecurity(keys=[api.seal_key], ttl=CONFIRM_SECONDS, bind_principal=_principal)
+    security = RequestStateSecurity(keys=[seal_key], ttl=CONFIRM_SECONDS, bind_principal=_principal)
     server.middleware.append(RequestStateBoundary(security, default_audience=NAME))
     return McpServer(server)
-
-
-def caller_of(context: ServerRequestContext[Any, Any]) -> Caller:
-    """Who is calling, as the endpoint found out."""
-    return cast("Caller", cast("Request", context.request).state.caller)
 
 
 def _principal(context: ServerRequestContext[Any, Any]) -> str:
     caller = caller_of(context)
     return f"{caller.company}/{caller.role}/{caller.subject}"
-
-
-def _no_header_arguments(_: str) -> None:
-    return None

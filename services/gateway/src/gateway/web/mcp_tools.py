@@ -5,11 +5,11 @@ is an error of the protocol, as MCP has it. An order that waits for its yes asks
 client can ask (2026-07-28, form elicitation): the client calls again with the answer and what we have sealed for it.
 """
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 import mcp_types as types
+from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -19,53 +19,64 @@ from contracts.errors import ErrorCode, ToolCode
 from contracts.events.chat import Action, ActionState
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import derive_id, is_id, uuid7
-from contracts.tools_rpc import ToolDetails
 from gateway.errors import GatewayError, Unavailable
 from gateway.ports import Caller, ToolCall
 from gateway.web.deps import Api
 from gateway.web.mcp_confirming import Waiting, confirmation, decision_in, waiting_in
+from gateway.web.mcp_offer import Offer, caller_of
+from gateway.web.mcp_results import described, told
 from gateway.web.tools import language_of
 
 Context = ServerRequestContext[Any, Any]
-METADATA = "nexus/metadata"
-LIMIT = "nexus/limit"
-_OPEN_WORLD = frozenset({"market", "news", "site"})
+LIST_FRESH_MS = 60_000
+"""For so long a client may keep the list of tools: it changes with a plan, a setting or a service that announces."""
+_INSTRUCTIONS = (
+    "Market data, analysis, education, alerts, a watchlist and a paper portfolio of the user whose token this is. "
+    "Orders are paper orders; none is placed before its user has confirmed it."
+)
 
 
 class McpTools:
-    """What the SDK calls. `caller_of` says who is behind a request."""
+    """What the SDK calls."""
 
-    def __init__(self, api: Api, caller_of: Callable[[Context], Caller]) -> None:
+    def __init__(self, api: Api) -> None:
         self._api = api
-        self._caller_of = caller_of
+
+    def offer(self) -> Offer:
+        """What the product offers: the tools, and nothing else of the protocol."""
+        return Offer(
+            instructions=_INSTRUCTIONS,
+            handlers={"on_list_tools": self.list_tools, "on_call_tool": self.call_tool},
+            cache_hints={"tools/list": CacheHint(ttl_ms=LIST_FRESH_MS, scope="private")},
+        )
 
     async def list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """The tools of the caller's plan in the catalogue's own order, the same each time; one page."""
         del params
         try:
-            tools = await self._api.tools.details(self._caller_of(context), _language(context))
+            tools = await self._api.tools.details(caller_of(context), _language(context))
         except Unavailable as error:
             raise MCPError(code=types.INTERNAL_ERROR, message=error.message, data={"code": str(error.code)}) from error
-        return types.ListToolsResult(tools=[_described(tool) for tool in tools])
+        return types.ListToolsResult(tools=[described(tool) for tool in tools])
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         """One call; with the same idempotency key again it is the same call."""
-        caller, language = self._caller_of(context), _language(context)
+        caller, language = caller_of(context), _language(context)
         if params.request_state is not None:
             return await self._decide(caller, params, Waiting.read(params.request_state))
         if not is_id(params.name):
-            raise _unknown(params.name)
+            raise unknown_tool(params.name)
         key = _idempotency_key(context.params)
         call_id = uuid7() if key is None else derive_id("idempotency-key", key)
         result = await self._api.tools.call(caller, ToolCall(call_id, params.name, params.arguments or {}, language))
         if result.error is not None and result.error.code == ToolCode.TOOL_NOT_FOUND:
-            raise _unknown(params.name)
+            raise unknown_tool(params.name)
         waiting = waiting_in(result.data)
         if waiting is not None and _asks_its_user(context):
             return confirmation(waiting, language)
-        return _told(result, await self._limit(caller, params.name))
+        return told(result, await self._limit(caller, params.name))
 
     async def _decide(
         self, caller: Caller, params: types.CallToolRequestParams, waiting: Waiting
@@ -73,13 +84,13 @@ class McpTools:
         """What the client's user said is done; a second word on the same action changes nothing."""
         decision = decision_in(params.input_responses)
         if decision is None:
-            return _told(_done(waiting.data))
+            return told(_done(waiting.data))
         try:
             action = await self._api.actions.decide(caller.company, caller.subject, waiting.action, decision)
         except GatewayError as error:
             code = ToolCode.UNAVAILABLE if error.code == ErrorCode.UNAVAILABLE else str(error.code)
-            return _told(_failed(code, error.message))
-        return _told(_done(_decided(waiting.data, action)), failed=action.state is ActionState.FAILED)
+            return told(_failed(code, error.message))
+        return told(_done(_decided(waiting.data, action)), failed=action.state is ActionState.FAILED)
 
     async def _limit(self, caller: Caller, name: str) -> dict[str, Any] | None:
         """What is left of the limit that is nearest to its end."""
@@ -88,38 +99,6 @@ class McpTools:
             return None
         window, nearest = min(tool.quota.items(), key=lambda pair: pair[1].remaining)
         return {"window": window, **nearest.to_wire()}
-
-
-def _described(tool: ToolDetails) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        description=tool.description,
-        input_schema=tool.parameters,
-        output_schema=tool.output_schema,
-        annotations=types.ToolAnnotations(
-            read_only_hint=not tool.side_effects,
-            destructive_hint=tool.destructive,
-            idempotent_hint=tool.idempotent,
-            open_world_hint=tool.category in _OPEN_WORLD,
-        ),
-        _meta={"nexus/plan": tool.required_plan, "nexus/category": tool.category},
-    )
-
-
-def _told(result: ToolResult, limit: dict[str, Any] | None = None, *, failed: bool = False) -> types.CallToolResult:
-    """A result as MCP has it: the data structured and as text, a refusal as text that tells its code."""
-    meta: dict[str, Any] = {METADATA: result.metadata.to_wire()}
-    if limit is not None:
-        meta[LIMIT] = limit
-    if result.error is not None:
-        body = {"error": result.error.to_wire()}
-        return types.CallToolResult(content=[_text(body)], structured_content=body, is_error=True, _meta=meta)
-    data = result.data or {}
-    return types.CallToolResult(content=[_text(data)], structured_content=data, is_error=failed, _meta=meta)
-
-
-def _text(body: Mapping[str, Any]) -> types.TextContent:
-    return types.TextContent(text=json.dumps(body, ensure_ascii=False))
 
 
 def _done(data: dict[str, Any]) -> ToolResult:
@@ -141,7 +120,8 @@ def _decided(data: dict[str, Any], action: Action) -> dict[str, Any]:
     return decided
 
 
-def _unknown(name: str) -> MCPError:
+def unknown_tool(name: str) -> MCPError:
+    """What a call of a tool that is not there gets."""
     return MCPError(
         code=types.INVALID_PARAMS, message=f"Unknown tool: {name[:128]}", data={"code": ToolCode.TOOL_NOT_FOUND.value}
     )

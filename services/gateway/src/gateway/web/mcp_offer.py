@@ -1,0 +1,32 @@
+"""What an MCP server offers: given to the layer that serves it, which is the same for every offer."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from mcp.server.caching import CacheableMethod, CacheHint
+from mcp.server.context import ServerRequestContext
+from starlette.requests import Request
+
+from gateway.ports import Caller
+
+
+def _no_header_arguments(_: str) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """`handlers` are the SDK's, by the names that its Server takes them under (`on_list_tools`, …)."""
+
+    instructions: str
+    handlers: Mapping[str, Any]
+    cache_hints: Mapping[CacheableMethod, CacheHint] = field(default_factory=dict[CacheableMethod, CacheHint])
+    header_schema: Callable[[str], Mapping[str, Any] | None] = _no_header_arguments
+    """The input schema of a tool that takes arguments in headers, by its name: they are checked against it. Without it
+    none does, and none has to be looked up."""
+
+
+def caller_of(context: ServerRequestContext[Any, Any]) -> Caller:
+    """Who is calling, as the endpoint found out."""
+    return cast("Caller", cast("Request", context.request).state.caller)
