@@ -3,9 +3,9 @@
 import asyncio
 
 from agent.completing.completing import Completing
-from agent.completing.speech import BrokenOffError, Speech
-from agent.errors import BudgetSpentError, HelpRefusedError, ModelError, UnreachableError
+from agent.completing.speech import Speech
 from agent.measures import TURNS
+from agent.telling import TOLD, told
 from contracts.completion_rpc import (
     COMPLETE,
     MODELS,
@@ -37,8 +37,8 @@ class CompletionMethods:
         """The names of models."""
         try:
             return ModelsReply(models=await self._completing.models(request.company_id))
-        except (HelpRefusedError, UnreachableError) as error:
-            raise _told(error) from error
+        except TOLD as error:
+            raise told(error) from error
 
     async def complete(self, request: CompleteRequest, outlet: Outlet[CompletePart]) -> None:
         """An answer in parts, within the time that a turn may take."""
@@ -56,21 +56,8 @@ class CompletionMethods:
             outcome = "completed"
         except TimeoutError as error:
             raise RpcError(ErrorCode.TIMEOUT, "no answer within the time of a turn: ask for less") from error
-        except (HelpRefusedError, BudgetSpentError, ModelError, UnreachableError, BrokenOffError) as error:
-            raise _told(error) from error
+        except TOLD as error:
+            raise told(error) from error
         finally:
             speech.stop()
             TURNS.labels(outcome).inc()
-
-
-def _told(error: Exception) -> RpcError:
-    """The contract's error for one of this service."""
-    match error:
-        case HelpRefusedError():
-            return RpcError(error.code, str(error), reason=error.reason)
-        case BudgetSpentError():
-            return RpcError(ErrorCode.RATE_LIMITED, str(error), reason=error.until)
-        case ModelError():
-            return RpcError(ErrorCode.UNAVAILABLE, f"no model answered: {error}", retryable=error.retryable)
-        case _:
-            return RpcError(ErrorCode.UNAVAILABLE, str(error), retryable=True)

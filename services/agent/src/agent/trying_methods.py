@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
-from agent.errors import BudgetSpentError, HelpRefusedError, ModelError, UnreachableError
 from agent.recording.explaining import Explaining
+from agent.telling import TOLD, told
 from agent.trying.trying import Trying
 from contracts.errors import ErrorCode
 from contracts.failed_rpc import FAILED_TURNS, FailedTurnsReply, FailedTurnsRequest
@@ -50,11 +50,7 @@ def _answering(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[Req
                 return await method(request)
         except TimeoutError as error:
             raise RpcError(ErrorCode.TIMEOUT, f"no answer within {TRY_SECONDS:g} s") from error
-        except HelpRefusedError as error:
-            raise RpcError(error.code, str(error), reason=error.reason) from error
-        except BudgetSpentError as error:
-            raise RpcError(ErrorCode.RATE_LIMITED, str(error), reason=error.until) from error
-        except (ModelError, UnreachableError) as error:
-            raise RpcError(ErrorCode.UNAVAILABLE, str(error), retryable=True) from error
+        except TOLD as error:
+            raise told(error) from error
 
     return answer

@@ -1,21 +1,18 @@
 """turns.recorded.v1 in FACTS, one for each turn that ended, behind the turn's back."""
 
-import asyncio
 from datetime import UTC, datetime
+from functools import partial
 
 import orjson
-import structlog
 
+from agent.adapters.behind import Behind
 from agent.adapters.journal_store import journal_to_wire
 from agent.measures import RECORDS_LOST
 from agent.ports import Key
 from agent.recording.turn import EndedTurn, hash_of, inputs_to_json
 from contracts import channels
 from contracts.ids import derive_id, is_id
-from runtime.errors import PublishFailed
 from runtime.publishing import Publisher
-
-log = structlog.get_logger(__name__)
 
 SOURCE = "/nexus/agent"
 TYPE = "turns.recorded.v1"
@@ -28,23 +25,15 @@ class TurnRecords:
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._behind = Behind(TYPE, WAITING, RECORDS_LOST)
 
     def ended(self, key: Key, turn: EndedTurn) -> None:
         """One turn, later and without waiting."""
-        if len(self._tasks) >= WAITING:
-            RECORDS_LOST.inc()
-            return
-        task = asyncio.create_task(self._write(key, turn))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._behind.write(partial(self._write, key, turn), company=key.company, turn=turn.journal.turn_id)
 
     async def flush(self, deadline: float) -> None:
         """Waits for what is on its way, at most so many seconds."""
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=deadline)
-        for task in list(self._tasks):
-            task.cancel()
+        await self._behind.flush(deadline)
 
     async def _write(self, key: Key, turn: EndedTurn) -> None:
         journal, user = turn.journal, turn.inputs.seen.asker.user
@@ -72,8 +61,4 @@ class TurnRecords:
             },
         }
         subject = channels.fact(TYPE, key.company, user if user and is_id(user) else None)
-        try:
-            await self._publisher.append(subject, orjson.dumps(event), stream="FACTS", msg_id=identity)
-        except PublishFailed as error:
-            RECORDS_LOST.inc()
-            log.warning("turn.record_lost", company=key.company, turn=journal.turn_id, reason=str(error))
+        await self._publisher.append(subject, orjson.dumps(event), stream="FACTS", msg_id=identity)

@@ -1,9 +1,8 @@
 """usage.recorded.v1 in FACTS, one for each model call, behind the turn's back: nobody waits for it to be written."""
 
-import asyncio
+from functools import partial
 
-import structlog
-
+from agent.adapters.behind import Behind
 from agent.domain.spending import Account, Prices
 from agent.domain.turn.journal import Tokens
 from agent.measures import USAGE_LOST
@@ -13,10 +12,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.chat import Usage
 from contracts.events.fact import UsageRecorded, UsageReservation
 from contracts.ids import is_id
-from runtime.errors import PublishFailed
 from runtime.publishing import Publisher
-
-log = structlog.get_logger(__name__)
 
 SOURCE = "/nexus/agent"
 TYPE = "usage.recorded.v1"
@@ -30,7 +26,7 @@ class UsageBook:
     def __init__(self, publisher: Publisher, prices: Prices) -> None:
         self._publisher = publisher
         self._prices = prices
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._behind = Behind(TYPE, WAITING, USAGE_LOST)
 
     def record(
         self,
@@ -43,9 +39,6 @@ class UsageBook:
         reservation: Reservation | None = None,
     ) -> None:
         """One model call, by the price list's price where it has one."""
-        if len(self._tasks) >= WAITING:
-            USAGE_LOST.inc()
-            return
         price = self._prices.get((provider, model))
         data = UsageRecorded(
             company_id=account.company,
@@ -62,25 +55,17 @@ class UsageBook:
             estimated=estimated,
             reservation=None if reservation is None else _told(reservation),
         )
-        task = asyncio.create_task(self._write(CloudEvent(source=SOURCE, type=TYPE, data=data)))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        event = CloudEvent(source=SOURCE, type=TYPE, data=data)
+        self._behind.write(partial(self._write, event), company=account.company)
 
     async def flush(self, deadline: float) -> None:
         """Waits for what is on its way, at most so many seconds."""
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=deadline)
-        for task in list(self._tasks):
-            task.cancel()
+        await self._behind.flush(deadline)
 
     async def _write(self, event: CloudEvent[UsageRecorded]) -> None:
         user = event.data.user_id
         subject = channels.fact(TYPE, event.data.company_id, user if user and is_id(user) else None)
-        try:
-            await self._publisher.append(subject, event, stream="FACTS", msg_id=event.id)
-        except PublishFailed as error:
-            USAGE_LOST.inc()
-            log.warning("usage.lost", company=event.data.company_id, reason=str(error))
+        await self._publisher.append(subject, event, stream="FACTS", msg_id=event.id)
 
 
 def _told(reservation: Reservation) -> UsageReservation:

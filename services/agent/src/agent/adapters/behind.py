@@ -1,0 +1,46 @@
+"""Facts that are written behind a turn's back: nobody waits for them, and what cannot be written is counted."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import structlog
+from prometheus_client import Counter
+
+from runtime.errors import PublishFailed
+
+log = structlog.get_logger(__name__)
+
+
+class Behind:
+    """At most `most` facts on their way at once; `lost` counts those beyond, and those that the bus did not take."""
+
+    def __init__(self, name: str, most: int, lost: Counter) -> None:
+        self._name = name
+        self._most = most
+        self._lost = lost
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def write(self, writing: Callable[[], Awaitable[object]], **about: str | None) -> None:
+        """Begins to write one fact. `about`: what the log says of it, should it be lost."""
+        if len(self._tasks) >= self._most:
+            self._lost.inc()
+            return
+        task = asyncio.create_task(self._write(writing, about))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def flush(self, deadline: float) -> None:
+        """Waits for what is on its way, at most so many seconds; the rest is lost."""
+        if not self._tasks:
+            return
+        _, late = await asyncio.wait(self._tasks, timeout=deadline)
+        for task in late:
+            self._lost.inc()
+            task.cancel()
+
+    async def _write(self, writing: Callable[[], Awaitable[object]], about: dict[str, str | None]) -> None:
+        try:
+            await writing()
+        except PublishFailed as error:
+            self._lost.inc()
+            log.warning("fact.lost", fact=self._name, reason=str(error), **about)
