@@ -1,0 +1,87 @@
+"""kill -9 of an agent that has reserved tokens for a model call: they are held until their time is over, then free."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from agent.scripted_model.script import Reply
+from agent.scripted_model.server import ScriptedModel
+from agent.turns.paying import MARGIN
+from gateway.testing_http import Http
+from runtime.testing import eventually
+from tests.support.chat_client import ChatClient
+from tests.support.running_stack import RunningStack
+
+LIMIT = 130
+"""Of the company and of each of its users: a call is reserved while less than this is used or held."""
+ANSWER = Reply(text="Here you are.", tokens=20, prompt_tokens=100)
+USED_UP_AFTER = 2
+"""Answers of 120 tokens, until there is nothing left."""
+MODEL_SECONDS = 8.0
+"""A reservation lasts so long and a margin: another agent has to be up before that."""
+LONG = 60.0
+SPENT = "Enough for today."
+
+
+@pytest.fixture
+async def stack(tmp_path: Path, model: ScriptedModel) -> AsyncIterator[RunningStack]:
+    """A stack whose company has little to spend, and whose reservations end soon."""
+    running = RunningStack(
+        tmp_path / "nexus",
+        env={
+            "NEXUS_LLM_BASE_URL": model.base_url,
+            "NEXUS_LLM_MODEL": "scripted",
+            "NEXUS_AGENT_MODEL_SECONDS": str(MODEL_SECONDS),
+            "NEXUS_AGENT_ACK_WAIT_SECONDS": "3",
+        },
+    )
+    budget = {"dailyTokens": LIMIT, "visitorHourlyTokens": LIMIT, "whenSpent": "text", "fallbackText": SPENT}
+    try:
+        await asyncio.to_thread(running.start)
+        await running.create_company("acme", aiAutoResponseEnabled=True, responseDelayMs=0, budget=budget)
+        yield running
+    finally:
+        await asyncio.to_thread(running.stop)
+
+
+@pytest.mark.timeout(240)  # the reservation's own time, after a stack and an agent have started
+async def test_what_a_killed_agent_had_reserved_is_free_again(stack: RunningStack, model: ScriptedModel) -> None:
+    model.say(default=ANSWER.model_copy(update={"first_token_ms": 5000}))
+    user, service = stack.mint("user", "u1", "acme"), stack.mint("service", "crm", "acme")
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session:
+        http = Http(stack.url, session)
+
+        async def answered(token: str) -> bool:
+            """Whether one more model call is paid for: by the user and the company, or by the company alone."""
+            body = {"model": "nexus", "messages": [{"role": "user", "content": "hello"}]}
+            status, told, _ = await http("POST", "/v1/chat/completions", token=token, json=body)
+            assert status == 200 or told["error"]["code"] == "insufficient_quota", told
+            return status == 200
+
+        async with ChatClient(stack.url, user) as client:
+            await client.hello(locale="en")
+            ack = await client.say("what is AAPL trading at?")
+            await eventually(lambda: len(model.asked) == 1, LONG)
+            dead = stack.kill("agent")
+            await stack.back("agent", dead)
+            model.say(default=ANSWER)
+            assert not await answered(user), "what the dead agent had reserved is still held"
+            assert not await answered(service), "of the company too"
+            # The turn itself is taken up again, and finds nothing left for now.
+            assert (await client.answer_after(ack["seq"], LONG))["text"] == SPENT
+        assert len(model.asked) == 1
+
+        async def free() -> bool:
+            await asyncio.sleep(0.25)
+            return await answered(user)
+
+        assert await eventually(free, MODEL_SECONDS + MARGIN + 10)
+        # All of it is free, to the token: as many answers as the limits pay for, of the user and of the company.
+        for _ in range(USED_UP_AFTER - 1):
+            assert await answered(user)
+        assert not await answered(user)
+        assert not await answered(service)
+        assert len(model.asked) == 1 + USED_UP_AFTER
