@@ -190,7 +190,7 @@ async def test_messages_come_in_pages_oldest_first(
     _, first, _ = await http("GET", path, token=token)
     _, second, _ = await http("GET", f"{path}&cursor={first['next']}", token=token)
     assert [item["text"] for item in first["items"] + second["items"]] == ["a", "b", "c"]
-    assert second.get("next") is None
+    assert second["next"] is None
     assert "principal" not in str(first)
 
 

@@ -18,6 +18,7 @@ from gateway.domain.client_frames import Uuid
 from gateway.errors import Refused, not_found
 from gateway.ports import Caller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
+from gateway.web.listing import page
 from gateway.web.problems import described
 
 router = APIRouter(prefix="/v2/conversations", tags=["conversations"])
@@ -62,16 +63,16 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 PageCursor = Annotated[str | None, Query(max_length=512)]
 
 
-@router.get("", response_model_exclude_none=True, responses=described())
+@router.get("", response_model=ConversationsReply, responses=described())
 async def list_conversations(
     api: ApiDep,
     caller: PersonDep,
     state: ConversationState | None = None,
     limit: Limit = 50,
     cursor: PageCursor = None,
-) -> ConversationsReply:
+) -> Response:
     """The inbox of the human agent's company; a visitor's or customer's own conversations."""
-    return await api.memory.conversations(
+    found = await api.memory.conversations(
         caller.company,
         state=state,
         operator=caller.subject if caller.is_operator else None,
@@ -79,6 +80,7 @@ async def list_conversations(
         limit=limit,
         cursor=cursor,
     )
+    return page(found, found.next)
 
 
 @router.get("/{conversationId}", response_model_exclude_none=True, responses=described(404))
@@ -87,13 +89,14 @@ async def get_conversation(api: ApiDep, caller: PersonDep, conversation: Convers
     return await _view(api, caller, conversation)
 
 
-@router.get("/{conversationId}/messages", response_model_exclude_none=True, responses=described(404))
+@router.get("/{conversationId}/messages", response_model=MessagesReply, responses=described(404))
 async def list_messages(
     api: ApiDep, caller: PersonDep, conversation: ConversationPath, limit: Limit = 50, cursor: PageCursor = None
-) -> MessagesReply:
+) -> Response:
     """The messages, oldest first."""
     await api.access.readable(caller, conversation)
-    return await _page(api, caller, conversation, limit, cursor)
+    found = await _messages(api, caller, conversation, limit, cursor)
+    return page(found, found.next)
 
 
 @router.get(
@@ -169,7 +172,7 @@ async def _view(api: Api, caller: Caller, conversation: str) -> ConversationView
     return view
 
 
-async def _page(api: Api, caller: Caller, conversation: str, limit: int, cursor: str | None) -> MessagesReply:
+async def _messages(api: Api, caller: Caller, conversation: str, limit: int, cursor: str | None) -> MessagesReply:
     page = await api.memory.messages(caller.company, conversation, limit, cursor)
     return MessagesReply(items=await api.standing.now(caller.company, conversation, page.items), next=page.next)
 
@@ -177,7 +180,7 @@ async def _page(api: Api, caller: Caller, conversation: str, limit: int, cursor:
 async def _all_messages(api: Api, caller: Caller, conversation: str) -> AsyncIterator[MessageView]:
     cursor: str | None = None
     for _ in range(TRANSCRIPT_MESSAGES // TRANSCRIPT_PAGE):
-        page = await _page(api, caller, conversation, TRANSCRIPT_PAGE, cursor)
+        page = await _messages(api, caller, conversation, TRANSCRIPT_PAGE, cursor)
         for message in page.items:
             yield message
         cursor = page.next

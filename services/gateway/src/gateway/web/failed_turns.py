@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 
 from contracts.envelope import Wire
 from contracts.failed_rpc import MOST, FailedTurn
 from contracts.ids import ID_PATTERN, Id
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
+from gateway.web.listing import page
 from gateway.web.problems import described
 
 router = APIRouter(prefix="/v2/turns/failed", tags=["conversations"])
@@ -33,16 +34,17 @@ class Replayed(Wire):
     seq: int
 
 
-@router.get("", response_model_exclude_none=True, responses=described())
+@router.get("", response_model=FailedTurns, responses=described())
 async def list_failed_turns(
     api: ApiDep,
     caller: OperatorDep,
     limit: Annotated[int, Query(ge=1, le=MOST)] = 50,
     cursor: Annotated[str | None, Query(pattern="^[1-9][0-9]{0,17}$")] = None,
-) -> FailedTurns:
+) -> Response:
     """The company's failed turns of the last 30 days; `open` ones can be asked again."""
     found = await api.failures.failed(caller.company, limit, int(cursor) if cursor else None)
-    return FailedTurns(items=found.items, next=str(found.before) if found.before else None)
+    older = str(found.before) if found.before else None
+    return page(FailedTurns(items=found.items, next=older), older)
 
 
 @router.post("/{turnId}/replay", status_code=202, responses=described(404, 409))
