@@ -80,6 +80,27 @@ async def test_a_correction_that_fits_no_memory_is_refused_with_the_fields_name(
         assert await get(one) == LongTermMemory()
 
 
+async def test_a_correction_of_what_has_changed_since_it_was_read_is_refused(servers: Servers) -> None:
+    async with replica(servers) as one:
+        empty = await one.rpc.call(MEMORY_GET, ANA)
+
+        async def note(text: str, over: str | None) -> LongTermMemory:
+            request = MemoryPatchRequest(company_id="acme", user_id="ana", patch={"userNotes": [text]}, over=over)
+            return (await one.rpc.call(MEMORY_PATCH, request)).memory
+
+        assert empty.version is not None
+        await note("first", empty.version)
+        read = await one.rpc.call(MEMORY_GET, ANA)
+        await note("second", read.version)
+        for old in (empty.version, read.version):
+            with pytest.raises(RpcError) as refused:
+                await note("too late", old)
+            assert refused.value.code == "PRECONDITION_FAILED"
+        assert (await get(one)).user_notes == ["second"]
+        await one.rpc.call(MEMORY_DELETE, ANA)
+        assert (await note("anew", (await one.rpc.call(MEMORY_GET, ANA)).version)).user_notes == ["anew"]
+
+
 async def test_two_hundred_parallel_updates_of_one_user_lose_nothing(servers: Servers) -> None:
     async with replica(servers) as one, AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
         rows = client[servers.database]["memories"]

@@ -102,18 +102,21 @@ class UserRef(Wire):
 class MemoryPatchRequest(Wire):
     """A JSON merge patch (RFC 7396) by the user: lists are replaced whole, null forgets. BAD_FIELD names what is wrong.
 
-    `superseded` and `updatedAt` are memory's own: a patch that names them is refused.
+    `superseded` and `updatedAt` are memory's own: a patch that names them is refused. `over`: the version of what the
+    patch was made from; PRECONDITION_FAILED when it has changed since (read again). None: it fits whatever is there.
     """
 
     company_id: CompanyId
     user_id: Id
     patch: dict[str, Any]
+    over: str | None = Field(default=None, max_length=64)
 
 
 class MemoryReply(Wire):
-    """As it is now."""
+    """As it is now. `version` names what was read; a patch is not told the one that it makes."""
 
     memory: LongTermMemory
+    version: str | None = None
 
 
 class MemoryDeleteReply(Wire):

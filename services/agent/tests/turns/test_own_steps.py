@@ -216,3 +216,25 @@ async def test_what_is_remembered_is_shown_corrected_and_forgotten_in_the_chat(n
         await say(scene, "olvida todo lo que sabes de mí", locale="es")
         assert scene.copilot.memory == LongTermMemory()
         assert "no recuerdo nada" in (await say(scene, "qué recuerdas de mí", locale="es"))["text"]
+
+
+@pytest.mark.parametrize(
+    ("text", "preferences", "notes"),
+    [
+        ("forget that I prefer dividend stocks", ["I like bonds"], ["my goal is a house"]),
+        ("remember that my broker is Acme", ["I like bonds", "I prefer dividend stocks"],
+         ["my broker is Acme", "my goal is a house"]),
+    ],
+)  # fmt: skip
+async def test_what_is_learned_between_reading_and_correcting_a_memory_stays(
+    nats_server: NatsServer, text: str, preferences: list[str], notes: list[str]
+) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        scene.copilot.memory = LongTermMemory(preferences=["I prefer dividend stocks"])
+        learned = [["I prefer dividend stocks"], ["I like bonds", "I prefer dividend stocks"]]
+        scene.copilot.meanwhile = [
+            LongTermMemory(preferences=one, user_notes=["my goal is a house"]) for one in learned
+        ]
+        await say(scene, text)
+        assert scene.copilot.memory.preferences == preferences
+        assert scene.copilot.memory.user_notes == notes

@@ -13,6 +13,7 @@ NexusError (contracts)
     ├── BudgetsUnavailable   Redis, where the budgets are, did not answer in time
     ├── CompanyExists        settings are there already
     ├── NoSuchCompany        no settings to change
+    ├── MemoryMoved          what is remembered has another version by now
     └── SettingsMoved        the settings have another version by now
 """
 
@@ -83,6 +84,10 @@ class CompanyExists(MemoryFault):
 
 class NoSuchCompany(MemoryFault):
     """The company has no settings: create them first."""
+
+
+class MemoryMoved(MemoryFault):
+    """What is remembered of the user has changed since: read it again, then patch."""
 
 
 class SettingsMoved(MemoryFault):

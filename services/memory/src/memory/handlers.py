@@ -56,7 +56,7 @@ from memory.domain.facts import without_principal
 from memory.domain.identity import IdentityRefused
 from memory.domain.keys import BadCursorError
 from memory.domain.remembered import BadMemoryError
-from memory.errors import CompanyExists, MemoryFault, NoSuchCompany, SettingsMoved
+from memory.errors import CompanyExists, MemoryFault, MemoryMoved, NoSuchCompany, SettingsMoved
 from memory.ports import ExecutionStore, InboxFilter
 from runtime.consuming import current_delivery
 from runtime.errors import ReadFailed, RpcError
@@ -73,6 +73,7 @@ CODES: tuple[tuple[type[Exception], ErrorCode], ...] = (
     (BadSettingsError, ErrorCode.BAD_FIELD),
     (CompanyExists, ErrorCode.CONFLICT),
     (NoSuchCompany, ErrorCode.NOT_FOUND),
+    (MemoryMoved, ErrorCode.PRECONDITION_FAILED),
     (SettingsMoved, ErrorCode.PRECONDITION_FAILED),
     (MemoryFault, ErrorCode.UNAVAILABLE),
     (ReadFailed, ErrorCode.UNAVAILABLE),

@@ -152,10 +152,13 @@ class PersonalMethods:
         return await self._usages.report(request.company_id, request.since, request.until)
 
     async def get(self, request: UserRef) -> MemoryReply:
-        return MemoryReply(memory=await self._memories.get(request.company_id, request.user_id))
+        memory, version = await self._memories.read(request.company_id, request.user_id)
+        return MemoryReply(memory=memory, version=version)
 
     async def patch(self, request: MemoryPatchRequest) -> MemoryReply:
-        return MemoryReply(memory=await self._memories.correct(request.company_id, request.user_id, request.patch))
+        return MemoryReply(
+            memory=await self._memories.correct(request.company_id, request.user_id, request.patch, over=request.over)
+        )
 
     async def delete(self, request: UserRef) -> MemoryDeleteReply:
         return MemoryDeleteReply(deleted=await self._memories.forget(request.company_id, request.user_id))

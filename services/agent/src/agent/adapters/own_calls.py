@@ -1,6 +1,7 @@
 """The agent's own steps, performed in the name of the user whom the signed principal names (ports.OwnCalls)."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -12,6 +13,7 @@ from agent.ports import Asker, Key
 from contracts import market_rpc, memory_rpc
 from contracts.errors import ErrorCode
 from contracts.events.chat import Action, ActionState
+from contracts.memory_rpc import LongTermMemory
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
@@ -20,8 +22,13 @@ log = structlog.get_logger(__name__)
 DECIDE_SECONDS = 8.0
 MEMORY_SECONDS = 3.0
 MOST_NOTES = 50
+ATTEMPTS = 10
+"""At changing a memory that others change too."""
 SHOWN = 15
 """Entries of each list: an answer in the chat is no export."""
+
+Change = tuple[dict[str, Any], dict[str, Any]]
+"""A merge patch for a memory (empty: nothing is to be changed), and what the step's outcome says of it."""
 
 
 class BusOwnCalls:
@@ -50,8 +57,8 @@ class BusOwnCalls:
         if tool == FORGET and arguments.get("everything"):
             await self._rpc.call(memory_rpc.MEMORY_DELETE, who, deadline=MEMORY_SECONDS)
             return {"everything": True}
-        memory = (await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=MEMORY_SECONDS)).memory
         if tool == READ:
+            memory = (await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=MEMORY_SECONDS)).memory
             shown = memory.model_copy(
                 update={
                     "user_notes": memory.user_notes[:SHOWN],
@@ -63,17 +70,38 @@ class BusOwnCalls:
             return {"memory": shown.to_wire()}
         if tool == REMEMBER:
             note = str(arguments["note"])[:500]
-            others = [other for other in memory.user_notes if other.casefold() != note.casefold()]
-            await self._patch(company, user, {"userNotes": [note, *others][:MOST_NOTES]})
-            return {"note": note}
-        found = forgetting(memory, str(arguments["about"]))
-        if found.patch:
-            await self._patch(company, user, found.patch)
-        return {"forgotten": list(found.texts)}
 
-    async def _patch(self, company: str, user: str, patch: dict[str, Any]) -> None:
-        request = memory_rpc.MemoryPatchRequest(company_id=company, user_id=user, patch=patch)
-        await self._rpc.call(memory_rpc.MEMORY_PATCH, request, deadline=MEMORY_SECONDS)
+            def noted(memory: LongTermMemory) -> Change:
+                others = [other for other in memory.user_notes if other.casefold() != note.casefold()]
+                return {"userNotes": [note, *others][:MOST_NOTES]}, {"note": note}
+
+            return await self._change(who, noted)
+
+        def without(memory: LongTermMemory) -> Change:
+            found = forgetting(memory, str(arguments["about"]))
+            return found.patch, {"forgotten": list(found.texts)}
+
+        return await self._change(who, without)
+
+    async def _change(self, who: memory_rpc.UserRef, change: Callable[[LongTermMemory], Change]) -> dict[str, Any]:
+        """The outcome of a change of the memory, stored over the very one that it was made from: lists are replaced
+        whole, and what was learned between reading and writing must not be lost with them."""
+        for _ in range(ATTEMPTS):
+            held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=MEMORY_SECONDS)
+            patch, outcome = change(held.memory)
+            if not patch:
+                return outcome
+            request = memory_rpc.MemoryPatchRequest(
+                company_id=who.company_id, user_id=who.user_id, patch=patch, over=held.version
+            )
+            try:
+                await self._rpc.call(memory_rpc.MEMORY_PATCH, request, deadline=MEMORY_SECONDS)
+            except RpcError as error:
+                if error.code != ErrorCode.PRECONDITION_FAILED:
+                    raise
+            else:
+                return outcome
+        raise RpcError(ErrorCode.UNAVAILABLE, "what is remembered kept changing: try again", retryable=True)
 
     async def _decide(self, key: Key, user: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """The action after the decision; what waits, when the user's words do not say which one they mean."""

@@ -17,6 +17,7 @@ from contracts.context_rpc import (
     SummarySaveRequest,
 )
 from contracts.events.chat import Action, ActionState
+from contracts.ids import derive_id
 from contracts.memory_rpc import LongTermMemory
 from contracts.rpc import HistoryMessage
 from runtime.errors import RpcError
@@ -25,7 +26,8 @@ from runtime.rpc import RpcServer
 
 @dataclass
 class CopilotSide:
-    """`context`: what is put into every context beside user and conversation; `away`: nothing answers."""
+    """`context`: what is put into every context beside user and conversation; `away`: nothing answers; `meanwhile`:
+    what somebody else makes of the memory right after it has been read, once each."""
 
     memory: LongTermMemory = field(default_factory=LongTermMemory)
     actions: dict[str, Action] = field(default_factory=dict[str, Action])
@@ -35,6 +37,7 @@ class CopilotSide:
     summaries: list[Summary] = field(default_factory=list[Summary])
     asked: list[ContextRequest] = field(default_factory=list[ContextRequest])
     away: bool = False
+    meanwhile: list[LongTermMemory] = field(default_factory=list[LongTermMemory])
 
     async def serve(self, server: RpcServer) -> None:
         """The methods that the agent asks."""
@@ -98,10 +101,15 @@ class CopilotSide:
     async def _get(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
         del request
         self._present()
-        return memory_rpc.MemoryReply(memory=self.memory)
+        reply = memory_rpc.MemoryReply(memory=self.memory, version=self._version())
+        if self.meanwhile:
+            self.memory = self.meanwhile.pop(0)
+        return reply
 
     async def _patch(self, request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
         self._present()
+        if request.over not in (None, self._version()):
+            raise RpcError("PRECONDITION_FAILED", "changed meanwhile")
         wire = {**self.memory.to_wire(), **request.patch}
         kept = {name: value for name, value in wire.items() if value is not None}
         self.memory = LongTermMemory.model_validate(kept)
@@ -133,6 +141,9 @@ class CopilotSide:
             action = action.model_copy(update={"state": state, "details": {**action.details, "status": status}})
             self.actions[request.action_id] = action
         return market_rpc.ActionReply(action=action)
+
+    def _version(self) -> str:
+        return derive_id(self.memory.to_json().decode())
 
     def _present(self) -> None:
         if self.away:

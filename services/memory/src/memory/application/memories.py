@@ -11,13 +11,15 @@ import structlog
 from contracts.errors import NexusError
 from contracts.memory_rpc import LongTermMemory
 from memory.domain.remembered import Remembered, corrected
-from memory.errors import StoreUnavailable
+from memory.errors import MemoryMoved, StoreUnavailable
 from memory.ports import Announcements, MemoryStore
 from runtime.clock import Clock
 
 ATTEMPTS = 60
 LONGEST_PAUSE = 0.05
 TELLING = 2.0
+NOTHING = "none"
+"""The version of a memory of which nothing is stored."""
 
 _log = structlog.get_logger(__name__)
 
@@ -38,13 +40,20 @@ class Memories:
         """What is remembered; raises StoreUnavailable."""
         return (await self._store.load(company, user)).state.memory
 
-    async def correct(self, company: str, user: str, patch: dict[str, Any]) -> LongTermMemory:
-        """The memory after the user's own merge patch.
+    async def read(self, company: str, user: str) -> tuple[LongTermMemory, str]:
+        """What is remembered, and the version of it that a correction may name; raises StoreUnavailable."""
+        held = await self._store.load(company, user)
+        return held.state.memory, held.version or NOTHING
+
+    async def correct(
+        self, company: str, user: str, patch: dict[str, Any], *, over: str | None = None
+    ) -> LongTermMemory:
+        """The memory after the user's own merge patch. `over`: the version that the patch was made from, if it was.
 
         Raises:
-            BadMemoryError, StoreUnavailable.
+            BadMemoryError, MemoryMoved, StoreUnavailable.
         """
-        _, after = await self.change(company, user, lambda state: corrected(state, patch, self._clock.now()))
+        _, after = await self.change(company, user, lambda state: corrected(state, patch, self._clock.now()), over=over)
         return after.memory
 
     async def forget(self, company: str, user: str) -> bool:
@@ -55,18 +64,21 @@ class Memories:
         return gone
 
     async def change(
-        self, company: str, user: str, change: Change, *, turn: str | None = None
+        self, company: str, user: str, change: Change, *, turn: str | None = None, over: str | None = None
     ) -> tuple[Remembered, Remembered]:
         """Before and after; `change` is tried on what is stored until nobody came in between. The same object back
         means that there is nothing to store.
 
         Raises:
             StoreUnavailable: nothing was stored, or it is not known; what `change` raises.
+            MemoryMoved: what is stored is not `over`.
         """
         line = self._lines.setdefault((company, user), asyncio.Lock())
         async with line:
             for attempt in range(ATTEMPTS):
                 held = await self._store.load(company, user)
+                if over is not None and over != (held.version or NOTHING):
+                    raise MemoryMoved("what is remembered has changed meanwhile: read it again, then patch")
                 after = change(held.state)
                 if after is held.state:
                     return held.state, after
