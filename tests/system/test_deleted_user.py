@@ -25,12 +25,19 @@ async def everything(stack: RunningStack) -> dict[str, str]:
     return await raw_scan.streams(stack) | await raw_scan.databases(stack)
 
 
-def places(found: dict[str, str], *needles: str) -> set[str]:
-    return {place for place, text in found.items() if any(needle in text for needle in needles)}
+def places(found: dict[str, str], user: str, word: str, conversation: str) -> set[str]:
+    """Where the person, their word or their conversation is named; spans name conversations, and nobody."""
+    return {
+        place
+        for place, text in found.items()
+        if user in text or word in text or (conversation in text and not place.startswith("stream TRACES"))
+    }
 
 
-async def use_everything(stack: RunningStack, http: Http, user: str, word: str) -> str:
-    """A chat with an order that waits, one that is confirmed, tools, an alert, a watchlist; returns the token."""
+async def use_everything(stack: RunningStack, http: Http, user: str, word: str) -> tuple[str, str]:
+    """A chat with an order that waits, one that is confirmed, a turn that failed, tools, an alert, a watchlist; returns
+    the token and the conversation.
+    """
     token = stack.mint("user", user, COMPANY, plan="pro")
 
     async def tool(name: str, **arguments: Any) -> None:
@@ -42,6 +49,7 @@ async def use_everything(stack: RunningStack, http: Http, user: str, word: str) 
         (action,) = (await chat.ask(f"buy IBM, says {word}", SOON))["actions"]
         await chat.send_frame("action.confirm", actionId=action["id"])
         await chat.wait_for("action.updated", deadline=SOON)
+        assert (await chat.ask(f"stumble over {word}", SOON))["code"] == "LLM_UNAVAILABLE"
         answer = await chat.ask(f"Remember that my word is {word}. What of AAPL?", SOON)
         feedback = {"rating": "up", "reason": word}
         path = f"/v2/messages/{answer['id']}/feedback"
@@ -52,14 +60,18 @@ async def use_everything(stack: RunningStack, http: Http, user: str, word: str) 
         await tool("get_portfolio")
     status, body, _ = await http("PATCH", "/v2/memory", token=token, json={"userNotes": [word], "name": word})
     assert status == 200, body
-    return token
+    assert chat.conversation is not None
+    return token, chat.conversation
 
 
 async def test_a_deleted_user_is_nowhere_and_others_keep_what_is_theirs(tmp_path: Path) -> None:
     hers, his = f"u-{uuid.uuid4().hex}", f"u-{uuid.uuid4().hex}"
     order = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=ORDER)])
     async with (
-        scripted_model(Rule(match="buy", replies=[order, Reply(text="Shall I?")], again=True)) as model,
+        scripted_model(
+            Rule(match="buy", replies=[order, Reply(text="Shall I?")], again=True),
+            Rule(match="stumble", replies=[Reply(status=401)], again=True),
+        ) as model,
         aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=40)) as session,
     ):
         env = {"NEXUS_LLM_BASE_URL": model.base_url, "NEXUS_LLM_API_KEY": "not-a-key", "NEXUS_LLM_MODEL": "scripted"}
@@ -69,29 +81,32 @@ async def test_a_deleted_user_is_nowhere_and_others_keep_what_is_theirs(tmp_path
             budget = {"visitorHourlyTokens": 1_000_000}
             await stack.create_company(COMPANY, aiAutoResponseEnabled=True, responseDelayMs=0, budget=budget)
             http = Http(stack.url, session)
-            tokens = [await use_everything(stack, http, user, word) for user, word in ((hers, WORD), (his, OTHERS))]
+            (token, hers_said), (_, his_said) = [
+                await use_everything(stack, http, user, word) for user, word in ((hers, WORD), (his, OTHERS))
+            ]
             wanted = {"mongo facts", "mongo conversations", "mongo executions", "mongo memories"}
             kinds = ("redis tool:call:", "redis tool:limit:", "redis nexus:memory:short:", "redis nexus:budget:")
 
             async def written() -> bool:
-                found = places(await everything(stack), hers, WORD)
+                found = places(await everything(stack), hers, WORD, hers_said)
                 streams = {place.split()[1] for place in found if place.startswith("stream")}
                 keys = {kind for kind in kinds if any(place.startswith(kind) for place in found)}
-                assert {"CHAT", "FACTS"} <= streams
+                assert {"CHAT", "FACTS", "DLQ"} <= streams
+                assert any("turn.failed.v1" in place for place in found)
                 assert keys == set(kinds)
                 assert wanted <= found
                 return True
 
             await eventually(written, SOON)
-            before = places(await everything(stack), his, OTHERS)
-            status, body, _ = await http("DELETE", "/v2/users/me", token=tokens[0])
+            before = places(await everything(stack), his, OTHERS, his_said)
+            status, body, _ = await http("DELETE", "/v2/users/me", token=token)
             assert status == 204, body
 
             async def gone() -> bool:
-                return not places(await everything(stack), hers, WORD)
+                return not places(await everything(stack), hers, WORD, hers_said)
 
             await eventually(gone, SOON)
-            left = places(await everything(stack), his, OTHERS)
+            left = places(await everything(stack), his, OTHERS, his_said)
             # Results are kept for seconds, and requests until they are taken; both end by themselves.
             lasting = {place for place in before if not place.startswith(("redis tool:cache", "redis tool:lead"))}
             assert {place for place in lasting if not place.startswith("stream TOOLS")} <= left
