@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from contracts.text import Text
 from market_adapter.adapters.guard import ATTEMPTS, FAILURES, REST, Guard
 from market_adapter.errors import MarketError, NoDataError, ProviderDownError, RateLimitedError
 from runtime.clock import FakeClock
@@ -27,7 +28,7 @@ class Provider:
         return self.asked
 
 
-DOWN = ProviderDownError("IBM", "no answer")
+DOWN = ProviderDownError("IBM", Text(es="sin respuesta", en="no answer"))
 
 
 async def driven(clock: FakeClock, question: Callable[[], Awaitable[int]]) -> int:
@@ -69,7 +70,9 @@ async def test_a_provider_that_is_down_is_tried_again_a_few_times() -> None:
     assert await driven(clock, lambda: guard.ask("k", "IBM", 10, provider.answer)) == ATTEMPTS
 
 
-@pytest.mark.parametrize("error", [RateLimitedError("IBM", "wait"), NoDataError("IBM", "nothing")])
+@pytest.mark.parametrize(
+    "error", [RateLimitedError("IBM", Text(es="espera", en="wait")), NoDataError("IBM", Text(es="nada", en="nothing"))]
+)
 async def test_an_answer_that_says_no_is_not_asked_for_again(error: MarketError) -> None:
     provider = Provider()
     provider.fails = [error]

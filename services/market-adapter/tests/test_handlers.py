@@ -8,6 +8,7 @@ from pymongo import AsyncMongoClient
 
 from contracts.market_rpc import QUEUE
 from contracts.rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
+from contracts.text import Text
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.adapters.sample_facts import load_facts
@@ -32,12 +33,12 @@ async def serving(client: Client, provider: MarketProvider) -> None:
     await client.flush()
 
 
-async def get_price(client: Client, **arguments: Any) -> dict[str, Any]:
+async def get_price(client: Client, language: str = "en", **arguments: Any) -> dict[str, Any]:
     request = ToolServiceRequest(
         call_id="call-1",
         tool="get_price",
         arguments=arguments,
-        caller=Caller(company_id="demo", user_id="visitor-1", role="visitor", plan="free"),
+        caller=Caller(company_id="demo", user_id="visitor-1", role="visitor", plan="free", language=language),
     )
     reply: ToolServiceData = await RpcClient(client).call(tool_service("get_price", QUEUE), request, deadline=5)
     return reply.result
@@ -83,15 +84,19 @@ async def test_arguments_that_do_not_fit_are_refused_by_field(market: Client, ar
 
 @pytest.mark.parametrize(
     ("error", "retryable"),
-    [(RateLimitedError("AAPL", "asked too often"), True), (NotConfiguredError("AAPL", "set a key"), False)],
+    [
+        (RateLimitedError("AAPL", Text(es="demasiadas veces", en="asked too often")), True),
+        (NotConfiguredError("AAPL", Text(es="falta una clave", en="set a key")), False),
+    ],
 )
 async def test_a_providers_trouble_reaches_the_caller_as_it_is(
     nats_client: Client, error: MarketError, retryable: bool
 ) -> None:
     await serving(nats_client, RefusingProvider(error))
-    with pytest.raises(RpcError, match=str(error)) as raised:
-        await get_price(nats_client, symbol="AAPL")
-    assert (raised.value.reason, raised.value.retryable) == (error.reason, retryable)
+    for language, message in (("en-GB", error.text.en), ("es", error.text.es), ("fr", error.text.es)):
+        with pytest.raises(RpcError) as raised:
+            await get_price(nats_client, language, symbol="AAPL")
+        assert (raised.value.message, raised.value.reason, raised.value.retryable) == (message, error.reason, retryable)
 
 
 async def test_while_the_store_is_away_a_tool_is_unavailable_so_that_the_same_call_may_be_made_again(

@@ -12,6 +12,7 @@ from typing import TypeVar
 import structlog
 
 from contracts.symbols import parse_symbol
+from contracts.text import Text
 from market_adapter.domain.paper.account import Account, Fact, News, Owner, advance
 from market_adapter.domain.paper.orders import FINAL
 from market_adapter.errors import BusyError, MarketError
@@ -64,7 +65,11 @@ class Books:
             if await self._store.save(trimmed):
                 await self._tell(owner, trimmed.outbox)
                 return result
-        raise BusyError(str(owner.user), "this account is being changed from many sides: try again")
+        text = Text(
+            es="esta cuenta está cambiando desde muchos sitios a la vez: prueba otra vez",
+            en="this account is being changed from many sides: try again",
+        )
+        raise BusyError(str(owner.user), text)
 
     async def attend(self) -> None:
         """Every account in which something is due, brought up to date, and what is untold told."""

@@ -22,6 +22,7 @@ One provider never stands in for another in silence, so each of these reaches th
 from typing import TypedDict
 
 from contracts.errors import NexusError
+from contracts.text import Text
 
 
 class TickerFailure(TypedDict):
@@ -33,16 +34,17 @@ class TickerFailure(TypedDict):
 
 
 class MarketError(NexusError):
-    """A question about one symbol that could not be answered; the text says what to do."""
+    """A question about one symbol that could not be answered; `text` says what to do, to a person."""
 
     reason: str = "unknown"
 
-    def __init__(self, ticker: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, ticker: str, text: Text) -> None:
+        super().__init__(text.en)
         self.ticker = ticker
+        self.text = text
 
     def as_entry(self) -> TickerFailure:
-        """The failure as {error, ticker, reason}."""
+        """The failure as {error, ticker, reason}: data that is kept for readers of either language, so in English."""
         return {"error": str(self), "ticker": self.ticker, "reason": self.reason}
 
 
@@ -102,8 +104,8 @@ class RefusedError(MarketError):
 
     reason = "refused"
 
-    def __init__(self, ticker: str, message: str, reason: str) -> None:
-        super().__init__(ticker, message)
+    def __init__(self, ticker: str, text: Text, reason: str) -> None:
+        super().__init__(ticker, text)
         self.reason = reason
 
 

@@ -14,6 +14,7 @@ from pymongo.errors import PyMongoError
 from contracts.errors import ToolCode
 from contracts.market_rpc import QUEUE
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
+from contracts.text import Text
 from market_adapter.books import Books
 from market_adapter.errors import MarketError, StoreDownError
 from market_adapter.ports import AlertStore, MarketProvider, WatchlistStore
@@ -35,6 +36,10 @@ ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
 Method = Rpc[ToolServiceRequest, ToolServiceData]
 Handler = Callable[[ToolServiceRequest], Awaitable[ToolServiceData]]
 Tool = tuple[Method, Handler]
+_STORE_DOWN = Text(
+    es="las cuentas no se pueden leer ni cambiar en este momento: prueba otra vez en unos segundos",
+    en="accounts cannot be read or written now: try again in a moment",
+)
 
 
 def market_tools(provider: MarketProvider) -> Sequence[Tool]:
@@ -89,7 +94,7 @@ def own_tool(name: str, model: type[ArgumentsT], answer: Callable[[ArgumentsT, C
         async def asked_by_somebody() -> BaseModel:
             return await answer(asked, call_by(request))
 
-        return await answered(asked_by_somebody())
+        return await answered(asked_by_somebody(), request.caller.language)
 
     return tool_service(name, QUEUE), handle
 
@@ -98,7 +103,7 @@ def tool(name: str, model: type[ArgumentsT], answer: Callable[[ArgumentsT], Awai
     """A tool as the bus calls it: arguments checked, data as JSON, its errors as error replies."""
 
     async def handle(request: ToolServiceRequest) -> ToolServiceData:
-        return await answered(answer(arguments(model, request)))
+        return await answered(answer(arguments(model, request)), request.caller.language)
 
     return tool_service(name, QUEUE), handle
 
@@ -112,13 +117,15 @@ def arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> Arguments
         raise RpcError(ToolCode.VALIDATION_ERROR, f"{request.tool}: {fields}") from error
 
 
-async def answered(answer: Awaitable[BaseModel]) -> ToolServiceData:
-    """The data as JSON; a MarketError, or a store that is away, as an error reply with its reason."""
+async def answered(answer: Awaitable[BaseModel], language: str) -> ToolServiceData:
+    """The data as JSON; a MarketError, or a store that is away, as an error reply with its reason, in the caller's
+    language."""
     try:
         data = await answer
     except PyMongoError as error:
-        down = StoreDownError("-", "accounts cannot be read or written now: try again in a moment")
-        raise RpcError(ToolCode.UNAVAILABLE, str(down), retryable=True, reason=down.reason) from error
+        message = _STORE_DOWN.said_in(language)
+        raise RpcError(ToolCode.UNAVAILABLE, message, retryable=True, reason=StoreDownError.reason) from error
     except MarketError as error:
-        raise RpcError(ToolCode.EXECUTION_ERROR, str(error), retryable=error.retryable, reason=error.reason) from error
+        message = error.text.said_in(language)
+        raise RpcError(ToolCode.EXECUTION_ERROR, message, retryable=error.retryable, reason=error.reason) from error
     return ToolServiceData(result=data.model_dump(mode="json"))

@@ -7,6 +7,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from contracts.symbols import Symbol
+from contracts.text import Text
 from market_adapter.domain.bars import Bar, History, Split
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote, quote_from_daily
@@ -64,7 +65,7 @@ class ScriptedProvider:
     async def daily_history(self, symbol: Symbol, limit: int) -> History:
         """The bars that are out."""
         if symbol.name not in self.all_bars:
-            raise NoDataError(symbol.name, f"{symbol} is not in this script")
+            raise NoDataError(symbol.name, Text(es=f"{symbol} falta aquí", en=f"{symbol} is not in this script"))
         bars = self.all_bars[symbol.name][: self.today]
         last = bars[-1].session
         splits = tuple(split for split in self.splits.get(symbol.name, ()) if split.on <= last)
@@ -83,7 +84,7 @@ class ScriptedProvider:
 
     async def fundamentals(self, symbol: Symbol) -> Fundamentals:
         """None."""
-        raise NoDataError(symbol.name, "no fundamentals in this script")
+        raise NoDataError(symbol.name, Text(es="sin cifras", en="no fundamentals in this script"))
 
     async def events(self, symbol: Symbol, until: date) -> Sequence[Event]:
         """None."""
@@ -95,7 +96,7 @@ class ScriptedProvider:
 
     async def headlines(self, symbol: Symbol, limit: int) -> Sequence[Headline]:
         """None."""
-        raise NoDataError(symbol.name, "no headlines in this script")
+        raise NoDataError(symbol.name, Text(es="sin titulares", en="no headlines in this script"))
 
 
 class RefusingProvider(ScriptedProvider):

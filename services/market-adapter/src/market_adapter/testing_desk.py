@@ -85,6 +85,7 @@ class Desk:
     def __init__(self, provider: ScriptedProvider, store: AccountStore | None = None) -> None:
         self.provider = provider
         self.clock = FakeClock()
+        self.language = "en"
         self.heard = HeardFacts()
         self.memory = MemoryAccounts({}, {})
         self.books = Books(store or self.memory, provider, self.heard, self.clock, provider.source)
@@ -92,7 +93,9 @@ class Desk:
         self.tools = {m.subject.split(".")[2]: h for m, h in user_tools(provider, self.books, self.clock)}
 
     async def call(self, tool: str, call_id: str = "c1", user: str | None = "ann", **arguments: Any) -> dict[str, Any]:
-        caller = Caller(company_id="demo", user_id=user, role="user", plan="pro", conversation_id="talk")
+        caller = Caller(
+            company_id="demo", user_id=user, role="user", plan="pro", conversation_id="talk", language=self.language
+        )
         request = ToolServiceRequest(call_id=call_id, tool=tool, arguments=arguments, caller=caller)
         return (await self.tools[tool](request)).result
 

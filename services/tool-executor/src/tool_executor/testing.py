@@ -20,6 +20,7 @@ from contracts.company import CompanyConfig, CompanySettings, ToolConfig
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested
 from contracts.rpc import CATALOGUE, COMPANY_GET, CompanyReply, CompanyRequest
+from contracts.text import Text
 from contracts.tools_rpc import TOOL_DETAILS
 from runtime.errors import InvalidToken
 from runtime.principals import Principal
@@ -27,7 +28,7 @@ from runtime.publishing import Publisher
 from runtime.rpc import RpcServer
 from runtime.streams import ensure_streams
 from tool_executor.app import Connections, Executor
-from tool_executor.domain.declaration import CallContext, Data, Handler, OverTheBus, Text, Tool
+from tool_executor.domain.declaration import CallContext, Data, Handler, OverTheBus, Tool
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.site_address import Origin
 from tool_executor.settings import ExecutorSettings

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from contracts.symbols import Symbol
+from contracts.text import Text
 from market_adapter.domain.bars import Bar, History
 from market_adapter.domain.timeframes import Timeframe
 from market_adapter.errors import MarketError, NoDataError, NotConfiguredError, ProviderDownError, RateLimitedError
@@ -30,14 +31,18 @@ class CryptoExchange:
         try:
             await exchange.load_markets()
             if symbol.name not in exchange.markets:
-                raise NoDataError(symbol.name, f"{self.name} does not list {symbol}")
+                raise self._not_listed(symbol)
             rows = await exchange.fetch_ohlcv(symbol.name, timeframe.value, limit=min(limit, MOST))
         except MarketError:
             raise
         except Exception as error:
             raise self._as_market_error(symbol, error) from error
         if not rows:
-            raise NoDataError(symbol.name, f"{self.name} has no bars of {symbol} in {timeframe}")
+            text = Text(
+                es=f"{self.name} no tiene velas de {symbol} en {timeframe}",
+                en=f"{self.name} has no bars of {symbol} in {timeframe}",
+            )
+            raise NoDataError(symbol.name, text)
         bars = tuple(_bar(row, timeframe.length) for row in rows[-limit:])
         return History(symbol, symbol.name.partition("/")[2], self.name, bars)
 
@@ -50,19 +55,33 @@ class CryptoExchange:
         if self._exchange is None:
             library: Any = import_module("ccxt.async_support")
             if self.name not in library.exchanges:
-                raise NotConfiguredError(
-                    symbol.name, f"ccxt knows no exchange {self.name!r}: set NEXUS_CRYPTO_EXCHANGE to one that it knows"
+                text = Text(
+                    es=f"ccxt no conoce ningún mercado {self.name!r}: pon en NEXUS_CRYPTO_EXCHANGE uno que conozca",
+                    en=f"ccxt knows no exchange {self.name!r}: set NEXUS_CRYPTO_EXCHANGE to one that it knows",
                 )
+                raise NotConfiguredError(symbol.name, text)
             self._exchange = getattr(library, self.name)({"enableRateLimit": True, "timeout": 8000, **self._overrides})
         return self._exchange
 
     def _as_market_error(self, symbol: Symbol, error: Exception) -> MarketError:
         kinds = {kind.__name__ for kind in type(error).__mro__}
         if kinds & {"RateLimitExceeded", "DDoSProtection"}:
-            return RateLimitedError(symbol.name, f"{self.name} wants us to wait: try again in a minute")
+            text = Text(
+                es=f"{self.name} pide que esperemos: prueba otra vez dentro de un minuto",
+                en=f"{self.name} wants us to wait: try again in a minute",
+            )
+            return RateLimitedError(symbol.name, text)
         if "BadSymbol" in kinds:
-            return NoDataError(symbol.name, f"{self.name} does not list {symbol}")
-        return ProviderDownError(symbol.name, f"{self.name} gave no answer for {symbol} ({type(error).__name__})")
+            return self._not_listed(symbol)
+        text = Text(
+            es=f"{self.name} no ha respondido sobre {symbol} ({type(error).__name__})",
+            en=f"{self.name} gave no answer for {symbol} ({type(error).__name__})",
+        )
+        return ProviderDownError(symbol.name, text)
+
+    def _not_listed(self, symbol: Symbol) -> NoDataError:
+        text = Text(es=f"en {self.name} no cotiza {symbol}", en=f"{self.name} does not list {symbol}")
+        return NoDataError(symbol.name, text)
 
 
 def _bar(row: list[Any], length: timedelta) -> Bar:

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar, cast
 
+from contracts.text import Text
 from market_adapter.errors import MarketError, ProviderDownError, RateLimitedError
 from runtime.clock import Clock
 
@@ -78,19 +79,25 @@ class Guard:
             self._failures = 0
             self._keep(key, seconds, answer)
             return answer
-        raise ProviderDownError(ticker, f"{self._name} does not answer")
+        raise ProviderDownError(ticker, Text(es=f"{self._name} no responde", en=f"{self._name} does not answer"))
 
     async def _turn(self, ticker: str) -> None:
         """Waits for a place under the limit: a leaky bucket that lets a sixth of a minute's share through at once."""
         now = self._clock.monotonic()
         if now < self._closed_until:
             left = self._closed_until - now
-            raise ProviderDownError(
-                ticker, f"{self._name} has failed {FAILURES} times: left alone for {left:.0f} s more"
+            text = Text(
+                es=f"{self._name} ha fallado {FAILURES} veces: no se le pregunta durante {left:.0f} s",
+                en=f"{self._name} has failed {FAILURES} times: left alone for {left:.0f} s more",
             )
+            raise ProviderDownError(ticker, text)
         wait = max(self._next, now) - now - self._burst * self._gap
         if wait > LONGEST_WAIT:
-            raise RateLimitedError(ticker, f"too many questions to {self._name} at once: try again in {wait:.0f} s")
+            text = Text(
+                es=f"demasiadas preguntas a {self._name} a la vez: prueba otra vez dentro de {wait:.0f} s",
+                en=f"too many questions to {self._name} at once: try again in {wait:.0f} s",
+            )
+            raise RateLimitedError(ticker, text)
         self._next = max(self._next, now) + self._gap
         if wait > 0:
             await self._clock.sleep(wait)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 from contracts.symbols import Symbol, SymbolKind
+from contracts.text import Text
 from market_adapter.adapters.crypto_exchange import CryptoExchange
 from market_adapter.adapters.guard import Guard
 from market_adapter.adapters.yahoo import OPENS, Chart, Yahoo, history_of
@@ -49,7 +50,11 @@ class LiveProvider:
             return quote_from_hourly(await self.bars(symbol, Timeframe.H1, 50), self.now())
         history = await self.daily_history(symbol, 2)
         if history.last.end < self.now() - OLDEST_QUOTE:
-            raise StaleDataError(symbol.name, f"the newest price of {symbol} is of {history.last.session}: too old")
+            text = Text(
+                es=f"el último precio de {symbol} es del {history.last.session}: demasiado antiguo",
+                en=f"the newest price of {symbol} is of {history.last.session}: too old",
+            )
+            raise StaleDataError(symbol.name, text)
         quote = quote_from_daily(history)
         return replace(quote, as_of=min(quote.as_of, self.now()))
 
@@ -112,7 +117,8 @@ class LiveProvider:
             f"news {symbol}", symbol.name, FIGURES / 12, lambda: self._yahoo.headlines(symbol)
         )
         if not found:
-            raise NoDataError(symbol.name, f"Yahoo lists no headlines of {symbol}")
+            text = Text(es=f"Yahoo no tiene titulares de {symbol}", en=f"Yahoo lists no headlines of {symbol}")
+            raise NoDataError(symbol.name, text)
         return found[:limit]
 
     async def _daily(self, symbol: Symbol, limit: int) -> Chart:
@@ -133,4 +139,8 @@ class LiveProvider:
 
     def _needs_a_company(self, symbol: Symbol) -> None:
         if symbol.kind is not SymbolKind.EQUITY:
-            raise NoDataError(symbol.name, f"{symbol} is no company or fund: there are no such figures of it")
+            text = Text(
+                es=f"{symbol} no es una empresa ni un fondo: no hay tales cifras",
+                en=f"{symbol} is no company or fund: there are no such figures of it",
+            )
+            raise NoDataError(symbol.name, text)

@@ -7,6 +7,7 @@ from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import DuplicateKeyError
 
+from contracts.text import Text
 from market_adapter.domain.paper.account import Owner
 from market_adapter.errors import BusyError
 
@@ -52,7 +53,11 @@ class MongoWatchlists:
             changed = change(symbols)
             if changed == symbols or await self._save(owner, changed, version):
                 return changed
-        raise BusyError("-", "this watchlist is being changed from many sides: try again")
+        text = Text(
+            es="esta lista está cambiando desde muchos sitios a la vez: prueba otra vez",
+            en="this watchlist is being changed from many sides: try again",
+        )
+        raise BusyError("-", text)
 
     async def _save(self, owner: Owner, symbols: list[str], version: int) -> bool:
         key = {"_id": str(owner)}

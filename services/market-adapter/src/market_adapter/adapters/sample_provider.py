@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date, datetime
 
 from contracts.symbols import Symbol
+from contracts.text import Text
 from market_adapter.adapters.sample_facts import SampleFacts
 from market_adapter.adapters.sample_files import SampleData, Series
 from market_adapter.domain.bars import History
@@ -45,10 +46,12 @@ class SampleProvider:
         series = self._series(symbol)
         end = self._clock.index - series.first + 1
         if end <= 0:
-            raise NotInSampleError(
-                symbol.name,
-                f"{symbol} has no sample bars up to {self._clock.session}: its first is of {series.bars[0].session}",
+            first, today = series.bars[0].session, self._clock.session
+            text = Text(
+                es=f"no hay velas de {symbol} en los datos de muestra hasta el {today}: la primera es del {first}",
+                en=f"{symbol} has no sample bars up to {today}: its first is of {first}",
             )
+            raise NotInSampleError(symbol.name, text)
         today = self._clock.session
         return History(
             symbol=symbol,
@@ -65,9 +68,11 @@ class SampleProvider:
             return await self.daily_history(symbol, limit)
         if timeframe is not Timeframe.W1:
             self._series(symbol)
-            raise NotInSampleError(
-                symbol.name, f"the sample data has daily bars only: ask for {symbol} in 1d or 1w, not {timeframe}"
+            text = Text(
+                es=f"los datos de muestra solo tienen velas diarias: pide {symbol} en 1d o 1w, no en {timeframe}",
+                en=f"the sample data has daily bars only: ask for {symbol} in 1d or 1w, not {timeframe}",
             )
+            raise NotInSampleError(symbol.name, text)
         weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_A_WEEK))
         return replace(weeks, bars=weeks.bars[-limit:])
 
@@ -82,9 +87,11 @@ class SampleProvider:
         history = await self.daily_history(symbol, A_YEAR)
         report = latest_report(self._facts.reports.get(symbol.name, ()), self._clock.session)
         if report is None:
-            raise NotInSampleError(
-                symbol.name, f"the sample data has no report of {symbol} up to {self._clock.session}"
+            text = Text(
+                es=f"los datos de muestra no tienen ningún informe de {symbol} hasta el {self._clock.session}",
+                en=f"the sample data has no report of {symbol} up to {self._clock.session}",
             )
+            raise NotInSampleError(symbol.name, text)
         return fundamentals_at(report, history)
 
     async def events(self, symbol: Symbol, until: date) -> Sequence[Event]:
@@ -102,14 +109,20 @@ class SampleProvider:
         self._series(symbol)
         known = [one for one in self._facts.headlines.get(symbol.name, ()) if one.published <= self._clock.now]
         if not known:
-            raise NotInSampleError(
-                symbol.name, f"the sample data has no headlines of {symbol} up to {self._clock.session}"
+            text = Text(
+                es=f"los datos de muestra no tienen titulares de {symbol} hasta el {self._clock.session}",
+                en=f"the sample data has no headlines of {symbol} up to {self._clock.session}",
             )
+            raise NotInSampleError(symbol.name, text)
         return sorted(known, key=lambda one: one.published, reverse=True)[:limit]
 
     def _series(self, symbol: Symbol) -> Series:
         series = self._data.series.get(symbol.name)
         if series is None:
             held = ", ".join(sorted(self._data.series))
-            raise NotInSampleError(symbol.name, f"{symbol} is not in the sample data, which holds {held}")
+            text = Text(
+                es=f"{symbol} no está en los datos de muestra, que tienen {held}",
+                en=f"{symbol} is not in the sample data, which holds {held}",
+            )
+            raise NotInSampleError(symbol.name, text)
         return series

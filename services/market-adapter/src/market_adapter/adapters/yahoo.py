@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from contracts.symbols import Symbol, SymbolKind
+from contracts.text import Text
 from market_adapter.domain.bars import Bar, Dividend, History, Split
 from market_adapter.domain.facts import Event, EventKind, Fundamentals, Headline
 from market_adapter.domain.splits import adjustment, scale_volume
@@ -69,7 +70,7 @@ class Yahoo:
         """Trailing figures; None where Yahoo has none."""
         info: Mapping[str, Any] = await self._ask(symbol, lambda ticker: ticker.info)
         if not info.get("quoteType"):
-            raise NoDataError(symbol.name, f"Yahoo knows nothing under {symbol}")
+            raise _unknown(symbol)
         return Fundamentals(
             period="trailing 12 months",
             pe=_decimal(info.get("trailingPE")),
@@ -154,7 +155,10 @@ class Yahoo:
             if all(math.isfinite(figure) for figure in figures) and min(figures[:4]) > 0:
                 adjusted.append(_bar(session, start, length, zone, figures))
         if not adjusted:
-            raise NoDataError(symbol.name, f"Yahoo has no bars of {symbol} in {interval}")
+            text = Text(
+                es=f"Yahoo no tiene velas de {symbol} en {interval}", en=f"Yahoo has no bars of {symbol} in {interval}"
+            )
+            raise NoDataError(symbol.name, text)
         bars = tuple(_as_traded(bar, tuple(splits)) for bar in adjusted)
         currency = str(ticker.history_metadata.get("currency") or "USD")
         return Chart(bars, tuple(splits), tuple(dividends), currency, zone)
@@ -203,7 +207,19 @@ def _decimal(value: Any) -> Decimal | None:
 def _as_market_error(symbol: Symbol, error: Exception) -> MarketError:
     kinds = {kind.__name__ for kind in type(error).__mro__}
     if "YFRateLimitError" in kinds or "429" in str(error):
-        return RateLimitedError(symbol.name, "Yahoo wants us to wait: try again in a minute")
+        text = Text(
+            es="Yahoo pide que esperemos: prueba otra vez dentro de un minuto",
+            en="Yahoo wants us to wait: try again in a minute",
+        )
+        return RateLimitedError(symbol.name, text)
     if "YFTickerMissingError" in kinds or "YFInvalidPeriodError" in kinds or "404" in str(error):
-        return NoDataError(symbol.name, f"Yahoo knows nothing under {symbol}")
-    return ProviderDownError(symbol.name, f"Yahoo gave no answer for {symbol} ({type(error).__name__})")
+        return _unknown(symbol)
+    text = Text(
+        es=f"Yahoo no ha respondido sobre {symbol} ({type(error).__name__})",
+        en=f"Yahoo gave no answer for {symbol} ({type(error).__name__})",
+    )
+    return ProviderDownError(symbol.name, text)
+
+
+def _unknown(symbol: Symbol) -> NoDataError:
+    return NoDataError(symbol.name, Text(es=f"Yahoo no conoce {symbol}", en=f"Yahoo knows nothing under {symbol}"))

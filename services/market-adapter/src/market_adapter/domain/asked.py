@@ -1,6 +1,7 @@
 """From what somebody wrote to what is asked for."""
 
 from contracts.symbols import InvalidSymbolError, Symbol, parse_symbol
+from contracts.text import Text
 from market_adapter.errors import BadSymbolError
 
 
@@ -9,4 +10,8 @@ def asked_symbol(text: str) -> Symbol:
     try:
         return parse_symbol(text)
     except InvalidSymbolError as error:
-        raise BadSymbolError(error.text, str(error)) from error
+        said = Text(
+            es=f"{error.text!r} no es un símbolo: una acción se escribe AAPL o BRK.B, un índice ^GSPC, un par BTC/USD",
+            en=str(error),
+        )
+        raise BadSymbolError(error.text, said) from error

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from contracts.envelope import Snake
 from contracts.ids import derive_id
+from contracts.text import Text
 from market_adapter.domain.alerts import Alert, AlertState, Condition
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.errors import NotFoundError, RefusedError
@@ -111,7 +112,11 @@ class AlertTools:
         )
         mine = await self._store.active(by.owner)
         if len(mine) >= MOST and all(one.id != alert.id for one in mine):
-            raise RefusedError(symbol.name, f"{MOST} alerts are active already: delete some first", "too_many_alerts")
+            text = Text(
+                es=f"ya hay {MOST} alertas activas: borra antes alguna",
+                en=f"{MOST} alerts are active already: delete some first",
+            )
+            raise RefusedError(symbol.name, text, "too_many_alerts")
         stored = await self._store.add(alert)
         return CreatedAlertData(
             **AlertData.of(stored).model_dump(),
@@ -131,6 +136,9 @@ class AlertTools:
     async def delete_alert(self, asked: AlertRef, by: CallBy) -> DeletedAlertData:
         """Makes it inactive; one that is deleted already stays so."""
         if not await self._store.delete(by.owner, asked.alert_id):
-            text = f"you have no active alert {asked.alert_id!r}: list_alerts shows yours"
+            text = Text(
+                es=f"no tienes ninguna alerta activa {asked.alert_id!r}: list_alerts muestra las tuyas",
+                en=f"you have no active alert {asked.alert_id!r}: list_alerts shows yours",
+            )
             raise NotFoundError(asked.alert_id, text)
         return DeletedAlertData(alert_id=asked.alert_id)

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from contracts.envelope import Snake
 from contracts.symbols import Symbol
+from contracts.text import Text
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.bars import History
 from market_adapter.domain.series import series_of
@@ -122,7 +123,11 @@ class SignalTools:
         history = await self._provider.daily_history(symbol, limit)
         closed = tuple(bar for bar in history.bars if bar.end <= self._provider.now())
         if not closed:
-            raise NoDataError(symbol.name, f"{symbol} has no session yet that is over")
+            text = Text(
+                es=f"ninguna sesión de {symbol} ha terminado todavía",
+                en=f"no session of {symbol} is over yet",
+            )
+            raise NoDataError(symbol.name, text)
         return replace(history, bars=closed)
 
     async def _prediction(self, history: History) -> Prediction:
@@ -132,7 +137,12 @@ class SignalTools:
                 try:
                     self._made[key] = await asyncio.to_thread(predict, series_of(history))
                 except TooShortError as error:
-                    raise NoDataError(history.symbol.name, f"{history.symbol}: {error}") from error
+                    text = Text(
+                        es=f"{history.symbol}: {error.bars} sesiones no bastan para medir una señal; hacen falta "
+                        f"{error.needed}",
+                        en=f"{history.symbol}: {error}",
+                    )
+                    raise NoDataError(history.symbol.name, text) from error
                 if len(self._made) > KEPT:
                     self._made.popitem(last=False)
             return self._made[key]
@@ -160,5 +170,8 @@ def _session_of(symbol: Symbol, name: str) -> date:
     return session
 
 
-def _unknown(name: str) -> str:
-    return f"{name!r} is no prediction of this symbol: ask get_ml_signals for one, and give its prediction_id"
+def _unknown(name: str) -> Text:
+    return Text(
+        es=f"{name!r} no es ninguna predicción de este símbolo: pide una a get_ml_signals y da su prediction_id",
+        en=f"{name!r} is no prediction of this symbol: ask get_ml_signals for one, and give its prediction_id",
+    )

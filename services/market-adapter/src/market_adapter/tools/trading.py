@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from contracts.envelope import Snake
 from contracts.ids import derive_id
 from contracts.symbols import Symbol, SymbolKind
+from contracts.text import Text
 from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, NO_CASH, Account, cancel, obstacle
@@ -27,7 +28,7 @@ from market_adapter.domain.paper.orders import (
     plain,
     to_cents,
 )
-from market_adapter.domain.paper.wording import summary
+from market_adapter.domain.paper.wording import ENDED, summary
 from market_adapter.domain.quotes import Quote
 from market_adapter.errors import NotFoundError, RefusedError
 from market_adapter.ports import MarketProvider
@@ -160,10 +161,16 @@ class TradingTools:
         order_id = derive_id(str(by.owner), "order", by.call_id).replace("-", "")
         quote = await self._provider.quote(symbol)
         if symbol.kind is SymbolKind.INDEX:
-            text = f"{symbol} is an index, which nobody can buy: trade a fund that follows it"
+            text = Text(
+                es=f"{symbol} es un índice, y un índice no se puede comprar: opera con un fondo que lo siga",
+                en=f"{symbol} is an index, which nobody can buy: trade a fund that follows it",
+            )
             raise RefusedError(symbol.name, text, "not_tradable")
         if quote.currency != CURRENCY:
-            text = f"{symbol} trades in {quote.currency}, and the paper account is in {CURRENCY}: nothing is converted"
+            text = Text(
+                es=f"{symbol} cotiza en {quote.currency} y la cuenta simulada está en {CURRENCY}: no se convierte nada",
+                en=f"{symbol} trades in {quote.currency}, and the paper account is in {CURRENCY}: nothing is converted",
+            )
             raise RefusedError(symbol.name, text, "not_tradable")
         earlier = await self._books.store.archived_order(by.owner, order_id)
         order = earlier or await self._books.change(
@@ -182,11 +189,17 @@ class TradingTools:
         order = await self._books.change(by.owner, take_back)
         order = order or await self._books.store.archived_order(by.owner, asked.order_id)
         if order is None:
-            raise NotFoundError(asked.order_id, f"you have no order {asked.order_id!r}: get_pending_orders lists yours")
-        if order.state is not OrderState.CANCELLED:
-            raise RefusedError(
-                order.symbol, f"this order is {order.state.value}: it cannot be cancelled any more", "final"
+            text = Text(
+                es=f"no tienes ninguna orden {asked.order_id!r}: get_pending_orders muestra las tuyas",
+                en=f"you have no order {asked.order_id!r}: get_pending_orders lists yours",
             )
+            raise NotFoundError(asked.order_id, text)
+        if order.state is not OrderState.CANCELLED:
+            text = Text(
+                es=f"esta orden ya está {ENDED[order.state].es}: no se puede cancelar",
+                en=f"this order is {ENDED[order.state].en}: it cannot be cancelled any more",
+            )
+            raise RefusedError(order.symbol, text, "final")
         return CancelledData(order_id=order.id, status=order.state)
 
     async def get_pending_orders(self, _asked: NoArguments, by: CallBy) -> PendingData:
@@ -227,7 +240,10 @@ class TradingTools:
         if (made := account.order(order.id)) is not None:
             return account, made
         if sum(1 for one in account.orders if _waits(one)) >= MOST_WAITING:
-            text = f"{MOST_WAITING} orders are waiting already: cancel some first"
+            text = Text(
+                es=f"ya hay {MOST_WAITING} órdenes en espera: cancela antes alguna",
+                en=f"{MOST_WAITING} orders are waiting already: cancel some first",
+            )
             raise RefusedError(symbol.name, text, "too_many_orders")
         if why := obstacle(account, order):
             raise RefusedError(symbol.name, _explained(why, account, order), why)
@@ -255,9 +271,15 @@ def _waits(order: Order) -> bool:
     return order.live or order.state is OrderState.PENDING
 
 
-def _explained(why: str, account: Account, order: Order) -> str:
+def _explained(why: str, account: Account, order: Order) -> Text:
     if why == NO_CASH:
-        needed = to_cents(order.quantity * order.reserve_price)
-        return f"this takes {needed} {order.currency} and {account.buying_power} are free: buy less, or cancel orders"
-    free = plain(max(account.free_quantity(order.symbol), Decimal(0)))
-    return f"{free} {order.symbol} are free to sell: short selling is not offered"
+        needed, free = f"{to_cents(order.quantity * order.reserve_price)} {order.currency}", account.buying_power
+        return Text(
+            es=f"esto cuesta {needed} y hay {free} libres: compra menos o cancela órdenes",
+            en=f"this takes {needed} and {free} are free: buy less, or cancel orders",
+        )
+    shares = f"{plain(max(account.free_quantity(order.symbol), Decimal(0)))} {order.symbol}"
+    return Text(
+        es=f"hay {shares} libres para vender: no se ofrece vender en corto",
+        en=f"{shares} are free to sell: short selling is not offered",
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from contracts.text import Text
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.errors import RefusedError
 from market_adapter.ports import MarketProvider, WatchlistStore
@@ -36,7 +37,10 @@ class WatchlistTools:
         await self._provider.quote(symbol)
         symbols = await self._store.add(by.owner, symbol.name, MOST)
         if symbols is None:
-            text = f"a watchlist holds {MOST} symbols at most: remove some first"
+            text = Text(
+                es=f"en una lista caben {MOST} símbolos: quita antes alguno",
+                en=f"a watchlist holds {MOST} symbols at most: remove some first",
+            )
             raise RefusedError(symbol.name, text, "too_many_symbols")
         return self._data(symbols)
 

@@ -1,5 +1,6 @@
 """Price alerts of the caller's own. The market-adapter serves them and keeps the call id with each alert."""
 
+from contracts.text import Text
 from tool_executor.catalogue.shapes import (
     ID,
     SYMBOL,
@@ -11,7 +12,7 @@ from tool_executor.catalogue.shapes import (
     takes,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import Category, OverTheBus, Text, Tool
+from tool_executor.domain.declaration import Category, OverTheBus, Tool
 
 CONDITIONS = (">=", "<=", "==")
 

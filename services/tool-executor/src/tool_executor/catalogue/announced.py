@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 from contracts.events.tool import ToolDeclaration, ToolsAnnounced
 from contracts.ids import NOBODY
+from contracts.text import Text
 from tool_executor.catalogue.registry import CatalogueError, Entry, Registry, check
-from tool_executor.domain.declaration import CacheScope, OverTheBus, Text, Tool
+from tool_executor.domain.declaration import CacheScope, OverTheBus, Tool
 from tool_executor.domain.plans import Caller, CompanyTools, Plan
 from tool_executor.ports import SchemaCompiler
 

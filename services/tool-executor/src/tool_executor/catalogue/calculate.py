@@ -4,7 +4,8 @@ from decimal import Decimal
 from typing import Any
 
 from contracts.events.tool import FieldError
-from tool_executor.domain.declaration import CallContext, Category, Data, Text, Tool, ToolRefused
+from contracts.text import Text
+from tool_executor.domain.declaration import CallContext, Category, Data, Tool, ToolRefused
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.sizing import SizingError, decimal_of, position_size, risk_reward
 

@@ -2,8 +2,9 @@
 
 from functools import cache
 
+from contracts.text import Text
 from tool_executor.catalogue.shapes import TEXT, gives, list_of, one_of, takes
-from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, Text, Tool, ToolFailed
+from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, Tool, ToolFailed
 from tool_executor.domain.glossary import LEVELS, Glossary, UnknownConcept
 from tool_executor.domain.plans import Arguments
 

@@ -1,5 +1,6 @@
 """Market tools. The market-adapter serves them; here is what they are called, take and give."""
 
+from contracts.text import Text
 from tool_executor.catalogue.shapes import (
     MAYBE,
     SYMBOL,
@@ -14,7 +15,7 @@ from tool_executor.catalogue.shapes import (
     with_normal_symbol,
     with_normal_tickers,
 )
-from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Schema, Text, Tool
+from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Schema, Tool
 from tool_executor.domain.plans import Arguments
 
 TIMEFRAMES = ("1m", "5m", "15m", "1h", "4h", "1d", "1w")

@@ -1,7 +1,8 @@
 """What was said before: in the caller's own conversations. Memory serves the tool."""
 
+from contracts.text import Text
 from tool_executor.catalogue.shapes import NUMBER, TEXT, gives, list_of, sourced, takes, whole
-from tool_executor.domain.declaration import Category, OverTheBus, Text, Tool
+from tool_executor.domain.declaration import Category, OverTheBus, Tool
 
 
 def tools() -> list[Tool]:

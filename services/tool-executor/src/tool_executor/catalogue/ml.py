@@ -1,5 +1,6 @@
 """Predictions and what they are made of. The market-adapter serves both tools."""
 
+from contracts.text import Text
 from tool_executor.catalogue.shapes import (
     MAYBE,
     NUMBER,
@@ -12,7 +13,7 @@ from tool_executor.catalogue.shapes import (
     takes,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Text, Tool
+from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Tool
 
 PREDICTIONS = ("bullish", "bearish", "neutral", "no_edge")
 _SHARE = {"type": "number", "minimum": 0, "maximum": 1}

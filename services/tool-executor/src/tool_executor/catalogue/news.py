@@ -1,5 +1,6 @@
 """News and what it sounds like. The market-adapter serves both tools."""
 
+from contracts.text import Text
 from tool_executor.catalogue.shapes import (
     NUMBER,
     SYMBOL,
@@ -11,7 +12,7 @@ from tool_executor.catalogue.shapes import (
     whole,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Text, Tool
+from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Tool
 
 _SCORE = {"type": "number", "minimum": -1, "maximum": 1}
 

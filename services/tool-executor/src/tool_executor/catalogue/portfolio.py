@@ -1,5 +1,6 @@
 """The caller's own paper portfolio. The market-adapter serves both tools; a fill or a cancel ends what is kept."""
 
+from contracts.text import Text
 from tool_executor.catalogue.shapes import (
     MAYBE,
     NUMBER,
@@ -13,7 +14,7 @@ from tool_executor.catalogue.shapes import (
     whole,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Text, Tool
+from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Tool
 
 SIDES = ("buy", "sell")
 

@@ -1,7 +1,8 @@
 """fetch_page: reads a page of the company's own site."""
 
 from contracts.events.tool import FieldError
-from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, Text, Tool, ToolFailed
+from contracts.text import Text
+from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, Tool, ToolFailed
 from tool_executor.domain.plans import Arguments, CompanyTools
 from tool_executor.domain.site_address import AddressRefused, canonical_path
 from tool_executor.ports import Pages

@@ -5,6 +5,7 @@ same id is how an interrupted call is looked up; and nothing is placed before th
 from collections.abc import Mapping, Sequence
 
 from contracts.events.tool import FieldError
+from contracts.text import Text
 from tool_executor.catalogue.portfolio import SIDES
 from tool_executor.catalogue.shapes import (
     ID,
@@ -17,7 +18,7 @@ from tool_executor.catalogue.shapes import (
     takes,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import Category, OverTheBus, Text, Tool
+from tool_executor.domain.declaration import Category, OverTheBus, Tool
 from tool_executor.domain.plans import Arguments
 
 PRICES_OF: Mapping[str, frozenset[str]] = {

@@ -1,7 +1,8 @@
 """The caller's watchlist: in the category market, but one's own and never kept. The market-adapter serves it."""
 
+from contracts.text import Text
 from tool_executor.catalogue.shapes import SYMBOL, TEXT, gives, list_of, takes, with_normal_symbol
-from tool_executor.domain.declaration import Category, OverTheBus, Text, Tool
+from tool_executor.domain.declaration import Category, OverTheBus, Tool
 
 
 def tools() -> list[Tool]:

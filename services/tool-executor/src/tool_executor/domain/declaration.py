@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from contracts.events.tool import FieldError
+from contracts.text import Text
 from tool_executor.domain.plans import Arguments, Caller, CompanyTools
 
 
@@ -32,18 +33,6 @@ CACHE_SECONDS: Mapping[Category, int] = {
     Category.EDUCATION: 30,
 }
 """Seconds a result is kept, by category. `site` is not here: the company says how long. The rest is never kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """The same text in both languages."""
-
-    es: str
-    en: str
-
-    def said_in(self, language: str) -> str:
-        """English for en and its regions, Spanish otherwise."""
-        return self.en if language.lower().startswith("en") else self.es
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What the executor says to people and models, in both languages."""
 
-from tool_executor.domain.declaration import Text
+from contracts.text import Text
 from tool_executor.domain.plans import Plan
 
 _TO_PRO = Text(

@@ -1,42 +1,34 @@
-"""An order in a line, for a person."""
+"""An order in words, for a person."""
 
-from typing import Literal
+from contracts.text import Text
+from market_adapter.domain.paper.orders import Order, OrderState, OrderType, Side, plain
 
-from market_adapter.domain.paper.orders import Order, OrderType, Side, plain
-
-Language = Literal["es", "en"]
-
-_SIDES: dict[Language, dict[Side, str]] = {
-    "es": {Side.BUY: "Comprar", Side.SELL: "Vender"},
-    "en": {Side.BUY: "Buy", Side.SELL: "Sell"},
+_SIDES = {Side.BUY: Text(es="Comprar", en="Buy"), Side.SELL: Text(es="Vender", en="Sell")}
+_TERMS = {
+    OrderType.MARKET: Text(es="a mercado", en="at market"),
+    OrderType.LIMIT: Text(es="límite {limit}", en="limit {limit}"),
+    OrderType.STOP: Text(es="stop {stop}", en="stop {stop}"),
+    OrderType.STOP_LIMIT: Text(es="stop {stop} límite {limit}", en="stop {stop} limit {limit}"),
 }
-_TERMS: dict[Language, dict[OrderType, str]] = {
-    "es": {
-        OrderType.MARKET: "a mercado",
-        OrderType.LIMIT: "límite {limit}",
-        OrderType.STOP: "stop {stop}",
-        OrderType.STOP_LIMIT: "stop {stop} límite {limit}",
-    },
-    "en": {
-        OrderType.MARKET: "at market",
-        OrderType.LIMIT: "limit {limit}",
-        OrderType.STOP: "stop {stop}",
-        OrderType.STOP_LIMIT: "stop {stop} limit {limit}",
-    },
+_PAPER = Text(es="simulado", en="paper")
+ENDED = {
+    OrderState.FILLED: Text(es="ejecutada", en="filled"),
+    OrderState.CANCELLED: Text(es="cancelada", en="cancelled"),
+    OrderState.REJECTED: Text(es="rechazada", en="rejected"),
+    OrderState.EXPIRED: Text(es="caducada", en="expired"),
 }
-_PAPER: dict[Language, str] = {"es": "simulado", "en": "paper"}
-
-
-def language_of(name: str) -> Language:
-    """Of an order's caller: es for any Spanish, en for the rest."""
-    return "es" if name.lower().startswith("es") else "en"
 
 
 def summary(order: Order) -> str:
-    """In the language of the call that made the order."""
-    language = language_of(order.language)
-    terms = _TERMS[language][order.type].format(
-        limit=plain(order.limit_price) if order.limit_price is not None else "",
-        stop=plain(order.stop_price) if order.stop_price is not None else "",
+    """An order in a line, in the language of the call that made it."""
+    language = order.language
+    terms = (
+        _TERMS[order.type]
+        .said_in(language)
+        .format(
+            limit=plain(order.limit_price) if order.limit_price is not None else "",
+            stop=plain(order.stop_price) if order.stop_price is not None else "",
+        )
     )
-    return f"{_SIDES[language][order.side]} {plain(order.quantity)} {order.symbol} {terms} ({_PAPER[language]})"
+    side, paper = _SIDES[order.side].said_in(language), _PAPER.said_in(language)
+    return f"{side} {plain(order.quantity)} {order.symbol} {terms} ({paper})"

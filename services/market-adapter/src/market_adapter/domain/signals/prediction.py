@@ -51,6 +51,11 @@ METHOD = "LightGBM on past daily bars, walk-forward with a gap of the horizon, P
 class TooShortError(ValueError):
     """The history is too short to measure anything on."""
 
+    def __init__(self, bars: int, needed: int) -> None:
+        super().__init__(f"{bars} daily bars are too few to measure a signal on: it takes {needed}")
+        self.bars = bars
+        self.needed = needed
+
 
 class Call(StrEnum):
     """What is predicted."""
@@ -130,8 +135,7 @@ def walk_forward(rows: Floats, targets: Floats) -> Check:
     end = len(targets) - HORIZON
     first = end - BLOCK * BLOCKS
     if first - HORIZON - FIRST < LEAST:
-        needed = FIRST + LEAST + HORIZON * 2 + BLOCK * BLOCKS
-        raise TooShortError(f"{len(targets)} daily bars are too few to measure a signal on: it takes {needed}")
+        raise TooShortError(len(targets), FIRST + LEAST + HORIZON * 2 + BLOCK * BLOCKS)
     scores: list[Floats] = []
     outcomes: list[Floats] = []
     for start in range(first, end, BLOCK):
