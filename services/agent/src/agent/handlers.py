@@ -1,6 +1,8 @@
 """What the agent listens to: one thin function for each thing that comes in."""
 
+import orjson
 from nats.aio.msg import Msg
+from pydantic import ValidationError
 
 from agent.adapters.chat_log import read_fact
 from agent.analysis.driving import Analyst
@@ -12,11 +14,14 @@ from agent.turns.sweeping import Sweep
 from agent.turns.watching import Watches
 from contracts import channels
 from contracts.channels import ChatKind, parse_chat
+from contracts.events.analysis import AnalysisCompleted, AnalysisProblem
 from contracts.rpc import TurnState, TurnStateRequest
 from runtime.analyses import REQUESTED, request_of
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.pulling import Delivery
 from runtime.replies import headers_of
+
+_MOST_SAID = 1_000
 
 
 class TurnHandler:
@@ -40,7 +45,10 @@ class TurnHandler:
 
 
 class AnalysisHandler:
-    """Requests for analyses, from their own consumer."""
+    """Requests for analyses, from their own consumer.
+
+    One that cannot be read is told to have failed, where it says whose it is, and put aside.
+    """
 
     def __init__(self, analyst: Analyst) -> None:
         self._analyst = analyst
@@ -50,10 +58,35 @@ class AnalysisHandler:
         try:
             request = request_of(delivery.data)
         except ValueError as error:
+            if (outcome := _unreadable(delivery, error)) is not None:
+                await self._analyst.refuse(outcome)
             return DeadLetter(f"not a request for an analysis: {error}")
         if delivery.subject != channels.fact(REQUESTED, request.company_id, request.user_id):
             return DeadLetter("its company and user are not those of its subject")
         return await self._analyst.handle(request)
+
+
+def _unreadable(delivery: Delivery, error: ValueError) -> AnalysisCompleted | None:
+    """The end of a request whose ids can be read and are those of its subject; None: nobody could tell whose it is."""
+    try:
+        outcome = AnalysisCompleted.model_validate(
+            {
+                **{name: orjson.loads(delivery.data)["data"][name] for name in ("analysisId", "companyId", "userId")},
+                "status": "failed",
+                "error": AnalysisProblem(code="BAD_FIELD", message=_faults(error)),
+            }
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+    ours = channels.fact(REQUESTED, outcome.company_id, outcome.user_id)
+    return outcome if delivery.subject == ours else None
+
+
+def _faults(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)[:_MOST_SAID]
+    faults = error.errors(include_url=False, include_input=False, include_context=False)
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in faults)[:_MOST_SAID]
 
 
 class LiveFacts:

@@ -16,12 +16,14 @@ from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.dying import Death, Killed
 from agent.testing.figures import output, serve_tool_details
 from agent.testing.stage import COMPANY, Stage, agent, stage
+from contracts.envelope import CloudEvent
 from contracts.events.analysis import AnalysisRecord, AnalysisRequested
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from contracts.ids import uuid7
 from runtime.analyses import Analyses
 from runtime.direct import DirectReader
 from runtime.outcomes import Done, Later
+from runtime.publishing import Publisher
 from runtime.testing import NatsServer, eventually
 
 COMPARE = "Compare IBM and MSFT over the last year"
@@ -100,6 +102,31 @@ async def test_an_event_begins_an_analysis_and_an_event_tells_of_its_report(scen
     assert told["report"] == record.report
     assert told["report"]["findings"][0]["returns"]["1y"] == 0.027236
     assert scene.model.asked == []
+
+
+@pytest.mark.parametrize("taken", [False, True])
+async def test_a_request_that_cannot_be_read_is_told_to_have_failed_unless_its_id_is_another_ones(
+    scene: Scene, taken: bool
+) -> None:
+    request = scene.request()
+    if taken:
+        await scene.done(request)
+    event: dict[str, Any] = orjson.loads(
+        CloudEvent(source="/test", type="analysis.requested.v1", data=request).to_json()
+    )
+    event["data"] |= {"query": "", "useLlm": "perhaps"}
+    await Publisher(scene.stage.nats).append(
+        f"analysis.requested.v1.{COMPANY}.ada", orjson.dumps(event), stream="FACTS", msg_id="broken"
+    )
+    dead = DirectReader(scene.stage.nats, "DLQ")
+    await eventually(lambda: dead.next("dlq.>", 1), 10)
+    (told,) = await completed(scene, 1)
+    assert told["analysisId"] == request.analysis_id
+    assert told["status"] == ("done" if taken else "failed")
+    if not taken:
+        assert told["error"]["code"] == "BAD_FIELD"
+        assert "data.query" in told["error"]["message"]
+        assert "data.useLlm" in told["error"]["message"]
 
 
 async def test_a_model_is_asked_twice_and_what_it_used_is_recorded(scene: Scene) -> None:

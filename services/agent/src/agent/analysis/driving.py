@@ -25,7 +25,14 @@ from agent.ports import Asker, Key, Prompt
 from agent.turns.paying import ask_paid
 from contracts.analysis_report import report_schema
 from contracts.company import CompanyConfig
-from contracts.events.analysis import AnalysisCall, AnalysisProblem, AnalysisRecord, AnalysisReply, AnalysisRequested
+from contracts.events.analysis import (
+    AnalysisCall,
+    AnalysisCompleted,
+    AnalysisProblem,
+    AnalysisRecord,
+    AnalysisReply,
+    AnalysisRequested,
+)
 from contracts.symbols import InvalidSymbolError
 from runtime.errors import InvalidToken, ReadFailed
 from runtime.outcomes import Done, Later, Outcome
@@ -69,6 +76,15 @@ class Analyst:
         finally:
             self._driven.discard(key)
 
+    async def refuse(self, outcome: AnalysisCompleted) -> None:
+        """Tells that a request cannot be read; the id of an analysis that is there already stays that one's.
+
+        Raises:
+            ReadFailed, PublishFailed: the bus does not answer.
+        """
+        if await self._ports.store.read(outcome.company_id, outcome.user_id, outcome.analysis_id) is None:
+            await self._ports.outcomes.tell(outcome)
+
     async def _handle(self, asked: AnalysisRequested) -> Outcome:
         kept = await self._ports.store.read(asked.company_id, asked.user_id, asked.analysis_id)
         if kept is None:
@@ -77,7 +93,7 @@ class Analyst:
             record, revision = kept.record, kept.revision
         if record.status == "running":
             record = await self._driven_to_its_end(record, revision)
-        await self._ports.outcomes.tell(record)
+        await self._ports.outcomes.tell(_outcome(record))
         ANALYSES.labels(record.status).inc()
         return Done()
 
@@ -233,6 +249,19 @@ class _Run:
         update = {"status": "failed", "stage": "finished", "error": problem}
         await self.save(self.record.model_copy(update=update))
         return self.record
+
+
+def _outcome(record: AnalysisRecord) -> AnalysisCompleted:
+    request = record.request
+    return AnalysisCompleted(
+        analysis_id=request.analysis_id,
+        company_id=request.company_id,
+        user_id=request.user_id,
+        status="done" if record.status == "done" else "failed",
+        report=record.report,
+        error=record.error,
+        conversation_id=request.conversation_id,
+    )
 
 
 def _proof(ports: AnalysisPorts, request: AnalysisRequested) -> Principal | AnalysisProblem:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from agent.domain.analysis.planning import ToolInfo
 from agent.ports import Asker, BusClock, Companies, Models, ToolCalls
 from agent.turns.paying import Spending
-from contracts.events.analysis import AnalysisRecord
+from contracts.events.analysis import AnalysisCompleted, AnalysisRecord
 from runtime.analyses import KeptAnalysis
 from runtime.principals import Verify
 
@@ -27,7 +27,7 @@ class AnalysisStore(Protocol):
 class Outcomes(Protocol):
     """Where finished analyses are told."""
 
-    async def tell(self, record: AnalysisRecord) -> None:
+    async def tell(self, outcome: AnalysisCompleted) -> None:
         """analysis.completed.v1, under an id of its own, so that a repeat is recognised; raises PublishFailed."""
         ...
 
