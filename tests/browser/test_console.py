@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import aiohttp
 import pytest
 from playwright.async_api import Page, expect
 
+from runtime.testing import eventually
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
@@ -156,15 +158,18 @@ async def test_what_was_rated_and_handed_over_is_counted(visits: Visits, stack: 
         await visitor.send_frame("feedback", messageId=answer["id"], rating="down", reason="<b>too long</b>")
         await visitor.send_frame("handoff.request")
         await visitor.wait_for("owner.changed")
+        admin = {"Authorization": f"Bearer {stack.mint('admin', 'adam')}"}
+
+        async def counted() -> bool:
+            """Ratings are counted a moment after they are given."""
+            async with aiohttp.ClientSession(stack.url, headers=admin) as http, http.get("/v2/insights") as answer:
+                complaints = (await answer.json())["complaints"]
+            return visitor.conversation in [one["conversationId"] for one in complaints]
+
+        await eventually(counted, deadline=15)
         page = await signed_in(visits, "Admin")
         await page.get_by_role("link", name="Usage").click()
-        complaint = page.get_by_role("link", name="<b>too long</b>")
-        for _ in range(20):
-            if await complaint.count():
-                break
-            await page.get_by_role("button", name="7 days").click()
-            await page.wait_for_load_state("networkidle")
-        await complaint.first.click()
+        await page.locator(f'.complaints a[href="#/inbox/{visitor.conversation}"]', has_text="<b>too long</b>").click()
         await expect(page.locator(".thread .said.assistant")).to_have_count(1)
 
 
@@ -200,3 +205,104 @@ async def test_an_answer_says_what_it_was_made_of(visits: Visits, stack: Running
         await expect(dialog.get_by_text("offline", exact=False).first).to_be_visible()
         await page.keyboard.press("Escape")
         await expect(dialog).to_have_count(0)
+
+
+async def test_the_kill_switch_waits_for_nobody_and_loses_nothing_that_is_written(visits: Visits) -> None:
+    one, two = await signed_in(visits, "Admin"), await signed_in(visits, "Admin")
+    for page in (one, two):
+        await page.get_by_role("link", name="Settings").click()
+        await expect(page.get_by_label("Tool rounds")).to_have_value("3")
+    await one.get_by_label("Wait before answering (ms)").fill("900")
+    await one.get_by_role("button", name="Save").click()
+    await expect(one.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+    # The other one has an older version before them, and something half written.
+    await two.get_by_label("Tool rounds").fill("7")
+    await two.get_by_role("button", name="Switch off").click()
+    await two.get_by_role("dialog").get_by_role("button", name="Switch off").click()
+    await expect(two.get_by_text("The assistant is switched off")).to_be_visible()
+    await expect(two.get_by_role("button", name="Switch on")).to_be_focused()
+    await expect(two.get_by_label("Tool rounds")).to_have_value("7")
+    await expect(two.get_by_text("Not saved yet")).to_be_visible()
+    await two.get_by_role("button", name="Switch on").click()
+    await expect(two.get_by_text("The assistant answers", exact=True)).to_be_visible()
+    await two.get_by_label("Tool rounds").fill("3")
+    await one.get_by_label("Wait before answering (ms)").fill("1000")
+    await one.get_by_role("button", name="Save").click()
+    # Whoever has the older version is told so once, with what the other has changed.
+    await expect(one.get_by_text("Somebody else has saved meanwhile")).to_be_visible()
+    await one.get_by_role("button", name="Save").click()
+    await expect(one.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+
+
+async def test_what_an_agent_writes_offline_stays_in_sight_and_goes_out_once(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with await a_visitor(stack) as visitor, await a_visitor(stack) as other:
+        for client in (visitor, other):
+            await client.hello()
+            await client.ask("hello")
+        page = await signed_in(visits)
+        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await expect(page.get_by_role("button", name="Take over", exact=True)).to_be_visible()
+        await page.context.set_offline(True)
+        await expect(page.get_by_text("The connection is gone.")).to_be_visible()
+        await page.get_by_label("Your message").fill("Written in a tunnel")
+        await page.keyboard.press("Control+Enter")
+        waiting = page.locator(".said.waiting")
+        await expect(waiting).to_contain_text("Written in a tunnel")
+        # It is not lost by looking at another conversation.
+        await page.locator(f'.talks a[data-id="{other.conversation}"]').click()
+        await expect(waiting).to_have_count(0)
+        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await expect(waiting).to_contain_text("Written in a tunnel")
+        await page.context.set_offline(False)
+        said = await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "operator")
+        assert (said["message"]["text"], said["message"]["name"]) == ("Written in a tunnel", "Elena")
+        await expect(waiting).to_have_count(0)
+        await expect(page.locator(".said.operator")).to_have_count(1)
+        await expect(page.locator(".banner")).to_contain_text("You answer")
+
+
+async def test_a_conversation_is_answered_with_the_keyboard_alone(visits: Visits, stack: RunningStack) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("What does the Pro plan cost?")
+        page = await visits.open("/console")
+        await until_focused(page, "Agent")
+        await page.keyboard.press("Enter")
+        await expect(page.locator(f'.talks a[data-id="{visitor.conversation}"]')).to_be_visible()
+        await page.keyboard.press("j")
+        await expect(page.locator(".said.visitor")).to_contain_text("What does the Pro plan cost?")
+        await page.keyboard.press("t")
+        await expect(page.locator(".banner")).to_contain_text("You answer")
+        await page.keyboard.press("r")
+        await page.keyboard.type("29 USD, and the first two weeks are free.")
+        await page.keyboard.press("Control+Enter")
+        said = await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "operator")
+        assert said["message"]["text"] == "29 USD, and the first two weeks are free."
+        await until_focused(page, "Suggest replies")
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".offer")).to_have_count(3)
+        await until_focused(page, await page.locator(".offer").first.inner_text(), back=True)
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_label("Your message")).to_be_focused()
+        await page.keyboard.press("Escape")
+        await until_focused(page, "Why this answer", back=True)
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("dialog").get_by_text("fetch_page")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        await expect(page.get_by_role("button", name="Why this answer")).to_be_focused()
+        await page.keyboard.press("t")
+        await expect(page.locator(".banner")).to_contain_text("The AI answers")
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_text("Choose a conversation.")).to_be_visible()
+
+
+async def until_focused(page: Page, name: str, *, back: bool = False, most: int = 60) -> None:
+    """Presses Tab until the button of that name has the focus."""
+    for _ in range(most):
+        if await page.evaluate("document.activeElement.textContent") == name:
+            return
+        await page.keyboard.press("Shift+Tab" if back else "Tab")
+    raise AssertionError(f"Tab does not lead to {name!r}")

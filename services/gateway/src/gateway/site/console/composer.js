@@ -10,7 +10,7 @@ export class Composer {
   node; field;
   #send; #typing; #conversation; #offers; #fault; #label; #lastTyped = 0; #improve;
 
-  /* send(text) gives whether it went out; typing() tells the visitor that somebody writes. */
+  /* send(text) sees to it; typing() tells the visitor that somebody writes. */
   constructor(conversation, { send, typing }) {
     this.#conversation = conversation;
     this.#send = send;
@@ -42,9 +42,9 @@ export class Composer {
   submit() {
     const text = this.field.value.trim();
     if (!text) return;
-    if (!this.#send(text)) { this.tell(say("notNow")); return; }
     this.field.value = "";
     this.tell("");
+    this.#send(text);
     this.#offers.replaceChildren();
   }
   #key(event) {

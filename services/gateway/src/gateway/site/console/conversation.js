@@ -4,16 +4,20 @@ import { Composer } from "./composer.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { nameOf } from "./inbox.js";
+import { Reading } from "./reading.js";
 import { Thread } from "./thread.js";
 import { exactly, number, say } from "./words-of.js";
 import { showWhy } from "./why.js";
 
+const AGAIN = 2_000;
+
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #title = make("h1", {}, "…"); #composer; #banner; #details; #typing; #owner = null; #typingTimer = 0; #outbox = [];
+  #context; #id; #thread = new Thread(); #title = make("h1", {}, "…"); #composer; #banner; #details; #typing; #owner = null; #typingTimer = 0; #outbox; #reading = new Reading(() => this.#load());
 
   constructor(place, context, id) {
     this.#context = context;
     this.#id = id;
+    this.#outbox = context.unsent(id);
     this.#composer = new Composer(id, {
       send: (text) => this.#say(text),
       typing: () => context.live.send("typing", { conversationId: id }),
@@ -31,10 +35,15 @@ export class ConversationView {
       make("div", { class: "body" },
         make("div", { class: "main" }, this.#thread.node, this.#typing, this.#composer.node),
         this.#details));
+    this.#showUnsent();
     context.live.follow(id);
-    this.#load();
+    this.#reading.now();
   }
-  end() { clearTimeout(this.#typingTimer); }
+  end() {
+    clearTimeout(this.#typingTimer);
+    clearTimeout(this.#againTimer);
+    this.#reading.end();
+  }
 
   /* Keys of an open conversation: r to write, t to take over or give back. */
   key(name) {
@@ -45,6 +54,7 @@ export class ConversationView {
   }
 
   frame(frame) {
+    if (frame.type === "inbox.changed" && frame.conversationIds.includes(this.#id)) this.#reading.told();
     if (frame.conversationId !== this.#id) return;
     switch (frame.type) {
       case "welcome":
@@ -56,10 +66,11 @@ export class ConversationView {
         const running = this.#thread.running;
         if (!running) this.#thread.reset();
         for (const message of frame.messages) this.#add(message);
+        this.#showUnsent();
         break;
       }
       case "message.created": this.#add(frame.message); break;
-      case "message.ack": this.#outbox = this.#outbox.filter((one) => one.clientMessageId !== frame.clientMessageId); break;
+      case "message.ack": this.#stored(frame.clientMessageId); break;
       case "message.delta": this.#thread.delta(frame); break;
       case "run.started": this.#thread.begin(frame.turnId); break;
       case "tool.started": this.#thread.tool(frame); break;
@@ -71,7 +82,7 @@ export class ConversationView {
       case "owner.changed": this.#owned(frame.owner, true); break;
       case "action.updated": this.#thread.action(frame.action); break;
       case "typing": if (frame.actor !== "operator") this.#isTyping(frame.expiresInMs); break;
-      case "error": this.#composer.tell(frame.message); break;
+      case "error": this.#refused(frame); break;
       default:
     }
   }
@@ -82,12 +93,13 @@ export class ConversationView {
       this.#title.textContent = nameOf(found);
       this.#describe(found);
     } catch (error) {
-      this.#title.textContent = say("conversation");
+      if (this.#title.textContent === "…") this.#title.textContent = say("conversation");
       this.#composer.tell(error.message);
     }
   }
   #add(message) {
     if (message.role === "visitor" || message.role === "user") this.#isTyping(0);
+    if (message.clientMessageId) this.#stored(message.clientMessageId);
     this.#thread.add(message, this.#context.session.who.subject);
     this.#context.live.send("receipt", { conversationId: this.#id, upToSeq: message.seq });
   }
@@ -118,17 +130,39 @@ export class ConversationView {
   #take() { if (!this.#isMine) this.#context.live.send("owner.take", { conversationId: this.#id }); }
 
   /* ---------------------------------------------------------------- one's own words */
+  #againTimer = 0;
   #say(text) {
     this.#take();
     const message = { clientMessageId: crypto.randomUUID(), text };
     this.#outbox.push(message);
+    this.#thread.waits(message);
     // Not through now: it goes out again, under the same id, when the line is back.
     this.#context.live.send("message.send", { conversationId: this.#id, ...message });
-    return true;
   }
+  #showUnsent() { for (const message of this.#outbox) this.#thread.waits(message); }
   #sendAgain() {
+    if (!this.#outbox.length) return;
+    this.#take();
     for (const message of this.#outbox) {
       this.#context.live.send("message.send", { conversationId: this.#id, ...message, retry: true });
+    }
+  }
+  #stored(id) {
+    const at = this.#outbox.findIndex((one) => one.clientMessageId === id);
+    if (at >= 0) this.#outbox.splice(at, 1);
+    this.#thread.arrived(id);
+  }
+  /* What cannot be sent goes back to where it was written; what can be later is tried then. */
+  #refused({ ref, message, retryable, retryAfterMs }) {
+    this.#composer.tell(message);
+    const unsent = this.#outbox.find((one) => one.clientMessageId === ref);
+    if (!unsent) return;
+    if (retryable) {
+      clearTimeout(this.#againTimer);
+      this.#againTimer = setTimeout(() => this.#sendAgain(), retryAfterMs || AGAIN);
+    } else {
+      this.#stored(ref);
+      this.#composer.put([unsent.text, this.#composer.field.value].filter(Boolean).join("\n"));
     }
   }
 

@@ -1,7 +1,8 @@
 /* The inbox's list as the server has it: read a page at a time, read anew when something in it has changed. */
 import { get } from "./api.js";
+import { Reading } from "./reading.js";
 
-const PAUSE = 700, LATER = 5_000, PAGE = 50;
+const PAGE = 50;
 
 export class Conversations {
   items = [];
@@ -12,10 +13,10 @@ export class Conversations {
   waiting = 0;
   onChange = () => {};
   onCount = () => {};
-  #timer = 0; #late = 0; #reading = false; #again = false; #ended = false; #pages = 1;
+  #reading = new Reading(() => this.#refresh()); #pages = 1;
 
-  start() { this.refresh(); }
-  end() { this.#ended = true; clearTimeout(this.#timer); clearTimeout(this.#late); }
+  start() { this.#reading.now(); }
+  end() { this.#reading.end(); }
 
   /* state: null (all), ai, needs_human, stuck, mine */
   choose(state) {
@@ -26,24 +27,15 @@ export class Conversations {
     this.loaded = false;
     this.#pages = 1;
     this.onChange();
-    this.refresh();
+    this.#reading.now();
   }
   more() {
     this.#pages += 1;
-    this.refresh();
+    this.#reading.now();
   }
-  /* Read soon, and once more later: on a busy day the list is a moment behind what was told. */
-  frame(frame) {
-    if (frame.type !== "inbox.changed") return;
-    this.#soon();
-    clearTimeout(this.#late);
-    this.#late = setTimeout(() => this.refresh(), LATER);
-  }
+  frame(frame) { if (frame.type === "inbox.changed") this.#reading.told(); }
 
-  /* One reading at a time; what changes during one is read after it. */
-  async refresh() {
-    if (this.#reading) { this.#again = true; return; }
-    this.#reading = true;
+  async #refresh() {
     const state = this.state;
     try {
       const found = await this.#read(state);
@@ -55,12 +47,8 @@ export class Conversations {
       }
     } catch (error) {
       this.fault = error.message;
-      this.#soon(5_000);
-    }
-    this.#reading = false;
-    if (this.#ended) return;
-    this.onChange();
-    if (this.#again) { this.#again = false; this.#soon(); }
+      throw error;
+    } finally { this.onChange(); }
   }
   async #read(state) {
     const items = [];
@@ -73,9 +61,5 @@ export class Conversations {
       if (!cursor) break;
     }
     return { items, next: cursor };
-  }
-  #soon(wait = PAUSE) {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.refresh(), wait);
   }
 }

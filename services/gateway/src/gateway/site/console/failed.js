@@ -1,6 +1,7 @@
 /* Turns that ended in an error: what happened, and the question asked again where that still helps. */
 import { get, post } from "./api.js";
 import { make, button } from "./dom.js";
+import { Reading } from "./reading.js";
 import { exactly, number, say } from "./words-of.js";
 
 const PAGE = 50, REASONS = new Set(["LLM_UNAVAILABLE", "DEADLINE", "BUDGET_SPENT", "INTERNAL"]);
@@ -13,35 +14,53 @@ export const failedView = {
 };
 
 class FailedView {
-  #list; #more; #told; #next = null; #admin; #ended = false;
+  #list; #more; #told; #next = null; #admin; #ended = false; #pages = 1; #rows = new Map();
+  #reading = new Reading(() => this.#load());
 
   constructor(stage, { session }) {
     this.#admin = session.isAdmin;
     this.#list = make("ul", { class: "failures" });
     this.#told = make("p", { class: "told", role: "status" });
-    this.#more = button(say("more"), () => this.#load(this.#next), { class: "quiet wide", hidden: true });
+    this.#more = button(say("more"), () => { this.#pages += 1; this.#reading.now(); }, { class: "quiet wide", hidden: true });
     stage.append(make("div", { class: "page" },
-      make("div", { class: "row spread" }, make("h1", {}, say("failedTurns")), button(say("reload"), () => this.#load(null))),
+      make("div", { class: "row spread" }, make("h1", {}, say("failedTurns")), button(say("reload"), () => this.#reading.now())),
       make("p", { class: "hint" }, say("failedHint")), this.#told, this.#list, this.#more));
-    this.#load(null);
+    this.#reading.now();
   }
-  end() { this.#ended = true; }
+  /* A turn that has failed or is answered after all shows in its conversation. */
+  frame(frame) { if (frame.type === "inbox.changed") this.#reading.told(); }
+  end() { this.#ended = true; this.#reading.end(); }
 
-  async #load(cursor) {
-    this.#more.disabled = true;
+  async #load() {
     try {
-      const found = await get(`/v2/turns/failed?${new URLSearchParams({ limit: PAGE, ...(cursor && { cursor }) })}`);
+      const items = [];
+      let cursor = null;
+      for (let page = 0; page < this.#pages; page += 1) {
+        const found = await get(`/v2/turns/failed?${new URLSearchParams({ limit: PAGE, ...(cursor && { cursor }) })}`);
+        items.push(...found.items);
+        cursor = found.next || null;
+        if (!cursor) break;
+      }
       if (this.#ended) return;
-      const rows = found.items.map((item) => this.#row(item));
-      if (cursor) this.#list.append(...rows);
-      else this.#list.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("nothingFailed"))]));
-      this.#next = found.next || null;
+      this.#next = cursor;
+      this.#draw(items);
       this.#told.textContent = "";
     } catch (error) {
       this.#told.textContent = error.message;
-    }
-    this.#more.hidden = !this.#next;
-    this.#more.disabled = false;
+      throw error;
+    } finally { this.#more.hidden = !this.#next; }
+  }
+  /* What has not changed stays as it is, with what was said of it and whoever stands on it. */
+  #draw(items) {
+    const before = this.#rows, focused = document.activeElement;
+    this.#rows = new Map(items.map((item) => {
+      const key = JSON.stringify(item);
+      return [key, before.get(key) || this.#row(item)];
+    }));
+    const rows = [...this.#rows.values()];
+    if (rows.length === this.#list.children.length && rows.every((row, at) => row === this.#list.children[at])) return;
+    this.#list.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("nothingFailed"))]));
+    if (this.#list.contains(focused)) focused.focus();
   }
   #row(item) {
     const reason = REASONS.has(item.code) ? say(`code_${item.code}`) : item.code;

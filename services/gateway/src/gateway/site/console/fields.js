@@ -44,7 +44,7 @@ export function field([path, kind, options = {}], changed) {
     make("p", { class: "hint", id: `${id}-hint` }, HINTS.has(path) ? say(hintName) : ""),
   ];
   const node = make("div", {
-    class: `field ${kind}`, ...(control.group && { role: "group", "aria-labelledby": `${id}-name` }),
+    class: "field", "data-kind": kind, ...(control.group && { role: "group", "aria-labelledby": `${id}-name` }),
   }, make("div", { class: "words" }, ...words), make("div", { class: "control" }, control.node, fault));
   return {
     path, node, read: control.read, show: control.show,

@@ -1,7 +1,7 @@
 /* The human agent's socket: the inbox as it changes, and the conversation that is open, also over a lost line. */
 import { session } from "./session.js";
 
-const FIRST_WAIT = 500, LONGEST_WAIT = 20_000, FINAL = 4500, MOST_FOLLOWED = 50;
+const FIRST_WAIT = 500, LONGEST_WAIT = 20_000, EXPIRED = 4005, FINAL = 4500, MOST_FOLLOWED = 50;
 
 export class Live {
   #socket = null; #ready = false; #tries = 0; #missed = 0; #beat = 0; #timer = 0; #ended = false;
@@ -12,6 +12,7 @@ export class Live {
     this.#onFrame = onFrame;
     this.#onState = onState;
     addEventListener("online", this.#hurry);
+    addEventListener("offline", this.#offline);
     this.#connect();
   }
 
@@ -29,16 +30,21 @@ export class Live {
   end() {
     this.#ended = true;
     removeEventListener("online", this.#hurry);
+    removeEventListener("offline", this.#offline);
     clearTimeout(this.#timer);
     clearInterval(this.#beat);
     this.#socket?.close();
   }
 
   #hurry = () => { if (!this.#ready) { this.#tries = 0; clearTimeout(this.#timer); this.#connect(); } };
+  /* A line that the machine knows to be cut is not waited for. */
+  #offline = () => { const cut = this.#socket; this.#socket = null; cut?.close(); this.#lost(0); };
   #connect() {
     this.#onState("connecting");
     this.#followed.clear();
+    const earlier = this.#socket;
     const socket = this.#socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/v2/chat/ws`);
+    earlier?.close();
     socket.onopen = () => socket.send(JSON.stringify({ v: 1, type: "hello", token: session.token }));
     socket.onmessage = (event) => { if (socket === this.#socket) this.#frame(JSON.parse(event.data)); };
     socket.onclose = (event) => { if (socket === this.#socket) this.#lost(event.code); };
@@ -75,8 +81,10 @@ export class Live {
   #lost(code) {
     this.#ready = false;
     clearInterval(this.#beat);
+    clearTimeout(this.#timer);
     if (this.#ended) return;
-    if (code >= FINAL) { this.#onState("ended"); return; }
+    // A token is good for its time: another one comes with signing in.
+    if (code >= FINAL || code === EXPIRED) { this.#onState("ended"); return; }
     this.#onState("connecting");
     const pause = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#tries++);
     this.#timer = setTimeout(() => this.#connect(), pause * (0.5 + Math.random() / 2));

@@ -22,7 +22,10 @@ function start() {
     (frame) => { inbox.frame(frame); view?.frame?.(frame); },
     (state) => tellLine(line, state),
   );
-  const context = { live, inbox, session, go, say };
+  const waiting = new Map();
+  /* What one has written in a conversation and the log does not have: kept while one looks at another. */
+  const unsent = (id) => waiting.get(id) || waiting.set(id, []).get(id);
+  const context = { live, inbox, session, go, say, unsent };
   root.replaceChildren(rail(who), make("div", { class: "beside" }, line, stage));
   inbox.onCount = (count) => { document.title = `${count ? `(${count}) ` : ""}${say("title")}`; };
   inbox.start();

@@ -13,6 +13,7 @@ export const settingsView = {
   open: (stage, context) => new SettingsView(stage, context),
 };
 
+const MOST_TRIES = 4;
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 class SettingsView {
@@ -131,13 +132,32 @@ class SettingsView {
       button(say(on ? "switchOff" : "switchOn"), () => this.#ask(on), { class: on ? "danger" : "primary" }));
   }
   #ask(on) {
-    if (!on) { this.#store({ aiAutoResponseEnabled: true }); return; }
+    if (!on) { this.#flip(true); return; }
     const dialog = make("dialog", { "aria-labelledby": "kill-title", onclose: () => dialog.remove() },
       make("h2", { id: "kill-title" }, say("switchOffTitle")), make("p", {}, say("switchOffText")),
       make("p", { class: "row end" }, button(say("cancel"), () => dialog.close()),
-        button(say("switchOff"), () => { dialog.close(); this.#store({ aiAutoResponseEnabled: false }); }, { class: "danger" })));
+        button(say("switchOff"), () => { dialog.close(); this.#flip(false); }, { class: "danger" })));
     document.body.append(dialog);
     dialog.showModal();
+  }  /* At once, whoever else has saved meanwhile; what is written in the fields is neither saved with it nor lost. */
+  async #flip(on) {
+    let tag = this.#tag, answer = null;
+    try {
+      for (let tries = 1; !answer; tries += 1) {
+        try {
+          answer = await call("PATCH", this.#address, { body: { aiAutoResponseEnabled: on }, headers: { "If-Match": tag } });
+        } catch (error) {
+          if (error.status !== 412 || tries === MOST_TRIES) throw error;
+          tag = (await call("GET", this.#address)).headers.get("etag");
+        }
+      }
+    } catch (error) { this.#refused(error); return; }
+    // What somebody else has changed is met with the next save, under the version that is shown here.
+    if (tag === this.#tag) this.#tag = answer.headers.get("etag");
+    this.#settings = { ...this.#settings, aiAutoResponseEnabled: on };
+    this.#drawSwitch();
+    this.#switch.querySelector("button").focus();
+    if (this.#save.disabled) this.#status.textContent = say("saved");
   }
 }
 

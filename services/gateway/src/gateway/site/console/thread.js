@@ -9,12 +9,13 @@ export class Thread {
   onWhy = () => {};
   onStop = () => {};
   onEdit = () => {};
-  #seen = new Map(); #draft = null; #turn = null; #text = ""; #tools = null;
+  #seen = new Map(); #waiting = new Map(); #draft = null; #turn = null; #text = ""; #tools = null;
   // Turns that are over: what still comes of one (signs and facts have no common order) begins no draft anew.
   #over = new Set();
 
   reset() {
     this.#seen.clear();
+    this.#waiting.clear();
     this.#over.clear();
     this.#endDraft();
     this.node.replaceChildren();
@@ -27,6 +28,20 @@ export class Thread {
     else this.node.insertBefore(row, this.#draft);
     this.#seen.set(message.id, row);
     this.bottom();
+  }
+  /* One's own words that are on their way. */
+  waits({ clientMessageId, text }) {
+    if (this.#waiting.has(clientMessageId)) return;
+    const row = make("li", { class: "said operator waiting" },
+      make("p", { class: "by" }, make("b", {}, say("you")), say("sending")), make("div", { class: "text" }, text));
+    this.#waiting.set(clientMessageId, row);
+    this.node.append(row);
+    this.bottom();
+  }
+  /* They are in the log, or back where they were written. */
+  arrived(clientMessageId) {
+    this.#waiting.get(clientMessageId)?.remove();
+    this.#waiting.delete(clientMessageId);
   }
   notice(text) {
     this.node.insertBefore(make("li", { class: "notice" }, text), this.#draft);
