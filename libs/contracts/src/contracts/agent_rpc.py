@@ -28,9 +28,12 @@ class ProvidersRequest(Wire):
 
 
 class ModelView(Wire):
-    """One model. `default`: the provider's own choice; `params`: its size in words, e.g. 70B; a window in tokens."""
+    """One model. `aliases`: other names that mean it; `default`: the provider's own choice; `params`: its size in
+    words, e.g. 70B; a window in tokens.
+    """
 
     id: str
+    aliases: list[str] = Field(default_factory=list[str])
     default: bool = False
     params: str | None = None
     recommended_use: str | None = None

@@ -6,7 +6,7 @@ from typing import TypeVar
 from agent.assisting.improving import Improving
 from agent.assisting.needs import HelpPorts
 from agent.assisting.suggesting import Suggesting
-from agent.domain.providers import ProviderInfo
+from agent.domain.providers import ProviderInfo, short_names
 from agent.errors import BudgetSpentError, HelpRefusedError, ModelError, UnreachableError
 from agent.ports import Key
 from contracts.agent_rpc import (
@@ -66,6 +66,7 @@ def _view(provider: ProviderInfo, configured: bool) -> ProviderView:
     models = [
         ModelView(
             id=model.name,
+            aliases=short_names(model.name),
             default=position == 0,
             params=model.params,
             recommended_use=model.use,

@@ -93,6 +93,12 @@ def test_it_calls_the_tool_that_serves_the_question(text: str, calls: list[tuple
         ("I want to talk to a person", "Talk to a person"),
         ("quiero hablar con una persona", "Hablar con una persona"),
         ("gracias", "¡De nada!"),
+        ("What can you do?", "look up prices"),
+        ("hi, how can you help me?", "look up prices"),
+        ("Are you a bot?", "look up prices"),
+        ("¿Qué puedes hacer?", "consulto precios"),
+        ("¿en qué me puedes ayudar?", "consulto precios"),
+        ("¿Quién eres?", "consulto precios"),
         ("why is the sky blue?", "I do not know"),
         ("¿por qué el cielo es azul?", "No lo sé"),
         ("position size with capital 1000 and entry 10", "I still need: the stop, the risk in %"),
@@ -108,9 +114,11 @@ def test_it_says_that_it_is_offline_once_per_conversation() -> None:
     first = asked("hello")
     assert isinstance(first, Say)
     assert first.text.startswith(NOTICE["en"])
-    second = asked("hello", said=(first.text,))
-    assert isinstance(second, Say)
-    assert NOTICE["en"] not in second.text
+    for again in ("hello", "why is the sky blue?", "What can you do?", "¿por qué el cielo es azul?"):
+        second = asked(again, said=(first.text,))
+        assert isinstance(second, Say)
+        assert "offline" not in second.text
+        assert "sin conexión" not in second.text
 
 
 def test_it_quotes_the_page_and_names_it() -> None:
@@ -153,6 +161,13 @@ def test_a_failed_call_is_admitted() -> None:
     error = {"code": "EXECUTION_ERROR", "message": "ZZZZ is not in the sample data."}
     text = answered("ZZZZ price", "get_price", {"symbol": "ZZZZ"}, {"success": False, "error": error})
     assert "I could not look up ZZZZ: ZZZZ is not in the sample data." in text
+
+
+def test_what_the_sample_does_not_hold_is_said_in_the_questions_language() -> None:
+    error = {"code": "EXECUTION_ERROR", "reason": "not_in_sample", "message": "ZZZZ is not in the sample data."}
+    text = answered("¿A cuánto está ZZZZ?", "get_price", {"symbol": "ZZZZ"}, {"success": False, "error": error})
+    assert "ZZZZ no está en los datos de muestra" in text
+    assert "is not" not in text
 
 
 def test_the_visitors_language_decides_which_page_is_read() -> None:

@@ -116,14 +116,12 @@ async def _handoff(session: Session, caller: Caller, frame: frames.HandoffReques
 
 
 async def _take(session: Session, caller: Caller, frame: frames.OwnerTake) -> None:
-    _operators_only(caller)
-    place = _place(session, caller, frame)
+    place = await _opened(session, caller, frame)
     _tell_owner(session, place, await session.chat.commands.take(place))
 
 
 async def _release(session: Session, caller: Caller, frame: frames.OwnerRelease) -> None:
-    _operators_only(caller)
-    place = _place(session, caller, frame)
+    place = await _opened(session, caller, frame)
     _tell_owner(session, place, await session.chat.commands.release(place))
 
 
@@ -137,13 +135,25 @@ async def _watch(session: Session, caller: Caller, frame: frames.ConversationWat
     _operators_only(caller)
     if frame.conversation_id is None:
         raise Refused(ErrorCode.BAD_FIELD, "conversationId: say which conversation to watch")
-    await session.chat.access.watchable(caller, frame.conversation_id)
-    await session.follow(caller, frame.conversation_id, frame.since)
+    await _open(session, caller, frame.conversation_id, frame.since)
 
 
 async def _watch_inbox(session: Session, caller: Caller, _: frames.InboxWatch) -> None:
     _operators_only(caller)
     session.chat.inboxes.watch(caller, session)
+
+
+async def _opened(session: Session, caller: Caller, frame: frames.OwnerTake | frames.OwnerRelease) -> Place:
+    """The conversation that a human agent names; who takes or returns one that they do not watch yet, watches it."""
+    _operators_only(caller)
+    if frame.conversation_id is not None and not session.follows(frame.conversation_id):
+        await _open(session, caller, frame.conversation_id, None)
+    return _place(session, caller, frame)
+
+
+async def _open(session: Session, caller: Caller, conversation: str, since: frames.Cursor | None) -> None:
+    await session.chat.access.watchable(caller, conversation)
+    await session.follow(caller, conversation, since)
 
 
 def _place(session: Session, caller: Caller, frame: frames.Frame) -> Place:

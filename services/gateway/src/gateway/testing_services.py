@@ -98,7 +98,10 @@ class WritersStandIn:
 
     async def _providers(self, _: agent_rpc.ProvidersRequest) -> agent_rpc.ProvidersReply:
         model = agent_rpc.ModelView(id="llama-3.3-70b-versatile", default=True, params="70B", context_window=131_072)
-        return agent_rpc.ProvidersReply(providers=[agent_rpc.ProviderView(id="groq", configured=False, models=[model])])
+        scout = agent_rpc.ModelView(id="meta-llama/llama-4-scout-17b-16e-instruct", aliases=["scout"])
+        groq = agent_rpc.ProviderView(id="groq", configured=False, models=[model, scout])
+        own = agent_rpc.ProviderView(id="compatible", configured=False, models=[])
+        return agent_rpc.ProvidersReply(providers=[groq, own])
 
     async def _suggest(self, request: agent_rpc.SuggestRequest) -> agent_rpc.SuggestReply:
         self.suggested.append(request)

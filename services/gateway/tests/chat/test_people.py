@@ -107,6 +107,21 @@ async def test_take_over_message_and_release_are_told_to_everybody(
     assert (await last_of(nats_client, mine["conversationId"], ChatKind.OWNER))["by"] == "ana"
 
 
+@pytest.mark.parametrize("kind", ["owner.take", "owner.release"])
+async def test_who_takes_or_returns_a_conversation_that_they_do_not_watch_watches_it(
+    gateway: GatewayUnderTest, tokens: TokenMaker, kind: str
+) -> None:
+    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        await visitor.say("hello")
+        await ana.hello(tokens.user("ana", "commercial"))
+        await ana.send(kind, conversationId=mine["conversationId"])
+        told = await ana.until("owner.changed")
+        assert [frame["type"] for frame in ana.seen][-3:-1] == ["welcome", "snapshot"]
+        assert told["conversationId"] == mine["conversationId"]
+        assert told["owner"]["kind"] == ("human" if kind == "owner.take" else "ai")
+
+
 async def test_taking_twice_changes_nothing_and_tells_how_things_stand(
     gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:

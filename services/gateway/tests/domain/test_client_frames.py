@@ -53,6 +53,36 @@ def test_what_is_no_json_object_closes_the_socket(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sent", "text"),
+    [
+        ("cut \\ud83d", "cut \ufffd"),
+        ("\\udE00 first", "\ufffd first"),
+        ("whole \\ud83d\\ude00", "whole 😀"),
+        ("whole 😀 and \\ud83d", "whole 😀 and \ufffd"),
+    ],
+)
+def test_half_an_emoji_is_replaced(sent: str, text: str) -> None:
+    wire = f'{{"v":1,"type":"message.send","clientMessageId":"{ID}","text":"{sent}"}}'
+    for form in (wire, wire.encode()):
+        parsed = parse_frame(form)
+        assert isinstance(parsed, MessageSend)
+        assert parsed.text == text
+
+
+@pytest.mark.parametrize("text", ['{"\\ud800":', "[" * 5000 + '"\\ud800"' + "]" * 5000])
+def test_half_an_emoji_makes_no_json_of_what_is_none(text: str) -> None:
+    with pytest.raises(NotJsonError):
+        parse_frame(text)
+
+
+def test_a_pages_title_is_cut() -> None:
+    parsed = parse_frame(frame("hello", token="t", page={"url": "https://x.test/", "title": "x" * 301}))
+    assert isinstance(parsed, Hello)
+    assert parsed.page is not None
+    assert parsed.page.title == "x" * 300
+
+
+@pytest.mark.parametrize(
     ("text", "code"),
     [
         (frame("no.such"), ErrorCode.UNKNOWN_TYPE),

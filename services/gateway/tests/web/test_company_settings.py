@@ -140,14 +140,49 @@ async def test_a_change_of_the_allowed_origins_holds_at_once(http: Http, admin: 
 async def test_providers_are_the_agents_own_list(http: Http, admin: str, writers: WritersStandIn) -> None:
     status, body, _ = await http("GET", "/v2/llm/config/providers", token=admin)
     assert (status, writers.error) == (200, None)
-    (groq,) = body["providers"]
+    groq = body["providers"][0]
     assert (groq["id"], groq["configured"]) == ("groq", False)
     assert groq["models"][0] == {
         "id": "llama-3.3-70b-versatile",
+        "aliases": [],
         "default": True,
         "params": "70B",
+        "recommendedUse": None,
         "contextWindow": 131_072,
     }
+
+
+SCOUT = "meta-llama/llama-4-scout-17b-16e-instruct"
+
+
+@pytest.mark.usefixtures("writers")
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"preferredModel": SCOUT}, 200),
+        ({"preferredModel": "scout"}, 200),
+        ({"preferredModel": "gpt-4o-mini"}, 422),
+        ({"preferredProvider": None, "preferredModel": "gpt-4o-mini"}, 422),
+        ({"preferredProvider": "compatible", "preferredModel": "own-tune"}, 200),
+    ],
+)
+async def test_a_model_must_be_one_of_its_providers(
+    http: Http, tokens: TokenMaker, admin: str, fields: dict[str, Any], status: int
+) -> None:
+    changed = await http("PATCH", ACME, token=admin, headers={"If-Match": "*"}, json=fields)
+    fresh = tokens.user("root", "admin", company="fresh")
+    body = {"companyId": "fresh", **{name: value for name, value in fields.items() if value is not None}}
+    created = await http("POST", "/v2/llm/config", token=fresh, json=body)
+    assert (changed[0], created[0]) == (status, 201 if status == 200 else status)
+    for refused in (changed, created) if status == 422 else ():
+        assert_problem(refused, 422, "BAD_FIELD")
+        assert [error["field"] for error in refused[1]["errors"]] == ["preferredModel"]
+
+
+async def test_settings_that_choose_no_model_need_no_agent(http: Http, admin: str, settings: SettingsStandIn) -> None:
+    same = {"preferredModel": settings.companies["acme"].config.preferred_model}
+    for fields in ({"aiAutoResponseEnabled": False}, {"preferredProvider": "openai"}, same, {"preferredModel": None}):
+        assert (await http("PATCH", ACME, token=admin, headers={"If-Match": "*"}, json=fields))[0] == 200
 
 
 async def test_without_memory_or_agents_it_is_unavailable(

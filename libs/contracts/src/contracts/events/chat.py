@@ -11,6 +11,7 @@ from contracts.errors import SystemCode
 from contracts.ids import Id
 
 MAX_TEXT = 8000
+MAX_TITLE = 300
 """Characters in a person's message."""
 
 
@@ -28,7 +29,7 @@ class Page(Wire):
     """The page of the company's site on which the visitor writes."""
 
     url: str = Field(max_length=2048)
-    title: str | None = Field(default=None, max_length=300)
+    title: str | None = Field(default=None, max_length=MAX_TITLE)
 
 
 class Citation(Wire):

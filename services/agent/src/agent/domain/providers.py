@@ -45,6 +45,7 @@ OPENAI = ProviderInfo(
         ModelInfo("gpt-4.1-mini", None, "balanced", 1_047_576),
         ModelInfo("gpt-4.1", None, "complex tasks", 1_047_576),
         ModelInfo("gpt-4.1-nano", None, "fast", 1_047_576),
+        ModelInfo("gpt-4o", None, "complex tasks", 128_000),
         ModelInfo("gpt-4o-mini", None, "general", 128_000),
     ),
 )
@@ -68,6 +69,11 @@ OWNERS = {model.name: provider.name for provider in (*NAMED, OFFLINE) for model 
 _WINDOWS = {model.name: model.window for provider in NAMED for model in provider.models}
 
 
+def short_names(model: str) -> list[str]:
+    """The shorter names by which the model may be chosen."""
+    return [short for short, name in _SHORT_NAMES.items() if name == model]
+
+
 def default_model(provider: str) -> str:
     """The provider's own choice; raises KeyError for one that is not named here."""
     return _BY_NAME[provider].default
@@ -89,7 +95,8 @@ def model_at(provider: str, model: str) -> str:
     """The name to ask the provider for.
 
     Short names are written out. A model that is known to be another provider's is left for the provider's default: who
-    changes the provider and not the model means that. What nobody knows is asked for as it is, since lists grow old.
+    changes the provider and not the model means that. What nobody knows was chosen when the
+    list was longer, or on the bus: it is asked for as it is.
     """
     model = _SHORT_NAMES.get(model, model)
     owner = OWNERS.get(model, provider)

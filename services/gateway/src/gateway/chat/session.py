@@ -189,6 +189,10 @@ class Session:
             raise not_found("conversation")
         return attachment
 
+    def follows(self, conversation: str) -> bool:
+        """Whether the conversation is open on this socket."""
+        return conversation in self._attachments
+
     async def follow(self, caller: Caller, conversation: str, since: frames.Cursor | None) -> None:
         """Opens the conversation on this socket: welcome, what was missed, what comes."""
         earlier = self._attachments.pop(conversation, None)

@@ -4,14 +4,15 @@ A frame becomes one of the models below, or a FrameError with the documented cod
 an older gateway understands a newer client.
 """
 
-from typing import Annotated, Any, Literal
+import json
+from typing import Annotated, Any, Literal, cast
 
 import orjson
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError, field_validator
 
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
-from contracts.events.chat import MAX_TEXT, Page
+from contracts.events.chat import MAX_TEXT, MAX_TITLE, Page
 from contracts.ids import Id
 
 PROTOCOL_VERSION = 1
@@ -59,6 +60,16 @@ class Hello(Frame):
     since: Cursor | None = None
     page: Page | None = None
     locale: str | None = Field(default=None, max_length=35, pattern=r"^[A-Za-z0-9-]*$")
+
+    @field_validator("page", mode="before")
+    @classmethod
+    def _cut(cls, page: Any) -> Any:
+        """A long title is the page's, not the visitor's fault: nobody is kept out of the chat for it."""
+        if not isinstance(page, dict):
+            return page
+        fields = cast("dict[str, Any]", page)
+        title = fields.get("title")
+        return {**fields, "title": title[:MAX_TITLE]} if isinstance(title, str) else fields
 
 
 class MessageSend(Frame):
@@ -173,8 +184,8 @@ def parse_frame(text: str | bytes) -> ClientFrame:
         FrameError: UNKNOWN_TYPE, BAD_FIELD, TEXT_TOO_LONG or EMPTY_TEXT.
     """
     try:
-        raw: Any = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
+        raw: Any = _loaded(text)
+    except ValueError as error:
         raise NotJsonError("the frame is not JSON text") from error
     if not isinstance(raw, dict):
         raise NotJsonError('send an object such as {"v":1,"type":"ping"}')
@@ -198,6 +209,26 @@ def parse_frame(text: str | bytes) -> ClientFrame:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise FrameError(ErrorCode.BAD_FIELD, f"{where}: {first['msg']}", ref, in_hello=in_hello) from error
+
+
+def _loaded(text: str | bytes) -> Any:
+    """The JSON value. Half a surrogate pair, which a browser writes for an emoji that was cut in two, becomes U+FFFD;
+    orjson refuses it, and a client that closes for good over one character would lose its conversation.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        if not _has_surrogate(text):
+            raise
+        try:
+            whole = json.dumps(json.loads(text), ensure_ascii=False)
+        except RecursionError as error:
+            raise ValueError("nested too deep") from error
+        return orjson.loads(whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+def _has_surrogate(text: str | bytes) -> bool:
+    return b"\\ud" in text.lower() if isinstance(text, bytes) else "\\ud" in text.lower()
 
 
 def reference(frame: ClientFrame) -> str | None:

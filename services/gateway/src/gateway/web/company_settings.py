@@ -6,8 +6,9 @@ from fastapi import APIRouter, Body, Header, Path, Response
 
 from contracts.agent_rpc import ProvidersReply
 from contracts.company import CompanyConfig, CompanySettings
-from contracts.errors import ErrorCode
+from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import COMPANY_PATTERN
+from gateway.domain import model_choice
 from gateway.domain.etags import etag, matches
 from gateway.errors import Refused, not_found
 from gateway.ports import Caller
@@ -27,7 +28,7 @@ IfMatch = Annotated[
 ]
 
 
-@router.get("/providers", response_model_exclude_none=True, responses=described())
+@router.get("/providers", responses=described())
 async def list_providers(api: ApiDep, caller: AdminDep) -> ProvidersReply:
     """The providers, whether each is configured here, and their models."""
     return await api.writers.providers(caller.company)
@@ -39,6 +40,8 @@ async def create_settings(api: ApiDep, caller: AdminDep, body: CompanyConfig, re
     _own(caller, body.company_id)
     config = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
     check_size(config)
+    if "preferred_model" in body.model_fields_set:
+        await _check_model(api, caller, body.preferred_provider, body.preferred_model)
     saved = await api.settings.create(config)
     response.headers["Location"] = f"/v2/llm/config/{body.company_id}"
     return _shown(saved, response)
@@ -84,11 +87,14 @@ async def patch_settings(
         raise Refused(ErrorCode.PRECONDITION_REQUIRED, "send If-Match with the ETag that GET gave you")
     check_size(body)
     for left in range(RACES - 1, -1, -1):
-        version = (await _newest(api, company)).version
+        newest = await _newest(api, company)
+        version = newest.version
         if not matches(if_match, version):
             raise Refused(
                 ErrorCode.PRECONDITION_FAILED, f"the settings are at version {version} by now: read them again"
             )
+        if chosen := model_choice.named_in(body, newest.config):
+            await _check_model(api, caller, *chosen)
         try:
             return _shown(await api.settings.patch(company, version, body), response)
         except Refused as error:
@@ -100,6 +106,15 @@ async def patch_settings(
 def _own(caller: Caller, company: str) -> None:
     if company != caller.company:
         raise not_found("company")
+
+
+async def _check_model(api: Api, caller: Caller, provider: str, model: str) -> None:
+    """The one bound that memory cannot check, since the agents know the models."""
+    if not model_choice.is_known(provider, model, await api.writers.providers(caller.company)):
+        message = f"is no model of {provider}: GET /v2/llm/config/providers lists them"
+        raise Refused(
+            ErrorCode.BAD_FIELD, f"preferredModel: {message}", [FieldFault(field="preferredModel", message=message)]
+        )
 
 
 async def _newest(api: Api, company: str) -> CompanySettings:

@@ -21,12 +21,20 @@ _SAY: dict[Intent, dict[Language, str]] = {
         "es": "¡Hola! Puedo leer las páginas de este sitio, consultar precios y calcular posiciones. ¿En qué te ayudo?",
         "en": "Hello! I can read this site's pages, look up prices and size positions. How can I help?",
     },
+    Intent.ABILITIES: {
+        "es": "Leo las páginas de este sitio («¿cuánto cuesta el plan Pro?»), consulto precios («¿a cuánto cotiza "
+        "AAPL?»), explico conceptos («¿qué es un stop loss?») y calculo el tamaño de una posición. Para lo demás, pide "
+        "hablar con una persona.",
+        "en": "I read this site's pages (“what does the Pro plan cost?”), look up prices (“what is AAPL trading at?”), "
+        "explain concepts (“what is a stop loss?”) and work out the size of a position. For anything else, ask for a "
+        "person.",
+    },
     Intent.THANKS: {"es": "¡De nada! ¿Algo más?", "en": "You are welcome! Anything else?"},
     Intent.UNKNOWN: {
-        "es": "No lo sé: soy el asistente sin conexión y solo entiendo preguntas sencillas, como «¿cuánto cuesta el "
-        "plan Pro?» o «¿a cuánto cotiza AAPL?». Si lo prefieres, pide hablar con una persona.",
-        "en": "I do not know: I am the offline assistant and understand simple questions only, such as “what does the "
-        "Pro plan cost?” or “what is AAPL trading at?”. If you like, ask for a person.",
+        "es": "No lo sé: solo entiendo preguntas sencillas, como «¿cuánto cuesta el plan Pro?» o «¿a cuánto cotiza "
+        "AAPL?». Si lo prefieres, pide hablar con una persona.",
+        "en": "I do not know: I understand simple questions only, such as “what does the Pro plan cost?” or “what is "
+        "AAPL trading at?”. If you like, ask for a person.",
     },
 }
 _PARTS: dict[str, dict[Language, str]] = {
@@ -149,6 +157,8 @@ def _ratio(body: dict[str, Any], language: Language) -> str:
 
 def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language: Language) -> str:
     about = next((str(value) for value in arguments.values() if isinstance(value, str)), tool)
+    if language == "es" and error.get("reason") == "not_in_sample":
+        return f"{about} no está en los datos de muestra, que son los que hay sin un proveedor de mercado."
     reason = error.get("message") or error.get("code") or "?"
     if tool in ("create_paper_order", "cancel_paper_order", "create_alert", "delete_alert"):
         return {"es": f"No he podido hacerlo: {reason}", "en": f"I could not do that: {reason}"}[language]

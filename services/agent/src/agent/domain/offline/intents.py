@@ -19,6 +19,7 @@ class Intent(Enum):
     RISK_REWARD = auto()
     PAGE = auto()
     PRICE = auto()
+    ABILITIES = auto()
     GREETING = auto()
     THANKS = auto()
     COPILOT = auto()
@@ -50,6 +51,12 @@ _RATIO = re.compile(
 _PRICE = re.compile(
     r"\b(price|trading|trade|quote|worth|stock|share|precio|cotiza\w*|cotizacion|vale|accion|acciones|cuanto esta)\b"
 )
+_ABILITIES = re.compile(
+    r"\b(what (can|could) (you|i)( \w+)? (do|ask)( \w+)?|what do you (do|know)|how can you help|what are you able|"
+    r"who are you|are you (a |an )?(bot|robot|ai|human|real|person)|"
+    r"que (puedes|sabes|podrias|puedo) (hacer|preguntar\w*)|que haces|en que (me )?(puedes|podrias) ayudar\w*|"
+    r"como (me )?puedes ayudar\w*|para que sirves|quien eres|eres (un |una )?(bot|robot|ia|humano|humana|persona))\b"
+)
 _GREETING = re.compile(r"^\W*(hi|hello|hey|good (morning|afternoon|evening)|hola|buenas?|buenos dias|que tal)\b")
 _THANKS = re.compile(r"^\W*(thanks?|thank you|thx|gracias|muchas gracias|perfecto|ok)\b")
 _PAGES: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -73,7 +80,7 @@ _PAGES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "/",
-        re.compile(r"\b(who are you|what (do|is) (you|this|nexus)|about|company|quienes son|que es|empresa|ofrecen)\b"),
+        re.compile(r"\b(what (do|is) (you|this|nexus)|about|company|quienes son|que es|empresa|ofrecen)\b"),
     ),
 )
 _SIZE_PARTS = {
@@ -98,6 +105,8 @@ def wish_in(text: str, offered: Collection[str], *, site_prefix: str = "") -> Wi
     said = plain(text)
     if _HANDOFF.search(said) and _TALK.search(said):
         return Wish(Intent.HANDOFF)
+    if _ABILITIES.search(said):
+        return Wish(Intent.ABILITIES)
     if _RATIO.search(said):
         return _figures(Intent.RISK_REWARD, "calculate_risk_reward", text, _RATIO_PARTS, offered)
     if _SIZE.search(said):
