@@ -99,6 +99,7 @@ _SAY: dict[str, dict[Language, str]] = {
 _REASONS: dict[str, dict[Language, str]] = {
     "insufficient_cash": {"es": "no hay efectivo libre suficiente", "en": "there is not enough free cash"},
     "insufficient_position": {"es": "no hay acciones libres suficientes", "en": "there are not enough free shares"},
+    "changed": {"es": "ha cambiado desde que se mostró", "en": "it has changed since it was shown"},
 }
 _FIELDS: tuple[tuple[str, str], ...] = (
     ("name", "name"),

@@ -68,9 +68,10 @@ export class ActionCard {
 
   #outcome(state, details) {
     const texts = { confirmed: words.confirmed, rejected: words.rejected, expired: words.expired, failed: words.failedOrder };
-    const reason = state === "failed" && details.reason ? ` ${details.reason}` : "";
+    const reasons = { insufficient_cash: words.noCash, insufficient_position: words.noShares, changed: words.orderChanged };
+    const reason = (state === "failed" && reasons[details.reason]) || "";
     return make("p", { class: "outcome" }, icon(state === "confirmed" ? "check" : state === "failed" ? "warning" : state === "expired" ? "clock" : "close"),
-      (texts[state] || state) + reason);
+      `${texts[state] || state} ${reason}`.trim());
   }
 
   #count(node, until) {
