@@ -299,3 +299,8 @@ async def test_a_visitor_reads_the_companys_page_over_the_bus_and_the_second_tim
         missing = (await visit("demo", "/nothing")).error
         assert missing is not None
         assert (missing.code, missing.reason) == (ToolCode.EXECUTION_ERROR, "page_not_found")
+        assert missing.message == "There is no page /nothing on the site."
+        spanish = Someone(sub="v2", role="visitor", company="demo", language="es")
+        missing = (await asker.call("fetch_page", {"path": "/nothing"}, spanish, category="site")).result.error
+        assert missing is not None
+        assert missing.message == "El sitio no tiene ninguna página /nothing."

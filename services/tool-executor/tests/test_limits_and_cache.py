@@ -8,13 +8,14 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.errors import ToolCode
+from contracts.text import Text
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.adapters.local_limiter import LocalRateLimiter
 from tool_executor.adapters.rate_limiter import RedisRateLimiter
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.adapters.renewals import Renewals
 from tool_executor.adapters.result_cache import RedisResultCache
-from tool_executor.domain.declaration import CacheScope, CallContext, Data
+from tool_executor.domain.declaration import CacheScope, CallContext, Data, ToolFailed
 from tool_executor.domain.limits import Window, limits_of
 from tool_executor.domain.plans import Arguments, Caller
 from tool_executor.ports import RateLimiter
@@ -180,6 +181,30 @@ async def test_many_that_miss_at_once_cause_one_execution_across_executors(
         assert {str(result.data) for result in results} == {"{'run': 1}"}
         assert sum(result.metadata.cached for result in results) == 39
         assert runs == 1
+
+
+async def test_who_misses_at_once_hears_of_a_failure_in_their_own_language(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    go_on = asyncio.Event()
+
+    async def fails(arguments: Arguments, context: CallContext) -> Data:
+        await go_on.wait()
+        raise ToolFailed("gone", Text(es="ya no está", en="it is gone"))
+
+    tools = (tool_named("fails", fails, category="news", cache=CacheScope.PUBLIC, time_limit=5.0),)
+    async with running_executor(nats_client, valkey_server.url, tools=tools) as executor:
+        asker = Asker(nats_client)
+        languages = ["en", "es", "en", "es"]
+        calls = [
+            asyncio.create_task(asker.call("fails", {}, Someone(sub=f"u{n}", language=language)))
+            for n, language in enumerate(languages)
+        ]
+        await eventually(lambda: executor.worker.in_work == len(calls))
+        go_on.set()
+        errors = [completed.result.error for completed in await asyncio.gather(*calls)]
+        said = {"en": "it is gone", "es": "ya no está"}
+        assert [error and error.message for error in errors] == [said[language] for language in languages]
 
 
 async def test_a_follower_whose_leader_gave_nothing_is_not_kept_waiting(store: RedisStore):

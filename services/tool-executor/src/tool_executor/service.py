@@ -55,7 +55,7 @@ def demo_origin(dev: DevSettings) -> Origin | None:
     try:
         return parse_demo_origin(dev.demo_origin)
     except AddressRefused as refused:
-        raise NotReady(f"NEXUS_DEMO_ORIGIN: {refused.message}") from refused
+        raise NotReady(f"NEXUS_DEMO_ORIGIN: {refused}") from refused
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import aiohttp
 from yarl import URL
 
+from contracts.text import Text
 from runtime.guarded_http import AddressNotAllowed, Lookup, guarded_session, is_loopback, system_lookup
 from runtime.public_address import is_public
 from tool_executor.domain.declaration import ToolFailed
@@ -79,15 +80,27 @@ class PageFetcher:
                     if isinstance(answer, Fetched):
                         return answer
                     address = site.redirected(address, answer)
-                raise ToolFailed("too_many_redirects", f"The page redirects more than {_MOST_REDIRECTS} times.")
+                raise _failed(
+                    "too_many_redirects",
+                    es=f"La página redirige más de {_MOST_REDIRECTS} veces.",
+                    en=f"The page redirects more than {_MOST_REDIRECTS} times.",
+                )
         except AddressRefused as refused:
-            raise ToolFailed(refused.reason, refused.message) from refused
+            raise ToolFailed(refused.reason, refused.text) from refused
         except AddressNotAllowed as refused:
             raise _address_refused() from refused
         except TimeoutError:
-            raise ToolFailed("too_slow", f"The page took longer than {self._limits.seconds:.0f} s.") from None
+            raise _failed(
+                "too_slow",
+                es=f"La página ha tardado más de {self._limits.seconds:.0f} s.",
+                en=f"The page took longer than {self._limits.seconds:.0f} s.",
+            ) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise ToolFailed("unreachable", "The page could not be read: its server cannot be reached.") from error
+            raise _failed(
+                "unreachable",
+                es="No se ha podido leer la página: no se llega a su servidor.",
+                en="The page could not be read: its server cannot be reached.",
+            ) from error
 
     async def _get(self, address: SiteUrl) -> Fetched | str:
         """The page, or where it redirects to."""
@@ -97,15 +110,25 @@ class PageFetcher:
             if response.status in _REDIRECTS:
                 location = response.headers.get("Location")
                 if not location:
-                    raise ToolFailed("bad_status", "The page redirects to nowhere.")
+                    raise _failed(
+                        "bad_status", es="La página no redirige a ningún sitio.", en="The page redirects to nowhere."
+                    )
                 return location
             if response.status in {404, 410}:
-                raise ToolFailed("page_not_found", f"There is no page {address.target} on the site.")
+                raise _failed(
+                    "page_not_found",
+                    es=f"El sitio no tiene ninguna página {address.target}.",
+                    en=f"There is no page {address.target} on the site.",
+                )
             if response.status != 200:
-                raise ToolFailed("bad_status", f"The site answered with status {response.status}.")
+                raise _failed(
+                    "bad_status",
+                    es=f"El sitio ha respondido con el estado {response.status}.",
+                    en=f"The site answered with status {response.status}.",
+                )
             kind = response.content_type.lower()
             if "Content-Type" not in response.headers or kind not in _TEXT_TYPES:
-                raise ToolFailed("not_text", "This is no page of text.")
+                raise _failed("not_text", es="No es una página de texto.", en="This is no page of text.")
             body = await self._body(response)
             return Fetched(url=str(address), content_type=kind, charset=response.charset, body=body)
 
@@ -131,7 +154,11 @@ class _Unpacker:
         self._limit = limit
         encoding = encoding.strip().lower()
         if encoding not in {"identity", "", "gzip", "x-gzip", "deflate"}:
-            raise ToolFailed("bad_encoding", "The site packs the page in a way that was not asked for.")
+            raise _failed(
+                "bad_encoding",
+                es="El sitio comprime la página de un modo que no se ha pedido.",
+                en="The site packs the page in a way that was not asked for.",
+            )
         # 32 + 15: gzip or zlib, told by the header.
         self._stream = None if encoding in {"identity", ""} else zlib.decompressobj(wbits=47)
 
@@ -142,7 +169,9 @@ class _Unpacker:
             try:
                 self.body += self._stream.decompress(piece, self._limit - len(self.body) + 1)
             except zlib.error as error:
-                raise ToolFailed("bad_encoding", "The page cannot be unpacked.") from error
+                raise _failed(
+                    "bad_encoding", es="La página no se puede descomprimir.", en="The page cannot be unpacked."
+                ) from error
         if len(self.body) > self._limit:
             raise _too_large()
 
@@ -152,9 +181,17 @@ def _session(lookup: Lookup, limits: FetchLimits, *, public: bool) -> aiohttp.Cl
     return guarded_session(accepts, seconds=limits.seconds, headers=_HEADERS, lookup=lookup)
 
 
+def _failed(reason: str, *, es: str, en: str) -> ToolFailed:
+    return ToolFailed(reason, Text(es=es, en=en))
+
+
 def _address_refused() -> ToolFailed:
-    return ToolFailed("address_refused", "The site's name leads to an address that is not on the public Internet.")
+    return _failed(
+        "address_refused",
+        es="El nombre del sitio lleva a una dirección que no es de la red pública.",
+        en="The site's name leads to an address that is not on the public Internet.",
+    )
 
 
 def _too_large() -> ToolFailed:
-    return ToolFailed("too_large", "The page is too large to be read.")
+    return _failed("too_large", es="La página es demasiado grande para leerla.", en="The page is too large to be read.")

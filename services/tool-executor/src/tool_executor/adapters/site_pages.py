@@ -38,8 +38,8 @@ class SitePages:
             address = site.page(path)
         except AddressRefused as refused:
             if refused.reason == "bad_path":
-                raise ToolRefused([FieldError(field="path", message=refused.message)]) from refused
-            raise ToolFailed(refused.reason, refused.message) from refused
+                raise ToolRefused([FieldError(field="path", message=str(refused))]) from refused
+            raise ToolFailed(refused.reason, refused.text) from refused
         fetched = await self._fetcher.fetch(site, address)
         readable = await asyncio.to_thread(_read, fetched) if len(fetched.body) > _AT_ONCE else _read(fetched)
         text, truncated = cut(readable.text, self._budget)

@@ -18,7 +18,7 @@ def path_problems(arguments: Arguments) -> list[FieldError]:
     try:
         canonical_path(arguments["path"])
     except AddressRefused as refused:
-        return [FieldError(field="path", message=refused.message)]
+        return [FieldError(field="path", message=str(refused))]
     return []
 
 
@@ -32,7 +32,8 @@ def tools(pages: Pages) -> list[Tool]:
 
     async def fetch_page(arguments: Arguments, context: CallContext) -> Data:
         if context.company is None:
-            raise ToolFailed("not_allowed", "This company's site may not be read.")
+            text = Text(es="El sitio de esta empresa no se puede leer.", en="This company's site may not be read.")
+            raise ToolFailed("not_allowed", text)
         page = await pages.read(context.company, arguments["path"])
         return {"url": page.url, "title": page.title, "text": page.text, "truncated": page.truncated}
 

@@ -127,11 +127,11 @@ class ToolFailed(Exception):  # noqa: N818 - named after what happened, like the
 
     Args:
         reason: a short snake_case word for programs, e.g. not_found.
-        message: one sentence for a model or a person.
+        message: one sentence for a model or a person; a plain string when it is in the caller's language already.
     """
 
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, reason: str, message: Text | str) -> None:
+        super().__init__(str(message))
         self.reason = reason
         self.message = message
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
+from contracts.text import Text
+
 _LONGEST = 2048
 _HOST = re.compile(r"(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 """At least two labels, the last beginning with a letter: so no IPv4 address in decimal, octal, hex or short form."""
@@ -24,10 +26,10 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 class AddressRefused(Exception):  # noqa: N818 - named after what happened
     """An address that may not be fetched. `reason` is a short word for programs."""
 
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, reason: str, text: Text) -> None:
+        super().__init__(text.en)
         self.reason = reason
-        self.message = message
+        self.text = text
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,12 @@ class Site:
     def at(self, origin: Origin, path: str) -> SiteUrl:
         """The page at a relative path of one of the origins. Raises AddressRefused."""
         if origin not in self.origins:
-            raise AddressRefused("not_the_site", f"{origin} is none of the site's addresses.")
+            raise AddressRefused(
+                "not_the_site",
+                Text(
+                    es=f"{origin} no es ninguna dirección del sitio.", en=f"{origin} is none of the site's addresses."
+                ),
+            )
         return self._allowed(origin, canonical_path(path))
 
     def redirected(self, current: SiteUrl, location: str) -> SiteUrl:
@@ -79,16 +86,31 @@ class Site:
             target = urlsplit(urljoin(str(current), location))
             origin = parse_origin(f"{target.scheme}://{target.netloc}")
         except (ValueError, AddressRefused):
-            raise AddressRefused("redirect_refused", "The page redirects to an address that is none.") from None
+            raise AddressRefused(
+                "redirect_refused",
+                Text(
+                    es="La página redirige a una dirección que no lo es.",
+                    en="The page redirects to an address that is none.",
+                ),
+            ) from None
         if origin not in self.origins:
-            raise AddressRefused("redirect_refused", "The page redirects away from the company's site.")
+            raise AddressRefused(
+                "redirect_refused",
+                Text(
+                    es="La página redirige fuera del sitio de la empresa.",
+                    en="The page redirects away from the company's site.",
+                ),
+            )
         path = target.path or "/"
         return self._allowed(origin, canonical_path(f"{path}?{target.query}" if target.query else path))
 
     def _allowed(self, origin: Origin, target: str) -> SiteUrl:
         decoded = unquote_to_bytes(target.partition("?")[0]).decode()
         if self.paths and not any(_matches(decoded, rule) for rule in self.paths):
-            raise AddressRefused("path_not_allowed", "The company does not let this page be read.")
+            raise AddressRefused(
+                "path_not_allowed",
+                Text(es="La empresa no permite leer esta página.", en="The company does not let this page be read."),
+            )
         return SiteUrl(origin, target)
 
 
@@ -110,7 +132,13 @@ def site_of(allowed_domains: Sequence[str], allowed_paths: Iterable[str], demo: 
         if origin == demo or (origin.scheme == "https" and is_site_host(origin.host)):
             origins.append(origin)
     if not origins:
-        raise AddressRefused("no_site", "No site of this company may be read: see allowedDomains in its settings.")
+        raise AddressRefused(
+            "no_site",
+            Text(
+                es="No se puede leer ningún sitio de esta empresa: mira allowedDomains en sus ajustes.",
+                en="No site of this company may be read: see allowedDomains in its settings.",
+            ),
+        )
     return Site(tuple(origins), tuple(allowed_paths))
 
 
@@ -121,10 +149,16 @@ def parse_origin(text: str) -> Origin:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
-        raise AddressRefused("bad_origin", "This is no origin.") from None
+        raise AddressRefused("bad_origin", Text(es="Esto no es un origen.", en="This is no origin.")) from None
     plain = parts.path in {"", "/"} and not parts.query and not parts.fragment and "@" not in parts.netloc
     if not plain or parts.scheme not in {"https", "http"} or not parts.hostname or port == 0:
-        raise AddressRefused("bad_origin", "An origin is https://host, with nothing after it.")
+        raise AddressRefused(
+            "bad_origin",
+            Text(
+                es="Un origen es https://servidor, sin nada detrás.",
+                en="An origin is https://host, with nothing after it.",
+            ),
+        )
     return Origin(parts.scheme, parts.hostname, port or {"https": 443, "http": 80}[parts.scheme])
 
 
@@ -132,7 +166,13 @@ def parse_demo_origin(text: str) -> Origin:
     """The demo site's origin: on loopback, or it is not accepted. Raises AddressRefused."""
     origin = parse_origin(text)
     if origin.host not in _LOOPBACK:
-        raise AddressRefused("bad_origin", "The demo origin must be on 127.0.0.1, localhost or ::1.")
+        raise AddressRefused(
+            "bad_origin",
+            Text(
+                es="El origen de la demo debe estar en 127.0.0.1, localhost o ::1.",
+                en="The demo origin must be on 127.0.0.1, localhost or ::1.",
+            ),
+        )
     return origin
 
 
@@ -150,34 +190,45 @@ def canonical_path(path: str) -> str:
         AddressRefused: it is no plain path from the site's root.
     """
     if len(path) > _LONGEST:
-        raise _bad("is too long")
+        raise _bad(es="es demasiado larga", en="is too long")
     _check_characters(path)
     path = path.partition("#")[0]
     if not path.startswith("/"):
-        raise _bad("must begin with / and name a page of the site, such as /pricing")
+        raise _bad(
+            es="debe empezar por / y nombrar una página del sitio, como /pricing",
+            en="must begin with / and name a page of the site, such as /pricing",
+        )
     raw, mark, query = path.partition("?")
     if _BROKEN_ESCAPE.search(path) is not None or _FORBIDDEN_ESCAPE.search(raw) is not None:
-        raise _bad("must not hide dots, slashes or control characters behind %")
+        raise _bad(
+            es="no debe esconder puntos, barras ni caracteres de control detrás de %",
+            en="must not hide dots, slashes or control characters behind %",
+        )
     try:
         decoded = unquote_to_bytes(raw).decode()
     except UnicodeDecodeError:
-        raise _bad("must be UTF-8") from None
+        raise _bad(es="debe estar en UTF-8", en="must be UTF-8") from None
     # Full-width dots and slashes become plain ones on servers that normalise: what they would see is judged too.
     for seen in (decoded, unicodedata.normalize("NFKC", decoded)):
         if "//" in seen or "\\" in seen or any(part.partition(";")[0] in {".", ".."} for part in seen.split("/")):
-            raise _bad("must not contain //, \\ or dot segments")
+            raise _bad(
+                es="no debe contener //, \\ ni segmentos de puntos", en="must not contain //, \\ or dot segments"
+            )
         if any(unicodedata.category(character) in {"Cc", "Cf", "Zl", "Zp"} for character in seen):
-            raise _bad("must not contain invisible characters")
+            raise _bad(es="no debe contener caracteres invisibles", en="must not contain invisible characters")
     return quote(decoded, safe="/-._~!$&'()*+,;=:@") + mark + quote(query, safe="/-._~!$&'()*+,;=:@?%")
 
 
 def _check_characters(text: str) -> None:
     if any(ord(character) <= 0x20 or ord(character) == 0x7F for character in text) or "\\" in text:
-        raise _bad("must not contain spaces, control characters or \\")
+        raise _bad(
+            es="no debe contener espacios, caracteres de control ni \\",
+            en="must not contain spaces, control characters or \\",
+        )
 
 
-def _bad(what: str) -> AddressRefused:
-    return AddressRefused("bad_path", f"The path {what}.")
+def _bad(*, es: str, en: str) -> AddressRefused:
+    return AddressRefused("bad_path", Text(es=f"La ruta {es}.", en=f"The path {en}."))
 
 
 def _matches(path: str, rule: str) -> bool:

@@ -21,7 +21,7 @@ class Cache:
     def __init__(self, cache: ResultCache) -> None:
         self._cache = cache
         self._flying: dict[str, asyncio.Future[Outcome | None]] = {}
-        """By key: what the leader of this process will get; None when it got nothing to share."""
+        """By language and key: what the leader of this process will get; None when it got nothing to share."""
 
     async def __call__(self, call: Progress, rest: Rest) -> Outcome:
         if call.found.category is Category.TRADING and call.found.tool.side_effects:
@@ -35,16 +35,18 @@ class Cache:
             except StoreAway:
                 call.degraded = True
                 return await rest()
-        if (leader := self._flying.get(key)) is not None:
+        # What fails is shared too, and says so in words: in each language there is a leader of its own.
+        course = f"{call.caller.language}:{key}"
+        if (leader := self._flying.get(course)) is not None:
             return await self._as_follower(call, leader, rest)
         flight: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
-        self._flying[key] = flight
+        self._flying[course] = flight
         try:
             outcome = await self._as_leader(call, key, seconds, rest)
             flight.set_result(outcome)
             return outcome
         finally:
-            del self._flying[key]
+            del self._flying[course]
             # Cancelled or failed: whoever waits runs the call itself.
             if not flight.done():
                 flight.set_result(None)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from contracts.errors import ToolCode
+from contracts.text import Text
 from tool_executor.domain import texts
 from tool_executor.domain.declaration import (
     CallContext,
@@ -72,7 +73,8 @@ class Run:
         except ToolRefused as refused:
             return invalid(call, refused.fields)
         except ToolFailed as failed:
-            return call.failure(ToolCode.EXECUTION_ERROR, failed.message, reason=failed.reason)
+            said = failed.message.said_in(language) if isinstance(failed.message, Text) else failed.message
+            return call.failure(ToolCode.EXECUTION_ERROR, said, reason=failed.reason)
         except ServiceAway:
             return call.failure(ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(language), reason="service")
         except Exception as fault:  # whatever a handler raises is the call's failure, not ours
