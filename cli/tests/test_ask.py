@@ -83,6 +83,7 @@ def test_a_chart_is_an_svg_with_a_line_for_each_ticker_whatever_the_question_hol
     ("arguments", "what_to_do"),
     [
         (("How has IBM done?", "--chart", "chart.png"), "chart.svg"),
+        (("How has IBM done?", "--chart", "no/such/directory/chart.svg"), "no/such/directory"),
         (("How has IBM done?", "--tickers", "!!"), "AAPL"),
         (("How have they done?", "--tickers", ",".join(f"A{n}" for n in range(13))), "1 to 12"),
         (("   ",), "ask something"),

@@ -73,7 +73,7 @@ async def gateway(answer: Callable[[Send, str], Coroutine[Any, Any, None]]) -> A
 
 
 async def chat(url: str, text: str, *options: str, cwd: Path) -> tuple[int, str, str]:
-    command = [sys.executable, "-m", "nexus_cli", "chat", "--url", url, *options]
+    command = [sys.executable, "-m", "nexus_cli", "chat", "--url", url, "--locale", "en", *options]
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd)
     out, err = await asyncio.wait_for(process.communicate(text.encode()), 30)

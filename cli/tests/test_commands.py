@@ -10,6 +10,7 @@ import jwt
 import pytest
 from typer.testing import CliRunner, Result
 
+from nexus_cli.commands.options import spoken
 from nexus_cli.main import app
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.tool_calls import read_arguments
@@ -124,3 +125,23 @@ def test_arguments_of_a_tool_take_the_types_that_it_declares() -> None:
     assert read_arguments(words, schema) == expected
     with pytest.raises(ValueError, match="key=value"):
         read_arguments(["symbol"], schema)
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"),
+    [
+        ({"LANG": "en_GB.UTF-8"}, "en"),
+        ({"LANG": "es_PE.UTF-8"}, "es"),
+        ({"LANG": "en_US.UTF-8", "LC_ALL": "es_ES.UTF-8"}, "es"),
+        ({"LANG": "C.UTF-8"}, "es"),
+        ({}, "es"),
+    ],
+)
+def test_texts_are_in_the_language_of_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, locale: dict[str, str], language: str
+) -> None:
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in locale.items():
+        monkeypatch.setenv(name, value)
+    assert spoken() == language

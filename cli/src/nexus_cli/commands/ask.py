@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -53,6 +54,8 @@ def ask(
     names = _tickers(query, tickers)
     if chart is not None and chart.suffix.lower() != _SVG:
         misuse(f"--chart writes SVG: name the file {chart.with_suffix(_SVG)}")
+    if chart is not None and not os.access(chart.parent, os.W_OK):
+        misuse(f"--chart cannot write into {chart.parent}: name a directory that is there and yours")
     # Told to end, it ends as on Ctrl-C: with everything that it has started.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -61,7 +64,7 @@ def ask(
     except (StackError, RuntimeFault, OSError) as error:
         fail(error)
     except KeyboardInterrupt:
-        raise typer.Exit(1) from None
+        fail("stopped before the report was there")
     if record.report is None:
         problem = record.error
         fail(f"{problem.code}: {problem.message}" if problem else "the analysis failed")

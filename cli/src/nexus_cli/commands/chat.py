@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from nexus_cli.commands.failures import fail
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language
 
 
 class Who(StrEnum):
@@ -25,7 +25,8 @@ class Who(StrEnum):
 def chat(
     who: Annotated[Who, typer.Option("--as", help="A visitor, or a customer of this plan.")] = Who.VISITOR,
     company: Annotated[str, typer.Option(help="The company whose assistant answers.")] = "demo",
-    locale: Annotated[str, typer.Option(help="Language of the conversation: en, es.")] = "en",
+    *,
+    locale: Language,
     url: Annotated[str | None, typer.Option(help="Address of a gateway; else the local stack's.")] = None,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,

@@ -10,16 +10,16 @@ import typer
 
 from nexus_cli.commands.chat import Who
 from nexus_cli.commands.failures import fail, misuse
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language
 
 Company = Annotated[str, typer.Option(help="The company of the caller.")]
-Language = Annotated[str, typer.Option(help="Language of texts: en, es.")]
 
 
 def tools(
     plan: Annotated[Who, typer.Option("--plan", help="A customer's plan, or visitor.")] = Who.PREMIUM,
     company: Company = "demo",
-    language: Language = "en",
+    *,
+    language: Language,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
@@ -54,7 +54,8 @@ def call(
     arguments: Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]…", help="The tool's arguments.")] = None,
     who: Annotated[Who, typer.Option("--as", help="A customer of this plan, or a visitor.")] = Who.PREMIUM,
     company: Company = "demo",
-    language: Language = "en",
+    *,
+    language: Language,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
