@@ -14,7 +14,8 @@ from nats.aio.msg import Msg
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from contracts.channels import fact
-from contracts.market_rpc import ALERTS_UNTOLD, HOLDINGS, UserRef
+from contracts.market_rpc import ALERTS_UNTOLD, HOLDINGS
+from contracts.memory_rpc import UserRef
 from gateway.testing_http import Http
 from runtime.connection import subscribe
 from runtime.rpc import RpcClient

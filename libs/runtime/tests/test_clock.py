@@ -6,6 +6,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 from runtime.clock import FakeClock, SystemClock
+from runtime.testing import eventually
 
 
 async def test_sleepers_wake_in_order_each_at_its_own_moment() -> None:
@@ -18,8 +19,7 @@ async def test_sleepers_wake_in_order_each_at_its_own_moment() -> None:
             woken.append((name, clock.monotonic()))
 
     tasks = [asyncio.create_task(sleeper("a", 2, 2)), asyncio.create_task(sleeper("b", 3))]
-    await asyncio.sleep(0)
-    assert clock.sleeping == 2
+    await eventually(lambda: clock.sleeping == 2)
     await clock.advance(3.5)
     assert woken == [("a", 2), ("b", 3)]
     await clock.advance(0.5)

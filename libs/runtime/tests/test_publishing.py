@@ -11,7 +11,7 @@ from contracts.channels import ChatKind, chat, conversation_tree
 from runtime.conversation_log import ConversationLog
 from runtime.errors import FenceRefused, LogBehind, PublishRefused, PublishTimeout, Unavailable
 from runtime.publishing import Fence, Publisher
-from runtime.testing import NatsServer
+from runtime.testing import NatsServer, eventually
 
 CHAT = "CHAT"
 VISITOR = chat("acme", "c1", ChatKind.VISITOR)
@@ -77,7 +77,7 @@ async def test_an_append_outlives_a_killed_server(nats_server: NatsServer, nats_
     await publisher.append(VISITOR, b"0", stream=CHAT, msg_id="m0")
     nats_server.kill()
     append = asyncio.create_task(publisher.append(VISITOR, b"1", stream=CHAT, msg_id="m1"))
-    await asyncio.sleep(0)
+    await eventually(lambda: not nats_streams.is_connected)
     nats_server.start()
     stored = await asyncio.wait_for(append, 10)
     assert stored.seq == 2

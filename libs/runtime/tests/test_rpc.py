@@ -13,6 +13,7 @@ from contracts.errors import FieldFault
 from contracts.rpc import Rpc
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient, RpcServer
+from runtime.testing import eventually
 
 
 class Ask(Wire):
@@ -81,7 +82,7 @@ async def test_a_method_that_nobody_serves_is_unavailable(nats_client: Client) -
 
 async def test_a_server_that_comes_within_the_deadline_is_found(nats_client: Client) -> None:
     call = asyncio.create_task(RpcClient(nats_client).call(UNSAFE, Ask(how_many=1), deadline=5))
-    await asyncio.sleep(0)
+    await eventually(lambda: nats_client.stats["in_msgs"])  # the bus has said that nobody is there
     await RpcServer(nats_client).serve(UNSAFE, double)
     assert (await call).as_text == "2"
 

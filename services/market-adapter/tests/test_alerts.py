@@ -12,7 +12,8 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from contracts.events.registry import BY_TYPE
-from contracts.market_rpc import AlertsToldRequest, UserRef
+from contracts.market_rpc import AlertsToldRequest
+from contracts.memory_rpc import UserRef
 from contracts.rpc import Caller, ToolServiceRequest
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists

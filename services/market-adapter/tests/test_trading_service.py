@@ -18,8 +18,8 @@ from contracts.market_rpc import (
     QUEUE,
     USER_FORGET,
     ActionDecideRequest,
-    UserRef,
 )
+from contracts.memory_rpc import UserRef
 from contracts.rpc import Caller, ToolServiceRequest, tool_service
 from market_adapter.testing_process import Stack
 from runtime.connection import jetstream

@@ -14,8 +14,8 @@ from contracts.market_rpc import (
     Holdings,
     QuotesReply,
     QuotesRequest,
-    UserRef,
 )
+from contracts.memory_rpc import UserRef
 from contracts.rpc import CATALOGUE, CONVERSATION, ConversationRef
 from memory.testing import Servers, Writer, replica
 from memory.testing_contexts import Outside, context, quote, remember

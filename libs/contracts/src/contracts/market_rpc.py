@@ -9,6 +9,7 @@ from contracts.envelope import Wire
 from contracts.events.chat import Action
 from contracts.events.market import Condition, TriggeredAlert
 from contracts.ids import CompanyId, Id
+from contracts.memory_rpc import UserRef
 from contracts.rpc import Rpc
 
 QUEUE = "market-adapter"
@@ -117,13 +118,6 @@ class ActionReply(Wire):
     """The action as it is now. Deciding again changes nothing: the first decision stands."""
 
     action: Action
-
-
-class UserRef(Wire):
-    """One user of one company."""
-
-    company_id: CompanyId
-    user_id: Id
 
 
 class PendingActionsReply(Wire):

@@ -292,7 +292,7 @@ class RecordsStandIn:
         self.forgotten.append((request.company_id, request.user_id))
         return memory_rpc.UserForgotten(conversations=1)
 
-    async def _holdings(self, request: market_rpc.UserRef) -> market_rpc.Holdings:
+    async def _holdings(self, request: memory_rpc.UserRef) -> market_rpc.Holdings:
         return market_rpc.Holdings(portfolio={"cash": 1}, alerts=[], watchlist=[request.user_id])
 
     def add_action(self, company: str, user: str, action: str) -> None:
@@ -313,7 +313,7 @@ class RecordsStandIn:
             self.actions[request.action_id] = (owner, action)
         return market_rpc.ActionReply(action=action)
 
-    async def _pending(self, request: market_rpc.UserRef) -> market_rpc.PendingActionsReply:
+    async def _pending(self, request: memory_rpc.UserRef) -> market_rpc.PendingActionsReply:
         who = (request.company_id, request.user_id)
         waiting = [action for owner, action in self.actions.values() if owner == who]
         return market_rpc.PendingActionsReply(actions=[one for one in waiting if one.state is ActionState.PENDING])
@@ -323,7 +323,7 @@ class RecordsStandIn:
         theirs = [action for owner, action in self.actions.values() if owner == who]
         return market_rpc.ActionsReply(actions=[one for one in theirs if one.id in request.action_ids])
 
-    async def _untold(self, request: market_rpc.UserRef) -> market_rpc.UntoldAlertsReply:
+    async def _untold(self, request: memory_rpc.UserRef) -> market_rpc.UntoldAlertsReply:
         self.asked_untold += 1
         return market_rpc.UntoldAlertsReply(alerts=self.untold.get((request.company_id, request.user_id), []))
 

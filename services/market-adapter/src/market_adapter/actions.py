@@ -9,8 +9,8 @@ from contracts.market_rpc import (
     ActionsReply,
     ActionsRequest,
     PendingActionsReply,
-    UserRef,
 )
+from contracts.memory_rpc import UserRef
 from market_adapter.books import Books
 from market_adapter.domain.paper.account import Account, News, Owner, decide
 from market_adapter.domain.paper.actions import action_of

@@ -3,7 +3,8 @@
 import structlog
 
 from contracts.events.market import TriggeredAlert
-from contracts.market_rpc import AlertsToldReply, AlertsToldRequest, UntoldAlertsReply, UserRef
+from contracts.market_rpc import AlertsToldReply, AlertsToldRequest, UntoldAlertsReply
+from contracts.memory_rpc import UserRef
 from contracts.symbols import parse_symbol
 from market_adapter.domain.alerts import Alert, watch
 from market_adapter.domain.paper.account import Fact, Owner

@@ -1,7 +1,8 @@
 """Everything that is one user's: for a prompt's context, and to be forgotten. Answers to rpc.market.… calls."""
 
 from contracts.ids import uuid7
-from contracts.market_rpc import ActiveAlert, ForgottenReply, Holdings, UserRef
+from contracts.market_rpc import ActiveAlert, ForgottenReply, Holdings
+from contracts.memory_rpc import UserRef
 from market_adapter.domain.paper.account import Owner
 from market_adapter.ports import AccountStore, AlertStore, WatchlistStore
 from market_adapter.tools.caller import CallBy

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from pymongo import AsyncMongoClient
 
-from contracts.market_rpc import ActionDecideRequest, ActionsRequest, UserRef
+from contracts.market_rpc import ActionDecideRequest, ActionsRequest
+from contracts.memory_rpc import UserRef
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.books import KEPT
 from market_adapter.domain.bars import Split

@@ -87,7 +87,7 @@ async def serve_deletions(client: Client) -> list[str]:
     """Plays the market-adapter and the tool-executor, who delete users too; returns whom they were told to delete."""
     told: list[str] = []
 
-    async def forget_market(request: market_rpc.UserRef) -> ForgottenReply:
+    async def forget_market(request: UserRef) -> ForgottenReply:
         told.append(f"market {request.company_id}/{request.user_id}")
         return ForgottenReply(deleted=1)
 

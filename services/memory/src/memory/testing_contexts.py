@@ -21,9 +21,8 @@ from contracts.market_rpc import (
     QuotesRequest,
     QuoteView,
     TickerError,
-    UserRef,
 )
-from contracts.memory_rpc import MEMORY_PATCH, MemoryPatchRequest
+from contracts.memory_rpc import MEMORY_PATCH, MemoryPatchRequest, UserRef
 from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool, Rpc
 from memory.testing import Replica, Writer
 from runtime.rpc import RpcServer

@@ -132,7 +132,7 @@ class BusOwnCalls:
 
     async def _waiting(self, key: Key, user: str, asked: str | None) -> list[Action]:
         """What waits for the user's yes in this conversation, what was asked there among it; anywhere, if nothing."""
-        who = market_rpc.UserRef(company_id=key.company, user_id=user)
+        who = memory_rpc.UserRef(company_id=key.company, user_id=user)
         actions = (await self._rpc.call(market_rpc.ACTIONS_PENDING, who, deadline=DECIDE_SECONDS)).actions
         waiting = [action for action in actions if action.state is ActionState.PENDING]
         here = [one for one in waiting if one.id == asked or one.details.get("conversationId") == key.conversation]

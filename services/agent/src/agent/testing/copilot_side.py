@@ -121,7 +121,7 @@ class CopilotSide:
         self.memory = LongTermMemory()
         return memory_rpc.MemoryDeleteReply(deleted=True)
 
-    async def _pending(self, request: market_rpc.UserRef) -> market_rpc.PendingActionsReply:
+    async def _pending(self, request: memory_rpc.UserRef) -> market_rpc.PendingActionsReply:
         del request
         self._present()
         waiting = [one for one in self.actions.values() if one.state is ActionState.PENDING]

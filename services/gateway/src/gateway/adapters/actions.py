@@ -13,6 +13,7 @@ from contracts import market_rpc
 from contracts.envelope import CloudEvent
 from contracts.events.chat import Action
 from contracts.events.market import ActionDecided, AlertTriggered, TriggeredAlert
+from contracts.memory_rpc import UserRef
 from gateway.adapters.asking import ask
 from gateway.chat.customers import Customers
 from runtime.connection import subscribe
@@ -41,7 +42,7 @@ class BusActions:
         return (await ask(self._client, market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)).action
 
     async def pending(self, company: str, user: str) -> list[Action]:
-        who = market_rpc.UserRef(company_id=company, user_id=user)
+        who = UserRef(company_id=company, user_id=user)
         return (await ask(self._client, market_rpc.ACTIONS_PENDING, who, deadline=HELLO_SECONDS)).actions
 
     async def known(self, company: str, user: str, actions: list[str]) -> list[Action]:
@@ -49,7 +50,7 @@ class BusActions:
         return (await ask(self._client, market_rpc.ACTIONS_GET, asked, deadline=HELLO_SECONDS)).actions
 
     async def untold(self, company: str, user: str) -> list[TriggeredAlert]:
-        who = market_rpc.UserRef(company_id=company, user_id=user)
+        who = UserRef(company_id=company, user_id=user)
         return (await ask(self._client, market_rpc.ALERTS_UNTOLD, who)).alerts
 
     async def told(self, company: str, user: str, alerts: list[str]) -> None:

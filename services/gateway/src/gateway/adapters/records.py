@@ -39,7 +39,7 @@ class BusRecords:
         return await ask(self._client, memory_rpc.MEMORY_EXPORT, request)
 
     async def holdings(self, company: str, user: str) -> market_rpc.Holdings:
-        return await ask(self._client, market_rpc.HOLDINGS, market_rpc.UserRef(company_id=company, user_id=user))
+        return await ask(self._client, market_rpc.HOLDINGS, memory_rpc.UserRef(company_id=company, user_id=user))
 
     async def forget_user(self, company: str, user: str) -> None:
         # Memory tells the other services.

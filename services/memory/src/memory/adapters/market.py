@@ -18,8 +18,8 @@ from contracts.market_rpc import (
     MarketStatusRequest,
     QuotesRequest,
     QuoteView,
-    UserRef,
 )
+from contracts.memory_rpc import UserRef
 from memory.errors import MarketUnavailable
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient

@@ -61,6 +61,21 @@ async def speaking(what: str) -> AsyncGenerator[None]:
         raise StoreUnavailable(f"MongoDB could not {what}: {error.__class__.__name__}: {str(error)[:300]}") from error
 
 
+async def put_over(rows: Collection, row: Document, over: str | int | None) -> bool:
+    """Stores a document with a `version` over the one that has the version `over` (None: there is none yet).
+
+    Returns:
+        False when another one is there.
+    """
+    if over is None:
+        try:
+            await rows.insert_one(row)
+        except DuplicateKeyError:
+            return False
+        return True
+    return (await rows.replace_one({"_id": row["_id"], "version": over}, row)).matched_count == 1
+
+
 async def ping(client: AsyncMongoClient[Document]) -> None:
     """Raises StoreUnavailable when the server does not answer."""
     async with speaking("answer a ping"):

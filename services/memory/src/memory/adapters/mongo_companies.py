@@ -5,10 +5,9 @@ with the change itself, in one document, so that neither can be there without th
 """
 
 from pymongo import ASCENDING
-from pymongo.errors import DuplicateKeyError
 
 from contracts.company import CompanyConfig, CompanySettings
-from memory.adapters.mongo import Collection, Document, speaking
+from memory.adapters.mongo import Collection, Document, put_over, speaking
 
 
 class MongoCompanies:
@@ -24,17 +23,11 @@ class MongoCompanies:
 
     async def create(self, settings: CompanySettings) -> bool:
         async with speaking("create company settings"):
-            try:
-                await self._rows.insert_one(_row(settings))
-            except DuplicateKeyError:
-                return False
-        return True
+            return await put_over(self._rows, _row(settings), None)
 
     async def replace(self, settings: CompanySettings) -> bool:
-        row = _row(settings)
         async with speaking("change company settings"):
-            result = await self._rows.replace_one({"_id": row["_id"], "version": settings.version - 1}, row)
-        return result.matched_count == 1
+            return await put_over(self._rows, _row(settings), settings.version - 1)
 
     async def with_webhooks(self) -> list[CompanySettings]:
         async with speaking("read companies with webhooks"):

@@ -8,11 +8,10 @@ from datetime import datetime
 from uuid import uuid4
 
 from pydantic import Field
-from pymongo.errors import DuplicateKeyError
 
 from contracts.envelope import Wire
 from contracts.memory_rpc import LongTermMemory
-from memory.adapters.mongo import Collection, Document, speaking
+from memory.adapters.mongo import Collection, Document, put_over, speaking
 from memory.domain.remembered import Remembered
 from memory.ports import Versioned
 
@@ -54,14 +53,7 @@ class MongoMemories:
         )
         row: Document = {"_id": f"{company}/{user}", "version": uuid4().hex, "state": kept.to_json().decode()}
         async with speaking("store a memory"):
-            if over is None:
-                try:
-                    await self._rows.insert_one(row)
-                except DuplicateKeyError:
-                    return False
-                return True
-            result = await self._rows.replace_one({"_id": row["_id"], "version": over}, row)
-        return result.matched_count == 1
+            return await put_over(self._rows, row, over)
 
     async def delete(self, company: str, user: str) -> bool:
         async with speaking("delete a memory"):

@@ -5,9 +5,7 @@
 
 from datetime import datetime
 
-from pymongo.errors import DuplicateKeyError
-
-from memory.adapters.mongo import Collection, Document, speaking
+from memory.adapters.mongo import Collection, Document, put_over, speaking
 from memory.context_ports import StoredSummary
 from memory.domain.keys import Position, conversation_key
 
@@ -33,14 +31,7 @@ class MongoSummaries:
             "updatedAt": summary.at.isoformat(),
         }
         async with speaking("store a summary"):
-            if over is None:
-                try:
-                    await self._rows.insert_one(row)
-                except DuplicateKeyError:
-                    return False
-                return True
-            result = await self._rows.replace_one({"_id": row["_id"], "version": over}, row)
-        return result.matched_count == 1
+            return await put_over(self._rows, row, over)
 
 
 def _summary(row: Document) -> StoredSummary:

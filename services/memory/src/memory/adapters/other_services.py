@@ -18,11 +18,11 @@ class OtherServices:
         self._rpc = rpc
 
     async def erase(self, company: str, user: str) -> None:
-        market = market_rpc.UserRef(company_id=company, user_id=user)
+        who = UserRef(company_id=company, user_id=user)
         # All are told, whatever comes of one of them: what can be deleted now is.
         outcomes = await asyncio.gather(
-            self._rpc.call(market_rpc.USER_FORGET, market, deadline=DEADLINE),
-            self._rpc.call(tools_rpc.USER_FORGET, UserRef(company_id=company, user_id=user), deadline=DEADLINE),
+            self._rpc.call(market_rpc.USER_FORGET, who, deadline=DEADLINE),
+            self._rpc.call(tools_rpc.USER_FORGET, who, deadline=DEADLINE),
             return_exceptions=True,
         )
         for outcome in outcomes:
