@@ -2,10 +2,14 @@
 
 import pytest
 
+from agent.domain.own.answers import own_answer
 from agent.domain.own.asked import Asked, asked_in
 from agent.domain.own.forgetting import forgetting
 from agent.domain.own.memory_words import memory_wish
+from agent.domain.own.steps import FORGET
 from agent.domain.own.words import about_an_order, decision_in, verdict_in
+from agent.domain.prompt.layers import Language
+from agent.domain.turn.journal import Call
 from contracts.memory_rpc import LongTermMemory
 
 AAPL, MSFT = Asked("a", "buy 5 AAPL", "h1", "AAPL"), Asked("b", "buy 2 MSFT", "h2", "MSFT")
@@ -128,3 +132,15 @@ def test_forgetting_takes_out_what_is_meant_and_nothing_else() -> None:
     assert forgetting(memory, "my notes").patch == {"userNotes": None}
     assert forgetting(memory, "bananas").patch == {}
     assert forgetting(memory, "I prefer dividend stocks").texts == ("I prefer dividend stocks",)
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "Done, I have forgotten: “long term”, “my bicycle”."),
+        ("es", "Hecho, lo he olvidado: «largo plazo», «my bicycle»."),
+    ],
+)
+def test_what_was_forgotten_is_told_in_words_not_in_codes(language: Language, told: str) -> None:
+    result = '{"success": true, "data": {"forgotten": ["long_term", "my bicycle"]}}'
+    assert own_answer([Call("c", FORGET, "{}", result=result)], language) == told

@@ -69,8 +69,8 @@ class SampleProvider:
         if timeframe is not Timeframe.W1:
             self._series(symbol)
             text = Text(
-                es=f"los datos de muestra solo tienen velas diarias: pide {symbol} en 1d o 1w, no en {timeframe}",
-                en=f"the sample data has daily bars only: ask for {symbol} in 1d or 1w, not {timeframe}",
+                es=f"los datos de muestra solo tienen velas diarias: pide {symbol} en 1d, no en {timeframe}",
+                en=f"the sample data has daily bars only: ask for {symbol} in 1d, not {timeframe}",
             )
             raise NotInSampleError(symbol.name, text)
         weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_A_WEEK))

@@ -141,7 +141,9 @@ def _one(call: Call, language: Language) -> str | None:
     if call.tool == FORGET:
         if data.get("everything"):
             return _SAY["forgotten_all"][language]
-        texts = [f"«{text}»" if language == "es" else f"“{text}”" for text in data["forgotten"]]
+        values = _values(language)
+        quoted = "«{}»" if language == "es" else "“{}”"
+        texts = [quoted.format(values.get(text, text)) for text in data["forgotten"]]
         return _SAY["forgotten"][language].format(texts=", ".join(texts)) if texts else None
     return None
 
@@ -179,8 +181,7 @@ def _decided(arguments: Fields, data: Fields, error: Fields, language: Language)
 
 def remembered(memory: Fields, language: Language) -> str:
     """A memory (wire form) as a list; a sentence when it is empty."""
-    words = WORDS[language]
-    values = {**words.risks, **words.experiences, **words.styles, **words.languages}
+    words, values = WORDS[language], _values(language)
     lines: list[str] = []
     for name, label in _FIELDS:
         value = memory.get(name)
@@ -196,6 +197,12 @@ def remembered(memory: Fields, language: Language) -> str:
     if not lines:
         return _SAY["nothing"][language]
     return "\n".join([_SAY["known"][language], *lines, _SAY["correct"][language]])
+
+
+def _values(language: Language) -> dict[str, str]:
+    """How the values that a memory keeps as codes are said."""
+    words = WORDS[language]
+    return {**words.risks, **words.experiences, **words.styles, **words.languages}
 
 
 def _reason(details: Fields, language: Language) -> str:
