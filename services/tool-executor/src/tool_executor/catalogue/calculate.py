@@ -1,17 +1,13 @@
 """Calculators: what a trade of a given risk looks like. Pure arithmetic, nothing looked up."""
 
 from decimal import Decimal
-from typing import Any
 
 from contracts.events.tool import FieldError
 from contracts.text import Text
+from tool_executor.catalogue.shapes import PRICE, SHARE, above_zero, gives, takes
 from tool_executor.domain.declaration import CallContext, Category, Data, Tool, ToolRefused
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.sizing import SizingError, decimal_of, position_size, risk_reward
-
-
-def _above_zero(description: str, most: float = 1e15) -> dict[str, Any]:
-    return {"type": "number", "exclusiveMinimum": 0, "maximum": most, "description": description}
 
 
 async def calculate_position_size(arguments: Arguments, context: CallContext) -> Data:
@@ -61,6 +57,7 @@ async def calculate_risk_reward(arguments: Arguments, context: CallContext) -> D
 def tools() -> list[Tool]:
     """The category's tools."""
     side = {"enum": ["long", "short"]}
+    amount = {"type": "number", "minimum": 0}
     return [
         Tool(
             id="calculate.position_size",
@@ -75,31 +72,28 @@ def tools() -> list[Tool]:
             category=Category.CALCULATE,
             per_minute=100,
             time_limit=2.0,
-            input_schema={
-                "type": "object",
-                "properties": {
-                    "capital": _above_zero("Account capital, in its currency"),
-                    "entry_price": _above_zero("Price at which the position is opened"),
-                    "stop_loss_price": _above_zero("Price at which it is closed at a loss; below the entry for a long"),
-                    "risk_percent": _above_zero("Part of the capital at risk: 0.02 is 2 %", most=1),
-                    "lot_size": {**_above_zero("Smallest tradable step; 1 for shares"), "default": 1},
+            input_schema=takes(
+                {
+                    "capital": above_zero("Account capital, in its currency"),
+                    "entry_price": above_zero("Price at which the position is opened"),
+                    "stop_loss_price": above_zero("Price at which it is closed at a loss; below the entry for a long"),
+                    "risk_percent": above_zero("Part of the capital at risk: 0.02 is 2 %", most=1),
+                },
+                {
+                    "lot_size": {**above_zero("Smallest tradable step; 1 for shares"), "default": 1},
                     "side": {**side, "description": "Only to have the stop's side checked"},
                 },
-                "required": ["capital", "entry_price", "stop_loss_price", "risk_percent"],
-                "additionalProperties": False,
-            },
-            output_schema={
-                "type": "object",
-                "properties": {
+            ),
+            output_schema=gives(
+                {
                     "side": side,
-                    "quantity": {"type": "number", "minimum": 0},
-                    "risk_amount": {"type": "number", "minimum": 0},
-                    "risk_at_stop": {"type": "number", "minimum": 0},
-                    "position_value": {"type": "number", "minimum": 0},
+                    "quantity": amount,
+                    "risk_amount": amount,
+                    "risk_at_stop": amount,
+                    "position_value": amount,
                     "capped_by_cash": {"type": "boolean"},
-                },
-                "required": ["quantity", "risk_amount", "position_value", "capped_by_cash"],
-            },
+                }
+            ),
             handler=calculate_position_size,
             examples=({"capital": 10_000, "entry_price": 150, "stop_loss_price": 145, "risk_percent": 0.02},),
         ),
@@ -115,27 +109,16 @@ def tools() -> list[Tool]:
             category=Category.CALCULATE,
             per_minute=100,
             time_limit=2.0,
-            input_schema={
-                "type": "object",
-                "properties": {
-                    "entry_price": _above_zero("Price at which the position is opened"),
-                    "stop_loss_price": _above_zero("Price at which it is closed at a loss"),
-                    "take_profit_price": _above_zero("Price at which it is closed at a profit"),
-                },
-                "required": ["entry_price", "stop_loss_price", "take_profit_price"],
-                "additionalProperties": False,
-            },
-            output_schema={
-                "type": "object",
-                "properties": {
-                    "side": side,
-                    "ratio": {"type": "number", "minimum": 0},
-                    "risk": {"type": "number", "exclusiveMinimum": 0},
-                    "reward": {"type": "number", "exclusiveMinimum": 0},
-                    "break_even_win_rate": {"type": "number", "minimum": 0, "maximum": 1},
-                },
-                "required": ["ratio", "risk", "reward", "side", "break_even_win_rate"],
-            },
+            input_schema=takes(
+                {
+                    "entry_price": above_zero("Price at which the position is opened"),
+                    "stop_loss_price": above_zero("Price at which it is closed at a loss"),
+                    "take_profit_price": above_zero("Price at which it is closed at a profit"),
+                }
+            ),
+            output_schema=gives(
+                {"side": side, "ratio": amount, "risk": PRICE, "reward": PRICE, "break_even_win_rate": SHARE}
+            ),
             handler=calculate_risk_reward,
             examples=({"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115},),
         ),

@@ -3,6 +3,7 @@
 from contracts.text import Text
 from tool_executor.catalogue.shapes import (
     MAYBE,
+    PRICE,
     SYMBOL,
     TEXT,
     TICKERS,
@@ -20,58 +21,31 @@ from tool_executor.domain.plans import Arguments
 
 TIMEFRAMES = ("1m", "5m", "15m", "1h", "4h", "1d", "1w")
 INDICATORS = ("RSI", "MACD", "BB", "SMA", "EMA", "ATR", "VWAP", "OBV", "ADX")
-_ABOVE_ZERO = {"type": "number", "exclusiveMinimum": 0}
+_TIMEFRAME = one_of(("1h", "4h", "1d"), "How long a bar is")
 _VOLUME = {"type": ["number", "null"], "minimum": 0}
-_BAR = gives(
-    {
-        "time": TEXT,
-        "open": _ABOVE_ZERO,
-        "high": _ABOVE_ZERO,
-        "low": _ABOVE_ZERO,
-        "close": _ABOVE_ZERO,
-        "volume": _VOLUME,
-    }
-)
+_OHLCV = {**dict.fromkeys(("open", "high", "low", "close"), PRICE), "volume": _VOLUME}
 _FAILURE = gives({"error": TEXT, "ticker": {"type": "string"}, "reason": TEXT})
 _DATE = {"type": ["string", "null"], "pattern": r"^\d{4}-\d{2}-\d{2}$"}
 _FALL = {"type": "number", "maximum": 0, "minimum": -1}
 _SPREAD = {"type": ["number", "null"], "minimum": 0}
-_WINDOW = gives(
-    {
-        "first": _DATE,
-        "last": _DATE,
-        "bars": {"type": "integer", "minimum": 1},
-        "open": _ABOVE_ZERO,
-        "high": _ABOVE_ZERO,
-        "low": _ABOVE_ZERO,
-        "close": _ABOVE_ZERO,
-        "volume": _VOLUME,
-    }
-)
+_WINDOW = gives({"first": _DATE, "last": _DATE, "bars": {"type": "integer", "minimum": 1}, **_OHLCV})
 _FUNDAMENTALS = {
     "period": {"type": ["string", "null"]},
-    "pe": MAYBE,
-    "eps": MAYBE,
-    "revenue": MAYBE,
-    "market_cap": MAYBE,
-    "gross_margin": MAYBE,
-    "net_margin": MAYBE,
-    "dividend_yield": MAYBE,
-    "beta": MAYBE,
+    **dict.fromkeys(
+        ("pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield", "beta"), MAYBE
+    ),
     "currency": {"type": ["string", "null"]},
 }
 _SNAPSHOT = sourced(
     {
         "ohlcv": _WINDOW,
-        "price": _ABOVE_ZERO,
+        "price": PRICE,
         "currency": TEXT,
         "returns": gives(dict.fromkeys(("1d", "1w", "1m", "3m", "1y", "ytd"), MAYBE)),
         "max_drawdown": _FALL,
         "current_drawdown": _FALL,
         "volatility": _SPREAD,
-        "sma_20": MAYBE,
-        "sma_50": MAYBE,
-        "sma_200": MAYBE,
+        **dict.fromkeys(("sma_20", "sma_50", "sma_200"), MAYBE),
         "atr_14": _SPREAD,
         "volume_zscore": MAYBE,
     }
@@ -108,7 +82,7 @@ def tools() -> list[Tool]:
             output_schema=sourced(
                 {
                     "symbol": TEXT,
-                    "price": _ABOVE_ZERO,
+                    "price": PRICE,
                     "change": MAYBE,
                     "change_percent": MAYBE,
                     "change_basis": {"type": ["string", "null"]},
@@ -137,7 +111,7 @@ def tools() -> list[Tool]:
                 {"symbol": SYMBOL, "timeframe": one_of(TIMEFRAMES, "How long a bar is")},
                 {"limit": whole(100, 500, "How many of the last bars")},
             ),
-            output_schema=sourced({"bars": list_of(_BAR), "closed": {"type": "boolean"}}),
+            output_schema=sourced({"bars": list_of(gives({"time": TEXT, **_OHLCV})), "closed": {"type": "boolean"}}),
             handler=OverTheBus(),
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM", "timeframe": "1d", "limit": 20},),
@@ -166,11 +140,11 @@ def tools() -> list[Tool]:
                         "description": 'Which, e.g. ["RSI", "MACD"]',
                     },
                 },
-                {"timeframe": one_of(("1h", "4h", "1d"), "How long a bar is", default="1d")},
+                {"timeframe": {**_TIMEFRAME, "default": "1d"}},
             ),
             output_schema=sourced(
                 {
-                    "timeframe": one_of(("1h", "4h", "1d"), "How long a bar is"),
+                    "timeframe": _TIMEFRAME,
                     "warmup_bars": {"type": "integer", "minimum": 0},
                     "indicators": {
                         "type": "object",
@@ -198,12 +172,7 @@ def tools() -> list[Tool]:
             time_limit=8.0,
             cache=CacheScope.PUBLIC,
             input_schema=takes({"symbol": SYMBOL}),
-            output_schema=sourced(
-                {
-                    "symbol": TEXT,
-                    **_FUNDAMENTALS,
-                }
-            ),
+            output_schema=sourced({"symbol": TEXT, **_FUNDAMENTALS}),
             handler=OverTheBus(),
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM"},),

@@ -4,6 +4,7 @@ from contracts.text import Text
 from tool_executor.catalogue.shapes import (
     MAYBE,
     NUMBER,
+    SHARE,
     SYMBOL,
     TEXT,
     gives,
@@ -16,7 +17,6 @@ from tool_executor.catalogue.shapes import (
 from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Tool
 
 PREDICTIONS = ("bullish", "bearish", "neutral", "no_edge")
-_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 
 
 def tools() -> list[Tool]:
@@ -43,9 +43,9 @@ def tools() -> list[Tool]:
                 {
                     "prediction_id": TEXT,
                     "prediction": one_of(PREDICTIONS, "The direction"),
-                    "confidence": _SHARE,
+                    "confidence": SHARE,
                     "horizon": TEXT,
-                    "accuracy": _SHARE,
+                    "accuracy": SHARE,
                     "skill_vs_base": NUMBER,
                 }
             ),
@@ -67,7 +67,7 @@ def tools() -> list[Tool]:
             time_limit=20.0,
             cache=CacheScope.PUBLIC,
             input_schema=takes({"symbol": SYMBOL, "prediction_id": prediction_id}),
-            output_schema=sourced({"features": list_of(gives({"name": TEXT, "importance": _SHARE, "value": MAYBE}))}),
+            output_schema=sourced({"features": list_of(gives({"name": TEXT, "importance": SHARE, "value": MAYBE}))}),
             handler=OverTheBus(),
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM", "prediction_id": "IBM-20130301-h5-v1"},),

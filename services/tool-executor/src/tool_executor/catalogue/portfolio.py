@@ -26,9 +26,7 @@ def tools() -> list[Tool]:
             "symbol": TEXT,
             "quantity": NUMBER,
             "average_price": NUMBER,
-            "price": MAYBE,
-            "value": MAYBE,
-            "unrealized": MAYBE,
+            **dict.fromkeys(("price", "value", "unrealized"), MAYBE),
         }
     )
     trade = gives(

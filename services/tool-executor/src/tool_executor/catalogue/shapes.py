@@ -24,6 +24,8 @@ TICKERS: Schema = {
 ID: Schema = {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}
 TEXT: Schema = {"type": "string", "minLength": 1}
 NUMBER: Schema = {"type": "number"}
+PRICE: Schema = {"type": "number", "exclusiveMinimum": 0}
+SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 MAYBE: Schema = {"type": ["number", "null"]}
 """A figure that may be unknown."""
 PROVENANCE: Mapping[str, Schema] = {"source": TEXT, "as_of": {"type": "string", "minLength": 10}}

@@ -2,6 +2,7 @@
 
 from contracts.events.tool import FieldError
 from contracts.text import Text
+from tool_executor.catalogue.shapes import TEXT, gives, takes
 from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, Tool, ToolFailed
 from tool_executor.domain.plans import Arguments, CompanyTools
 from tool_executor.domain.site_address import AddressRefused, canonical_path
@@ -37,6 +38,8 @@ def tools(pages: Pages) -> list[Tool]:
         page = await pages.read(context.company, arguments["path"])
         return {"url": page.url, "title": page.title, "text": page.text, "truncated": page.truncated}
 
+    about = "Path on the company's site, beginning with /, e.g. /pricing"
+    path = {**TEXT, "maxLength": 2048, "description": about}
     return [
         Tool(
             id="site.fetch_page",
@@ -52,29 +55,10 @@ def tools(pages: Pages) -> list[Tool]:
             per_minute=30,
             time_limit=10.0,
             cache=CacheScope.SITE,
-            input_schema={
-                "type": "object",
-                "properties": {
-                    "path": {
-                        "type": "string",
-                        "minLength": 1,
-                        "maxLength": 2048,
-                        "description": "Path on the company's site, beginning with /, e.g. /pricing",
-                    }
-                },
-                "required": ["path"],
-                "additionalProperties": False,
-            },
-            output_schema={
-                "type": "object",
-                "properties": {
-                    "url": {"type": "string", "minLength": 1},
-                    "title": {"type": "string"},
-                    "text": {"type": "string"},
-                    "truncated": {"type": "boolean"},
-                },
-                "required": ["url", "title", "text", "truncated"],
-            },
+            input_schema=takes({"path": path}),
+            output_schema=gives(
+                {"url": TEXT, "title": {"type": "string"}, "text": {"type": "string"}, "truncated": {"type": "boolean"}}
+            ),
             handler=fetch_page,
             validator=path_problems,
             normaliser=with_canonical_path,
