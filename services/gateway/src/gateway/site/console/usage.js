@@ -1,7 +1,7 @@
 /* What the assistant used against its budget, and how it did: days as bars, figures as text beside them. */
 import { get } from "./api.js";
 import { draw, make, button } from "./dom.js";
-import { exactly, money, number, say } from "./words-of.js";
+import { dayOf, exactly, money, number, say } from "./words-of.js";
 
 const SPANS = [7, 30, 90];
 const WIDTH = 640, HEIGHT = 140;
@@ -14,7 +14,7 @@ export const usageView = {
 };
 
 class UsageView {
-  #body; #buttons; #admin;
+  #body; #buttons; #admin; #days = 0;
 
   constructor(stage, { session }) {
     this.#admin = session.isAdmin;
@@ -26,6 +26,7 @@ class UsageView {
   }
 
   async #load(days) {
+    this.#days = days;
     SPANS.forEach((one, index) => this.#buttons[index].setAttribute("aria-pressed", String(one === days)));
     const until = new Date(), since = new Date(until - (days - 1) * 86_400_000);
     const day = (at) => at.toISOString().slice(0, 10);
@@ -33,6 +34,7 @@ class UsageView {
     const names = Array.from({ length: days }, (_, index) => day(new Date(since.getTime() + index * 86_400_000)));
     try {
       const [used, did] = await Promise.all([this.#admin ? get(`/v2/usage?${query}`) : null, get(`/v2/insights?${query}`)]);
+      if (days !== this.#days) return; // another period has been chosen since
       this.#body.replaceChildren(...(used ? spent(used, names) : []), ...doing(did, names));
     } catch (error) {
       this.#body.replaceChildren(make("p", { class: "fault" }, error.message));
@@ -89,10 +91,10 @@ const bar = (part) => {
 };
 
 function bars(title, names, values) {
-  const most = Math.max(1, ...values.values());
+  const most = Math.max(0, ...values.values());
   const step = WIDTH / names.length;
   const columns = names.map((name, index) => {
-    const value = values.get(name) || 0, height = (value / most) * (HEIGHT - 20);
+    const value = values.get(name) || 0, height = most && (value / most) * (HEIGHT - 20);
     return draw("rect", { x: String(index * step + 1), y: String(HEIGHT - height), width: String(Math.max(step - 2, 1)), height: String(Math.max(height, value ? 2 : 0)), rx: "2" },
       draw("title", {}, `${name}: ${number.format(value)}`));
   });
@@ -100,6 +102,7 @@ function bars(title, names, values) {
     make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, say("day")), make("th", { scope: "col" }, title))),
       make("tbody", {}, ...names.filter((name) => values.has(name)).map((name) =>
         make("tr", {}, make("td", {}, name), make("td", {}, number.format(values.get(name)))))))));
-  return make("figure", {}, make("figcaption", {}, title, make("small", {}, say("mostADay", { count: number.format(values.size ? most : 0) }))),
-    draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "bars", preserveAspectRatio: "none", role: "img", "aria-label": title }, ...columns), table);
+  return make("figure", {}, make("figcaption", {}, title, make("small", {}, say("mostADay", { count: number.format(most) }))),
+    draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "bars", preserveAspectRatio: "none", role: "img", "aria-label": title }, ...columns),
+    make("p", { class: "row spread", "aria-hidden": "true" }, make("small", {}, dayOf(names[0])), make("small", {}, dayOf(names[names.length - 1]))), table);
 }

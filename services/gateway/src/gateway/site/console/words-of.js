@@ -24,6 +24,8 @@ export const moment = (stamp) => {
   const at = new Date(stamp);
   return at.toDateString() === new Date().toDateString() ? clock.format(at) : calendar.format(at);
 };
+/* A day of UTC, 2026-01-31, in the reader's way of writing it. */
+export const dayOf = (day) => calendar.format(new Date(`${day}T12:00`));
 export const exactly = (stamp) => whole.format(new Date(stamp));
 
 /* How long ago, or how long it takes: 45 s, 3 min, 2 h, 4 d. */

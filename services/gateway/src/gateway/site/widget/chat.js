@@ -34,9 +34,10 @@ export class Chat {
     this.face = make("span", { class: "face", "aria-hidden": "true" });
     this.status = make("p", { class: "status" });
     this.person = button("", () => this.#askForPerson(), { class: "person" }, icon("person"), words.person);
+    this.caution = make("span", { class: "fine" }, words.mistakes);
     this.#banner = make("div", { class: "banner", role: "status", hidden: true });
     this.nodes = [this.#banner, make("div", { class: "reading" }, this.thread.node, this.thread.latest), this.composer.node,
-      make("div", { class: "foot" }, this.person, make("span", { class: "fine" }, words.mistakes))];
+      make("div", { class: "foot" }, this.person, this.caution)];
     this.outbox.held();
     this.#show(this.#owner);
     this.#suggest();
@@ -153,6 +154,7 @@ export class Chat {
     const texts = { human: [fill(words.talkingTo, { name: name || words.agent })], waiting: [words.waitingShort], ai: this.#ai ? [ai, words.aiShort] : [words.peopleShort] };
     this.status.replaceChildren(...texts[kind]);
     this.person.hidden = kind !== "ai";
+    this.caution.hidden = kind === "human";
   }
 
   /* ---- the line */
