@@ -14,6 +14,7 @@ from contracts.envelope import CloudEvent
 from contracts.errors import ErrorCode, ToolCode
 from contracts.events.fact import CompanyConfigChanged
 from contracts.events.tool import ToolCallCompleted
+from contracts.ids import NOBODY
 from contracts.rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.streams import STREAMS
 from runtime.errors import RpcError
@@ -285,20 +286,34 @@ async def test_a_tool_that_nobody_serves_is_unavailable_and_may_be_asked_again(
         assert (await asker.call("get_price", {"symbol": "AAPL"}, call_id="p", attempt=2)).result.success
 
 
+@pytest.mark.parametrize(
+    ("wrong", "answered_as", "field"),
+    [
+        ({"arguments": 7}, "bad-1", "arguments"),
+        ({"callId": "not an id"}, NOBODY, "callId"),
+        ({"callId": None}, NOBODY, "callId"),
+    ],
+)
 async def test_something_that_is_no_call_is_answered_and_becomes_a_dead_letter(
-    nats_client: Client, valkey_server: ValkeyServer
+    nats_client: Client, valkey_server: ValkeyServer, wrong: dict[str, Any], answered_as: str, field: str
 ):
     async with running_executor(nats_client, valkey_server.url):
         inbox = await listen(nats_client, "answers")
         dead = await listen(nats_client, "dlq.>")
         event = {"specversion": "1.0", "id": "1", "source": "/test", "type": "tools.call.requested.v1"}
-        data = {"callId": "bad-1", "tool": "calculate_risk_reward", "arguments": 7, "replyTo": "answers"}
-        body = json.dumps(event | {"data": data}).encode()
+        data: dict[str, Any] = {
+            "callId": "bad-1",
+            "tool": "calculate_risk_reward",
+            "arguments": {},
+            "replyTo": "answers",
+        }
+        body = json.dumps(event | {"data": data | wrong}).encode()
         await Publisher(nats_client).append(tool_request("calculate"), body, stream="TOOLS", msg_id="bad-1")
         answer = CloudEvent[ToolCallCompleted].model_validate_json((await inbox.next_msg(timeout=15)).data).data
+        assert answer.call_id == answered_as
         assert answer.result.error is not None
         assert answer.result.error.code == ToolCode.VALIDATION_ERROR
-        assert [problem.field for problem in answer.result.error.fields or []] == ["arguments"]
+        assert [problem.field for problem in answer.result.error.fields or []] == [field]
         assert (await dead.next_msg(timeout=15)).subject == "dlq.tool-executor.TOOLS"
 
 

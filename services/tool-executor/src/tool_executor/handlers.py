@@ -13,7 +13,7 @@ from contracts.channels import fact
 from contracts.envelope import CloudEvent
 from contracts.errors import ErrorCode, ToolCode
 from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
-from contracts.ids import derive_id, is_id, uuid7
+from contracts.ids import NOBODY, derive_id, is_id, uuid7
 from contracts.rpc import CatalogueReply, CatalogueRequest
 from contracts.streams import STREAMS
 from contracts.tools_rpc import ToolDetailsReply, ToolDetailsRequest
@@ -130,12 +130,14 @@ class CallHandler:
         try:
             # The standard library reads what stricter parsers refuse (half a surrogate pair, for one).
             body = cast("dict[str, Any]", json.loads(data)["data"])
-            reply_to, call_id, tool = body["replyTo"], body["callId"], str(body.get("tool", ""))
+            reply_to, said, tool = body["replyTo"], body.get("callId"), str(body.get("tool", ""))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return
         tool = tool.encode("utf-8", "replace").decode()
-        if not isinstance(reply_to, str) or not isinstance(call_id, str) or not is_id(call_id):
+        if not isinstance(reply_to, str):
             return
+        # An id that is none cannot be repeated to who sent it; the fields say that it is what is wrong.
+        call_id = said if isinstance(said, str) and is_id(said) else NOBODY
         problems = error.errors(include_url=False, include_input=False, include_context=False)[:20]
         fields = [
             FieldError(field=".".join(str(part) for part in one["loc"]).removeprefix("data."), message=one["msg"])
