@@ -4,14 +4,13 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks import context, first_token, indicators, prompt, tool_calls
+from benchmarks import context, first_token, indicators, tool_calls
 from benchmarks.report import Figure, show, write
 
 QUESTIONS = {
     "context": context.run,
     "first_token": first_token.run,
     "indicators": indicators.run,
-    "prompt": prompt.run,
     "tool_calls": tool_calls.run,
 }
 

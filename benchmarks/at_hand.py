@@ -30,9 +30,9 @@ ERA = 1
 _WORDS = ("price", "margin", "and", "cash", "flow")
 
 
-def conversation(tokens: int) -> list[MessageView]:
-    """500 messages with about so many tokens in all, no two texts alike."""
-    words = max(tokens // MESSAGES - 5, 2)
+def conversation(tokens: int, messages: int = MESSAGES) -> list[MessageView]:
+    """Messages with about so many tokens in all, no two texts alike."""
+    words = max(tokens // messages - 5, 2)
     return [
         MessageView(
             id=f"m{number}",
@@ -41,7 +41,7 @@ def conversation(tokens: int) -> list[MessageView]:
             text=f"{number} " + " ".join(_WORDS[(number + place) % 5] for place in range(words)),
             created_at=NOW + timedelta(seconds=number),
         )
-        for number in range(1, MESSAGES + 1)
+        for number in range(1, messages + 1)
     ]
 
 

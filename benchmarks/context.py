@@ -2,20 +2,21 @@
 
 Memory's part: everything between the answers of its stores and neighbours (at hand here) and the reply's bytes. The
 agent's: reading the reply, composing the prompt, counting what is new, making it fit. By the processor's clock, warm,
-as in the middle of a conversation; once with 6,000 tokens of messages, once with 100,000.
+as in the middle of a conversation; once with 6,000 tokens of messages, once with 100,000, and once with 100,000 in the
+newest twenty alone, where all three strategies of compression work and what is left is cut.
 """
 
 import asyncio
 import gc
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 import orjson
 import uvloop
 
 from agent.adapters.encodings import Encodings
-from agent.domain.context.compression import Spoken
+from agent.domain.context.compression import Compressed, Spoken
 from agent.domain.turn.journal import Journal
 from agent.ports import Asker, History, Tool
 from agent.turns.prompting import MESSAGES as SPOKEN
@@ -25,6 +26,7 @@ from benchmarks.report import Figure, median
 from contracts.company import CompanyConfig
 from contracts.context_rpc import ContextRequest, FullContext
 from contracts.events.chat import Role
+from contracts.rpc import MessageView
 
 QUESTION = "context"
 TARGETS = {6_000: 0.5, 100_000: 2.0}
@@ -43,20 +45,26 @@ async def _measured() -> list[Figure]:
     encodings.begin(MODEL)
     await encodings.close()
     figures: list[Figure] = []
+    reply = b""
     for tokens, target in TARGETS.items():
-        memory, reply = await _memory(tokens)
-        agent = await _agent(tokens, reply, encodings)
+        said = conversation(tokens)
+        memory, reply = await _memory(said)
+        agent, _ = await _agent(said, reply, encodings)
         name = f"{tokens:,} tokens"
         figures += [
             Figure(QUESTION, name, memory + agent, "ms", target, note="own work, both parts"),
             Figure(QUESTION, f"{name}: memory", memory, "ms", note=f"reply of {len(reply):,} bytes"),
             Figure(QUESTION, f"{name}: agent", agent, "ms", note="reading the reply, prompt, counts, compression"),
         ]
+    most = max(TARGETS)
+    agent, fitted = await _agent(conversation(most, SPOKEN), reply, encodings)
+    note = f"{fitted.original_tokens:,} tokens; {'+'.join(fitted.strategies)}"
+    figures.append(Figure(QUESTION, f"{most:,} in the newest {SPOKEN}: agent", agent, "ms", TARGETS[most], note=note))
     return figures
 
 
-async def _memory(tokens: int) -> tuple[float, bytes]:
-    builder = contexts(conversation(tokens))
+async def _memory(said: Sequence[MessageView]) -> tuple[float, bytes]:
+    builder = contexts(said)
     request = ContextRequest(
         company_id=COMPANY,
         conversation_id=CONVERSATION,
@@ -75,8 +83,9 @@ async def _memory(tokens: int) -> tuple[float, bytes]:
     return await _cost(turn), await turn(0)
 
 
-async def _agent(tokens: int, reply: bytes, encodings: Encodings) -> float:
-    spoken = tuple(Spoken(one.role is not Role.USER, one.text, one.seq) for one in conversation(tokens)[-SPOKEN:])
+async def _agent(said: Sequence[MessageView], reply: bytes, encodings: Encodings) -> tuple[float, Compressed]:
+    """The cost, and what became of the prompt."""
+    spoken = tuple(Spoken(one.role is not Role.USER, one.text, one.seq) for one in said[-SPOKEN:])
     tools = tuple(
         Tool(f"tool_{n}", "What it does, in a sentence or two.", "market", {"type": "object"}, "…")
         for n in range(TOOLS)
@@ -91,14 +100,15 @@ async def _agent(tokens: int, reply: bytes, encodings: Encodings) -> float:
         time_limit=60,
     )
 
-    async def turn(number: int) -> None:
+    async def turn(number: int) -> Compressed:
         # Each turn has a message of its own that nobody has counted yet.
         asked = Spoken(False, TEXT.format(number=number), MESSAGES + 1 + number)
         context = FullContext.model_validate(orjson.loads(reply))
         history = History((*spoken[1:], asked))
-        await prompt_for(replace(material, history=history, context=context), encodings, MODEL, MODEL_WINDOW)
+        turn = replace(material, history=history, context=context)
+        return (await prompt_for(turn, encodings, MODEL, MODEL_WINDOW))[1]
 
-    return await _cost(turn)
+    return await _cost(turn), await turn(0)
 
 
 async def _cost(turn: Callable[[int], Awaitable[object]]) -> float:
