@@ -9,6 +9,7 @@ from tests.support.chat_client import ChatClient
 from tests.support.log_reader import FINAL, read_log
 from tests.support.running_stack import RunningStack
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 PRICE = Reply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": "AAPL"})])
 SLOW = Reply(text="AAPL closed at 430.47 on the last day.", first_token_ms=1500)
 LONG = 60.0
@@ -26,9 +27,11 @@ async def one_final_answer(stack: RunningStack, client: ChatClient, accepted: li
 
 
 @pytest.mark.parametrize("victim", ["agent", "memory", "tool-executor", "market-adapter"])
-async def test_killed_while_the_model_thinks(stack: RunningStack, model: ScriptedModel, victim: str) -> None:
+async def test_killed_while_the_model_thinks(
+    stack: RunningStack, model: ScriptedModel, customer: str, victim: str
+) -> None:
     model.say(Rule(match=None, replies=[PRICE, SLOW]), default=Reply(text="AAPL closed at 430.47 on the last day."))
-    async with ChatClient(stack.url, stack.mint("user", "u1", "acme")) as client:
+    async with ChatClient(stack.url, customer) as client:
         await client.hello(locale="en")
         ack = await client.say("what is AAPL trading at?")
         await eventually(lambda: len(model.asked) == 2, LONG)
@@ -40,10 +43,12 @@ async def test_killed_while_the_model_thinks(stack: RunningStack, model: Scripte
     assert len(first_steps) == 1, "a journalled step was paid twice"
 
 
-async def test_the_executor_is_killed_with_a_call_on_its_way(stack: RunningStack, model: ScriptedModel) -> None:
+async def test_the_executor_is_killed_with_a_call_on_its_way(
+    stack: RunningStack, model: ScriptedModel, customer: str
+) -> None:
     calls = PRICE.model_copy(update={"first_token_ms": 1000})
     model.say(Rule(match=None, replies=[calls]), default=Reply(text="AAPL closed at 430.47."))
-    async with ChatClient(stack.url, stack.mint("user", "u1", "acme")) as client:
+    async with ChatClient(stack.url, customer) as client:
         await client.hello(locale="en")
         ack = await client.say("what is AAPL trading at?")
         await eventually(lambda: len(model.asked) == 1, LONG)
@@ -56,9 +61,11 @@ async def test_the_executor_is_killed_with_a_call_on_its_way(stack: RunningStack
         await one_final_answer(stack, client, [ack["seq"]])
 
 
-async def test_the_gateway_is_killed_and_the_client_comes_back(stack: RunningStack, model: ScriptedModel) -> None:
+async def test_the_gateway_is_killed_and_the_client_comes_back(
+    stack: RunningStack, model: ScriptedModel, customer: str
+) -> None:
     model.say(default=Reply(text="Here I am again.", first_token_ms=2000))
-    async with ChatClient(stack.url, stack.mint("user", "u1", "acme")) as client:
+    async with ChatClient(stack.url, customer) as client:
         await client.hello(locale="en")
         ack = await client.say("are you there?")
         await client.wait_for("run.started", deadline=LONG)
@@ -72,10 +79,10 @@ async def test_the_gateway_is_killed_and_the_client_comes_back(stack: RunningSta
 
 @pytest.mark.parametrize("server", ["nats", "redis", "mongodb"])
 async def test_a_server_is_killed_while_the_model_thinks(
-    stack: RunningStack, model: ScriptedModel, server: str
+    stack: RunningStack, model: ScriptedModel, customer: str, server: str
 ) -> None:
     model.say(default=Reply(text="Still here.", first_token_ms=1500))
-    async with ChatClient(stack.url, stack.mint("user", "u1", "acme")) as client:
+    async with ChatClient(stack.url, customer) as client:
         await client.hello(locale="en")
         ack = await client.say("are you there?")
         await eventually(lambda: len(model.asked) == 1, LONG)
@@ -85,11 +92,11 @@ async def test_a_server_is_killed_while_the_model_thinks(
 
 
 async def test_a_human_who_takes_over_while_the_model_thinks_is_not_spoken_over(
-    stack: RunningStack, model: ScriptedModel
+    stack: RunningStack, model: ScriptedModel, customer: str
 ) -> None:
     model.say(default=Reply(text="too late", first_token_ms=3000))
     token = stack.mint("commercial", "ana", "acme")
-    async with ChatClient(stack.url, stack.mint("user", "u1", "acme")) as client, ChatClient(stack.url, token) as ana:
+    async with ChatClient(stack.url, customer) as client, ChatClient(stack.url, token) as ana:
         await client.hello(locale="en")
         await ana.hello()
         await client.say("are you there?")

@@ -3,6 +3,7 @@
 from typing import Any
 
 import aiohttp
+import pytest
 
 from agent.scripted_model.script import Reply, Rule
 from agent.scripted_model.server import ScriptedModel
@@ -10,29 +11,29 @@ from gateway.testing_http import Http
 from runtime.testing import eventually
 from tests.support.running_stack import RunningStack
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 ROUTING = '{"tools": [{"tool": "market_snapshot", "tickers": ["IBM", "MSFT"]}]}'
 SUMMARY = "IBM rose over the year, and MSFT fell; the figures are in the table."
 LONG = 100.0
 
 
 async def test_the_agent_is_killed_while_the_model_writes_the_summary(
-    stack: RunningStack, model: ScriptedModel
+    stack: RunningStack, model: ScriptedModel, customer: str
 ) -> None:
     model.say(
         Rule(match="budget_per_ticker", replies=[Reply(text=ROUTING)], again=True),
         Rule(match="findings", replies=[Reply(text=SUMMARY, first_token_ms=2000)], again=True),
     )
-    token = stack.mint("user", "u1", "acme")
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session:
         http = Http(stack.url, session)
         body = {"query": "Compare IBM and MSFT over the last year", "useLlm": True}
-        status, _, headers = await http("POST", "/v2/analysis", token=token, json=body)
+        status, _, headers = await http("POST", "/v2/analysis", token=customer, json=body)
         assert status == 202
         await eventually(lambda: len(model.asked) == 2, LONG)
         dead = stack.kill("agent")
 
         async def done() -> Any:
-            code, view, _ = await http("GET", headers["location"], token=token)
+            code, view, _ = await http("GET", headers["location"], token=customer)
             assert code == 200
             return view if view["status"] != "running" else None
 

@@ -15,6 +15,7 @@ from nats.aio.client import Client
 from pydantic import SecretStr
 
 from contracts.rpc import COMPANY_CREATE, CompanyCreateRequest
+from nexus_cli.testing import is_gone
 from runtime.rpc import RpcClient
 from runtime.settings import TokenSettings
 from runtime.testing import eventually
@@ -79,8 +80,7 @@ class RunningStack:
 
     def process(self, name: str) -> Process:
         """One process by its name."""
-        found = next(p for p in self.facts()["processes"] if p["name"] == name)
-        return Process(found["name"], found["pid"], found["port"], found["url"])
+        return Process(**next(found for found in self.facts()["processes"] if found["name"] == name))
 
     def kill(self, name: str) -> int:
         """kill -9, as a machine would; returns the pid that died."""
@@ -96,6 +96,18 @@ class RunningStack:
             return now.pid != dead and await self.is_ready(now.url)
 
         await eventually(ready, deadline)
+
+    async def whole(self, deadline: float = 60.0) -> None:
+        """Waits until every process of stack.json is alive, and every service ready."""
+
+        async def up() -> bool:
+            processes = [Process(**found) for found in self.facts()["processes"]]
+            services = [one.url for one in processes if one.url.startswith("http")]
+            return not any(is_gone(one.pid) for one in processes) and all(
+                [await self.is_ready(url) for url in services]
+            )
+
+        await eventually(up, deadline)
 
     async def is_ready(self, url: str) -> bool:
         """Whether a service answers 200 on /readyz."""

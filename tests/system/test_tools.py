@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import aiohttp
@@ -111,16 +111,6 @@ class Customer:
         async with self._http.get(f"{self._stack.url}/v2/tools", headers=headers) as answer:
             assert answer.status == 200
             return {tool["name"]: tool for tool in (await answer.json())["tools"]}
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """A stack whose market stands still on its last bar, when everything of the sample has been published."""
-    running = RunningStack(tmp_path_factory.mktemp("nexus"), env={"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"})
-    try:
-        yield running.start()
-    finally:
-        running.stop()
 
 
 @pytest.fixture
