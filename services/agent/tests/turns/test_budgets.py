@@ -192,12 +192,19 @@ async def test_suggestions_are_refused_when_the_companys_budget_is_spent(nats_se
         assert model.asked == []
 
 
-async def test_a_reservation_that_is_no_longer_wanted_is_given_back(nats_server: NatsServer) -> None:
+async def test_a_reservation_that_is_no_longer_wanted_is_given_back(
+    nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with stage(nats_server.url) as scene:
         budgets = MemoryBudgets(RpcClient(scene.nats), scene.nats)
         asking = asyncio.create_task(budgets.reserve(Reservation("r", COMPANY, "v1", 9, 60.0, "main", 0), 10, None))
-        await asyncio.sleep(0)
-        asking.cancel()
+        granting = scene.budgets.reserve
+
+        def granted_too_late(*wanted: Any) -> Any:
+            asking.cancel()
+            return granting(*wanted)
+
+        monkeypatch.setattr(scene.budgets, "reserve", granted_too_late)
         with pytest.raises(asyncio.CancelledError):
             await asking
         await until(lambda: [(s.reservation_id, s.reserved, s.used) for s in scene.settled] == [("r", 9, 0)])
