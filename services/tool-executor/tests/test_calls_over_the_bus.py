@@ -180,6 +180,37 @@ async def test_wrong_arguments_are_told_field_by_field(nats_client: Client, valk
         assert [problem.field for problem in error.fields or []] == ["take_profit_price"]
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field", "es", "en"),
+    [
+        (
+            "calculate_risk_reward",
+            {**RISK, "take_profit_price": 90},
+            "take_profit_price",
+            "debe estar por encima de la entrada: por el stop es una posición larga",
+            "must be above the entry: the stop makes this a long",
+        ),
+        (
+            "create_paper_order",
+            {"symbol": "IBM", "side": "buy", "quantity": 1, "order_type": "limit"},
+            "limit_price",
+            "una orden limit lo necesita",
+            "a limit order needs it",
+        ),
+    ],
+)
+async def test_what_is_wrong_with_an_argument_is_said_in_the_callers_language(
+    nats_client: Client, valkey_server: ValkeyServer, tool: str, arguments: dict[str, Any], field: str, es: str, en: str
+):
+    async with running_executor(nats_client, valkey_server.url):
+        asker = Asker(nats_client)
+        for language, message in (("es", es), ("en", en)):
+            error = (await asker.call(tool, arguments, Someone(plan="pro", language=language))).result.error
+            assert error is not None
+            assert [(one.field, one.message) for one in error.fields or []] == [(field, message)]
+            assert f"{field}: {message}" in error.message
+
+
 async def test_secrets_in_the_arguments_are_not_in_the_fact(nats_client: Client, valkey_server: ValkeyServer):
     schema: dict[str, Any] = {
         "type": "object",

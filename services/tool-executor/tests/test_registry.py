@@ -117,7 +117,7 @@ async def test_a_calculator_refuses_what_makes_no_trade_by_field(registry: Regis
     wrong: Arguments = {"capital": 1, "entry_price": 5, "stop_loss_price": 5, "risk_percent": 0.1, "lot_size": 1}
     with pytest.raises(ToolRefused) as refused:
         await handler(wrong, CallContext("c", Caller("demo", "u", "user"), None, 5.0))
-    assert [field.field for field in refused.value.fields] == ["stop_loss_price"]
+    assert [problem.field for problem in refused.value.problems] == ["stop_loss_price"]
 
 
 async def test_fetch_page_is_offered_only_where_the_company_opened_its_site(registry: Registry):

@@ -3,13 +3,12 @@
 from collections.abc import Callable
 
 from contracts.errors import ErrorCode, ToolCode
-from contracts.events.tool import FieldError
 from contracts.ids import is_id
 from contracts.rpc import Caller as WireCaller
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
 from runtime.errors import NobodyServes, RpcError
 from runtime.rpc import RpcClient
-from tool_executor.domain.declaration import CallContext, Data, ServiceAway, ToolFailed, ToolRefused
+from tool_executor.domain.declaration import CallContext, Data, Problem, ServiceAway, ToolFailed, ToolRefused
 from tool_executor.domain.plans import Arguments, Caller
 
 _SPARE = 0.25
@@ -54,7 +53,7 @@ def _as_tool_error(error: RpcError) -> Exception:
     if error.reason is not None:
         return ToolFailed(error.reason, error.message)
     if error.code in _REFUSED:
-        return ToolRefused([FieldError(field="", message=error.message)])
+        return ToolRefused(Problem("", error.message))
     return ToolFailed(error.code.lower(), error.message)
 
 

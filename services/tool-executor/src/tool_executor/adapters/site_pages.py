@@ -3,10 +3,9 @@
 import asyncio
 import re
 
-from contracts.events.tool import FieldError
 from tool_executor.adapters.page_fetcher import Fetched, PageFetcher
 from tool_executor.adapters.page_text import ReadableText, readable_text
-from tool_executor.domain.declaration import ToolFailed, ToolRefused
+from tool_executor.domain.declaration import Problem, ToolFailed, ToolRefused
 from tool_executor.domain.plans import CompanyTools
 from tool_executor.domain.site_address import AddressRefused, Origin, site_of
 from tool_executor.domain.token_budget import cut
@@ -38,7 +37,7 @@ class SitePages:
             address = site.page(path)
         except AddressRefused as refused:
             if refused.reason == "bad_path":
-                raise ToolRefused([FieldError(field="path", message=str(refused))]) from refused
+                raise ToolRefused(Problem("path", refused.text)) from refused
             raise ToolFailed(refused.reason, refused.text) from refused
         fetched = await self._fetcher.fetch(site, address)
         readable = await asyncio.to_thread(_read, fetched) if len(fetched.body) > _AT_ONCE else _read(fetched)

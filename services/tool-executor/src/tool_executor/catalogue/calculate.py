@@ -2,10 +2,9 @@
 
 from decimal import Decimal
 
-from contracts.events.tool import FieldError
 from contracts.text import Text
 from tool_executor.catalogue.shapes import PRICE, SHARE, above_zero, gives, takes
-from tool_executor.domain.declaration import CallContext, Category, Data, Tool, ToolRefused
+from tool_executor.domain.declaration import CallContext, Category, Data, Problem, Tool, ToolRefused
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.sizing import SizingError, decimal_of, position_size, risk_reward
 
@@ -126,7 +125,7 @@ def tools() -> list[Tool]:
 
 
 def _refused(error: SizingError) -> ToolRefused:
-    return ToolRefused([FieldError(field=error.field, message=error.message)])
+    return ToolRefused(Problem(error.field, error.text))
 
 
 def _number(value: Decimal) -> int | float:

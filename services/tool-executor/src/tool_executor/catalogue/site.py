@@ -1,9 +1,8 @@
 """fetch_page: reads a page of the company's own site."""
 
-from contracts.events.tool import FieldError
 from contracts.text import Text
 from tool_executor.catalogue.shapes import TEXT, gives, takes
-from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, Tool, ToolFailed
+from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, Problem, Tool, ToolFailed
 from tool_executor.domain.plans import Arguments, CompanyTools
 from tool_executor.domain.site_address import AddressRefused, canonical_path
 from tool_executor.ports import Pages
@@ -14,12 +13,12 @@ def site_is_open(company: CompanyTools) -> bool:
     return company.fetch_page_enabled and bool(company.allowed_domains)
 
 
-def path_problems(arguments: Arguments) -> list[FieldError]:
+def path_problems(arguments: Arguments) -> list[Problem]:
     """Whether the path is one at all; whether the company allows it is another question."""
     try:
         canonical_path(arguments["path"])
     except AddressRefused as refused:
-        return [FieldError(field="path", message=str(refused))]
+        return [Problem("path", refused.text)]
     return []
 
 

@@ -4,7 +4,6 @@ same id is how an interrupted call is looked up; and nothing is placed before th
 
 from collections.abc import Mapping, Sequence
 
-from contracts.events.tool import FieldError
 from contracts.text import Text
 from tool_executor.catalogue.portfolio import SIDES
 from tool_executor.catalogue.shapes import (
@@ -18,7 +17,7 @@ from tool_executor.catalogue.shapes import (
     takes,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import Category, OverTheBus, Tool
+from tool_executor.domain.declaration import Category, OverTheBus, Problem, Tool
 from tool_executor.domain.plans import Arguments
 
 PRICES_OF: Mapping[str, frozenset[str]] = {
@@ -30,16 +29,17 @@ PRICES_OF: Mapping[str, frozenset[str]] = {
 """The prices that each type of order needs; any other is refused, for somebody meant something by it."""
 
 
-def price_problems(arguments: Arguments) -> Sequence[FieldError]:
+def price_problems(arguments: Arguments) -> Sequence[Problem]:
     """Prices that are missing, or that the order would ignore."""
     kind = arguments["order_type"]
-    problems: list[FieldError] = []
+    problems: list[Problem] = []
     for name in ("limit_price", "stop_price"):
         needed, given = name in PRICES_OF[kind], name in arguments
         if needed and not given:
-            problems.append(FieldError(field=name, message=f"a {kind} order needs it"))
+            problems.append(Problem(name, Text(es=f"una orden {kind} lo necesita", en=f"a {kind} order needs it")))
         elif given and not needed:
-            problems.append(FieldError(field=name, message=f"a {kind} order has none: leave it out"))
+            text = Text(es=f"una orden {kind} no lo tiene: quítalo", en=f"a {kind} order has none: leave it out")
+            problems.append(Problem(name, text))
     return problems
 
 

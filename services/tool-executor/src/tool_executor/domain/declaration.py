@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from contracts.events.tool import FieldError
 from contracts.text import Text
 from tool_executor.domain.plans import Arguments, Caller, CompanyTools
 
@@ -64,7 +63,16 @@ class OverTheBus:
     subject: str | None = None
 
 
-Validator = Callable[[Arguments], Sequence[FieldError]]
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with an argument; `field` empty: with all of them. A plain string is what somebody else has said
+    (a schema, another service) and stays as it is."""
+
+    field: str
+    message: Text | str
+
+
+Validator = Callable[[Arguments], Sequence[Problem]]
 PostProcessor = Callable[[Data, Arguments], Data]
 Normaliser = Callable[[Arguments], Arguments]
 CompanyRule = Callable[[CompanyTools], bool]
@@ -139,9 +147,9 @@ class ToolFailed(Exception):  # noqa: N818 - named after what happened, like the
 class ToolRefused(Exception):  # noqa: N818
     """A handler found its arguments wrong after all: VALIDATION_ERROR with these fields."""
 
-    def __init__(self, fields: Sequence[FieldError]) -> None:
-        super().__init__("; ".join(f"{field.field}: {field.message}" for field in fields))
-        self.fields = tuple(fields)
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__("; ".join(f"{problem.field}: {problem.message}" for problem in problems))
+        self.problems = problems
 
 
 class ServiceAway(Exception):  # noqa: N818

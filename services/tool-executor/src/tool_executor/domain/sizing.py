@@ -5,11 +5,16 @@ Source of the formulas: Van K. Tharp, "Trade Your Way to Financial Freedom" (199
 capital at risk / risk per unit; break-even win rate = risk / (risk + reward).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
 from typing import Literal
 
+from contracts.text import Text
+
 Side = Literal["long", "short"]
+_SIDES: Mapping[Side, Text] = {"long": Text(es="larga", en="long"), "short": Text(es="corta", en="short")}
+_ABOVE, _BELOW = Text(es="por encima", en="above"), Text(es="por debajo", en="below")
 _EXACT = Context(prec=50)
 _RATE = Decimal("0.000001")
 
@@ -17,10 +22,10 @@ _RATE = Decimal("0.000001")
 class SizingError(ValueError):
     """These figures make no trade. `field` names the argument to change."""
 
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, field: str, *, es: str, en: str) -> None:
+        super().__init__(en)
         self.field = field
-        self.message = message
+        self.text = Text(es=es, en=en)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,9 @@ def position_size(
     """
     _positive(capital=capital, entry_price=entry, stop_loss_price=stop, risk_percent=risk, lot_size=lot)
     if risk > 1:
-        raise SizingError("risk_percent", "must be at most 1: 0.02 means 2 %")
+        raise SizingError(
+            "risk_percent", es="debe ser 1 como mucho: 0.02 es el 2 %", en="must be at most 1: 0.02 means 2 %"
+        )
     found = _side(entry, stop, side)
     per_unit = entry - stop if found == "long" else stop - entry
     risk_amount = _EXACT.multiply(capital, risk)
@@ -95,8 +102,12 @@ def risk_reward(entry: Decimal, stop: Decimal, target: Decimal) -> RiskReward:
     side = _side(entry, stop, None)
     risk, reward = (entry - stop, target - entry) if side == "long" else (stop - entry, entry - target)
     if reward <= 0:
-        where = "above" if side == "long" else "below"
-        raise SizingError("take_profit_price", f"must be {where} the entry: the stop makes this a {side}")
+        where = _ABOVE if side == "long" else _BELOW
+        raise SizingError(
+            "take_profit_price",
+            es=f"debe estar {where.es} de la entrada: por el stop es una posición {_SIDES[side].es}",
+            en=f"must be {where.en} the entry: the stop makes this a {_SIDES[side].en}",
+        )
     return RiskReward(
         side=side,
         risk=risk,
@@ -108,11 +119,19 @@ def risk_reward(entry: Decimal, stop: Decimal, target: Decimal) -> RiskReward:
 
 def _side(entry: Decimal, stop: Decimal, wanted: Side | None) -> Side:
     if stop == entry:
-        raise SizingError("stop_loss_price", "must differ from the entry: without a distance there is no risk to size")
+        raise SizingError(
+            "stop_loss_price",
+            es="debe ser distinto de la entrada: sin distancia no hay riesgo que medir",
+            en="must differ from the entry: without a distance there is no risk to size",
+        )
     found: Side = "long" if stop < entry else "short"
     if wanted is not None and wanted != found:
-        where = "below" if wanted == "long" else "above"
-        raise SizingError("stop_loss_price", f"must be {where} the entry for a {wanted}")
+        where = _BELOW if wanted == "long" else _ABOVE
+        raise SizingError(
+            "stop_loss_price",
+            es=f"debe estar {where.es} de la entrada en una posición {_SIDES[wanted].es}",
+            en=f"must be {where.en} the entry for a {_SIDES[wanted].en}",
+        )
     return found
 
 
@@ -124,4 +143,4 @@ def _whole_lots(quantity: Decimal, lot: Decimal) -> Decimal:
 def _positive(**figures: Decimal) -> None:
     for field, figure in figures.items():
         if not figure.is_finite() or figure <= 0:
-            raise SizingError(field, "must be above 0")
+            raise SizingError(field, es="debe ser mayor que 0", en="must be above 0")

@@ -67,6 +67,11 @@ UNKNOWN_OUTCOME = Text(
 )
 
 
+def spoken(message: Text | str, language: str) -> str:
+    """The text in that language; a plain string is one already."""
+    return message.said_in(language) if isinstance(message, Text) else message
+
+
 def upgrade_message(tool: str, has: Plan, needs: Plan, language: str) -> str:
     """Why the plan does not suffice, for the step from `has` to `needs`, in the caller's language."""
     return _STEPS.get((has, needs), _OTHER).said_in(language).format(tool=tool)

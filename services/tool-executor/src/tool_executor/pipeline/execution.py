@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from contracts.errors import ToolCode
-from contracts.text import Text
 from tool_executor.domain import texts
 from tool_executor.domain.declaration import (
     CallContext,
@@ -71,10 +70,10 @@ class Run:
         except TimeoutError:
             return call.failure(ToolCode.TIMEOUT, late)
         except ToolRefused as refused:
-            return invalid(call, refused.fields)
+            return invalid(call, refused.problems)
         except ToolFailed as failed:
-            said = failed.message.said_in(language) if isinstance(failed.message, Text) else failed.message
-            return call.failure(ToolCode.EXECUTION_ERROR, said, reason=failed.reason)
+            message = texts.spoken(failed.message, language)
+            return call.failure(ToolCode.EXECUTION_ERROR, message, reason=failed.reason)
         except ServiceAway:
             return call.failure(ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(language), reason="service")
         except Exception as fault:  # whatever a handler raises is the call's failure, not ours

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contracts.errors import ToolCode
 from contracts.events.tool import FieldError, ToolResult
 from tool_executor.domain import texts
+from tool_executor.domain.declaration import Problem
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.pipeline.call import Outcome, Postponed, Progress, Rest
 
@@ -47,8 +48,10 @@ class CheckOutput:
         return call.success(process(outcome.data, call.given)), ()
 
 
-def invalid(call: Progress, problems: Sequence[FieldError]) -> ToolResult:
+def invalid(call: Progress, problems: Sequence[FieldError | Problem]) -> ToolResult:
     """VALIDATION_ERROR with its fields."""
-    said = "; ".join(f"{problem.field or 'arguments'}: {problem.message}" for problem in problems)
-    message = texts.INVALID.said_in(call.caller.language).format(tool=call.tool, problems=said)
-    return call.failure(ToolCode.VALIDATION_ERROR, message[:1000], fields=problems)
+    language = call.caller.language
+    fields = [FieldError(field=one.field, message=texts.spoken(one.message, language)) for one in problems]
+    said = "; ".join(f"{field.field or 'arguments'}: {field.message}" for field in fields)
+    message = texts.INVALID.said_in(language).format(tool=call.tool, problems=said)
+    return call.failure(ToolCode.VALIDATION_ERROR, message[:1000], fields=fields)
