@@ -38,6 +38,7 @@ from contracts.rpc import (
 )
 from contracts.streams import FACTS, STREAMS, TOOLS, TURNS, WEBHOOKS
 from memory.testing import Servers, Writer, replica, serve_deletions
+from runtime.clock import FakeClock
 from runtime.connection import subscribe
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
@@ -134,6 +135,15 @@ async def fill(servers: Servers, one: Any, writer: Writer) -> int:
     return last
 
 
+async def called(client: Client, conversation: str | None, word: str) -> None:
+    """The outcome of a call of the user."""
+    result = ToolResult(success=True, data={"x": word}, metadata=ToolMetadata(execution_time=1))
+    call = ToolCallCompleted(call_id=uuid7(), tool="t", arguments={}, result=result, conversation_id=conversation)
+    event = CloudEvent(source="/t", type="tools.call.completed.v1", data=call)
+    subject = fact("tools.call.completed.v1", "acme", ANA.user_id)
+    await Publisher(client).append(subject, event, stream=FACTS.name, msg_id=call.call_id)
+
+
 async def test_a_deleted_user_is_in_no_store_and_no_stream_and_others_stay(servers: Servers) -> None:
     async with replica(servers, forgetting_sweep=0.1) as one, replica(servers, forgetting_sweep=0.1) as two:
         # Nobody is there: what is to be told waits.
@@ -194,6 +204,45 @@ async def test_who_comes_back_after_a_deletion_begins_anew_and_keeps_what_is_new
         assert view.message_count == 1
         request = HistoryRequest(company_id="acme", conversation_id=writer.conversation, up_to_seq=seq)
         assert [message.text for message in (await one.rpc.call(HISTORY, request)).messages] == ["a new start"]
+
+
+@pytest.mark.parametrize("back", [False, True])
+async def test_a_call_that_ends_after_its_user_was_deleted_leaves_nothing(servers: Servers, back: bool) -> None:
+    clock = FakeClock()
+    async with replica(servers, forgetting_sweep=0.1, clock=clock) as one:
+        await serve_deletions(one.client)
+        old, new = Writer(one.client), Writer(one.client)
+        await old.visitor(SECRET, user=ANA.user_id)
+        assert (await one.rpc.call(USER_FORGET, ANA, deadline=20)).conversations == 1
+        await clock.advance(6)
+
+        async def swept() -> bool:
+            return "mongo erasures" not in places_of(await everything(servers, one.client), ANA.user_id)
+
+        await eventually(swept, deadline=15)
+        await called(one.client, old.conversation, SECRET)
+        if back:
+            await new.visitor("a new start", user=ANA.user_id)
+            await called(one.client, new.conversation, "a new call")
+        else:
+            await called(one.client, None, SECRET)
+        late = {"mongo executions", "stream FACTS"}
+
+        async def recorded() -> bool:
+            found = await everything(servers, one.client)
+            return places_of(found, SECRET) == late and (not back or places_of(found, "a new call") == late)
+
+        await eventually(recorded, deadline=15)
+        await clock.advance(75)
+
+        async def gone() -> bool:
+            found = await everything(servers, one.client)
+            assert places_of(found, SECRET, old.conversation) == set()
+            return back or places_of(found, ANA.user_id) == set()
+
+        await eventually(gone, deadline=15)
+        if back:
+            assert places_of(await everything(servers, one.client), "a new call") == late
 
 
 async def test_deleting_the_same_user_many_times_at_once_does_no_harm(servers: Servers) -> None:

@@ -338,12 +338,20 @@ class StoreEraser(Protocol):
         """Deletes what was stored while the user was deleted; what is newer than `up_to` stays."""
         ...
 
+    async def erase_calls(self, job: Erasure, *, own: bool) -> None:
+        """Deletes the tool calls of the conversations; if `own`, all of the user's."""
+        ...
+
 
 class BusEraser(Protocol):
     """Takes users out of the streams."""
 
     async def erase(self, company: str, user: str, conversations: Sequence[str]) -> None:
         """Deletes everything of the user; raises BusUnavailable."""
+        ...
+
+    async def erase_told(self, company: str, user: str, conversations: Sequence[str]) -> None:
+        """Deletes what was told of the conversations in the user's name; raises BusUnavailable."""
         ...
 
 

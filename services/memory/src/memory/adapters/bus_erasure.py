@@ -51,6 +51,14 @@ class StreamErasure:
         except (NatsError, TimeoutError, RuntimeFault) as error:
             raise BusUnavailable(f"a user could not be taken out of the streams: {error!r}"[:300]) from error
 
+    async def erase_told(self, company: str, user: str, conversations: Sequence[str]) -> None:
+        names = frozenset(conversations)
+        try:
+            for event_type in _fact_types():
+                await self._sift(FACTS.name, fact(event_type, company, user), company, names)
+        except (NatsError, TimeoutError, RuntimeFault) as error:
+            raise BusUnavailable(f"a user could not be taken out of the streams: {error!r}"[:300]) from error
+
     async def _sift(self, stream: str, subject: str, company: str, conversations: Collection[str]) -> None:
         """Deletes those messages whose data name one of the conversations."""
         reader = DirectReader(self._client, stream)

@@ -79,6 +79,10 @@ class MongoErasure:
                 await self._learned_late(job)
             await self._executions(job, {"at": {"$lte": job.at.astimezone(UTC).isoformat()}})
 
+    async def erase_calls(self, job: Erasure, *, own: bool) -> None:
+        async with speaking("delete a user's calls"):
+            await self._executions(job, {}, own=own)
+
     async def _learned_late(self, job: Erasure) -> None:
         """What was learned of the deleted conversations while they were deleted; what the user wrote down stays."""
         rows = self._database["memories"]
@@ -90,11 +94,12 @@ class MongoErasure:
         prefix = f"{conversation_key(job.company, conversation)}/"
         await self._database["ratings"].delete_many({"_id": {"$gt": prefix, "$lt": f"{prefix}{END}"}})
 
-    async def _executions(self, job: Erasure, further: Document) -> None:
-        """The user's calls, and those that nobody's name was on in the user's conversations."""
+    async def _executions(self, job: Erasure, further: Document, *, own: bool = True) -> None:
+        """The user's `own` calls, and those of the conversations, whosever name is on them."""
         rows = self._database["executions"]
-        mine = {"_id": {"$gt": f"{job.company}/{job.user}/", "$lt": f"{job.company}/{job.user}/{END}"}}
-        await rows.delete_many(mine | further)
+        if own:
+            mine = {"_id": {"$gt": f"{job.company}/{job.user}/", "$lt": f"{job.company}/{job.user}/{END}"}}
+            await rows.delete_many(mine | further)
         for names in _slices(job.conversations):
             theirs = {
                 "conversationId": {"$in": names},
