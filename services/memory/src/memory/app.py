@@ -3,7 +3,7 @@
 import functools
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 from uuid import uuid4
 
 from redis.asyncio import Redis
@@ -73,6 +73,8 @@ from runtime.pulling import PullWorker
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
 
+PartT = TypeVar("PartT")
+
 BOUNDS_EVERY = 2.0
 """Seconds between looks at the stream's beginning and incarnation."""
 
@@ -125,11 +127,11 @@ class Memory:
         self._spending = Budgets(RedisBudgets(self._budgets), time.time)
         personal_handlers.consume(service, self._usages, self._spending)
         self._insights: Insights | None = None
-        insight_handlers.consume(service, self._counting)
+        insight_handlers.consume(service, lambda: _built(self._insights))
         self._learner: Learner | None = None
-        personal_handlers.learn(service, self._learning)
+        personal_handlers.learn(service, lambda: _built(self._learner))
         self._activity: Activity | None = None
-        context_handlers.consume(service, self._active)
+        context_handlers.consume(service, lambda: _built(self._activity))
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
         service.add_check("mongodb", lambda: mongo.ping(self._mongo))
         service.on_start(self.build)
@@ -280,21 +282,6 @@ class Memory:
         await look()
         await self._keep_on(feed, WebhookChanges(service.nats, table), Sweep("webhooks", WEBHOOKS_EVERY, look))
 
-    def _learning(self) -> Learner:
-        if self._learner is None:
-            raise NotReady("memory is not built yet")
-        return self._learner
-
-    def _counting(self) -> Insights:
-        if self._insights is None:
-            raise NotReady("memory is not built yet")
-        return self._insights
-
-    def _active(self) -> Activity:
-        if self._activity is None:
-            raise NotReady("memory is not built yet")
-        return self._activity
-
     async def _prepare_store(self) -> str:
         """The database with its indexes; returns the database's name for itself."""
         try:
@@ -307,6 +294,12 @@ class Memory:
         for part in parts:
             await part.start()
             self._service.on_stop(part.stop)
+
+
+def _built(part: PartT | None) -> PartT:
+    if part is None:
+        raise NotReady("memory is not built yet")
+    return part
 
 
 def _nothing_of(work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[None]]:

@@ -19,15 +19,13 @@ from contracts.context_rpc import (
 from contracts.envelope import CloudEvent
 from contracts.events.market import ActionDecided
 from contracts.memory_rpc import UserRef
-from contracts.streams import FACTS
 from memory.application.activity import Activity
 from memory.application.contexts import Contexts
 from memory.application.talk import Talks
 from memory.context_ports import ShortTermStore
 from memory.domain.short_term import Happening
-from memory.handlers import answering, fact_owner
+from memory.handlers import answering, fact_owner, facts
 from runtime.clock import Clock
-from runtime.consuming import current_delivery
 from runtime.outcomes import Ack, DeadLetter
 from runtime.service import Service
 
@@ -38,11 +36,9 @@ def consume(service: Service, activity: Callable[[], Activity]) -> None:
     """The facts that end what waits for a user's yes. `activity` is there once the service is connected."""
 
     # Tried for as long as Redis is away; after an hour nothing is left to do.
-    @service.subscriber(
-        f"{ACTION_DECIDED}.>", stream=FACTS.name, durable="memory-actions", max_deliver=-1, title=ACTION_DECIDED
-    )
+    @facts(service, ACTION_DECIDED, "memory-actions")
     async def decided(event: CloudEvent[ActionDecided]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        owner = fact_owner(current_delivery().subject, ACTION_DECIDED)
+        owner = fact_owner(ACTION_DECIDED)
         if owner is None or owner[1] is None:
             return DeadLetter("the subject names no company and user")
         await activity().decided(owner[0], owner[1], event.data.action.id, event.time)

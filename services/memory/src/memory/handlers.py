@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import orjson
 
@@ -103,22 +103,29 @@ def consume(service: Service, executions: ExecutionStore) -> None:
     """The facts that memory takes in one by one; the conversations' own come in batches (adapters/chat_consumer)."""
 
     # Tried for as long as the store is away; what fits no contract is dead-lettered at once.
-    @service.subscriber(
-        f"{CALL_COMPLETED}.>", stream=FACTS.name, durable="memory-executions", max_deliver=-1, title=CALL_COMPLETED
-    )
+    @facts(service, CALL_COMPLETED, "memory-executions")
     async def record(event: CloudEvent[ToolCallCompleted]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        owner = fact_owner(current_delivery().subject, CALL_COMPLETED)
+        owner = fact_owner(CALL_COMPLETED)
         if owner is None:
             return DeadLetter("the subject names no company and user")
-        # Whose call it was is in the subject: publishers have permission for subjects, not for what they write.
         call = event.data.model_copy(update={"company_id": owner[0], "user_id": owner[1]})
         await executions.add(owner[0], event.id, event.time, call)
         return Ack()
 
 
-def fact_owner(subject: str, event_type: str) -> tuple[str, str | None] | None:
-    """Company and user (None: nobody's) of a FACTS subject; None when it does not name them."""
-    parts = subject.removeprefix(f"{event_type}.").split(".")
+def facts(
+    service: Service, event_type: str, durable: str, *, title: str | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator: the function takes in FACTS of one type, one by one, tried for as long as what it needs is away."""
+    return service.subscriber(
+        f"{event_type}.>", stream=FACTS.name, durable=durable, max_deliver=-1, title=title or event_type
+    )
+
+
+def fact_owner(event_type: str) -> tuple[str, str | None] | None:
+    """Company and user (None: nobody's) of the FACT that is being taken in; None when its subject does not name them.
+    Whose it is is in the subject: publishers have permission for subjects, not for what they write."""
+    parts = current_delivery().subject.removeprefix(f"{event_type}.").split(".")
     if len(parts) != 2 or not is_company(parts[0]):
         return None
     return parts[0], None if parts[1] == NOBODY else parts[1]

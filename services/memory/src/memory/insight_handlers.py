@@ -5,11 +5,9 @@ from collections.abc import Callable
 from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
 from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
-from contracts.streams import FACTS
 from memory.application.insights import Insights
 from memory.domain.rating import Rating
-from memory.handlers import answering, fact_owner
-from runtime.consuming import current_delivery
+from memory.handlers import answering, fact_owner, facts
 from runtime.outcomes import Ack, DeadLetter
 from runtime.service import Service
 
@@ -19,11 +17,9 @@ FEEDBACK_GIVEN = "feedback.given.v1"
 def consume(service: Service, insights: Callable[[], Insights]) -> None:
     """The facts that are counted. `insights` is there once the service is connected."""
 
-    @service.subscriber(
-        f"{FEEDBACK_GIVEN}.>", stream=FACTS.name, durable="memory-ratings", max_deliver=-1, title=FEEDBACK_GIVEN
-    )
+    @facts(service, FEEDBACK_GIVEN, "memory-ratings")
     async def rated(event: CloudEvent[FeedbackGiven]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        owner = fact_owner(current_delivery().subject, FEEDBACK_GIVEN)
+        owner = fact_owner(FEEDBACK_GIVEN)
         if owner is None:
             return DeadLetter("the subject names no company and user")
         data = event.data

@@ -26,7 +26,7 @@ from contracts.memory_rpc import (
     UserForgotten,
     UserRef,
 )
-from contracts.streams import CHAT, FACTS
+from contracts.streams import CHAT
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from memory.application.budgets import Budgets
 from memory.application.exporting import Exports
@@ -34,7 +34,7 @@ from memory.application.forgetting import Forgetting
 from memory.application.learning import Learner
 from memory.application.memories import Memories
 from memory.application.usage import Usages
-from memory.handlers import CALL_COMPLETED, answering, fact_owner
+from memory.handlers import CALL_COMPLETED, answering, fact_owner, facts
 from memory.ports import Spent
 from runtime.consuming import current_delivery
 from runtime.outcomes import Ack, DeadLetter
@@ -68,15 +68,9 @@ def learn(service: Service, learner: Callable[[], Learner]) -> None:
         )
         return Ack()
 
-    @service.subscriber(
-        f"{CALL_COMPLETED}.>",
-        stream=FACTS.name,
-        durable="memory-watchlists",
-        max_deliver=-1,
-        title=f"{CALL_COMPLETED} (watchlists)",
-    )
+    @facts(service, CALL_COMPLETED, "memory-watchlists", title=f"{CALL_COMPLETED} (watchlists)")
     async def watched(event: CloudEvent[ToolCallCompleted]) -> Ack:  # pyright: ignore[reportUnusedFunction]
-        owner = fact_owner(current_delivery().subject, CALL_COMPLETED)
+        owner = fact_owner(CALL_COMPLETED)
         call = event.data
         symbol = call.arguments.get("symbol")
         if owner is not None and owner[1] and call.tool == ADD_TO_WATCHLIST and call.result.success:
@@ -102,11 +96,9 @@ def serve(service: Service, memories: Memories, exports: Exports, forgetting: Fo
 def consume(service: Service, usages: Usages, budgets: Budgets) -> None:
     """The facts that are counted, and settle what was reserved for them."""
 
-    @service.subscriber(
-        f"{USAGE_RECORDED}.>", stream=FACTS.name, durable="memory-usage", max_deliver=-1, title=USAGE_RECORDED
-    )
+    @facts(service, USAGE_RECORDED, "memory-usage")
     async def count(event: CloudEvent[UsageRecorded]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        owner = fact_owner(current_delivery().subject, USAGE_RECORDED)
+        owner = fact_owner(USAGE_RECORDED)
         if owner is None:
             return DeadLetter("the subject names no company and user")
         data = event.data
