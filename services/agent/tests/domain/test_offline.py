@@ -50,6 +50,14 @@ def answered(text: str, tool: str, arguments: dict[str, Any], result: dict[str, 
         ("How much is Premium?", [("fetch_page", {"path": "/pricing"})]),
         ("¿Cuánto cuesta el plan Pro?", [("fetch_page", {"path": "/pricing"})]),
         ("¿Cómo cancelo mi cuenta?", [("fetch_page", {"path": "/help"})]),
+        ("How do I change my plan?", [("fetch_page", {"path": "/help"})]),
+        ("¿Cómo cambio de plan?", [("fetch_page", {"path": "/help"})]),
+        ("How do I cancel my Pro plan?", [("fetch_page", {"path": "/help"})]),
+        ("¿Es trading real?", [("fetch_page", {"path": "/help"})]),
+        ("¿Cómo empiezo?", [("fetch_page", {"path": "/guide"})]),
+        ("What order types do you support?", [("fetch_page", {"path": "/guide"})]),
+        ("¿Cómo funcionan las alertas?", [("fetch_page", {"path": "/guide"})]),
+        ("Do I need a credit card?", [("fetch_page", {"path": "/pricing"})]),
         ("what is AAPL trading at?", [("get_price", {"symbol": "AAPL"})]),
         ("¿A cuánto cotiza Apple?", [("get_price", {"symbol": "AAPL"})]),
         ("precio de btc", [("get_price", {"symbol": "BTC/USD"})]),
@@ -70,6 +78,15 @@ def answered(text: str, tool: str, arguments: dict[str, Any], result: dict[str, 
                 (
                     "calculate_position_size",
                     {"capital": 10_000.0, "entry_price": 150.0, "stop_loss_price": 145.0, "risk_percent": 0.015},
+                )
+            ],
+        ),
+        (
+            "¿cuántas acciones compro con capital 10000 entrada 50 stop 45 riesgo 1%?",
+            [
+                (
+                    "calculate_position_size",
+                    {"capital": 10_000.0, "entry_price": 50.0, "stop_loss_price": 45.0, "risk_percent": 0.01},
                 )
             ],
         ),
@@ -102,6 +119,7 @@ def test_it_calls_the_tool_that_serves_the_question(text: str, calls: list[tuple
         ("why is the sky blue?", "I do not know"),
         ("¿por qué el cielo es azul?", "No lo sé"),
         ("position size with capital 1000 and entry 10", "I still need: the stop, the risk in %"),
+        ("How many shares can I buy with a capital of 10000, stop 45, risk 1%?", "I still need: the entry price"),
     ],
 )
 def test_it_answers_without_a_tool(text: str, part: str) -> None:
@@ -191,6 +209,7 @@ def test_numbers_are_read_as_people_write_them(text: str, value: float) -> None:
 
 def test_common_words_are_no_symbols() -> None:
     assert symbols_in("HOW IS IT") == []
+    assert symbols_in("¿Cómo está el MACD?") == []
     assert symbols_in("BRK.B and $NVDA and eth") == ["ETH/USD", "BRK.B", "NVDA"]
 
 

@@ -29,6 +29,7 @@ TOOLS = [
     "search_memory",
     "fetch_page",
     "get_ml_signals",
+    "market_snapshot",
 ]
 
 
@@ -58,6 +59,10 @@ WISHES: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ("did we talk about dividends?", ("search_memory", {"query": "dividends"})),
     ("news about AAPL", ("get_news", {"symbol": "AAPL"})),
     ("RSI of AAPL", ("get_indicators", {"symbol": "AAPL", "indicators": ["RSI"]})),
+    ("MACD de AAPL", ("get_indicators", {"symbol": "AAPL", "indicators": ["MACD"]})),
+    ("explain MACD", ("explain_concept", {"concept": "macd"})),
+    ("Compare IBM and MSFT", ("market_snapshot", {"tickers": ["IBM", "MSFT"]})),
+    ("¿cómo le fue a IBM el último año?", ("market_snapshot", {"tickers": ["IBM"]})),
     ("¿qué es el drawdown?", ("explain_concept", {"concept": "drawdown"})),
     ("gráfico de IBM", ("get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 60})),
 ]
@@ -66,6 +71,21 @@ WISHES: list[tuple[str, tuple[str, dict[str, Any]]]] = [
 @pytest.mark.parametrize(("text", "call"), WISHES)
 def test_it_calls_the_tool_that_serves_the_wish(text: str, call: tuple[str, dict[str, Any]]) -> None:
     assert wish_in(text, TOOLS).calls == (call,)
+
+
+def test_a_comparison_tells_each_tickers_returns_and_what_is_not_known() -> None:
+    body: dict[str, Any] = {
+        "tickers": {"IBM": {"returns": {"1m": 0.0123, "1y": -0.05, "ytd": None}}, "MSFT": {"returns": {}}},
+        "errors": [{"error": "…", "ticker": "TSLA", "reason": "not_in_sample"}],
+        "source": "sample",
+        "as_of": "2012-10-26",
+    }
+    said = copilot_answer("market_snapshot", body, "en")
+    assert said is not None
+    assert said.splitlines()[:4] == [
+        "Returns:", "- IBM: 1 month +1.2%, 1 year -5.0%", "- MSFT: –", "- There are no data for TSLA."
+    ]  # fmt: skip
+    assert "2012-10-26 (source: sample)" in said
 
 
 @pytest.mark.parametrize("text", ["should I buy AAPL?", "¿debería vender IBM?", "how do I cancel my account?", "buy"])

@@ -144,6 +144,26 @@ def _indicators(body: Fields, language: Language) -> str:
     return f"{body['symbol']} ({body['timeframe']}): {'; '.join(parts)}. {_source(body, language)}"
 
 
+def _moves(body: Fields, language: Language) -> str:
+    names: dict[str, dict[Language, str]] = {
+        "1w": {"es": "1 semana", "en": "1 week"},
+        "1m": {"es": "1 mes", "en": "1 month"},
+        "3m": {"es": "3 meses", "en": "3 months"},
+        "1y": {"es": "1 año", "en": "1 year"},
+    }
+    lines: list[str] = []
+    for symbol, one in cast("dict[str, Fields]", body.get("tickers") or {}).items():
+        returns = cast("Fields", one.get("returns") or {})
+        moved = [
+            f"{said[language]} {returns[name]:+.1%}" for name, said in names.items() if returns.get(name) is not None
+        ]
+        lines.append(f"- {symbol}: {', '.join(moved) or '–'}")
+    unknown = ", ".join(str(one["ticker"]) for one in _list(body, "errors"))
+    if unknown:
+        lines.append({"es": f"- No hay datos de {unknown}.", "en": f"- There are no data for {unknown}."}[language])
+    return "\n".join([{"es": "Rendimientos:", "en": "Returns:"}[language], *lines, _source(body, language)])
+
+
 def _bars(body: Fields, language: Language) -> str:
     bars = cast("list[Fields]", body.get("bars") or [])
     if not bars:
@@ -216,6 +236,7 @@ _SAY: dict[str, Callable[[Fields, Language], str]] = {
     "get_fundamentals": _figures,
     "get_indicators": _indicators,
     "get_ohlcv": _bars,
+    "market_snapshot": _moves,
     "get_ml_signals": _signals,
     "explain_concept": _concept,
 }

@@ -54,10 +54,14 @@ _FIGURES = re.compile(
 )
 _INDICATOR = re.compile(r"\b(rsi|macd|bb|bollinger|sma|ema|atr|vwap|obv|adx)\b")
 _CHART = re.compile(r"\b(chart|graph|candles|history of|grafico|grafica|velas|evolucion)\b")
+_MOVES = re.compile(
+    r"\b(compar\w+|versus|vs|perform\w*|how (?:did|has)|returns?|drawdown|rendimiento|rentabilidad|"
+    r"como (?:le )?(?:fue|va|ha ido)|last (?:week|month|quarter|year)|(?:ultim[oa]|pasad[oa]) (?:semana|mes|ano))\b"
+)
 _SIGNALS = re.compile(r"\b(prediction|predict|forecast|ml|signals?|prediccion|pronostico|senales?)\b")
 _EXPLAIN = re.compile(
-    r"^\W*(?:what (?:is|are|does)|explain(?: to me)?|define|tell me about|que (?:es|son|significa)|explica(?:me)?|"
-    r"define(?:me)?)(?: (?:an?|the|un|una|el|la|los|las))? (?P<what>[\w /-]{2,60}?)(?: mean| work)?\W*$"
+    r"^\W*(?:what (?:is|are|does)|what\W?s|explain(?: to me)?|define|tell me about|que (?:es|son|significa)|"
+    r"explica(?:me)?|define(?:me)?)(?: (?:an?|the|un|una|el|la|los|las))? (?P<what>[\w /-]{2,60}?)(?: mean| work)?\W*$"
 )
 _NAMES = {"bollinger": "BB"}
 _INDICATORS = ("RSI", "MACD", "BB", "SMA", "EMA", "ATR", "VWAP", "OBV", "ADX")
@@ -161,6 +165,8 @@ def _research(said: str, symbols: list[str]) -> _Found:
         return (("get_indicators", {"symbol": symbol, "indicators": wanted}),), ()
     if _SIGNALS.search(said):
         return (("get_ml_signals", {"symbol": symbol}),), ()
+    if _MOVES.search(said):
+        return (("market_snapshot", {"tickers": symbols}),), ()
     if _CHART.search(said):
         return (("get_ohlcv", {"symbol": symbol, "timeframe": "1d", "limit": 60}),), ()
     return None
@@ -179,7 +185,9 @@ _CONCEPT = re.compile(
     r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|spread|support|resistance|soporte|resistencia|risk|riesgo|"
     r"momentum|trend|tendencia|moving average|media movil|compound|interes|swing|scalping|day trading|position|"
     r"posicion|orden|short|corto|option\w*|opcion\w*|bono?s?|bonds?|inflation|inflacion|sharpe|correlation|correlacion|"
-    r"overbought|oversold|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura)\b"
+    r"overbought|oversold|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura|leverage|apalancamiento|bull(?:ish)?|bear(?:ish)?|"
+    r"alcista|bajista|candle\w*|velas?|slippage|deslizamiento|futures?|futuros?|ipo|take profit|breakout|ruptura|gaps?|"
+    r"fibonacci|ichimoku|yield|splits?|fomo|staking|stablecoins?|defi|arbitrage|arbitraje|backtest\w*|overfitting)\b"
 )
 _FINDERS: tuple[Callable[[str, list[str]], _Found], ...] = (
     _alerts,

@@ -60,23 +60,38 @@ _ABILITIES = re.compile(
 _GREETING = re.compile(r"^\W*(hi|hello|hey|good (morning|afternoon|evening)|hola|buenas?|buenos dias|que tal)\b")
 _THANKS = re.compile(r"^\W*(thanks?|thank you|thx|gracias|muchas gracias|perfecto|ok)\b")
 _PAGES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    # What is about a plan and yet not about its price, first.
+    (
+        "/help",
+        re.compile(r"\b(cancel\w*|(change|switch|cambi\w+)( \w+){0,2} plan|real trading|trading real)\b"),
+    ),
+    (
+        "/guide",
+        re.compile(
+            r"\b(order types?|types? of orders?|orders? (last|expire)|alerts? work|paper orders?|tipos de ordenes|"
+            r"(duran|caducan|expiran) las ordenes|ordenes (duran|caducan|expiran|simuladas)|funcionan las alertas)\b"
+        ),
+    ),
     (
         "/pricing",
         re.compile(
             r"\b(plans?|planes|pricing|subscription|suscripcion|premium|free trial|trial|cost|costs|cuesta\w*|tarifas?|"
-            r"prueba|mensual|monthly|refunds?|reembolsos?|precios)\b"
+            r"prueba|mensual|monthly|refunds?|reembolsos?|precios|credit card|tarjeta|annual\w*|yearly|anual\w*|"
+            r"discounts?|descuentos?)\b"
         ),
     ),
     (
         "/help",
         re.compile(
-            r"\b(help|cancel\w*|change plan|opening hours|support|faq|ayuda|cancelar|cambiar|horarios?|soporte|dinero|"
-            r"money back|real trading|account|cuenta)\b"
+            r"\b(help|opening hours|support|faq|ayuda|cambiar|horarios?|soporte|dinero|money back|account|cuenta)\b"
         ),
     ),
     (
         "/guide",
-        re.compile(r"\b(guide|get started|getting started|start|how does it work|guia|empezar|como funciona)\b"),
+        re.compile(
+            r"\b(guide|get started|getting started|start|how does it work|guia|empezar|empiezo|comenzar|"
+            r"comienzo|como funciona)\b"
+        ),
     ),
     (
         "/",

@@ -36,10 +36,15 @@ _NAMES = {
     "ethereum": "ETH/USD",
 }
 _CRYPTO = re.compile(r"\b(BTC|ETH|SOL|ADA|XRP)(?:[/-]?(USDT?))?\b", re.IGNORECASE)
-_TICKER = re.compile(r"(?<![A-Za-z0-9])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![A-Za-z0-9])")
+_TICKER = re.compile(r"(?<!\w)\$?([A-Z]{1,5}(?:\.[A-Z])?)(?!\w)")
+"""A whole word: the C of Cómo is none."""
 _NO_TICKERS = _words(
     "I A THE AND OR FOR IS IT MY OK USD EUR MXN AI IA FAQ PRO EL LA LOS LAS UN UNA DE DEL QUE Y O EN ES MI SI NO POR "
-    "CON PARA HOLA HI WHAT HOW API TV PC US UK EU ETF CEO RSI SMA EMA ML PDF"
+    "CON PARA HOLA HI WHAT HOW API TV PC US UK EU ETF CEO ML PDF "
+    "RSI MACD BB SMA EMA ATR VWAP OBV ADX EPS ROI IPO"
+)
+_FIGURES = (
+    "with|con|capital|account|cuenta|balance|saldo|entry|entrada|stop|risk|riesgo|target|objetivo|take.?profit|tp"
 )
 _NUMBER = re.compile(r"\d[\d.,]*(?:\s?[kK]\b)?")
 _WORD = re.compile(r"[^\W_]+")
@@ -104,8 +109,13 @@ def numbers_in(text: str) -> list[tuple[int, float]]:
 
 
 def number_near(text: str, labels: str) -> float | None:
-    """The number that belongs to a word: the first one after it, with no other number or clause between."""
-    match = re.search(rf"\b(?:{labels})\b[^\d.,;]{{0,30}}?[$€]?\s?({_NUMBER.pattern})", plain(text))
+    """The number that belongs to a word: the one right after it, or the first one that follows with no other number,
+    clause or figure's name between ("compro con capital 10000, entrada 50": the entry is 50).
+    """
+    match = re.search(rf"\b(?:{labels})\b\s*(?:(?:is|es|de|del|of|=|:)\s*)?[$€]?({_NUMBER.pattern})", plain(text))
+    if match is None:
+        gap = rf"(?:(?!\b(?:{_FIGURES})\b)[^\d.,;]){{0,30}}?"
+        match = re.search(rf"\b(?:{labels})\b{gap}[$€]?\s?({_NUMBER.pattern})", plain(text))
     if match is None:
         match = re.search(
             rf"({_NUMBER.pattern})\s?%?\s?(?:usd|dollars|dolares|euros?)?\s?(?:de |of |in )?(?:{labels})\b", plain(text)
