@@ -87,6 +87,8 @@ class Prompt:
     time_limit: float
     language: Literal["es", "en"] = "es"
     page_url: str | None = None
+    begun_before: bool = False
+    """The conversation had begun before the messages that are shown here."""
     task: Literal["answer", "suggest", "improve"] = "answer"
     stop: tuple[str, ...] = ()
     tool_name: str | None = None

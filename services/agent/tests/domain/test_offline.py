@@ -139,6 +139,13 @@ def test_it_says_that_it_is_offline_once_per_conversation() -> None:
         assert "sin conexión" not in second.text
 
 
+def test_it_does_not_introduce_itself_again_in_a_long_conversation() -> None:
+    messages = conversation("s", [(False, "hello")], (), language="en", last=False)
+    response = respond(messages, TOOLS, "en", introduced=True)
+    assert isinstance(response, Say)
+    assert NOTICE["en"] not in response.text
+
+
 def test_it_quotes_the_page_and_names_it() -> None:
     page = {"url": "https://x.test/pricing", "title": "Plans and prices", "text": PRICING, "truncated": False}
     text = answered("what does the Pro plan cost?", "fetch_page", {"path": "/pricing"}, {"success": True, "data": page})

@@ -23,7 +23,7 @@ class Offline:
             text = suggested(prompt.about, prompt.language) if prompt.task == "suggest" else improved(prompt.about)
             return Reply(text=text, model=OFFLINE_MODEL, provider=self.provider)
         offered = [tool.name for tool in prompt.tools] if prompt.tool_choice == "auto" else []
-        response = respond(prompt.messages, offered, prompt.language, prompt.page_url)
+        response = respond(prompt.messages, offered, prompt.language, prompt.page_url, introduced=prompt.begun_before)
         if isinstance(response, Say):
             text = _up_to(response.text, prompt.stop)
             sink.text(text)

@@ -79,6 +79,7 @@ class Composer:
             time_limit=of.time_limit,
             language=of.asker.language,
             page_url=of.asker.page_url or of.history.page_url,
+            begun_before=len(of.history.messages) >= MESSAGES,
         )
 
     def _system(self, draft: Draft) -> str:

@@ -27,9 +27,16 @@ class Use:
 
 
 def respond(
-    messages: Sequence[Mapping[str, Any]], offered: Collection[str], language: Language, page_url: str | None = None
+    messages: Sequence[Mapping[str, Any]],
+    offered: Collection[str],
+    language: Language,
+    page_url: str | None = None,
+    *,
+    introduced: bool = False,
 ) -> Say | Use:
-    """What a model would do with this prompt. `offered`: the tools that may be called now."""
+    """What a model would do with this prompt. `offered`: the tools that may be called now; `introduced`: that it is
+    offline was said before these messages.
+    """
     question, after = _question(messages)
     language = language_of(question, language)
     results = _results(after)
@@ -41,7 +48,7 @@ def respond(
         text = "\n".join(answer_from(tool, arguments, body, question, language) for tool, arguments, body in results)
     else:
         text = plain_answer(wish, language)
-    return Say(text if _has_said(messages) else f"{NOTICE[language]} {text}")
+    return Say(text if introduced or _has_said(messages) else f"{NOTICE[language]} {text}")
 
 
 def _question(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Mapping[str, Any]]]:
