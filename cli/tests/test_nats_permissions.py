@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import nats
 import pytest
@@ -13,8 +14,9 @@ from nats.aio.client import Client
 
 from contracts.completion_rpc import COMPLETE, CompletePart, CompleteRequest, CompletionMessage
 from contracts.events.registry import EVENTS, EventType
+from contracts.mcp_rpc import CLIENT_ANSWER
 from contracts.methods import METHODS
-from contracts.rpc import TURN_STATE
+from contracts.rpc import TURN_STATE, Rpc
 from contracts.streams import STREAMS
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.testing import production_nats
@@ -110,15 +112,23 @@ async def test_a_service_serves_its_own_methods_and_answers_them(address: str, u
             assert refused == []
 
 
-async def test_agents_ask_each_other_who_drives_a_turn(address: str) -> None:
-    async with bus(address, "agent") as (one, not_one), bus(address, "agent") as (other, not_others):
-        asked = await one.subscribe(TURN_STATE.subject)  # pyright: ignore[reportUnknownMemberType]
+@pytest.mark.parametrize(("user", "method"), [("agent", TURN_STATE), ("gateway", CLIENT_ANSWER)])
+async def test_agents_ask_agents_who_drives_a_turn_and_gateways_hand_answers_to_gateways(
+    address: str, user: str, method: Rpc[Any, Any]
+) -> None:
+    async with bus(address, user) as (one, not_one), bus(address, user) as (other, not_others):
+        asked = await one.subscribe(method.subject)  # pyright: ignore[reportUnknownMemberType]
         await one.flush()
         await one.flush()  # nats-py's first PING overtakes the subscription, its second does not
-        asking = asyncio.create_task(other.request(TURN_STATE.subject, b"?", timeout=5))
+        asking = asyncio.create_task(other.request(method.subject, b"?", timeout=5))
         await (await asked.next_msg(5)).respond(b"!")
         assert (await asking).data == b"!"
         assert (not_one, not_others) == ([], [])
+
+
+async def test_answers_of_clients_come_from_gateways_alone(address: str) -> None:
+    allowed = [service for service in SERVICES if await may_publish(address, service, CLIENT_ANSWER.subject)]
+    assert allowed == ["gateway"]
 
 
 async def test_a_completion_comes_in_as_many_parts_as_it_has_and_is_told_how_far_it_was_read(address: str) -> None:

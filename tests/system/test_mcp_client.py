@@ -2,48 +2,19 @@
 
 import json
 import uuid
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from typing import Any, Literal
+from typing import Any
 
 import httpx2
 import mcp_types as types
 import pytest
 from mcp.client.client import Client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+from tests.support.mcp_client import Mode, Person, connected
 from tests.support.running_stack import RunningStack
 
-Answer = Literal["accept", "decline", "cancel"]
 ORDER: dict[str, Any] = {"symbol": "IBM", "side": "buy", "quantity": 2, "order_type": "market"}
-
-
-class Person:
-    """Who sits before the client: what they are asked, and what they say."""
-
-    def __init__(self, answer: Answer = "accept", *, confirm: bool = True) -> None:
-        self.answer: Answer = answer
-        self.confirm = confirm
-        self.asked: list[str] = []
-
-    async def elicit(self, context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
-        del context
-        self.asked.append(params.message)
-        content: dict[str, Any] | None = {"confirm": self.confirm} if self.answer == "accept" else None
-        return types.ElicitResult(action=self.answer, content=content)
-
-
-@asynccontextmanager
-async def connected(
-    stack: RunningStack, token: str, person: Person | None = None, mode: Literal["auto", "legacy"] = "auto"
-) -> AsyncGenerator[Client]:
-    headers = {"Authorization": f"Bearer {token}", "Accept-Language": "en"}
-    async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
-        transport = streamable_http_client(f"{stack.url}/mcp", http_client=http)
-        callback = person.elicit if person else None
-        async with Client(transport, mode=mode, elicitation_callback=callback) as client:
-            yield client
+MODES: tuple[Mode, ...] = ("auto", "legacy")
 
 
 @pytest.fixture
@@ -54,9 +25,9 @@ def ana(stack: RunningStack) -> str:
 
 @pytest.mark.parametrize(("mode", "revision"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
 async def test_the_catalogue_of_the_plan_is_listed_and_called(
-    stack: RunningStack, ana: str, mode: Literal["auto", "legacy"], revision: str
+    stack: RunningStack, ana: str, mode: Mode, revision: str
 ) -> None:
-    async with connected(stack, ana, mode=mode) as client:
+    async with connected(stack.url, ana, mode=mode) as client:
         assert client.protocol_version == revision
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert list(tools) == [tool.name for tool in (await client.list_tools()).tools]
@@ -78,7 +49,7 @@ async def test_the_catalogue_of_the_plan_is_listed_and_called(
 
 
 async def test_what_is_refused_is_a_result_that_tells_its_code(stack: RunningStack, ana: str) -> None:
-    async with connected(stack, ana) as client:
+    async with connected(stack.url, ana) as client:
         wrong = await client.call_tool("get_price", {"symbol": 5})
         assert wrong.is_error
         assert wrong.structured_content["error"]["code"] == "VALIDATION_ERROR"
@@ -90,9 +61,10 @@ async def test_what_is_refused_is_a_result_that_tells_its_code(stack: RunningSta
         assert unknown.value.error.data == {"code": "TOOL_NOT_FOUND"}
 
 
-async def test_an_order_is_placed_when_its_user_says_yes(stack: RunningStack, ana: str) -> None:
+@pytest.mark.parametrize("mode", MODES)
+async def test_an_order_is_placed_when_its_user_says_yes(stack: RunningStack, ana: str, mode: Mode) -> None:
     person = Person()
-    async with connected(stack, ana, person) as client:
+    async with connected(stack.url, ana, person, mode) as client:
         result = await client.call_tool("create_paper_order", ORDER)
         assert result.structured_content["status"] == "confirmed", _text(result)
         assert len(person.asked) == 1
@@ -101,6 +73,7 @@ async def test_an_order_is_placed_when_its_user_says_yes(stack: RunningStack, an
         assert await _placed(client) == [2]
 
 
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("person", "status"),
     [
@@ -111,16 +84,17 @@ async def test_an_order_is_placed_when_its_user_says_yes(stack: RunningStack, an
     ids=["declined", "unticked", "closed"],
 )
 async def test_an_order_is_not_placed_when_they_do_not(
-    stack: RunningStack, ana: str, person: Person, status: str
+    stack: RunningStack, ana: str, person: Person, status: str, mode: Mode
 ) -> None:
-    async with connected(stack, ana, person) as client:
+    async with connected(stack.url, ana, person, mode) as client:
         result = await client.call_tool("create_paper_order", ORDER)
         assert result.structured_content["status"] == status
         assert await _placed(client) == []
 
 
-async def test_a_client_that_cannot_ask_is_told_that_it_waits(stack: RunningStack, ana: str) -> None:
-    async with connected(stack, ana) as client:
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_client_that_cannot_ask_is_told_that_it_waits(stack: RunningStack, ana: str, mode: Mode) -> None:
+    async with connected(stack.url, ana, mode=mode) as client:
         result = await client.call_tool("create_paper_order", ORDER)
         assert result.structured_content["status"] == "pending_confirmation"
 
@@ -128,7 +102,7 @@ async def test_a_client_that_cannot_ask_is_told_that_it_waits(stack: RunningStac
 async def test_a_repeated_key_is_the_same_call_and_the_same_order(stack: RunningStack, ana: str) -> None:
     person = Person()
     meta: Any = {"nexus/idempotencyKey": "once"}
-    async with connected(stack, ana, person) as client:
+    async with connected(stack.url, ana, person) as client:
         first = await client.call_tool("create_paper_order", ORDER, meta=meta)
         again = await client.call_tool("create_paper_order", ORDER, meta=meta)
         ids = [result.structured_content["action_id"] for result in (first, again)]
@@ -142,13 +116,13 @@ async def test_a_repeated_key_is_the_same_call_and_the_same_order(stack: Running
 
 
 async def test_nobody_confirms_what_another_was_asked(stack: RunningStack, ana: str) -> None:
-    async with connected(stack, ana, Person()) as client:
+    async with connected(stack.url, ana, Person()) as client:
         asked = await client.session.call_tool("create_paper_order", ORDER, allow_input_required=True)
         assert isinstance(asked, types.InputRequiredResult)
     said: Any = {"order": types.ElicitResult(action="accept", content={"confirm": True})}
     eva = stack.mint("user", "mcp-eva", plan="pro")
     for token, arguments in ((eva, ORDER), (ana, {**ORDER, "quantity": 500})):
-        async with connected(stack, token, Person()) as client:
+        async with connected(stack.url, token, Person()) as client:
             with pytest.raises(MCPError, match="requestState"):
                 await client.session.call_tool(
                     "create_paper_order", arguments, input_responses=said, request_state=asked.request_state

@@ -10,6 +10,7 @@ from typing import Any
 import mcp_types as types
 from mcp.server.caching import CacheableMethod, CacheHint
 
+from gateway.domain.client_answers import Answers
 from gateway.web.deps import Api
 from gateway.web.mcp_endpoint import McpServer
 from gateway.web.mcp_offer import Offer
@@ -29,7 +30,7 @@ _CACHEABLE: tuple[CacheableMethod, ...] = (
 )
 
 
-def build(api: Api) -> McpServer:
+def build(api: Api, answers: Answers) -> McpServer:
     """The gateway's MCP server with this offer in place of the product's."""
     handlers = {
         "on_list_tools": list_tools,
@@ -45,7 +46,7 @@ def build(api: Api) -> McpServer:
         "on_set_logging_level": nothing,
     }
     hints = dict.fromkeys(_CACHEABLE, CacheHint(ttl_ms=60_000, scope="private"))
-    return serve(Offer("Diagnostics.", handlers, hints, header_schema), api.seal_key)
+    return serve(Offer("Diagnostics.", handlers, hints, header_schema), api.seal_key, answers)
 
 
 async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

@@ -10,6 +10,7 @@ from contracts import (
     identity_rpc,
     insight_rpc,
     market_rpc,
+    mcp_rpc,
     memory_rpc,
     rpc,
     tools_rpc,
@@ -26,6 +27,7 @@ METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
     *identity_rpc.METHODS,
     *insight_rpc.METHODS,
     *market_rpc.METHODS,
+    *mcp_rpc.METHODS,
     *tools_rpc.METHODS,
     *trying_rpc.METHODS,
 )

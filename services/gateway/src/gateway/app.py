@@ -20,6 +20,7 @@ from gateway.adapters.bus import NatsBus, NatsLive
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
 from gateway.adapters.failures import BusFailures
+from gateway.adapters.gateways import AnswersFromElsewhere, BusGateways
 from gateway.adapters.identity import Identity, build_identity
 from gateway.adapters.log import SOURCE, NatsLog
 from gateway.adapters.memory import BusMemory
@@ -38,6 +39,7 @@ from gateway.chat.recovery import Recovery
 from gateway.chat.replays import Replays
 from gateway.chat.session import Chat
 from gateway.chat.standing import Standing
+from gateway.domain.client_answers import Answers
 from gateway.handlers import HANDLERS
 from gateway.ports import Personas
 from gateway.settings import GatewaySettings
@@ -75,6 +77,7 @@ class Gateway:
     _log: NatsLog
     _companies: BusCompanies
     _market: MarketFacts
+    _elsewhere: AnswersFromElsewhere
 
     async def start(self, hooks: ConnectionHooks) -> None:
         """Subscribes, and learns what to do when the bus was away; flush before saying that it is ready."""
@@ -83,11 +86,13 @@ class Gateway:
         hooks.on_error.append(self._dropped)
         await self._live.start()
         await self._market.start()
+        await self._elsewhere.start()
         await subscribe(self._client, companies_adapter.CHANGES, self._companies.changed)
 
     async def drain(self) -> None:
         """Takes nobody in any more, sends every client elsewhere and finishes what they have asked for."""
         self.endpoint.draining = True
+        self.mcp.drain()
         await self.chat.drain()
 
     async def _lost(self) -> None:
@@ -179,9 +184,12 @@ def compose(
         dev=dev,
         personas=personas,
     )
-    mcp = McpEndpoint(api, mcp_server)
+    answers = Answers(identity.seal_key, BusGateways(rpc), settings.question_seconds)
+    mcp = McpEndpoint(api, answers, mcp_server)
     application = Front(endpoint, build_http(api, health, mcp))
-    return Gateway(application, chat, endpoint, mcp, client, live, log, companies, MarketFacts(client, customers))
+    elsewhere = AnswersFromElsewhere(client, answers)
+    market = MarketFacts(client, customers)
+    return Gateway(application, chat, endpoint, mcp, client, live, log, companies, market, elsewhere)
 
 
 async def main() -> None:

@@ -41,6 +41,9 @@ class GatewaySettings(EnvSettings):
         ge=-1,
         description="facts of all conversations behind the log's end up to which a client's gap is read from the log",
     )
+    question_seconds: float = Field(
+        default=300.0, gt=0, le=3600, description="for an MCP client's user to answer what a call asks them"
+    )
     hello_seconds: float = Field(default=10.0, gt=0, le=60)
     heartbeat_seconds: float = Field(default=25.0, gt=0, le=300)
 

@@ -59,7 +59,7 @@ def waiting_in(data: Mapping[str, Any] | None) -> Waiting | None:
     return Waiting(data["action_id"], dict(data))
 
 
-def confirmation(waiting: Waiting, language: str) -> types.InputRequiredResult:
+def form(waiting: Waiting, language: str) -> types.ElicitRequestFormParams:
     """The question to the client's user."""
     summary = waiting.in_words
     question, title = _WORDS["es" if language == "es" else "en"]
@@ -68,16 +68,25 @@ def confirmation(waiting: Waiting, language: str) -> types.InputRequiredResult:
         "properties": {_FIELD: {"type": "boolean", "title": title, "description": summary}},
         "required": [_FIELD],
     }
-    params = types.ElicitRequestFormParams(message=f"{question}\n{summary}", requested_schema=schema)
+    return types.ElicitRequestFormParams(message=f"{question}\n{summary}", requested_schema=schema)
+
+
+def in_a_result(waiting: Waiting, question: types.ElicitRequestFormParams) -> types.InputRequiredResult:
+    """The question as the result of the call, which the client makes again with the answer."""
     return types.InputRequiredResult(
-        input_requests={_QUESTION: types.ElicitRequest(params=params)}, request_state=waiting.sealed()
+        input_requests={_QUESTION: types.ElicitRequest(params=question)}, request_state=waiting.sealed()
     )
 
 
-def decision_in(responses: types.InputResponses | None) -> Literal["confirm", "reject"] | None:
-    """What the user said; None: they closed the question, and the action goes on waiting."""
+def answer_in(responses: types.InputResponses | None) -> types.ElicitResult | None:
+    """What came with the call made again."""
     answer = (responses or {}).get(_QUESTION)
-    if not isinstance(answer, types.ElicitResult) or answer.action == "cancel":
+    return answer if isinstance(answer, types.ElicitResult) else None
+
+
+def decision_in(answer: types.ElicitResult | None) -> Literal["confirm", "reject"] | None:
+    """What the user said; None: they closed the question, and the action goes on waiting."""
+    if answer is None or answer.action == "cancel":
         return None
     if answer.action == "accept" and answer.content is not None and answer.content.get(_FIELD) is True:
         return "confirm"

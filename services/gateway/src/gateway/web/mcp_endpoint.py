@@ -11,9 +11,10 @@ from typing import Protocol, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from contracts.errors import ErrorCode
+from gateway.domain.client_answers import Answers
 from gateway.errors import Refused, TokenInvalid
 from gateway.ports import Caller
 from gateway.web.deps import Api, get_caller, get_customer
@@ -25,13 +26,12 @@ PATH = "/mcp"
 class McpServer(Protocol):
     """web/mcp_server.py, which knows the SDK."""
 
-    @property
-    def application(self) -> ASGIApp: ...
+    async def application(self, scope: Scope, receive: Receive, send: Send) -> None: ...
     async def start(self) -> None: ...
     async def stop(self) -> None: ...
 
 
-Build = Callable[[Api], McpServer]
+Build = Callable[[Api, Answers], McpServer]
 
 
 def load_product() -> Build:
@@ -42,8 +42,9 @@ def load_product() -> Build:
 class McpEndpoint:
     """Who is calling, and from where; the rest is the SDK's. `load` runs beside the loop, with the first request."""
 
-    def __init__(self, api: Api, load: Callable[[], Build] = load_product) -> None:
+    def __init__(self, api: Api, answers: Answers, load: Callable[[], Build] = load_product) -> None:
         self._api = api
+        self._answers = answers
         self._load = load
         self._starting: asyncio.Task[McpServer] | None = None
 
@@ -52,11 +53,15 @@ class McpEndpoint:
         caller = await get_customer(await self._caller(request))
         await self._check_origin(request, caller)
         if request.method != "POST":
-            # No stream of the server's own, and no session to end: a socket that waits for nothing costs something.
+            # No stream of the server's own, and nothing of a session to end: a socket that waits costs something.
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
         server = await self._server()
         await server.application({**scope, "state": {**scope.get("state", {}), "caller": caller}}, receive, send)
+
+    def drain(self) -> None:
+        """Waits for nobody's answer any longer."""
+        self._answers.stop()
 
     async def stop(self) -> None:
         """Ends what still runs."""
@@ -84,6 +89,6 @@ class McpEndpoint:
 
     async def _start(self) -> McpServer:
         build = await asyncio.to_thread(self._load)
-        server = build(self._api)
+        server = build(self._api, self._answers)
         await server.start()
         return server

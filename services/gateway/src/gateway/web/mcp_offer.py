@@ -30,3 +30,8 @@ class Offer:
 def caller_of(context: ServerRequestContext[Any, Any]) -> Caller:
     """Who is calling, as the endpoint found out."""
     return cast("Caller", cast("Request", context.request).state.caller)
+
+
+def principal_of(caller: Caller) -> str:
+    """Whose something is that travels with a client: company, role and user."""
+    return f"{caller.company}/{caller.role}/{caller.subject}"

@@ -11,10 +11,14 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
-from starlette.types import ASGIApp
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
 
+from gateway.domain.client_answers import Answers
 from gateway.web.deps import Api
-from gateway.web.mcp_offer import Offer, caller_of
+from gateway.web.mcp_handshake import VERSION_HEADER, Handshake
+from gateway.web.mcp_offer import Offer, caller_of, principal_of
 from gateway.web.mcp_tools import McpTools
 
 NAME = "nexus"
@@ -25,15 +29,18 @@ CONFIRM_SECONDS = 3600.0
 class McpServer:
     """One in a gateway."""
 
-    def __init__(self, server: Server[Any]) -> None:
+    def __init__(self, server: Server[Any], handshake: Handshake) -> None:
         self._manager = StreamableHTTPSessionManager(server, stateless=True)
+        self._stateless = StreamableHTTPASGIApp(self._manager)
+        self._handshake = handshake
         self._ending = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
 
-    @property
-    def application(self) -> ASGIApp:
-        """The ASGI application of the transport."""
-        return StreamableHTTPASGIApp(self._manager)
+    async def application(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The ASGI application. Who names no revision, or one with a handshake, is served with one."""
+        named = Headers(scope=scope).get(VERSION_HEADER)
+        with_handshake = named is None or named in HANDSHAKE_PROTOCOL_VERSIONS
+        await (self._handshake if with_handshake else self._stateless)(scope, receive, send)
 
     async def start(self) -> None:
         """Serves from now on."""
@@ -53,13 +60,13 @@ class McpServer:
             await self._ending.wait()
 
 
-def build(api: Api) -> McpServer:
+def build(api: Api, answers: Answers) -> McpServer:
     """The server of the product, over the gateway's own ports."""
-    return serve(McpTools(api).offer(), api.seal_key)
+    return serve(McpTools(api).offer(), api.seal_key, answers)
 
 
-def serve(offer: Offer, seal_key: bytes) -> McpServer:
-    """A server of this offer; what travels with its clients is sealed under `seal_key`, which all replicas share."""
+def serve(offer: Offer, key: bytes, answers: Answers) -> McpServer:
+    """A server of this offer; `key`, which all gateways share, seals and signs what travels with clients."""
     server: Server[Any] = Server(
         NAME,
         version=version("nexus-gateway"),
@@ -69,11 +76,10 @@ def serve(offer: Offer, seal_key: bytes) -> McpServer:
         get_tool_input_schema=offer.header_schema,
         **offer.handlers,
     )
-    security = RequestStateSecurity(keys=[seal_key], ttl=CONFIRM_SECONDS, bind_principal=_principal)
+    security = RequestStateSecurity(keys=[key], ttl=CONFIRM_SECONDS, bind_principal=_principal)
     server.middleware.append(RequestStateBoundary(security, default_audience=NAME))
-    return McpServer(server)
+    return McpServer(server, Handshake(server, key, answers))
 
 
 def _principal(context: ServerRequestContext[Any, Any]) -> str:
-    caller = caller_of(context)
-    return f"{caller.company}/{caller.role}/{caller.subject}"
+    return principal_of(caller_of(context))

@@ -2,17 +2,20 @@
 
 A refusal of the executor is a result with `isError` that tells its code, so that a model can do better; an unknown tool
 is an error of the protocol, as MCP has it. An order that waits for its yes asks the client's user for it, where the
-client can ask (2026-07-28, form elicitation): the client calls again with the answer and what we have sealed for it.
+client can show a form: in mid-call, or (2026-07-28) with a result upon which the client calls again, with the answer
+and what we have sealed for it.
 """
 
 from collections.abc import Mapping
 from typing import Any, cast
 
 import mcp_types as types
+import structlog
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 from starlette.requests import Request
 
 from contracts.errors import ErrorCode, ToolCode
@@ -22,11 +25,12 @@ from contracts.ids import derive_id, is_id, uuid7
 from gateway.errors import GatewayError, Unavailable
 from gateway.ports import Caller, ToolCall
 from gateway.web.deps import Api
-from gateway.web.mcp_confirming import Waiting, confirmation, decision_in, waiting_in
+from gateway.web.mcp_confirming import Waiting, answer_in, decision_in, form, in_a_result, waiting_in
 from gateway.web.mcp_offer import Offer, caller_of
 from gateway.web.mcp_results import described, told
 from gateway.web.tools import language_of
 
+log = structlog.get_logger(__name__)
 Context = ServerRequestContext[Any, Any]
 LIST_FRESH_MS = 60_000
 """For so long a client may keep the list of tools: it changes with a plan, a setting or a service that announces."""
@@ -65,7 +69,8 @@ class McpTools:
         """One call; with the same idempotency key again it is the same call."""
         caller, language = caller_of(context), _language(context)
         if params.request_state is not None:
-            return await self._decide(caller, params, Waiting.read(params.request_state))
+            waiting = Waiting.read(params.request_state)
+            return await self._decide(caller, waiting, answer_in(params.input_responses))
         if not is_id(params.name):
             raise unknown_tool(params.name)
         key = _idempotency_key(context.params)
@@ -74,15 +79,18 @@ class McpTools:
         if result.error is not None and result.error.code == ToolCode.TOOL_NOT_FOUND:
             raise unknown_tool(params.name)
         waiting = waiting_in(result.data)
-        if waiting is not None and _asks_its_user(context):
-            return confirmation(waiting, language)
-        return told(result, await self._limit(caller, params.name))
+        if waiting is None or not _asks_its_user(context):
+            return told(result, await self._limit(caller, params.name))
+        question = form(waiting, language)
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return in_a_result(waiting, question)
+        return await self._decide(caller, waiting, await _answered(context, question))
 
     async def _decide(
-        self, caller: Caller, params: types.CallToolRequestParams, waiting: Waiting
+        self, caller: Caller, waiting: Waiting, answer: types.ElicitResult | None
     ) -> types.CallToolResult:
         """What the client's user said is done; a second word on the same action changes nothing."""
-        decision = decision_in(params.input_responses)
+        decision = decision_in(answer)
         if decision is None:
             return told(_done(waiting.data))
         try:
@@ -128,11 +136,18 @@ def unknown_tool(name: str) -> MCPError:
 
 
 def _asks_its_user(context: Context) -> bool:
-    """Whether the client can put a form before its user, and answer a call with it."""
-    if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-        return False
-    form = types.ClientCapabilities(elicitation=types.ElicitationCapability())
-    return context.session.check_client_capability(form)
+    """Whether the client can put a form before its user."""
+    form_shown = types.ClientCapabilities(elicitation=types.ElicitationCapability())
+    return context.session.check_client_capability(form_shown)
+
+
+async def _answered(context: Context, question: types.ElicitRequestFormParams) -> types.ElicitResult | None:
+    """What the user says in mid-call; None: nothing that counts, or nothing in time."""
+    try:
+        return await context.session.elicit_form(question.message, question.requested_schema, context.request_id)
+    except (MCPError, ValidationError) as error:
+        log.info("mcp.question_unanswered", reason=str(error)[:200])
+        return None
 
 
 def _language(context: Context) -> str:

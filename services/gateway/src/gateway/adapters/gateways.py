@@ -1,0 +1,47 @@
+"""The other gateways, over the bus (domain/client_answers.py: Gateways)."""
+
+from typing import Any
+
+import structlog
+from nats.aio.client import Client
+
+from contracts.mcp_rpc import CLIENT_ANSWER, ClientAnswerReply, ClientAnswerRequest
+from gateway.domain.client_answers import Answers
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient, RpcServer
+
+log = structlog.get_logger(__name__)
+
+DEADLINE = 1.0
+"""Seconds for the gateway that waits to say that it has the answer."""
+
+
+class BusGateways:
+    """All gateways at once; the one that waits for the answer says so."""
+
+    def __init__(self, client: RpcClient) -> None:
+        self._client = client
+
+    async def hand_on(self, question: str, caller: str, response: dict[str, Any]) -> bool:
+        request = ClientAnswerRequest(question_id=question, caller=caller, response=response)
+        try:
+            return await self._client.ask_all(CLIENT_ANSWER, request, deadline=DEADLINE) is not None
+        except RpcError as error:
+            log.warning("mcp.answer_lost", code=error.code)
+            return False
+
+
+class AnswersFromElsewhere:
+    """What other gateways hand on."""
+
+    def __init__(self, client: Client, answers: Answers) -> None:
+        self._server = RpcServer(client)
+        self._answers = answers
+
+    async def start(self) -> None:
+        """From now on."""
+        await self._server.serve(CLIENT_ANSWER, self._take)
+
+    async def _take(self, request: ClientAnswerRequest) -> ClientAnswerReply | None:
+        taken = self._answers.take(request.question_id, request.caller, request.response)
+        return ClientAnswerReply() if taken else None

@@ -1,0 +1,94 @@
+"""Questions that wait for an MCP client's answer, which comes with a request of its own: to this gateway or another."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from gateway.domain.carried_ids import new_carried_id, note_of
+
+MOST = 512
+"""Questions that wait in one gateway: each holds a stream open."""
+MOST_OF_ONE = 8
+"""Of them, those of one caller."""
+_PURPOSE = "question"
+
+
+class TooManyQuestionsError(Exception):
+    """As many wait as may, or the gateway is ending: the call goes on without asking."""
+
+
+class Gateways(Protocol):
+    """The other gateways."""
+
+    async def hand_on(self, question: str, caller: str, response: dict[str, Any]) -> bool:
+        """Whether one of them waits for this response and has it now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One that was put to a client, under an id that proves whose it is."""
+
+    id: str
+    _answer: asyncio.Future[dict[str, Any]]
+    _seconds: float
+
+    async def answer(self) -> dict[str, Any]:
+        """The JSON-RPC response; raises TimeoutError when none has come in time, or the gateway ends."""
+        async with asyncio.timeout(self._seconds):
+            return await self._answer
+
+
+class Answers:
+    """Those of one gateway. `key` is shared by all of them; `seconds` is how long a question waits."""
+
+    def __init__(self, key: bytes, others: Gateways, seconds: float) -> None:
+        self._key = key
+        self._others = others
+        self._seconds = seconds
+        self._waiting: dict[str, tuple[str, asyncio.Future[dict[str, Any]]]] = {}
+        self._of: Counter[str] = Counter()
+        self._ending = False
+
+    @contextmanager
+    def question(self, caller: str) -> Generator[Question]:
+        """A question to this caller, for as long as the block lasts; raises TooManyQuestionsError."""
+        if self._ending or len(self._waiting) >= MOST or self._of[caller] >= MOST_OF_ONE:
+            raise TooManyQuestionsError
+        name = new_carried_id(self._key, _PURPOSE, caller)
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting[name] = (caller, answer)
+        self._of[caller] += 1
+        try:
+            yield Question(name, answer, self._seconds)
+        finally:
+            del self._waiting[name]
+            self._of[caller] -= 1
+            if not self._of[caller]:
+                del self._of[caller]
+            answer.cancel()
+
+    async def offer(self, caller: str, response: dict[str, Any]) -> bool:
+        """A client's response: whether somebody waits for it. Only what was asked of this caller goes further."""
+        name = response.get("id")
+        if not isinstance(name, str) or note_of(self._key, _PURPOSE, caller, name) is None:
+            return False
+        return self.take(name, caller, response) or await self._others.hand_on(name, caller, response)
+
+    def take(self, question: str, caller: str, response: dict[str, Any]) -> bool:
+        """Whether the question waits here, was put to this caller, and had no answer yet."""
+        asked, answer = self._waiting.get(question, (None, None))
+        if answer is None or asked != caller or answer.done():
+            return False
+        answer.set_result(response)
+        return True
+
+    def stop(self) -> None:
+        """Nobody is asked any more, and nobody waits any longer: what was asked stays undecided."""
+        self._ending = True
+        for _, answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(TimeoutError())

@@ -1,0 +1,223 @@
+"""The revisions with a handshake (up to 2025-11-25), served without sessions in memory.
+
+As the SDK's own stateless mode, and with a way back: a request of the server's own rides on the stream of the call that
+needs it, and the client's response, which comes with a POST to any gateway, is handed to the one that waits.
+"""
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+import anyio
+import mcp_types as types
+import orjson
+import structlog
+from anyio.abc import TaskStatus
+from mcp.server.connection import Connection
+from mcp.server.lowlevel.server import Server
+from mcp.server.runner import serve_connection
+from mcp.server.streamable_http import StreamableHTTPServerTransport
+from mcp.shared.dispatcher import CallOptions, DispatchContext, OnNotify, OnNotifyIntercept, OnRequest
+from mcp.shared.exceptions import MCPError
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.message import MessageMetadata, ServerMessageMetadata, SessionMessage
+from mcp.shared.transport_context import TransportContext
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from gateway.domain.client_answers import Answers, TooManyQuestionsError
+from gateway.web.mcp_offer import principal_of
+from gateway.web.mcp_sessions import HEADER, capabilities_of, new_session
+
+VERSION_HEADER = "mcp-protocol-version"
+log = structlog.get_logger(__name__)
+
+
+class Handshake:
+    """The ASGI application of these revisions."""
+
+    def __init__(self, server: Server[Any], key: bytes, answers: Answers) -> None:
+        self._server = server
+        self._key = key
+        self._answers = answers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        caller = principal_of(request.state.caller)
+        body = await request.body()
+        message = _object(body)
+        session = request.headers.get(HEADER)
+        if message.get("method") == "initialize":
+            params = message.get("params")
+            declared = cast("dict[str, Any]", params).get("capabilities") if isinstance(params, dict) else None
+            capabilities = cast("dict[str, Any]", declared if isinstance(declared, dict) else {})
+            session = new_session(self._key, caller, capabilities)
+        else:
+            known = capabilities_of(self._key, caller, session) if session else {}
+            if known is None:
+                await _refused(404, "Session not found")(scope, receive, send)
+                return
+            capabilities = known
+        if "method" not in message and ("result" in message or "error" in message):
+            taken = await self._answers.offer(caller, message)
+            answer = Response(status_code=202) if taken else _refused(400, "No request waits for this response")
+            await answer(scope, receive, send)
+            return
+        await self._exchange(caller, session, capabilities, request, _again(body, receive), send)
+
+    async def _exchange(
+        self,
+        caller: str,
+        session: str | None,
+        capabilities: dict[str, Any],
+        request: Request,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        transport = StreamableHTTPServerTransport(mcp_session_id=session)
+        version = request.headers.get(VERSION_HEADER, types.DEFAULT_NEGOTIATED_VERSION)
+        connection = Connection.from_envelope(version, None, capabilities)
+
+        async def serve(*, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+            async with transport.connect() as (incoming, outgoing):
+                dispatcher = _Dispatcher(incoming, outgoing, caller, self._answers)
+                task_status.started()
+                try:
+                    await serve_connection(self._server, dispatcher, connection=connection, lifespan_state={})
+                except Exception:
+                    log.exception("mcp.exchange_failed")
+
+        async with anyio.create_task_group() as group:
+            await group.start(serve)
+            try:
+                await transport.handle_request(request.scope, receive, send)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await transport.terminate()
+
+
+class _Dispatcher(JSONRPCDispatcher[TransportContext]):
+    """The SDK's, whose calls have a way back to their client."""
+
+    def __init__(self, incoming: Any, outgoing: Any, caller: str, answers: Answers) -> None:
+        super().__init__(
+            incoming,
+            outgoing,
+            inline_methods=frozenset({"initialize"}),
+            transport_builder=lambda _: TransportContext(kind="streamable-http", can_send_request=False),
+        )
+        self._outgoing = outgoing
+        self._caller = caller
+        self._answers = answers
+
+    async def run(
+        self,
+        on_request: OnRequest,
+        on_notify: OnNotify,
+        on_notify_intercept: OnNotifyIntercept | None = None,
+        *,
+        task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
+    ) -> None:
+        async def with_way_back(
+            context: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
+        ) -> dict[str, Any]:
+            return await on_request(_Context(context, self), method, params)
+
+        await super().run(with_way_back, on_notify, on_notify_intercept, task_status=task_status)
+
+    async def ask(
+        self, context: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        """The client's result; raises MCPError: its error, none in time, or too many questions wait."""
+        try:
+            with self._answers.question(self._caller) as question:
+                fields: dict[str, Any] = {"params": dict(params)} if params else {}
+                message = types.JSONRPCRequest(jsonrpc="2.0", id=question.id, method=method, **fields)
+                metadata = ServerMessageMetadata(related_request_id=context.request_id)
+                await self._outgoing.send(SessionMessage(message, metadata=metadata))
+                try:
+                    response = await question.answer()
+                except TimeoutError:
+                    cancelled = {"requestId": question.id, "reason": "no answer in time"}
+                    await context.notify("notifications/cancelled", cancelled)
+                    raise MCPError(code=types.REQUEST_TIMEOUT, message="the client has not answered in time") from None
+        except TooManyQuestionsError:
+            raise MCPError(code=types.INTERNAL_ERROR, message="too many questions wait for an answer") from None
+        if "error" in response:
+            error = types.ErrorData.model_validate(response["error"])
+            raise MCPError(code=error.code, message=error.message, data=error.data)
+        result = response["result"]
+        if not isinstance(result, dict):
+            raise MCPError(code=types.INVALID_REQUEST, message="the client's answer is not an object")
+        return cast("dict[str, Any]", result)
+
+
+class _Context:
+    """A call's context that can send its client a request."""
+
+    def __init__(self, inner: DispatchContext[TransportContext], dispatcher: _Dispatcher) -> None:
+        self._inner = inner
+        self._dispatcher = dispatcher
+
+    @property
+    def transport(self) -> TransportContext:
+        return replace(self._inner.transport, can_send_request=True)
+
+    @property
+    def can_send_request(self) -> bool:
+        return True
+
+    @property
+    def request_id(self) -> types.RequestId | None:
+        return self._inner.request_id
+
+    @property
+    def message_metadata(self) -> MessageMetadata:
+        return self._inner.message_metadata
+
+    @property
+    def cancel_requested(self) -> anyio.Event:
+        return self._inner.cancel_requested
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> dict[str, Any]:
+        return await self._dispatcher.ask(self._inner, method, params)
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
+        await self._inner.notify(method, params, opts)
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        await self._inner.progress(progress, total, message)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    """The message; nothing when it is none, which the transport says in its own words."""
+    with contextlib.suppress(orjson.JSONDecodeError):
+        message = orjson.loads(body)
+        if isinstance(message, dict):
+            return cast("dict[str, Any]", message)
+    return {}
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """A body that was read already, and then what follows it."""
+    told = False
+
+    async def receive_again() -> Message:
+        nonlocal told
+        if told:
+            return await receive()
+        told = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_again
+
+
+def _refused(status: int, message: str) -> Response:
+    error = types.JSONRPCError(
+        jsonrpc="2.0", id=None, error=types.ErrorData(code=types.INVALID_REQUEST, message=message)
+    )
+    return Response(error.model_dump_json(by_alias=True, exclude_unset=True), status, media_type="application/json")
