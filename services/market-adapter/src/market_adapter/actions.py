@@ -32,7 +32,8 @@ class Actions:
         """The action after the decision; a second one changes nothing.
 
         Raises:
-            RpcError: NOT_FOUND, this user has no such action; CONFLICT, it is not what was shown to them.
+            RpcError: NOT_FOUND, this user has no such action; CONFLICT, it is not what was shown to them; UNAVAILABLE,
+                whether a share is still what it was cannot be asked now: a yes is not taken on trust.
         """
         owner = Owner(asked.company_id, asked.user_id)
 
@@ -40,11 +41,16 @@ class Actions:
             order = account.order(asked.action_id)
             if order is None or asked.content_hash not in (None, order.content_hash):
                 return account, order
+            yes = asked.decision == "confirm"
+            if yes and order.state is OrderState.PENDING and order.symbol not in news:
+                raise RpcError(
+                    ErrorCode.UNAVAILABLE, f"the market says nothing of {order.symbol} now: try again", retryable=True
+                )
             splits = news[order.symbol].splits if order.symbol in news else ()
             changed = decide(
                 account,
                 order,
-                confirm=asked.decision == "confirm",
+                confirm=yes,
                 wall=self._wall.now(),
                 market=self._provider.now(),
                 splits=splits,

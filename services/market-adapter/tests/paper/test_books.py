@@ -148,6 +148,19 @@ async def test_a_yes_is_bound_to_what_was_shown() -> None:
     assert await desk.state(order) is OrderState.REJECTED
 
 
+async def test_a_yes_while_the_market_is_silent_is_asked_for_again_and_a_no_is_a_no() -> None:
+    desk = Desk(market("100", "100"))
+    waiting, unwanted = await desk.order(), await desk.order(call_id="c2")
+    bars = desk.provider.all_bars.pop("IBM")
+    desk.provider.all_bars["MSFT"] = bars
+    with pytest.raises(RpcError) as raised:
+        await desk.decide(waiting)
+    assert (raised.value.code, raised.value.retryable) == ("UNAVAILABLE", True)
+    assert await desk.decide(unwanted, "reject") == "rejected"
+    desk.provider.all_bars["IBM"] = bars
+    assert await desk.decide(waiting) == "confirmed"
+
+
 async def test_nobody_decides_about_somebody_elses_order() -> None:
     desk = Desk(market("100"))
     order = await desk.order()
