@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,13 +17,17 @@ from contracts.context_rpc import (
     ShortTermUpdate,
 )
 from contracts.envelope import CloudEvent
-from contracts.events.chat import Action, ActionState, AssistantMessage
+from contracts.events.chat import Action, ActionState, AssistantMessage, VisitorMessage
 from contracts.events.market import ActionDecided
 from contracts.ids import answer_id, turn_id
 from contracts.market_rpc import MARKET_QUOTES, QuotesReply, QuotesRequest, QuoteView
 from contracts.memory_rpc import UserRef
 from contracts.streams import FACTS
 from memory.adapters.redis_short_term import RedisShortTerm, key_of
+from memory.application.activity import AT_ONCE, Activity
+from memory.domain.conversation import Person
+from memory.domain.facts import Fact
+from memory.domain.keys import Position
 from memory.domain.short_term import Happening
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.clock import FakeClock, SystemClock
@@ -185,3 +190,41 @@ async def test_without_redis_it_says_so(servers: Servers, valkey_server: ValkeyS
         with pytest.raises(RpcError) as refused:
             await get(one)
         assert (refused.value.code, refused.value.retryable) == ("UNAVAILABLE", True)
+
+
+class Nonsense:
+    """Documents of conversations that cannot be read, and a store that is told what is kept."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.kept: list[str] = []
+
+    async def load(self, _: Any) -> Any:
+        self.asked += 1
+        raise KeyError("person")
+
+    async def update(self, company: str, user: str, happening: Happening) -> None:
+        self.kept.append(f"{company}/{user}")
+
+
+async def test_whatever_cannot_be_kept_the_next_thing_is() -> None:
+    stores: Any = Nonsense()
+    known: Any = SimpleNamespace(person=lambda *_: Person("ana", "user"))  # pyright: ignore[reportUnknownLambdaType]
+    nowhere: Any = None
+    activity = Activity(store=stores, conversations=stores, principals=known, market=nowhere, clock=FakeClock(START))
+    answer = AssistantMessage(
+        message_id="m", turn_id="t", basis=1, text="Shall I?", model="test", config_version=1, actions=[action("a1")]
+    )
+    question = VisitorMessage(message_id="m", client_message_id="m", text="hola", principal="ana")
+
+    def noted(kind: ChatKind, data: Any) -> Fact:
+        return Fact("acme", "c", kind, Position(1, 1), "e", START, START, data, b"")
+
+    await activity.start()
+    try:
+        activity.note([noted(ChatKind.ASSISTANT, answer)] * (AT_ONCE + 1))
+        await eventually(lambda: stores.asked == AT_ONCE + 1)
+        activity.note([noted(ChatKind.VISITOR, question)])
+        await eventually(lambda: stores.kept == ["acme/ana"])
+    finally:
+        await activity.stop()

@@ -18,7 +18,7 @@ from memory.context_ports import Market, ShortTermStore
 from memory.domain.facts import Fact
 from memory.domain.mentions import mentioned
 from memory.domain.short_term import KEPT, Happening
-from memory.errors import CacheUnavailable, MarketUnavailable, StoreUnavailable
+from memory.errors import MarketUnavailable
 from memory.ports import ConversationStore, Principals
 from runtime.clock import Clock
 
@@ -104,8 +104,9 @@ class Activity:
             noted = await self._waiting.get()
             try:
                 await self._keep_one(noted)
-            except (CacheUnavailable, StoreUnavailable) as error:
-                _log.warning("what a user did is not in their short-term memory", error=str(error)[:200])
+            except Exception as error:
+                # Whatever it is (a document that makes no sense, too): the next one must find its worker.
+                _log.warning("what a user did is not in their short-term memory", error=repr(error)[:200])
 
     async def _keep_one(self, noted: _Noted) -> None:
         happening, user = noted.happening, noted.user
