@@ -82,7 +82,9 @@ class SpanStore:
         if self._client.is_connected:
             with contextlib.suppress(NatsError):
                 part = os.urandom(8).hex()
-                await self._client.publish(trace_part(trace_id, turn, part), orjson.dumps(event))
+                await self._client.publish(
+                    trace_part(trace_id, turn, part), orjson.dumps(event, option=orjson.OPT_UTC_Z)
+                )
                 outcome = "sent"
         SPANS.labels(outcome).inc(len(spans))
 

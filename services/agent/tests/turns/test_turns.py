@@ -1,8 +1,13 @@
 """Turns end to end, on a real bus with a scripted model over real HTTP."""
 
+import orjson
+
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
-from agent.testing.stage import agent, stage
+from agent.testing.stage import COMPANY, agent, stage
+from contracts import channels
+from contracts.channels import ChatKind
+from runtime.direct import DirectReader
 from runtime.testing import NatsServer
 
 
@@ -23,6 +28,9 @@ async def test_a_visitor_is_answered(nats_server: NatsServer) -> None:
         assert [d["deltaSeq"] for d in scene.told("message.delta")] == list(range(len(scene.told("message.delta"))))
         assert len(scene.told("run.started")) == len(scene.told("run.finished")) == 1
         assert scene.told("run.started")[0]["messageId"] == answer["messageId"]
+        stored = await DirectReader(scene.nats, "CHAT").next(channels.chat(COMPANY, "c1", ChatKind.ASSISTANT), 1)
+        assert stored is not None
+        assert orjson.loads(stored.event)["time"].endswith("Z")
 
 
 async def test_the_model_uses_a_tool_and_the_page_is_cited(nats_server: NatsServer) -> None:

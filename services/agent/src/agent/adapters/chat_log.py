@@ -87,7 +87,7 @@ class JetStreamChatLog:
         try:
             stored = await self._publisher.append(
                 channels.chat(*key, kind),
-                orjson.dumps(event),
+                orjson.dumps(event, option=orjson.OPT_UTC_Z),
                 stream="CHAT",
                 msg_id=channels.chat_msg_id(*key, kind, ending.journal.turn_id),
                 fence=Fence(fence, fence_filter),

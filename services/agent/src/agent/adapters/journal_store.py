@@ -49,7 +49,8 @@ class JournalStore:
                 "subject": f"{key.company}/{key.conversation}",
                 "datacontenttype": "application/json",
                 "data": journal_to_wire(journal),
-            }
+            },
+            option=orjson.OPT_UTC_Z,
         )
         try:
             stored = await self._publisher.append(

@@ -39,7 +39,8 @@ class LiveEvents:
                 "subject": f"{key.company}/{key.conversation}",
                 "datacontenttype": "application/json",
                 "data": data,
-            }
+            },
+            option=orjson.OPT_UTC_Z,
         )
         # Tasks start in the order they are made, and a publish does not give way before it is in the buffer.
         task = asyncio.create_task(self._send(live_turn(*key, LiveTurnKind(kind)), event))

@@ -61,4 +61,6 @@ class TurnRecords:
             },
         }
         subject = channels.fact(TYPE, key.company, user if user and is_id(user) else None)
-        await self._publisher.append(subject, orjson.dumps(event), stream="FACTS", msg_id=identity)
+        await self._publisher.append(
+            subject, orjson.dumps(event, option=orjson.OPT_UTC_Z), stream="FACTS", msg_id=identity
+        )
