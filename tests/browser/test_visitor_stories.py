@@ -42,6 +42,15 @@ async def test_a_visitor_of_a_spanish_page_is_spoken_to_in_spanish(visits: Visit
     await expect(answer).to_contain_text("29 USD al mes")
 
 
+async def test_a_spanish_question_on_an_english_page_is_answered_from_the_spanish_page(visits: Visits) -> None:
+    chat = await visits.chat("/pricing")
+    answer = await chat.ask("¿Cuánto cuesta el plan Pro?")
+    await expect(answer).to_contain_text("29 USD al mes")
+    await expect(answer).not_to_contain_text("per month")
+    chip = answer.get_by_role("list", name="Pages read for this answer").get_by_role("link")
+    await expect(chip).to_have_attribute("href", f"{visits.url}/es/pricing")
+
+
 async def test_a_suggested_question_is_one_click(visits: Visits) -> None:
     chat = await visits.chat("/")
     await chat.panel.get_by_role("button", name="What does the Pro plan cost?").click()

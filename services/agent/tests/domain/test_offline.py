@@ -36,9 +36,16 @@ def asked(text: str, *, page: str | None = None, said: tuple[str, ...] = ()) -> 
     return respond(conversation("s", spoken, (), language="en", last=False), TOOLS, "en", page)
 
 
+def after(text: str, *calls: tuple[str, dict[str, Any], dict[str, Any]], page: str | None = None) -> Say | Use:
+    steps = tuple(
+        Step(1, "", (Call(f"t-{number}-0", tool, json.dumps(arguments), "", json.dumps(result)),))
+        for number, (tool, arguments, result) in enumerate(calls)
+    )
+    return respond(conversation("s", [(False, text)], steps, language="en", last=False), TOOLS, "en", page)
+
+
 def answered(text: str, tool: str, arguments: dict[str, Any], result: dict[str, Any]) -> str:
-    step = Step(1, "", (Call("t-0-0", tool, json.dumps(arguments), "", json.dumps(result)),))
-    response = respond(conversation("s", [(False, text)], (step,), language="en", last=False), TOOLS, "en")
+    response = after(text, (tool, arguments, result))
     assert isinstance(response, Say)
     return response.text
 
@@ -178,8 +185,20 @@ def test_a_figure_comes_with_its_date_and_source() -> None:
         {"symbol": "AAPL"},
         {"success": True, "data": {**data, "as_of": "2024-03-28"}},
     )
-    assert "AAPL: 171.5 USD (-1.2, -0.7 %), as of 2024-03-28 (source: sample)" in text
+    assert "AAPL: 171.5 USD (-1.2, -0.7 %), as of 28 March 2024 (source: sample)" in text
     assert "not financial advice" in text
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("what is AAPL trading at?", "as of 1 November 2012, 20:00 UTC (source: sample)"),
+        ("¿A cuánto cotiza AAPL?", "a fecha de 1 de noviembre de 2012, 20:00 UTC (fuente: sample)"),
+    ],
+)
+def test_a_moment_is_told_as_people_say_it(question: str, told: str) -> None:
+    data = {"symbol": "AAPL", "price": 171.5, "source": "sample", "as_of": "2012-11-01T20:00:00Z"}
+    assert told in answered(question, "get_price", {"symbol": "AAPL"}, {"success": True, "data": data})
 
 
 def test_a_failed_call_is_admitted() -> None:
@@ -198,6 +217,28 @@ def test_what_the_sample_does_not_hold_is_said_in_the_questions_language() -> No
 def test_the_visitors_language_decides_which_page_is_read() -> None:
     response = asked("¿cuánto cuesta el plan Pro?", page="https://x.test/es/guide")
     assert response == Use((("fetch_page", {"path": "/es/pricing"}),))
+
+
+def test_on_an_english_page_the_sites_spanish_page_is_read_first_and_the_other_where_there_is_none() -> None:
+    question, page = "¿cuánto cuesta el plan Pro?", "https://x.test/pricing"
+    spanish, english = ({"path": "/es/pricing"}, {"path": "/pricing"})
+    assert asked(question, page=page) == Use((("fetch_page", spanish),))
+    missing = {"success": False, "error": {"code": "EXECUTION_ERROR", "message": "the page answered 404"}}
+    assert after(question, ("fetch_page", spanish, missing), page=page) == Use((("fetch_page", english),))
+    read = {"success": True, "data": {"url": page, "title": "Plans and prices", "text": PRICING, "truncated": False}}
+    answer = after(question, ("fetch_page", spanish, missing), ("fetch_page", english, read), page=page)
+    assert isinstance(answer, Say)
+    assert "The Pro plan costs 29 USD per month" in answer.text
+    assert "404" not in answer.text
+    # Neither is there: it is said once, and not asked for again.
+    neither = after(question, ("fetch_page", spanish, missing), ("fetch_page", english, missing), page=page)
+    assert isinstance(neither, Say)
+    assert neither.text.count("404") == 1
+
+
+def test_an_english_question_reads_the_english_page_wherever_it_is_asked() -> None:
+    response = asked("what does the Pro plan cost?", page="https://x.test/es/guide")
+    assert response == Use((("fetch_page", {"path": "/pricing"}),))
 
 
 def test_without_tools_it_does_not_call_any() -> None:

@@ -7,6 +7,7 @@ import pytest
 from agent.domain.offline.answers import answer_from, plain_answer
 from agent.domain.offline.copilot_answers import copilot_answer
 from agent.domain.offline.intents import wish_in
+from agent.domain.prompt.layers import Language
 
 TOOLS = [
     "get_price",
@@ -85,7 +86,28 @@ def test_a_comparison_tells_each_tickers_returns_and_what_is_not_known() -> None
     assert said.splitlines()[:4] == [
         "Returns:", "- IBM: 1 month +1.2%, 1 year -5.0%", "- MSFT: –", "- There are no data for TSLA."
     ]  # fmt: skip
-    assert "2012-10-26 (source: sample)" in said
+    assert "As of 26 October 2012 (source: sample)" in said
+
+
+def test_no_answer_shows_a_time_as_machines_write_it() -> None:
+    at = "2012-11-01T20:00:00Z"
+    bar = {"time": at, "close": 10.0}
+    bodies: dict[str, dict[str, Any]] = {
+        "get_portfolio": {"cash": 1.0, "equity": 1.0, "currency": "USD"},
+        "get_trade_history": {"trades": [{"time": at, "side": "buy", "quantity": 1, "symbol": "IBM", "price": 2.0}]},
+        "search_memory": {"passages": [{"time": at, "text": "about IBM"}]},
+        "get_news": {"symbol": "IBM", "items": [{"time": at, "title": "Results", "source": "sample"}]},
+        "get_fundamentals": {"symbol": "IBM", "period": "2012"},
+        "get_indicators": {"symbol": "IBM", "timeframe": "1d"},
+        "get_ohlcv": {"symbol": "IBM", "bars": [bar, {**bar, "time": "2012-11-01T20:05:00Z"}]},
+    }
+    dates: dict[Language, str] = {"en": "1 November 2012", "es": "1 de noviembre de 2012"}
+    for tool, body in bodies.items():
+        for language, said in dates.items():
+            text = answer_from(tool, {}, {**body, "as_of": at, "source": "sample"}, "IBM", language)
+            assert said in text, tool
+            assert "2012-11" not in text, tool
+    assert "20:05 UTC" in answer_from("get_ohlcv", {}, {**bodies["get_ohlcv"], "as_of": at}, "IBM", "en")
 
 
 @pytest.mark.parametrize("text", ["should I buy AAPL?", "¿debería vender IBM?", "how do I cancel my account?", "buy"])

@@ -1,7 +1,8 @@
 """How figures are written for people: percentages, money, dates. In es and en."""
 
+import re
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 from agent.domain.analysis.asked import Period
 from agent.domain.prompt.layers import Language
@@ -16,6 +17,7 @@ _MONTHS: dict[Language, tuple[str, ...]] = {
         "December",
     ),
 }  # fmt: skip
+_DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:|$)")
 OVER: dict[Period, dict[Language, str]] = {
     "1d": {"es": "En la última sesión, {date}", "en": "On the last session, {date}"},
     "1w": {"es": "En la semana hasta el {date}", "en": "Over the week to {date}"},
@@ -95,6 +97,24 @@ def day(moment: str | date | datetime, language: Language) -> str:
     found = as_date(moment)
     month = _MONTHS[language][found.month - 1]
     return f"{found.day} de {month} de {found.year}" if language == "es" else f"{found.day} {month} {found.year}"
+
+
+def moment(written: object, language: Language) -> str:
+    """2012-11-01T20:00:00Z as 1 November 2012, 20:00 UTC or 1 de noviembre de 2012, 20:00 UTC; a date as its day.
+
+    What is neither is given as it is: providers call some periods by names of their own.
+    """
+    text = str(written)
+    if not _DATED.match(text):
+        return text
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    if len(text) == len("2012-11-01"):
+        return day(found, language)
+    found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+    return f"{day(found, language)}, {found:%H:%M} UTC"
 
 
 def as_date(moment: str | date | datetime) -> date:

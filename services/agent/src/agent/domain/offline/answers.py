@@ -3,6 +3,7 @@
 from typing import Any
 
 from agent.domain.analysis.telling import told
+from agent.domain.analysis.wording import moment
 from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan
 from agent.domain.offline.intents import Intent, Wish
 from agent.domain.offline.reading import stems
@@ -82,7 +83,7 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
         case "calculate_risk_reward":
             return _ratio(body, language)
         case _:
-            return "; ".join(f"{name}: {value}" for name, value in body.items())
+            return "; ".join(f"{name}: {moment(value, language)}" for name, value in body.items())
 
 
 def relevant_lines(text: str, question: str) -> list[str]:
@@ -124,7 +125,7 @@ def _price(body: dict[str, Any], language: Language) -> str:
     change, percent = body.get("change"), body.get("change_percent")
     moved = f" ({change:+g}, {percent:+g} %)" if change is not None and percent is not None else ""
     symbol, price, currency = body.get("symbol"), body.get("price"), body.get("currency") or "USD"
-    source, as_of = body.get("source"), body.get("as_of")
+    source, as_of = body.get("source"), moment(body.get("as_of"), language)
     return {
         "es": f"{symbol}: {price:g} {currency}{moved}, a fecha de {as_of} (fuente: {source}). {_DISCLAIMER['es']}",
         "en": f"{symbol}: {price:g} {currency}{moved}, as of {as_of} (source: {source}). {_DISCLAIMER['en']}",

@@ -4,12 +4,15 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from agent.domain.offline.answers import NOTICE, answer_from, plain_answer
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.reading import language_of
 from agent.domain.prompt.layers import Language
+
+_Result = tuple[str, dict[str, Any], dict[str, Any]]
+_SPANISH = "/es"
+"""Where sites in English, the demo's among them, keep their pages in Spanish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +43,31 @@ def respond(
     question, after = _question(messages)
     language = language_of(question, language)
     results = _results(after)
-    prefix = "/es" if language == "es" and urlsplit(page_url or "").path.startswith("/es") else ""
-    wish = wish_in(question, offered, site_prefix=prefix)
+    # Where the person is on the site, its Spanish pages are looked for first, whichever language the page is in.
+    wish = wish_in(question, offered, site_prefix=_SPANISH if language == "es" and page_url else "")
     if wish.calls and not wish.missing and not results:
         return Use(wish.calls)
+    missed = [one for one in results if _has_no_spanish(one)]
+    if missed and missed == results and "fetch_page" in offered:
+        return Use(tuple((tool, {"path": _in_general(arguments["path"])}) for tool, arguments, _ in missed))
+    results = [one for one in results if one not in missed] or results
     if results:
         text = "\n".join(answer_from(tool, arguments, body, question, language) for tool, arguments, body in results)
     else:
         text = plain_answer(wish, language)
     return Say(text if introduced or _has_said(messages) else f"{NOTICE[language]} {text}")
+
+
+def _has_no_spanish(result: _Result) -> bool:
+    """Whether the site does not give the page under its Spanish address."""
+    tool, arguments, body = result
+    path = str(arguments.get("path", ""))
+    return tool == "fetch_page" and "error" in body and path != _in_general(path)
+
+
+def _in_general(path: str) -> str:
+    """/es/pricing as /pricing; what is not under /es as it is."""
+    return (path.removeprefix(_SPANISH) or "/") if f"{path}/".startswith(f"{_SPANISH}/") else path
 
 
 def _question(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Mapping[str, Any]]]:
@@ -65,10 +84,10 @@ def _has_said(messages: Sequence[Mapping[str, Any]]) -> bool:
     return any(notice in text for text in said for notice in NOTICE.values())
 
 
-def _results(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+def _results(messages: Sequence[Mapping[str, Any]]) -> list[_Result]:
     """(tool, arguments, data or error) of each call that has come back."""
     calls: dict[str, tuple[str, dict[str, Any]]] = {}
-    results: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
+    results: list[_Result] = []
     for message in messages:
         for call in message.get("tool_calls") or ():
             calls[call["id"]] = (call["function"]["name"], json.loads(call["function"]["arguments"]))

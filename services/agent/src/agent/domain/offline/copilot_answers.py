@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, cast
 
+from agent.domain.analysis.wording import moment
 from agent.domain.prompt.layers import Language
 
 Fields = dict[str, Any]
@@ -58,10 +59,11 @@ def _portfolio(body: Fields, language: Language) -> str:
         + (f" → {one['price']:,.2f} ({one['unrealized']:+,.2f})" if one.get("price") is not None else "")
         for one in _list(body, "positions")
     ]
+    as_of = moment(body["as_of"], language)
     head = {
-        "es": f"Tu cartera (dinero simulado, a fecha de {body['as_of']}): efectivo {body['cash']:,.2f} "
+        "es": f"Tu cartera (dinero simulado, a fecha de {as_of}): efectivo {body['cash']:,.2f} "
         f"{body['currency']}, valor total {body['equity']:,.2f} {body['currency']}.",
-        "en": f"Your portfolio (paper money, as of {body['as_of']}): cash {body['cash']:,.2f} {body['currency']}, "
+        "en": f"Your portfolio (paper money, as of {as_of}): cash {body['cash']:,.2f} {body['currency']}, "
         f"equity {body['equity']:,.2f} {body['currency']}.",
     }[language]
     return "\n".join([head, *lines]) if lines else f"{head} {_none(language, 'posiciones', 'positions')}"
@@ -69,7 +71,8 @@ def _portfolio(body: Fields, language: Language) -> str:
 
 def _history(body: Fields, language: Language) -> str:
     lines = [
-        f"- {one['time']}: {one['side']} {_number(one['quantity'])} {one['symbol']} · {one['price']:,.2f}"
+        f"- {moment(one['time'], language)}: {one['side']} {_number(one['quantity'])} {one['symbol']} · "
+        f"{one['price']:,.2f}"
         for one in _list(body, "trades")
     ]
     return _listed({"es": "Tus operaciones:", "en": "Your trades:"}, lines, ("operaciones", "trades"), language)
@@ -112,7 +115,7 @@ def _deleted(body: Fields, language: Language) -> str:
 
 
 def _passages(body: Fields, language: Language) -> str:
-    lines = [f"- {str(one['time'])[:10]}: “{str(one['text'])[:300]}”" for one in _list(body, "passages")]
+    lines = [f"- {_day(one, language)}: “{str(one['text'])[:300]}”" for one in _list(body, "passages")]
     return _listed(
         {"es": "Esto encuentro en nuestras conversaciones:", "en": "This is what I find in our conversations:"},
         lines,
@@ -122,7 +125,7 @@ def _passages(body: Fields, language: Language) -> str:
 
 
 def _news(body: Fields, language: Language) -> str:
-    lines = [f"- {str(one['time'])[:10]} {one['title']} ({one['source']})" for one in _list(body, "items")]
+    lines = [f"- {_day(one, language)}: {one['title']} ({one['source']})" for one in _list(body, "items")]
     title: dict[Language, str] = {"es": f"Noticias de {body['symbol']}:", "en": f"News of {body['symbol']}:"}
     return _listed(title, lines, ("noticias", "news"), language)
 
@@ -169,11 +172,14 @@ def _bars(body: Fields, language: Language) -> str:
     if not bars:
         return _none(language, "datos", "data")
     first, last = bars[0], bars[-1]
+    start, end = _day(first, language), _day(last, language)
+    if start == end:
+        start, end = moment(first["time"], language), moment(last["time"], language)
     return {
-        "es": f"{body['symbol']}: de {first['close']:,.2f} ({str(first['time'])[:10]}) a {last['close']:,.2f} "
-        f"({str(last['time'])[:10]}). {_source(body, language)}",
-        "en": f"{body['symbol']}: from {first['close']:,.2f} ({str(first['time'])[:10]}) to {last['close']:,.2f} "
-        f"({str(last['time'])[:10]}). {_source(body, language)}",
+        "es": f"{body['symbol']}: de {first['close']:,.2f} ({start}) a {last['close']:,.2f} "
+        f"({end}). {_source(body, language)}",
+        "en": f"{body['symbol']}: from {first['close']:,.2f} ({start}) to {last['close']:,.2f} "
+        f"({end}). {_source(body, language)}",
     }[language]
 
 
@@ -194,11 +200,15 @@ def _concept(body: Fields, language: Language) -> str:
 
 
 def _source(body: Fields, language: Language) -> str:
-    as_of, source = body.get("as_of"), body.get("source")
+    as_of, source = moment(body.get("as_of"), language), body.get("source")
     return {
         "es": f"A fecha de {as_of} (fuente: {source}). {_DISCLAIMER['es']}",
         "en": f"As of {as_of} (source: {source}). {_DISCLAIMER['en']}",
     }[language]
+
+
+def _day(one: Fields, language: Language) -> str:
+    return moment(str(one["time"])[:10], language)
 
 
 def _listed(title: dict[Language, str], lines: list[str], nothing: tuple[str, str], language: Language) -> str:
