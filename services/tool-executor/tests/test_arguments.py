@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contracts.text import Text
+from tool_executor.adapters.json_schema import JsonSchemas
 from tool_executor.adapters.page_text import readable_text
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.fingerprint import canonical, fingerprint
@@ -78,3 +80,42 @@ def test_what_people_cannot_see_is_not_read():
         "<p hidden>s</p><div aria-hidden=true><p>s</p></div><p style='Display : None'>s</p><svg><text>s</text></svg>"
     )
     assert readable_text(f"<body>{hidden}<p>seen</p></body>").text == "seen"
+
+
+@pytest.mark.parametrize(
+    ("asked", "value", "es", "en"),
+    [
+        ({"type": ["null", "integer"]}, "x", "debe ser un número entero o null", "must be an integer or null"),
+        ({"enum": ["buy", "sell"]}, "hold", "debe ser uno de estos valores: buy, sell", "must be one of: buy, sell"),
+        ({"const": True}, 2, "debe ser true", "must be true"),
+        ({"minimum": 0.5}, 0, "debe ser 0.5 o más", "must be 0.5 or more"),
+        ({"maximum": 3}, 4, "debe ser 3 o menos", "must be 3 or less"),
+        ({"exclusiveMinimum": 0}, 0, "debe ser mayor que 0", "must be greater than 0"),
+        ({"exclusiveMaximum": 9}, 9, "debe ser menor que 9", "must be less than 9"),
+        ({"multipleOf": 2}, 3, "debe ser múltiplo de 2", "must be a multiple of 2"),
+        ({"minLength": 2}, "a", "debe tener al menos 2 caracteres", "must have at least 2 characters"),
+        ({"maxLength": 2}, "abc", "debe tener como mucho 2 caracteres", "must have at most 2 characters"),
+        ({"pattern": "^a{2}$"}, "b", "debe tener la forma ^a{2}$", "must match ^a{2}$"),
+        ({"minItems": 2}, [], "debe tener al menos 2 elementos", "must have at least 2 items"),
+        ({"maxItems": 2}, [1, 2, 3], "debe tener como mucho 2 elementos", "must have at most 2 items"),
+        ({"uniqueItems": True}, [1, 1], "no debe tener elementos repetidos", "must have no item twice"),
+    ],
+)
+def test_what_a_schema_asks_for_is_said_in_both_languages(asked: dict[str, Any], value: Any, es: str, en: str):
+    (problem,) = JsonSchemas().compile({"type": "object", "properties": {"a": asked}}).problems({"a": value})
+    assert (problem.field, problem.message) == ("a", Text(es=es, en=en))
+
+
+@pytest.mark.parametrize("properties", [{}, {"a": {}}])
+def test_an_argument_that_does_not_exist_is_named_and_worded(properties: dict[str, Any]):
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    (problem,) = JsonSchemas().compile(schema).problems({"b": 1})
+    assert problem.field == "b"
+    assert isinstance(problem.message, Text)
+
+
+def test_what_has_no_words_is_said_as_the_validator_says_it():
+    schema = {"type": "object", "properties": {"a": {"not": {"type": "string"}}}}
+    (problem,) = JsonSchemas().compile(schema).problems({"a": "x"})
+    assert isinstance(problem.message, str)
+    assert "x" in problem.message

@@ -197,6 +197,15 @@ async def test_wrong_arguments_are_told_field_by_field(nats_client: Client, valk
             "una orden limit lo necesita",
             "a limit order needs it",
         ),
+        ("get_price", {}, "symbol", "es obligatorio", "is required"),
+        ("get_price", {"symbol": 5}, "symbol", "debe ser un texto", "must be a string"),
+        (
+            "get_ohlcv",
+            {"symbol": "IBM", "timeframe": "1d", "limit": 0},
+            "limit",
+            "debe ser 1 o más",
+            "must be 1 or more",
+        ),
     ],
 )
 async def test_what_is_wrong_with_an_argument_is_said_in_the_callers_language(

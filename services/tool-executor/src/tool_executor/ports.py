@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from contracts.events.tool import FieldError, ToolResult
-from tool_executor.domain.declaration import CallContext, Data
+from contracts.events.tool import ToolResult
+from tool_executor.domain.declaration import CallContext, Data, Problem
 from tool_executor.domain.limits import Admission, Limits
 from tool_executor.domain.plans import Arguments, Caller, CompanyTools
 
@@ -21,7 +21,7 @@ class SchemaBroken(Exception):  # noqa: N818
 class Checker(Protocol):
     """A compiled JSON Schema."""
 
-    def problems(self, instance: Any) -> Sequence[FieldError]:
+    def problems(self, instance: Any) -> Sequence[Problem]:
         """What is wrong, by field; empty when nothing is."""
         ...
 

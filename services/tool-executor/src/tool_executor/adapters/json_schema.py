@@ -6,7 +6,8 @@ from typing import Any
 import jsonschema_rs
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
-from contracts.events.tool import FieldError
+from tool_executor.adapters.schema_wording import worded
+from tool_executor.domain.declaration import Problem
 from tool_executor.ports import Checker, SchemaBroken
 
 _MOST_PROBLEMS = 20
@@ -37,14 +38,14 @@ class _Compiled:
     def __init__(self, validator: jsonschema_rs.Draft202012Validator) -> None:
         self._validator = validator
 
-    def problems(self, instance: Any) -> Sequence[FieldError]:
+    def problems(self, instance: Any) -> Sequence[Problem]:
         """See ports.Checker."""
         if self._validator.is_valid(instance):
             return ()
-        found: list[FieldError] = []
+        found: list[Problem] = []
         for error in self._validator.iter_errors(instance):
-            message = error.message[:_LONGEST_MESSAGE]
-            found += [FieldError(field=field, message=message) for field in _fields(error)]
+            message = worded(error.kind.name, error.kind.value, error.message)
+            found += [Problem(field, message) for field in _fields(error)]
             if len(found) >= _MOST_PROBLEMS:
                 break
         return found

@@ -35,9 +35,9 @@ class CheckOutput:
         if not problems:
             return outcome
         message = texts.INVALID_OUTPUT.said_in(call.caller.language).format(tool=call.tool)
-        return call.failure(ToolCode.INVALID_OUTPUT, message, fields=problems)
+        return call.failure(ToolCode.INVALID_OUTPUT, message, fields=_told(call, problems))
 
-    async def _once(self, call: Progress, rest: Rest) -> tuple[Outcome, Sequence[FieldError]]:
+    async def _once(self, call: Progress, rest: Rest) -> tuple[Outcome, Sequence[Problem]]:
         outcome = await rest()
         if isinstance(outcome, Postponed) or outcome.data is None:
             return outcome, ()
@@ -48,10 +48,14 @@ class CheckOutput:
         return call.success(process(outcome.data, call.given)), ()
 
 
-def invalid(call: Progress, problems: Sequence[FieldError | Problem]) -> ToolResult:
+def invalid(call: Progress, problems: Sequence[Problem]) -> ToolResult:
     """VALIDATION_ERROR with its fields."""
-    language = call.caller.language
-    fields = [FieldError(field=one.field, message=texts.spoken(one.message, language)) for one in problems]
+    fields = _told(call, problems)
     said = "; ".join(f"{field.field or 'arguments'}: {field.message}" for field in fields)
-    message = texts.INVALID.said_in(language).format(tool=call.tool, problems=said)
+    message = texts.INVALID.said_in(call.caller.language).format(tool=call.tool, problems=said)
     return call.failure(ToolCode.VALIDATION_ERROR, message[:1000], fields=fields)
+
+
+def _told(call: Progress, problems: Sequence[Problem]) -> list[FieldError]:
+    language = call.caller.language
+    return [FieldError(field=one.field, message=texts.spoken(one.message, language)) for one in problems]
