@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from agent.scripted_model.script import Reply
-from agent.scripted_model.server import ScriptedModel
+from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.turns.paying import MARGIN
 from gateway.testing_http import Http
 from runtime.testing import eventually
@@ -24,6 +24,13 @@ MODEL_SECONDS = 8.0
 """A reservation lasts so long and a margin: another agent has to be up before that."""
 LONG = 60.0
 SPENT = "Enough for today."
+
+
+@pytest.fixture
+async def model() -> AsyncIterator[ScriptedModel]:
+    """A model of this test alone, in its own event loop."""
+    async with scripted_model() as server:
+        yield server
 
 
 @pytest.fixture
