@@ -366,3 +366,15 @@ def test_ordinary_addresses_are_public(address: str):
 def test_origins_are_compared_without_case_and_usual_ports():
     assert parse_origin("https://WWW.Example.com:443/") == parse_origin("https://www.example.com")
     assert str(parse_origin("https://www.example.com:8443")) == "https://www.example.com:8443"
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/metrics?x=1", "/%6detrics", "/metrics/", "/healthz", "/readyz"])
+def test_what_the_gateway_says_of_itself_is_no_page_of_its_demo_site(path: str):
+    demo = site("/metrics", "/healthz", "/readyz", domains=(str(DEMO), SHOP), demo=DEMO)
+    with pytest.raises(AddressRefused) as refused:
+        demo.page(path)
+    assert refused.value.reason == "path_not_allowed"
+    with pytest.raises(AddressRefused):
+        demo.redirected(demo.at(demo.origins[1], "/metrics"), f"{DEMO}{path}")
+    # A company's own site may well have a page of that name.
+    assert str(demo.at(demo.origins[1], path)).startswith(SHOP)

@@ -105,13 +105,17 @@ MARKET_QUOTES = Rpc("rpc.market.quotes.v1", QuotesRequest, QuotesReply, queue=QU
 
 
 class ActionDecideRequest(Wire):
-    """A person's yes or no. `content_hash`, when given, must be the action's own: what they saw is what is decided."""
+    """A person's yes or no. `content_hash`, when given, must be the action's own: what they saw is what is decided.
+
+    `language` is the one in which they read why it may not be: es, en or a region of either; English without one.
+    """
 
     company_id: CompanyId
     user_id: Id
     action_id: Id
     decision: Literal["confirm", "reject"]
     content_hash: str | None = Field(default=None, max_length=128)
+    language: str | None = Field(default=None, max_length=35)
 
 
 class ActionReply(Wire):

@@ -294,8 +294,15 @@ class Completions(Protocol):
 class Actions(Protocol):
     """What waits for a person's yes."""
 
-    async def decide(self, company: str, user: str, action: str, decision: Literal["confirm", "reject"]) -> Action:
-        """The action as it is now: a first decision stands. Raises Refused (NOT_FOUND), Unavailable."""
+    async def decide(
+        self,
+        company: str,
+        user: str,
+        action: str,
+        decision: Literal["confirm", "reject"],
+        language: str | None = None,
+    ) -> Action:
+        """The action as it is now: a first decision stands. Raises Refused (NOT_FOUND, in `language`), Unavailable."""
         ...
 
     async def pending(self, company: str, user: str) -> list[Action]:

@@ -15,6 +15,7 @@ from contracts.company import CompanyConfig, CompanySettings
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import Action, ActionState, Usage
 from contracts.events.market import TriggeredAlert
+from contracts.text import Text
 from gateway.testing import conversation_view
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
@@ -306,7 +307,8 @@ class RecordsStandIn:
     async def _decide(self, request: market_rpc.ActionDecideRequest) -> market_rpc.ActionReply:
         owner, action = self.actions.get(request.action_id, (None, None))
         if action is None or owner is None or owner != (request.company_id, request.user_id):
-            raise RpcError(ErrorCode.NOT_FOUND, "there is no such action of yours")
+            told = Text(es="no tienes esa acción", en="there is no such action of yours")
+            raise RpcError(ErrorCode.NOT_FOUND, told.said_in(request.language or "en"))
         if action.state is ActionState.PENDING:
             state = ActionState.CONFIRMED if request.decision == "confirm" else ActionState.REJECTED
             action = action.model_copy(update={"state": state})

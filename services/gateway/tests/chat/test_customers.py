@@ -21,7 +21,7 @@ from gateway.testing import (
     conversation_view,
     run_gateway,
 )
-from gateway.testing_http import Http
+from gateway.testing_http import Http, assert_problem
 from gateway.testing_services import RecordsStandIn
 from runtime.testing import NatsServer, eventually
 
@@ -57,6 +57,25 @@ async def test_a_welcome_holds_what_waits_for_a_yes_and_a_decision_is_told(
         await ana.send("action.confirm", actionId="a2")
         assert (await ana.until("error"))["code"] == "NOT_FOUND"
         assert records.actions["a2"][1].state == "pending"
+
+
+@pytest.mark.usefixtures("records")
+@pytest.mark.parametrize(
+    ("locale", "told"), [("es-ES", "no tienes esa acción"), ("en", "there is no such action of yours")]
+)
+async def test_why_a_decision_is_refused_is_said_in_the_customers_language(
+    gateway: GatewayUnderTest, tokens: TokenMaker, http: Http, locale: str, told: str
+) -> None:
+    token = tokens.user("ana", "user")
+    async with ChatClient(gateway.url) as ana:
+        welcome = await ana.hello(token, locale=locale)
+        await ana.say("hello")
+        await ana.send("action.confirm", actionId="a2")
+        assert (await ana.until("error"))["message"] == told
+    path, headers = f"/v2/conversations/{welcome['conversationId']}/actions/a2", {"Accept-Language": locale}
+    refused = await http("POST", path, token=token, headers=headers, json={"decision": "confirm"})
+    assert_problem(refused, 404, "NOT_FOUND")
+    assert refused[1]["detail"] == told
 
 
 async def test_every_socket_of_the_customer_hears_of_a_decision_and_nobody_elses(

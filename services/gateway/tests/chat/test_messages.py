@@ -1,6 +1,7 @@
 """Messages: acknowledged when they are durable, stored once, in order, within the limits."""
 
 import asyncio
+import re
 import uuid
 
 import pytest
@@ -149,6 +150,7 @@ async def test_the_twenty_first_message_in_a_minute_is_refused_with_the_time_to_
         error = await client.until("error")
         assert (error["code"], error["retryable"], error["ref"]) == ("RATE_LIMITED", True, refused)
         assert 50_000 < error["retryAfterMs"] <= 60_001
+        assert re.fullmatch(r"too many messages: try again in [56]\d s", error["message"])
         known = await client.say("0", clientMessageId=first["clientMessageId"], retry=True)
         assert known["duplicate"]
     assert len(await stored(nats_client, mine["conversationId"])) == 20
@@ -180,7 +182,8 @@ async def test_an_address_may_begin_a_limited_number_of_conversations_but_go_on_
         async with ChatClient(gateway.url) as third:
             await third.hello(tokens.visitor("v2"))
             await third.send("message.send", clientMessageId=str(uuid.uuid4()), text="first")
-            assert (await third.until("error"))["code"] == "RATE_LIMITED"
+            error = await third.until("error")
+            assert (error["code"], error["message"]) == ("RATE_LIMITED", "too many messages: try again in 60 min")
         await client.say("second")
 
 

@@ -9,7 +9,7 @@ import pytest
 from nats.aio.client import Client
 from nats.errors import TimeoutError as NatsTimeoutError
 
-from contracts.channels import ChatKind
+from contracts.channels import ChatKind, LiveTurnKind
 from contracts.events.fact import FeedbackGiven
 from contracts.ids import turn_id
 from gateway.adapters.log import parse_fact
@@ -204,6 +204,28 @@ async def test_stopping_a_running_answer_settles_its_message(
         assert len([frame for frame in visitor.seen if frame["type"] == "run.cancelled"]) == 1
 
 
+async def test_nothing_of_a_stopped_answer_is_told_any_more_but_the_next_one_is(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as visitor:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        agent.begin((await visitor.say("tell me everything"))["seq"])
+        await agent.live(LiveTurnKind.RUN_STARTED)
+        await visitor.until("run.started")
+        await visitor.send("run.cancel", turnId=agent.turn)
+        await visitor.until("run.cancelled")
+        # The agent has not heard of it yet.
+        await agent.live(LiveTurnKind.TOOL_STARTED, callId="c1", tool="get_price", label="Price")
+        await agent.delta(0, "Every")
+        agent.begin((await visitor.say("something else"))["seq"])
+        await agent.live(LiveTurnKind.RUN_STARTED)
+        await visitor.until("run.started")
+    told = [frame["type"] for frame in visitor.seen]
+    assert "tool.started" not in told
+    assert "message.delta" not in told
+
+
 async def test_a_turn_that_answers_an_earlier_message_of_several_can_be_stopped_too(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
@@ -251,12 +273,31 @@ async def test_feedback_is_a_fact_of_its_user_outside_the_conversation(
     await nats_client.flush()
     async with ChatClient(gateway.url) as visitor:
         mine = await visitor.hello(tokens.visitor("v1"))
-        await visitor.send("feedback", messageId="m1", rating="down", reason="wrong price")
+        ack = await visitor.say("hello")
+        await visitor.send("feedback", messageId=ack["messageId"], rating="down", reason="wrong price")
         message = await given.next_msg(timeout=5)
     data = FeedbackGiven.model_validate(orjson.loads(message.data)["data"])
-    assert (data.conversation_id, data.message_id, data.rating) == (mine["conversationId"], "m1", "down")
+    assert (data.conversation_id, data.message_id, data.rating) == (mine["conversationId"], ack["messageId"], "down")
     assert (data.user_id, data.reason) == ("v1", "wrong price")
-    assert (await ConversationLog(nats_client).snapshot("acme", mine["conversationId"])).n == 0
+    assert (await ConversationLog(nats_client).snapshot("acme", mine["conversationId"])).n == ack["seq"]
+
+
+async def test_feedback_on_a_message_that_does_not_exist_is_not_found(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    given = await nats_client.subscribe("feedback.given.>")  # pyright: ignore[reportUnknownMemberType]
+    await nats_client.flush()
+    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as other:
+        await visitor.hello(tokens.visitor("v1"))
+        await visitor.say("hello")
+        await other.hello(tokens.visitor("v2"))
+        theirs = (await other.say("hello"))["messageId"]
+        for message in ("m1", theirs):
+            await visitor.send("feedback", messageId=message, rating="up")
+            error = await visitor.until("error")
+            assert (error["code"], error["ref"]) == ("NOT_FOUND", message)
+    with pytest.raises(NatsTimeoutError):
+        await given.next_msg(timeout=0.05)
 
 
 async def test_typing_and_receipts_reach_the_others_but_not_oneself(

@@ -11,6 +11,7 @@ from contracts.market_rpc import (
     PendingActionsReply,
 )
 from contracts.memory_rpc import UserRef
+from contracts.text import Text
 from market_adapter.books import Books
 from market_adapter.domain.paper.account import Account, News, Owner, decide
 from market_adapter.domain.paper.actions import action_of
@@ -18,6 +19,11 @@ from market_adapter.domain.paper.orders import Order, OrderState
 from market_adapter.ports import MarketProvider
 from runtime.clock import Clock
 from runtime.errors import RpcError
+
+_CHANGED = Text(
+    es="esta no es la acción que se mostró: vuelve a mirarla",
+    en="this is not the action that was shown: look at it again",
+)
 
 
 class Actions:
@@ -36,6 +42,7 @@ class Actions:
                 whether a share is still what it was cannot be asked now: a yes is not taken on trust.
         """
         owner = Owner(asked.company_id, asked.user_id)
+        language = asked.language or "en"
 
         def apply(account: Account, news: Mapping[str, News]) -> tuple[Account, Order | None]:
             order = account.order(asked.action_id)
@@ -43,9 +50,7 @@ class Actions:
                 return account, order
             yes = asked.decision == "confirm"
             if yes and order.state is OrderState.PENDING and order.symbol not in news:
-                raise RpcError(
-                    ErrorCode.UNAVAILABLE, f"the market says nothing of {order.symbol} now: try again", retryable=True
-                )
+                raise RpcError(ErrorCode.UNAVAILABLE, _silent(order.symbol).said_in(language), retryable=True)
             splits = news[order.symbol].splits if order.symbol in news else ()
             changed = decide(
                 account,
@@ -60,9 +65,9 @@ class Actions:
         order = await self._books.change(owner, apply)
         order = order or await self._books.store.archived_order(owner, asked.action_id)
         if order is None:
-            raise RpcError(ErrorCode.NOT_FOUND, f"there is no action {asked.action_id!r} of yours")
+            raise RpcError(ErrorCode.NOT_FOUND, _none(asked.action_id).said_in(language))
         if asked.content_hash not in (None, order.content_hash):
-            raise RpcError(ErrorCode.CONFLICT, "this is not the action that was shown: look at it again")
+            raise RpcError(ErrorCode.CONFLICT, _CHANGED.said_in(language))
         return ActionReply(action=action_of(order))
 
     async def pending(self, asked: UserRef) -> PendingActionsReply:
@@ -77,3 +82,14 @@ class Actions:
         account = await self._books.current(owner)
         found = [account.order(one) or await self._books.store.archived_order(owner, one) for one in asked.action_ids]
         return ActionsReply(actions=[action_of(order) for order in found if order is not None])
+
+
+def _silent(symbol: str) -> Text:
+    return Text(
+        es=f"el mercado no dice nada de {symbol} ahora: inténtalo de nuevo",
+        en=f"the market says nothing of {symbol} now: try again",
+    )
+
+
+def _none(action: str) -> Text:
+    return Text(es=f"no tienes ninguna acción {action!r}", en=f"there is no action {action!r} of yours")

@@ -141,6 +141,8 @@ async def test_a_yes_is_bound_to_what_was_shown() -> None:
     order = await desk.order()
     with pytest.raises(RpcError, match="not the action that was shown"):
         await desk.decide(order, content_hash="another")
+    with pytest.raises(RpcError, match="no es la acción que se mostró"):
+        await desk.decide(order, content_hash="another", language="es-ES")
     stored = desk.memory.accounts[str(ANN)]
     forged = replace(stored.orders[0], quantity=Decimal(1000))
     desk.memory.accounts[str(ANN)] = replace(stored, orders=(forged,))
@@ -156,6 +158,8 @@ async def test_a_yes_while_the_market_is_silent_is_asked_for_again_and_a_no_is_a
     with pytest.raises(RpcError) as raised:
         await desk.decide(waiting)
     assert (raised.value.code, raised.value.retryable) == ("UNAVAILABLE", True)
+    with pytest.raises(RpcError, match="el mercado no dice nada de IBM"):
+        await desk.decide(waiting, language="es")
     assert await desk.decide(unwanted, "reject") == "rejected"
     desk.provider.all_bars["IBM"] = bars
     assert await desk.decide(waiting) == "confirmed"
@@ -168,6 +172,8 @@ async def test_nobody_decides_about_somebody_elses_order() -> None:
     with pytest.raises(RpcError) as raised:
         await desk.actions.decide(ActionDecideRequest.model_validate(asked))
     assert raised.value.code == "NOT_FOUND"
+    with pytest.raises(RpcError, match="no tienes ninguna acción"):
+        await desk.actions.decide(ActionDecideRequest.model_validate(asked | {"language": "es"}))
     with pytest.raises(RpcError) as raised:
         await desk.call("cancel_paper_order", user="bob", order_id=order)
     assert raised.value.reason == "not_found"

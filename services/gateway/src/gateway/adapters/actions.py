@@ -37,8 +37,17 @@ class BusActions:
     def __init__(self, client: RpcClient) -> None:
         self._client = client
 
-    async def decide(self, company: str, user: str, action: str, decision: Literal["confirm", "reject"]) -> Action:
-        request = market_rpc.ActionDecideRequest(company_id=company, user_id=user, action_id=action, decision=decision)
+    async def decide(
+        self,
+        company: str,
+        user: str,
+        action: str,
+        decision: Literal["confirm", "reject"],
+        language: str | None = None,
+    ) -> Action:
+        request = market_rpc.ActionDecideRequest(
+            company_id=company, user_id=user, action_id=action, decision=decision, language=language
+        )
         return (await ask(self._client, market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)).action
 
     async def pending(self, company: str, user: str) -> list[Action]:

@@ -163,7 +163,9 @@ class Commands:
             raise not_found("running turn")
 
     async def give_feedback(self, place: Place, message: str, rating: str, reason: str | None) -> None:
-        """Records what somebody thinks of an answer."""
+        """Records what somebody thinks of an answer; raises NOT_FOUND when the conversation has no such message."""
+        if not await self._holds(place, message):
+            raise not_found("message")
         user = place.caller.subject
         data = FeedbackGiven.model_validate(
             {
@@ -177,6 +179,16 @@ class Commands:
         )
         identity = f"{place.company}.{place.conversation}.feedback.{message}.{user}.{uuid7()}"
         await self._bus.fact("feedback.given.v1", place.company, user, data, identity=identity)
+
+    async def _holds(self, place: Place, message: str) -> bool:
+        """Whether the conversation has the message, also before memory has it. Memory being away is nobody's fault."""
+        snapshot = await self._log.snapshot(place.company, place.conversation)
+        if any(fact.data.get("messageId") == message for fact in snapshot.last.values()):
+            return True
+        try:
+            return await self._memory.message(place.company, place.conversation, message) is not None
+        except Unavailable:
+            return True
 
     async def _basis_of(self, place: Place, turn: str, now: Snapshot) -> int | None:
         """The visitor message that the turn answers, if it is still unanswered: turn ids are derived from it."""

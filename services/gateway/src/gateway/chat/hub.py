@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import structlog
 
-from contracts.channels import LiveTurnKind, PresenceKind
+from contracts.channels import ChatKind, LiveTurnKind, PresenceKind
 from contracts.ids import uuid7
 from gateway.domain import server_frames
 from gateway.domain.close_codes import CloseCode
@@ -35,11 +35,13 @@ class Attachment:
 
 
 class _Channel:
-    __slots__ = ("attachments", "opening")
+    __slots__ = ("attachments", "cancelled", "opening")
 
     def __init__(self, opening: asyncio.Task[Unsubscribe]) -> None:
         self.attachments: list[Attachment] = []
         self.opening = opening
+        self.cancelled: str | None = None
+        """The turn that was cancelled last."""
 
 
 class Hub:
@@ -98,6 +100,8 @@ class Hub:
         channel = self._channels.get((company, conversation))
         if channel is None:
             return
+        if fact.kind is ChatKind.CANCEL:
+            channel.cancelled = fact.data.get("turnId")
         frame = server_frames.of_fact(conversation, fact)
         if frame is None:
             log.warning("chat.malformed_fact", company=company, conversation=conversation, seq=fact.seq)
@@ -111,6 +115,11 @@ class Hub:
 
     def live_turn(self, company: str, conversation: str, kind: LiveTurnKind, data: Json) -> None:
         """A running turn gave a sign of life."""
+        channel = self._channels.get((company, conversation))
+        turn_id = data.get("turnId")
+        if channel is None or (turn_id is not None and turn_id == channel.cancelled):
+            # Its agent hears of the cancel a moment later than who is told here that it has ended.
+            return
         frame = server_frames.of_live_turn(conversation, kind, data)
         if frame is None:
             return

@@ -1,5 +1,6 @@
 """The door's limits, of this process: how much one visitor, one address and one socket may ask for."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 
@@ -41,13 +42,13 @@ class Door:
             windows.append((self._conversations, key))
         wait = admit(self._clock.monotonic(), *windows)
         if wait > 0:
-            raise Limited("too many messages: wait a moment", wait)
+            raise Limited(f"too many messages: try again in {_spoken(wait)}", wait)
 
     def token(self, address: str) -> None:
         """Counts a visitor's token; raises Limited when there is no room."""
         wait = admit(self._clock.monotonic(), (self._tokens, address_key(address)))
         if wait > 0:
-            raise Limited("too many tokens for this address: wait a moment", wait)
+            raise Limited(f"too many tokens for this address: try again in {_spoken(wait)}", wait)
 
     def enter_address(self, address: str) -> bool:
         """Counts a connection; False (and nothing counted) when the address has too many."""
@@ -75,6 +76,11 @@ class Door:
         self._connections[key] -= 1
         if self._connections[key] <= 0:
             del self._connections[key]
+
+
+def _spoken(wait: float) -> str:
+    seconds = math.ceil(wait)
+    return f"{seconds} s" if seconds < 120 else f"{math.ceil(seconds / 60)} min"
 
 
 class FrameRate:

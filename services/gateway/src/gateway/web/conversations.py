@@ -20,6 +20,7 @@ from gateway.ports import Caller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
 from gateway.web.listing import page
 from gateway.web.problems import described
+from gateway.web.tools import Language, language_of
 
 router = APIRouter(prefix="/v2/conversations", tags=["conversations"])
 
@@ -158,10 +159,12 @@ async def decide_action(
     conversation: ConversationPath,
     action: Annotated[str, Path(pattern=ID_PATTERN, alias="actionId")],
     body: DecisionRequest,
+    accept_language: Language = None,
 ) -> Action:
     """Confirms or rejects what waits for the caller's own yes. Deciding again changes nothing: the first one stands."""
     await api.access.readable(caller, conversation)
-    return await api.actions.decide(caller.company, caller.subject, action, body.decision)
+    language = None if accept_language is None else language_of(accept_language)
+    return await api.actions.decide(caller.company, caller.subject, action, body.decision, language)
 
 
 async def _view(api: Api, caller: Caller, conversation: str) -> ConversationView:

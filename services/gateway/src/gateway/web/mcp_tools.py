@@ -70,7 +70,7 @@ class McpTools:
         caller, language = caller_of(context), _language(context)
         if params.request_state is not None:
             waiting = Waiting.read(params.request_state)
-            return await self._decide(caller, waiting, answer_in(params.input_responses))
+            return await self._decide(caller, waiting, answer_in(params.input_responses), language)
         if not is_id(params.name):
             raise unknown_tool(params.name)
         key = _idempotency_key(context.params)
@@ -84,17 +84,17 @@ class McpTools:
         question = form(waiting, language)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return in_a_result(waiting, question)
-        return await self._decide(caller, waiting, await _answered(context, question))
+        return await self._decide(caller, waiting, await _answered(context, question), language)
 
     async def _decide(
-        self, caller: Caller, waiting: Waiting, answer: types.ElicitResult | None
+        self, caller: Caller, waiting: Waiting, answer: types.ElicitResult | None, language: str
     ) -> types.CallToolResult:
         """What the client's user said is done; a second word on the same action changes nothing."""
         decision = decision_in(answer)
         if decision is None:
             return told(_done(waiting.data))
         try:
-            action = await self._api.actions.decide(caller.company, caller.subject, waiting.action, decision)
+            action = await self._api.actions.decide(caller.company, caller.subject, waiting.action, decision, language)
         except GatewayError as error:
             code = ToolCode.UNAVAILABLE if error.code == ErrorCode.UNAVAILABLE else str(error.code)
             return told(_failed(code, error.message))

@@ -21,6 +21,8 @@ _LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home.arpa"
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _FORBIDDEN_ESCAPE = re.compile(r"%(?:2[eEfF5]|5[cC]|[01][0-9A-Fa-f]|7[fF])")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_OPERATIONAL = ("/metrics", "/healthz", "/readyz")
+"""What the gateway says of itself at the demo site's origin, which it serves: no pages of that site."""
 
 
 class AddressRefused(Exception):  # noqa: N818 - named after what happened
@@ -59,10 +61,14 @@ class SiteUrl:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A company's site: its origins, the first being the default, and its allowed paths (none: every path)."""
+    """A company's site: its origins, the first being the default, and its allowed paths (none: every path).
+
+    `demo`: the one origin that is also the gateway's own.
+    """
 
     origins: tuple[Origin, ...]
     paths: tuple[str, ...] = ()
+    demo: Origin | None = None
 
     def page(self, path: str) -> SiteUrl:
         """The page at a relative path of the default origin. Raises AddressRefused."""
@@ -106,7 +112,8 @@ class Site:
 
     def _allowed(self, origin: Origin, target: str) -> SiteUrl:
         decoded = unquote_to_bytes(target.partition("?")[0]).decode()
-        if self.paths and not any(_matches(decoded, rule) for rule in self.paths):
+        closed = origin == self.demo and any(_matches(decoded, rule) for rule in _OPERATIONAL)
+        if closed or (self.paths and not any(_matches(decoded, rule) for rule in self.paths)):
             raise AddressRefused(
                 "path_not_allowed",
                 Text(es="La empresa no permite leer esta página.", en="The company does not let this page be read."),
@@ -139,7 +146,7 @@ def site_of(allowed_domains: Sequence[str], allowed_paths: Iterable[str], demo: 
                 en="No site of this company may be read: see allowedDomains in its settings.",
             ),
         )
-    return Site(tuple(origins), tuple(allowed_paths))
+    return Site(tuple(origins), tuple(allowed_paths), demo)
 
 
 def parse_origin(text: str) -> Origin:
