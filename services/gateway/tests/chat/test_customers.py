@@ -225,3 +225,31 @@ async def test_a_history_tells_how_its_actions_stand_now(
     assert states(transcript["messages"]) == ["confirmed"]
     await records.market.drain(1.0)
     assert states(await snapshot(readers[0], talk)) == ["pending"]
+
+
+async def test_what_was_asked_and_decided_while_a_client_was_away_comes_as_it_is_when_it_resumes(
+    gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn, memory: MemoryStandIn, nats_client: Client
+) -> None:
+    records.add_action("acme", "ana", "a1")
+    told = records.actions["a1"][1].model_copy(update={"details": {"estimate": {"price": "200"}}})
+    async with ChatClient(gateway.url) as ana:
+        welcome = await ana.hello(tokens.user("ana", "user"))
+        talk = welcome["conversationId"]
+        memory.known_conversations[talk] = conversation_view(talk, "acme", "ana")
+        ack = await ana.say("buy 1 AAPL")
+    away = {"conversationId": talk, "since": {"epoch": welcome["epoch"], "seq": ack["seq"]}}
+    await AgentStandIn(nats_client, "acme", talk).answer(ack["seq"], "shall I?", told)
+
+    async def resumed() -> Frame:
+        async with ChatClient(gateway.url) as client:
+            assert (await client.hello(tokens.user("ana", "user"), **away))["recovered"]
+            created = await client.until("message.created", lambda f: bool(f["message"]["actions"]))
+            return created["message"]["actions"][0]
+
+    assert (await resumed())["state"] == "pending"
+    records.actions["a1"] = (records.actions["a1"][0], told.model_copy(update={"state": ActionState.CONFIRMED}))
+    action = await resumed()
+    assert (action["state"], action["details"]) == ("confirmed", {"estimate": {"price": "200"}})
+    await records.market.drain(1.0)
+    # The market is away: as it was told.
+    assert (await resumed())["state"] == "pending"

@@ -228,7 +228,8 @@ class Recovery:
         return [message.to_wire() for message in await self._standing.now(company, conversation, held)]
 
     async def _send_facts(self, attachment: Attachment, facts: Sequence[Fact]) -> None:
-        for index, fact in enumerate(facts):
+        now = await self._standing.facts_now(attachment.company, attachment.conversation, facts)
+        for index, fact in enumerate(now):
             frame = server_frames.of_fact(attachment.conversation, fact)
             if frame is not None and attachment.feed.read(fact.seq):
                 attachment.socket.push(frame)
