@@ -1,7 +1,8 @@
-"""The console at /console: a page and its modules, as they are in site/console, and the two that the widget has too."""
+"""The console at /console: a page and its modules, as they are in site/console, and those that the widget has too."""
 
 import hashlib
 import json
+import re
 from functools import cache
 from string import Template
 
@@ -14,8 +15,9 @@ from gateway.web.words import LANGUAGES, SITE, words
 
 # Pages that visitors were on are opened out of it: they need not know from where.
 _HEADERS = PAGE_HEADERS | {"Referrer-Policy": "no-referrer"}
-_SHARED = ("dom.js", "markdown.js")
-"""Modules of the widget that the console loads as well."""
+_SHARED = ("dom.js", "markdown.js", "figures.js", "charts.js", "charts.css")
+"""Files of the widget that the console loads as well; for those with words it has a saying.js of its own."""
+_SAID = re.compile(r"\bwords\.(\w+)")
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 
@@ -41,6 +43,12 @@ def console_routes(*, dev: bool) -> list[BaseRoute]:
 def _files() -> dict[str, bytes]:
     found = {file.name: file.read_bytes() for file in (SITE / "console").iterdir() if file.name.endswith(tuple(_TYPES))}
     found |= {name: (SITE / "widget" / name).read_bytes() for name in _SHARED}
+    shared = {name for source in map(found.__getitem__, _SHARED) for name in _SAID.findall(source.decode())}
     said = {language: words(language, "console") for language in LANGUAGES}
-    found["words.js"] = f"export const WORDS = {json.dumps(said, ensure_ascii=False)};\n".encode()
+    theirs = {language: {name: words(language, "widget")[name] for name in sorted(shared)} for language in LANGUAGES}
+    found["words.js"] = (_constant("WORDS", said) + _constant("SHARED", theirs)).encode()
     return found
+
+
+def _constant(name: str, value: object) -> str:
+    return f"export const {name} = {json.dumps(value, ensure_ascii=False)};\n"

@@ -70,7 +70,8 @@ def _source(module: str) -> str:
 
 
 def _styles() -> str:
-    sheets = ((SITE / "static" / "tokens.css"), (SITE / "widget" / "widget.css"))
+    widget = SITE / "widget"
+    sheets = (SITE / "static" / "tokens.css", widget / "widget.css", widget / "charts.css")
     return "".join(_tight(_CSS_COMMENT.sub("", sheet.read_text(encoding="utf-8"))) for sheet in sheets)
 
 

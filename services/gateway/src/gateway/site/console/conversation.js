@@ -12,7 +12,7 @@ import { showWhy } from "./why.js";
 const AGAIN = 2_000;
 
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #title = make("h1", {}, "…"); #composer; #banner; #details; #typing; #owner = null; #typingTimer = 0; #outbox; #reading = new Reading(() => this.#load());
+  #context; #id; #thread = new Thread(); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #typingTimer = 0; #outbox; #reading = new Reading(() => this.#load());
 
   constructor(place, context, id) {
     this.#context = context;
@@ -23,7 +23,10 @@ export class ConversationView {
       typing: () => context.live.send("typing", { conversationId: id }),
     });
     this.#banner = make("div", { class: "banner", role: "status" });
-    this.#details = make("aside", { class: "details", "aria-label": say("visitorInfo") });
+    this.#details = make("aside", { class: "details", id: "details", "aria-label": say("visitorInfo"), tabindex: "-1" });
+    this.#more = button("", () => this.#unfold(), {
+      class: "quiet unfold", title: say("visitorInfo"), "aria-label": say("visitorInfo"), "aria-expanded": "false", "aria-controls": "details",
+    }, glyph("person"));
     this.#typing = make("p", { class: "typing", role: "status" });
     this.#thread.onStop = (turnId) => context.live.send("run.cancel", { conversationId: id, turnId });
     this.#thread.onEdit = (text) => { this.#take(); this.#composer.put(text); };
@@ -31,12 +34,13 @@ export class ConversationView {
     place.replaceChildren(
       make("header", { class: "head" },
         make("a", { class: "back", href: "#/inbox", "aria-label": say("backToInbox") }, glyph("back")),
-        this.#title, this.#banner),
+        this.#title, this.#more, this.#banner),
       make("div", { class: "body" },
         make("div", { class: "main" }, this.#thread.node, this.#typing, this.#composer.node),
         this.#details));
     this.#showUnsent();
-    context.live.follow(id);
+    // What waits for a yes may be decided while the line is lost: no later fact of the conversation says so.
+    context.live.follow(id, () => this.#thread.undecided);
     this.#reading.now();
   }
   end() {
@@ -45,12 +49,23 @@ export class ConversationView {
     this.#reading.end();
   }
 
-  /* Keys of an open conversation: r to write, t to take over or give back. */
+  /* Keys of an open conversation: r to write, t to take over or give back, i for what is known of the visitor. */
   key(name) {
     if (name === "r") this.#composer.field.focus();
     else if (name === "t") this.#turnOver();
+    else if (name === "i") this.#unfold();
+    else if (name === "Escape" && this.#unfolded) this.#unfold();
     else return false;
     return true;
+  }
+
+  /* On small screens the details lie over the conversation when they are asked for; on others they stand beside it. */
+  get #unfolded() { return this.#details.hasAttribute("data-unfolded"); }
+  #unfold() {
+    if (!this.#more.checkVisibility()) { this.#details.focus(); return; }
+    const open = this.#details.toggleAttribute("data-unfolded");
+    this.#more.setAttribute("aria-expanded", String(open));
+    (open ? this.#details : this.#more).focus();
   }
 
   frame(frame) {
@@ -189,7 +204,7 @@ export class ConversationView {
       make("p", { class: "row" }, button(say("asText"), save("text/plain", "txt"), { class: "small" }),
         button("JSON", save("application/json", "json"), { class: "small" })),
       make("h2", {}, say("keys")),
-      make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["t", "keysTake"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
+      make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["t", "keysTake"], ["i", "visitorInfo"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
         .flatMap(([key, name]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, say(name))])));
   }
 }

@@ -102,8 +102,11 @@ class InboxView {
     const at = ids.indexOf(this.#open);
     if (event.key === "j" && ids.length) this.#context.go("inbox", ids[Math.min(at + 1, ids.length - 1)]);
     else if (event.key === "k" && ids.length) this.#context.go("inbox", ids[Math.max(at - 1, 0)]);
-    else if (event.key === "Escape" && this.#open && !document.querySelector("dialog[open]")) this.#context.go("inbox");
-    else if (!this.#conversation?.key(event.key)) return;
+    else if (event.key === "Escape" && document.querySelector("dialog[open]")) return;
+    else if (!this.#conversation?.key(event.key)) {
+      if (event.key !== "Escape" || !this.#open) return;
+      this.#context.go("inbox");
+    }
     event.preventDefault();
   };
 }

@@ -16,9 +16,10 @@ export class Live {
     this.#connect();
   }
 
-  /* The one conversation that is looked at; null: none. Facts after `cursor` follow, or the newest messages. */
-  follow(conversationId, cursor = null) {
-    this.#open = conversationId && { conversationId, cursor };
+  /* The one conversation that is looked at; null: none. Its newest messages come, and after a lost line what came since:
+     or the newest messages again, where `anew` says so. */
+  follow(conversationId, anew = () => false) {
+    this.#open = conversationId && { conversationId, cursor: null, anew };
     if (this.#followed.size >= MOST_FOLLOWED) this.#socket?.close();
     else this.#watch();
   }
@@ -70,9 +71,9 @@ export class Live {
   }
   #watch() {
     if (!this.#ready || !this.#open) return;
-    const { conversationId, cursor } = this.#open;
+    const { conversationId, cursor, anew } = this.#open;
     this.#followed.add(conversationId);
-    this.send("conversation.watch", { conversationId, ...(cursor && { since: cursor }) });
+    this.send("conversation.watch", { conversationId, ...(cursor && !anew() && { since: cursor }) });
   }
   #ping() {
     if (++this.#missed > 2) this.#socket.close();

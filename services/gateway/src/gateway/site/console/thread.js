@@ -1,4 +1,5 @@
 /* The messages of a conversation, the answer that is being written, and what its tools do meanwhile. */
+import { chart } from "./charts.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { block, blocks, link } from "./markdown.js";
@@ -49,8 +50,12 @@ export class Thread {
   }
   action(action) {
     const state = this.node.querySelector(`[data-action="${CSS.escape(action.id)}"] .state`);
-    if (state) state.textContent = say(`action_${action.state}`);
+    if (!state) return;
+    state.textContent = say(`action_${action.state}`);
+    state.dataset.state = action.state;
   }
+  /* Whether something waits for a person's yes, as far as is known here. */
+  get undecided() { return Boolean(this.node.querySelector('.state[data-state="pending"]')); }
 
   /* ---------------------------------------------------------------- the running answer */
   begin(turnId) {
@@ -113,8 +118,9 @@ export class Thread {
     return make("li", { class: `said ${role}`, "data-id": message.id },
       make("p", { class: "by" }, make("b", {}, who), make("time", { datetime: message.createdAt, title: exactly(message.createdAt) }, moment(message.createdAt)), why),
       make("div", { class: "text" }, ...blocks(message.text).map((one) => block(one))),
+      ...(message.charts || []).map(chart),
       ...(message.actions || []).map((action) => make("p", { class: "action", "data-action": action.id },
-        action.summary, " ", make("span", { class: "state" }, say(`action_${action.state}`)))),
+        action.summary, " ", make("span", { class: "state", "data-state": action.state }, say(`action_${action.state}`)))),
       message.citations?.length > 0 && make("p", { class: "sources" }, glyph("file"),
         ...message.citations.flatMap((page, index) => [index ? ", " : "", link(page.url, [page.title || page.url], page.title || page.url)])));
   }

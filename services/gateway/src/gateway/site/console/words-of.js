@@ -10,8 +10,9 @@ document.documentElement.lang = language;
 export const say = (name, places = {}) => {
   const text = WORDS[language][name];
   if (text === undefined) throw new Error(`no words for ${name}`);
-  return text.replace(/\{(\w+)\}/g, (whole, place) => places[place] ?? whole);
+  return fill(text, places);
 };
+export const fill = (text, places) => text.replace(/\{(\w+)\}/g, (whole, place) => places[place] ?? whole);
 export const speak = (other) => { localStorage.setItem(KEY, other); location.reload(); };
 
 const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });

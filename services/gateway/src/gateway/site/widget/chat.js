@@ -5,7 +5,8 @@ import { button, icon, make } from "./dom.js";
 import { FORBIDDEN_SITE } from "./identities.js";
 import { initial } from "./message.js";
 import { Outbox } from "./outbox.js";
-import { fill, host, words } from "./settings.js";
+import { fill, words } from "./saying.js";
+import { host } from "./settings.js";
 import { Thread } from "./thread.js";
 
 const PATIENCE = 700; // a line that comes back sooner needs no words

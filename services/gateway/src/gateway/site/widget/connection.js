@@ -1,6 +1,7 @@
 /* The socket: hello, heartbeat, and coming back with what was seen last.
    Close codes: 4000-4499 (and a lost line) reconnect, 4500-4999 are final (docs/architecture/chat.md). */
-import { locale, page, server } from "./settings.js";
+import { locale } from "./saying.js";
+import { page, server } from "./settings.js";
 
 const FIRST_WAIT = 500, LONGEST_WAIT = 30_000, CROWDED_WAIT = 10_000, HEARTBEAT = 25_000;
 const DRAINING = 4001, EXPIRED = 4005, CROWDED = 4029, REFUSED = 4500;

@@ -3,7 +3,8 @@ import { Chat } from "./chat.js";
 import { palette } from "./colors.js";
 import { button, icon, make } from "./dom.js";
 import { Visitor, look } from "./identities.js";
-import { host, locale, words } from "./settings.js";
+import { locale, words } from "./saying.js";
+import { host } from "./settings.js";
 import { STYLE } from "./style.js";
 
 const SMALL = matchMedia("(max-width: 480px), (max-height: 480px)");

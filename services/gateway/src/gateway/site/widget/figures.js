@@ -1,5 +1,5 @@
 /* Prices, amounts and times, as the reader's language writes them. */
-import { locale } from "./settings.js";
+import { locale } from "./saying.js";
 
 const formats = new Map();
 const format = (Kind, options) => {

@@ -1,6 +1,7 @@
 /* Whose chat it is: a visitor, who gets a token here and renews it, or a customer, whose token the host page brings. */
 import { Keeping } from "./keeping.js";
-import { company, locale, page, server } from "./settings.js";
+import { locale } from "./saying.js";
+import { company, page, server } from "./settings.js";
 
 const SOON = 60_000, NO_COMPANY = 4510;
 export const FORBIDDEN_SITE = 4590; // beside the close codes of the server: the widget may not run on this site

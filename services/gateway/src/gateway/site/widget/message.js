@@ -5,7 +5,7 @@ import { button, icon, make } from "./dom.js";
 import { day, time } from "./figures.js";
 import { feedback } from "./feedback.js";
 import { block, blocks } from "./markdown.js";
-import { words } from "./settings.js";
+import { words } from "./saying.js";
 
 export const isMine = (role) => role === "visitor" || role === "user";
 

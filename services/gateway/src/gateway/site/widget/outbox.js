@@ -1,6 +1,6 @@
 /* One's own messages on their way: kept until the server has stored them, sent again with the same id until then. */
 import { uuid } from "./keeping.js";
-import { fill, words } from "./settings.js";
+import { fill, words } from "./saying.js";
 
 const UNANSWERED = 10_000, PAUSE = 2_000;
 

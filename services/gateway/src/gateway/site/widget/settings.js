@@ -1,20 +1,5 @@
 /* What the host page says about the chat: the attributes of the script tag. */
-import { WORDS } from "./words.js";
-
-const script = document.currentScript || document.querySelector("script[src*='/widget.js']");
-const given = script.dataset;
-
-/* The first language that is spoken here, of: the tag's, the page's, the reader's. */
-const wished = [given.locale, document.documentElement.lang, ...(navigator.languages || [])].filter(Boolean);
-const language = (tag) => tag.toLowerCase().split(/[-_]/)[0];
-const spoken = (tag) => WORDS[language(tag)];
-/* Pages write en_US and worse; what is no tag by BCP 47 counts as its language alone. */
-const proper = (tag) => { try { return Intl.getCanonicalLocales(tag)[0]; } catch { return language(tag); } };
-
-export const locale = proper(wished.find(spoken) || "en");
-export const words = spoken(locale);
-/* Texts with places: fill("{name} is writing", { name }). */
-export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+import { given, script, words } from "./saying.js";
 
 export const server = new URL(given.server || script.src, location.href).origin;
 export const company = given.company || "demo";

@@ -2,7 +2,7 @@
 import { ActionCard, alertCard } from "./cards.js";
 import { button, icon, make } from "./dom.js";
 import { Message, dots, isMine } from "./message.js";
-import { fill, words } from "./settings.js";
+import { fill, words } from "./saying.js";
 
 const NEAR = 80; // pixels from the end at which the reader is taken to follow
 const ALERT_KEPT = 86_400_000;

@@ -1,0 +1,114 @@
+"""What an agent reads: the charts that the customer sees, orders as they stand, the details on a small screen."""
+
+import uuid
+
+import pytest
+from playwright.async_api import expect
+
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import ScriptedModel
+from tests.browser.chat_page import ChatPage
+from tests.browser.test_accessibility import violations
+from tests.browser.test_console import a_visitor, signed_in, until_focused
+from tests.browser.test_console_answers import opened
+from tests.browser.test_running_answers import conversation_of
+from tests.browser.visits import Scheme, Visits
+from tests.support.chat_client import ChatClient
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def calling(tool: str, **arguments: object) -> Reply:
+    return Reply(tool_calls=[ScriptedCall(name=tool, arguments=arguments)])
+
+
+def customer(stack: RunningStack) -> str:
+    """The token of a customer whom no other test knows."""
+    return stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="premium")
+
+
+@pytest.mark.parametrize(("size", "scheme"), [((900, 700), "light"), ((390, 700), "dark")])
+async def test_on_a_small_screen_the_visitors_details_and_the_transcript_are_a_key_away(
+    visits: Visits, stack: RunningStack, size: tuple[int, int], scheme: Scheme
+) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("hello")
+        page = await signed_in(visits, size=size, scheme=scheme)
+        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        details = page.get_by_role("complementary", name="Visitor details")
+        await expect(page.locator(".banner button")).to_be_visible()
+        await expect(details).to_be_hidden()
+        # By pointer.
+        shows = page.get_by_role("button", name="Visitor details")
+        await shows.click()
+        await expect(shows).to_have_attribute("aria-expanded", "true")
+        await expect(details.get_by_role("button", name="JSON")).to_be_in_viewport()
+        assert await violations(page) == []
+        await shows.click()
+        await expect(details).to_be_hidden()
+        # By keys: open, on to the transcript, and back to where one was.
+        await page.keyboard.press("i")
+        await expect(details).to_be_focused()
+        await until_focused(page, "JSON", most=3)
+        await expect(details.get_by_role("button", name="JSON")).to_be_in_viewport()
+        async with page.expect_download() as saved:
+            await page.keyboard.press("Enter")
+        assert (await saved.value).suggested_filename == f"{visitor.conversation}.json"
+        await page.keyboard.press("Escape")
+        await expect(details).to_be_hidden()
+        await expect(shows).to_be_focused()
+        await page.keyboard.press("Escape")
+        await expect(page).to_have_url(f"{visits.url}/console#/inbox")
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+async def test_an_agent_sees_the_charts_that_the_customer_sees(
+    scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel, language: str
+) -> None:
+    locale = "es-ES" if language == "es" else "en-US"
+    bars = calling("get_ohlcv", symbol="IBM", timeframe="1d", limit=30)
+    model.say(Rule(match="IBM", replies=[bars, Reply(text="It moved.")], again=True))
+    site = await scripted_visits.open("/es" if language == "es" else "/", locale=locale)
+    await site.evaluate("(token) => Nexus.identify(token)", customer(scripted_stack))
+    chat = await ChatPage(site, language).open()
+    answer = await chat.ask("IBM?")
+    theirs = answer.get_by_role("img")
+    page = await scripted_visits.open("/console", locale=locale)
+    await page.locator(".people button").first.click()
+    await page.locator(f'.talks a[data-id="{await conversation_of(site)}"]').click()
+    chart = page.locator(".thread .said.assistant figure")
+    label = await theirs.get_attribute("aria-label")
+    assert label
+    await expect(chart.get_by_role("img")).to_have_attribute("aria-label", label)
+    assert await chart.evaluate("(node) => node.scrollWidth <= node.clientWidth")
+    # It is read with keys, as the customer's is.
+    await chart.get_by_role("img").focus()
+    await page.keyboard.press("Home")
+    await expect(chart.locator(".readout")).to_contain_text("20")
+    await chart.locator("summary").click()
+    await expect(chart.locator("tbody tr")).to_have_count(30)
+    assert await violations(page) == []
+
+
+async def test_an_order_decided_while_the_agents_line_was_lost_is_shown_as_it_stands(
+    scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
+) -> None:
+    order = calling("create_paper_order", symbol="IBM", side="buy", quantity=3, order_type="market")
+    model.say(Rule(match="Buy", replies=[order, Reply(text="Shall I?")], again=True))
+    async with ChatClient(scripted_stack.url, customer(scripted_stack)) as client:
+        await client.hello()
+        first = (await client.ask("Buy 3 IBM"))["actions"][0]
+        page = await opened(scripted_visits, client)
+        states = page.locator(".thread .action .state")
+        await expect(states).to_have_text(["waits for the customer's yes"])
+        await page.context.set_offline(True)
+        await expect(page.get_by_text("The connection is gone.")).to_be_visible()
+        # One was asked before the line was lost, the other one after it; both are decided before it is back.
+        second = (await client.ask("Buy 3 IBM more"))["actions"][0]
+        for one, decision in ((first, "confirm"), (second, "reject")):
+            await client.send_frame(f"action.{decision}", actionId=one["id"])
+            await client.wait_for("action.updated", lambda f, one=one: f["action"]["id"] == one["id"])
+        await page.context.set_offline(False)
+        await expect(states).to_have_text(["confirmed", "rejected"])
