@@ -86,6 +86,11 @@ def test_an_answer_is_held_against_everything_that_a_case_names() -> None:
     assert len(failing(wrong, replace(ANSWER, seconds=2.0))) == 11
 
 
+def test_an_order_that_does_not_wait_is_said_with_what_failed() -> None:
+    (check,) = (one for one in checks(case(actions=1), replace(ANSWER, uses=(REFUSED,))) if one.name == "actions")
+    assert check.detail == "0 wait for a yes; failed: create_paper_order PLAN_REQUIRED"
+
+
 def test_what_the_rules_say_is_not_asked_of_a_model() -> None:
     wanted = case(says_by_rules=["word for word"])
     assert failing(wanted, replace(ANSWER, model="gpt")) == []

@@ -85,7 +85,9 @@ def _chat(wanted: Expect, seen: Observed) -> Iterator[Check]:
         )
         yield Check("citations", cited, f"cites {list(seen.citations)}")
     if wanted.actions is not None:
-        yield Check("actions", seen.actions == wanted.actions, f"{seen.actions} wait for a yes")
+        errors = [f"{use.tool} {use.error}" for use in seen.uses if use.error]
+        told = f"; failed: {', '.join(errors)}" if errors else ""
+        yield Check("actions", seen.actions == wanted.actions, f"{seen.actions} wait for a yes{told}")
     if wanted.figures_from_tools:
         loose = unknown_figures(seen.text, [use.result for use in seen.uses], seen.question)
         yield Check("figures come from tools", not loose, f"nobody gave {loose}")

@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import orjson
 import structlog
@@ -13,6 +14,7 @@ from agent.domain.turn.journal import Call
 from agent.ports import Asker, Key
 from contracts import channels
 from contracts.envelope import CloudEvent
+from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested
 from runtime.errors import PublishFailed
 from runtime.publishing import Publisher
@@ -23,6 +25,9 @@ log = structlog.get_logger(__name__)
 SOURCE = "/nexus/agent"
 PATIENCE = (4.0, 6.0, 10.0, 20.0, 30.0)
 """Seconds to wait for the answer to each request before the next; the executor runs a call id once."""
+AGAIN_WITHIN, PAUSE = 2.0, 0.6
+"""Seconds from the first request in which one that was UNAVAILABLE is sent again, and between two of them: a store that
+was slow for a moment should not cost the user an order. Nothing was done, and the call's id is still free."""
 
 
 class ToolRequests:
@@ -36,7 +41,9 @@ class ToolRequests:
 
     async def outcome(self, key: Key, call: Call, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
         """The result's JSON text; the synthetic "interrupted" result when none comes within `seconds`."""
-        end = time.monotonic() + seconds
+        begun = time.monotonic()
+        end = begun + seconds
+        result: str | None = None
         with await self._inbox.expect() as pending:
             for attempt, patience in enumerate(PATIENCE, start=1):
                 left = end - time.monotonic()
@@ -56,8 +63,14 @@ class ToolRequests:
                     language=asker.language,
                 )
                 result = await self._once(request, category, pending, min(patience, left))
-                if result is not None:
+                if result is None:
+                    continue
+                if not _unavailable(result) or time.monotonic() + PAUSE > min(begun + AGAIN_WITHIN, end):
                     return result
+                await asyncio.sleep(PAUSE)
+                pending.reset()
+        if result is not None:
+            return result
         log.warning("tool.no_answer", call_id=call.call_id, tool=call.tool)
         return INTERRUPTED
 
@@ -86,3 +99,9 @@ class ToolRequests:
             log.warning("tool.unreadable_answer", call_id=request.call_id)
             pending.reset()
             return None
+
+
+def _unavailable(result: str) -> bool:
+    parsed: dict[str, Any] = json.loads(result)
+    error: dict[str, Any] = parsed.get("error") or {}
+    return error.get("code") == ToolCode.UNAVAILABLE

@@ -21,6 +21,7 @@ from contracts import channels
 from contracts.channels import ChatKind
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.envelope import CloudEvent
+from contracts.errors import ToolCode
 from contracts.events.chat import (
     CancelReason,
     OperatorMessage,
@@ -108,7 +109,9 @@ class Executor:
         if known is not None:
             return known
         self.effects.append((request.call_id, json.dumps(request.arguments, sort_keys=True)))
-        self.done[request.call_id] = result = await self.tools[request.tool](request)
+        result = await self.tools[request.tool](request)
+        if result.error is None or result.error.code != ToolCode.UNAVAILABLE:
+            self.done[request.call_id] = result
         return result
 
 

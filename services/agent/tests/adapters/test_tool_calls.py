@@ -1,0 +1,46 @@
+"""Tool calls as the agent asks for them: one that was UNAVAILABLE for a moment is asked for again, under its own id."""
+
+import json
+
+from agent.adapters.tool_calls import ToolRequests
+from agent.domain.turn.journal import Call
+from agent.ports import Asker, Key
+from agent.testing.stage import COMPANY, Stage, stage
+from contracts.errors import ToolCode
+from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
+from runtime.replies import ReplyInbox
+from runtime.testing import NatsServer
+
+ASKER = Asker("user/pro/ana", "user", "pro", "ana", "en")
+CALL = Call("turn-0-0", "create_paper_order", '{"symbol": "IBM"}')
+
+
+async def outcome(scene: Stage, *, away: int) -> dict[str, object]:
+    """What the agent makes of a tool whose store is away for the first `away` requests."""
+    left = [away]
+
+    async def order(request: ToolCallRequested) -> ToolResult:
+        del request
+        metadata = ToolMetadata(execution_time=1.0)
+        if left[0] > 0:
+            left[0] -= 1
+            error = ToolError(code=ToolCode.UNAVAILABLE, message="Not possible right now.", reason="store")
+            return ToolResult(success=False, error=error, metadata=metadata)
+        return ToolResult(success=True, data={"status": "pending_confirmation"}, metadata=metadata)
+
+    scene.executor.tools[CALL.tool] = order
+    requests = ToolRequests(scene.publisher, ReplyInbox.of(scene.nats), "agent-1")
+    return json.loads(await requests.outcome(Key(COMPANY, "c1"), CALL, "trading", ASKER, "turn", 30.0))
+
+
+async def test_a_store_that_was_slow_for_a_moment_does_not_cost_an_order(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene:
+        assert (await outcome(scene, away=1))["success"] is True
+        assert [(one.call_id, one.attempt) for one in scene.executor.requests] == [(CALL.call_id, 1), (CALL.call_id, 2)]
+
+
+async def test_what_stays_unavailable_is_told_soon(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene:
+        result = await outcome(scene, away=100)
+        assert result["error"] == {"code": "UNAVAILABLE", "message": "Not possible right now.", "reason": "store"}
+        assert 2 <= len(scene.executor.requests) <= 4
