@@ -186,6 +186,8 @@ class MemoryStandIn:
     latest: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     asked: list[str] = field(default_factory=list[str])
     known_conversations: dict[str, rpc.ConversationView] = field(default_factory=dict[str, rpc.ConversationView])
+    kept_alone: dict[str, list[rpc.MessageView]] = field(default_factory=dict[str, list[rpc.MessageView]])
+    """Messages that the log does not hold any more."""
 
     def __post_init__(self) -> None:
         self._log = ConversationLog(self.client)
@@ -235,6 +237,7 @@ class MemoryStandIn:
     async def _snapshot(self, request: rpc.SnapshotRequest) -> rpc.SnapshotReply:
         self.asked.append("snapshot")
         views = await self._views(request.company_id, request.conversation_id)
+        views = [*self.kept_alone.get(request.conversation_id, ()), *views]
         return rpc.SnapshotReply(messages=views[-request.limit :], seq=views[-1].seq if views else 0)
 
     async def _facts(self, request: rpc.FactsRequest) -> rpc.FactsReply:

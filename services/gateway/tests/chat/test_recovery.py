@@ -3,15 +3,16 @@
 import asyncio
 import json
 import uuid
+from datetime import UTC, datetime
 
 import pytest
 from nats.aio.client import Client
 from nats.errors import SlowConsumerError
 
 from contracts.channels import LIVE_CHAT_ALL, ChatKind, LiveTurnKind
-from contracts.events.chat import Owner, OwnerChanged, OwnerKind
+from contracts.events.chat import Owner, OwnerChanged, OwnerKind, Role
 from contracts.ids import answer_id
-from contracts.rpc import TurnState
+from contracts.rpc import MessageView, TurnState
 from contracts.streams import CHAT
 from gateway.adapters.identity import Identity
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
@@ -76,6 +77,35 @@ async def test_a_client_that_was_away_gets_every_later_fact_once_and_in_order(
     assert again["owner"] == {"kind": "waiting"}
     assert durable(client.seen) == expected
     assert not [frame for frame in client.seen if frame["type"] == "snapshot"]
+
+
+@pytest.mark.parametrize("resumes", [True, False])
+async def test_what_memory_alone_has_kept_is_in_the_snapshot(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, resumes: bool
+) -> None:
+    async with ChatClient(gateway.url) as client:
+        mine = (await client.hello(tokens.visitor("v1")))["conversationId"]
+    # As after the loss of the log: sequences of another incarnation, beyond the end of this one.
+    old = [
+        MessageView(
+            id=f"m{seq}", seq=seq, role=Role.VISITOR, text=str(seq), created_at=datetime(2026, 1, 2, tzinfo=UTC)
+        )
+        for seq in (418, 419)
+    ]
+    memory.kept_alone[mine] = old
+    since = {"since": {"epoch": "another", "seq": 419}} if resumes else {}
+
+    async def shown() -> list[int]:
+        async with ChatClient(gateway.url) as client:
+            welcome = await client.hello(tokens.visitor("v1"), conversationId=mine, **since)
+            assert welcome["recovered"] is not resumes
+            return [message["seq"] for message in (await client.until("snapshot"))["messages"]]
+
+    assert await shown() == [418, 419]
+    async with ChatClient(gateway.url) as client:
+        await client.hello(tokens.visitor("v1"), conversationId=mine)
+        said = (await client.say("I am back"))["seq"]
+    assert await shown() == [418, 419, said]
 
 
 @pytest.mark.parametrize("distance", [MAX_STREAM_DISTANCE, -1], ids=["from the log", "from memory"])

@@ -212,11 +212,11 @@ class Recovery:
         return None
 
     async def _last_messages(self, company: str, conversation: str, snapshot: Snapshot, bounds: Bounds) -> list[Json]:
-        if snapshot.seq == 0:
-            return []
         try:
             reply = await self._memory.snapshot(company, conversation, snapshot.seq, SNAPSHOT_MESSAGES)
         except Unavailable:
+            if snapshot.seq == 0:
+                return []
             # The log itself can answer as long as it is whole and short: a chat goes on without memory.
             if bounds.first_seq > 1 or bounds.last_seq >= self._stream_distance:
                 raise
@@ -224,7 +224,11 @@ class Recovery:
             views = [view for fact in facts if (view := message_view(fact)) is not None]
             return views[-SNAPSHOT_MESSAGES:]
         # Memory may know more than this snapshot; what is newer comes from the buffer, other kinds of facts with it.
-        held = [message for message in reply.messages if message.seq <= snapshot.seq]
+        held = list(reply.messages)
+        # A log that was made anew, or has let go of the conversation, knows nothing of what memory has kept.
+        kept_alone = snapshot.seq == 0 and held and (await self._log.snapshot(company, conversation)).seq == 0
+        while held and held[-1].seq > snapshot.seq and not kept_alone:
+            held.pop()
         return [message.to_wire() for message in await self._standing.now(company, conversation, held)]
 
     async def _send_facts(self, attachment: Attachment, facts: Sequence[Fact]) -> None:
