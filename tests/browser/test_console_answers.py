@@ -107,3 +107,9 @@ async def test_a_failed_answer_is_listed_and_asked_again_when_the_model_is_back(
         # Asked twice, it is one message.
         await expect(page.locator(".thread .said.visitor")).to_have_count(1)
         await expect(page.locator(".thread .said.assistant")).to_contain_text("Yes, I am back.")
+
+
+async def test_a_list_without_failed_answers_says_so(visits: Visits) -> None:
+    page = await signed_in(visits)
+    await page.get_by_role("link", name="Failed answers").click()
+    await expect(page.locator(".failures .empty")).to_be_visible()

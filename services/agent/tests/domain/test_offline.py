@@ -201,6 +201,16 @@ def test_a_moment_is_told_as_people_say_it(question: str, told: str) -> None:
     assert told in answered(question, "get_price", {"symbol": "AAPL"}, {"success": True, "data": data})
 
 
+def test_figures_are_written_as_the_language_does_and_keep_their_digits() -> None:
+    data = {"symbol": "BTC/USD", "price": 65432.125, "change": 1.0, "change_percent": 0.70234}
+    result = {"success": True, "data": {**data, "source": "sample", "as_of": "2024-03-28"}}
+    for question, told in (
+        ("what is BTC trading at?", "BTC/USD: 65,432.125 USD (+1, +0.7 %)"),
+        ("¿A cuánto cotiza BTC?", "BTC/USD: 65432,125 USD (+1, +0,7 %)"),
+    ):
+        assert told in answered(question, "get_price", {"symbol": "BTC/USD"}, result)
+
+
 def test_a_failed_call_is_admitted() -> None:
     error = {"code": "EXECUTION_ERROR", "message": "ZZZZ is not in the sample data."}
     text = answered("ZZZZ price", "get_price", {"symbol": "ZZZZ"}, {"success": False, "error": error})

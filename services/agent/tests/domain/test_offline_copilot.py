@@ -133,6 +133,7 @@ def test_a_prepared_order_says_that_nothing_is_placed_yet() -> None:
     text = answer_from("create_paper_order", {}, body, "buy 5 AAPL", "en")
     assert "Nothing has been placed yet" in text
     assert "99,950.00" in text
+    assert "99.950,00" in answer_from("create_paper_order", {}, body, "compra 5 AAPL", "es")
 
 
 def test_figures_are_the_results_own_and_what_is_unknown_is_said() -> None:

@@ -17,6 +17,7 @@ _MONTHS: dict[Language, tuple[str, ...]] = {
         "December",
     ),
 }  # fmt: skip
+_SPANISH = str.maketrans(",.", ".,")
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:|$)")
 OVER: dict[Period, dict[Language, str]] = {
     "1d": {"es": "En la última sesión, {date}", "en": "On the last session, {date}"},
@@ -76,7 +77,23 @@ def percent(fraction: float, language: Language, places: int = 1) -> str:
 def number(value: float, language: Language, places: int = 2) -> str:
     """1234.5 as 1,234.50 or 1.234,50."""
     text = f"{value:,.{places}f}"
-    return text.translate(str.maketrans(",.", ".,")) if language == "es" else text
+    return text.translate(_SPANISH) if language == "es" else text
+
+
+def figure(value: float, language: Language) -> str:
+    """A figure with its own digits: 1234.5 as 1,234.5 or 1234,5; 3.0 as 3.
+
+    In Spanish thousands are marked from a million on: below, 1.000 could be read as one.
+    """
+    text = f"{value:,.8f}".rstrip("0").rstrip(".")
+    if language == "en":
+        return text
+    return text.translate(_SPANISH) if abs(value) >= 1e6 else text.replace(",", "").replace(".", ",")
+
+
+def signed(text: str) -> str:
+    """A figure or a percentage that tells a move: with its sign, also where that is a plus."""
+    return text if text.startswith("-") else f"+{text}"
 
 
 def money(value: float, currency: str | None, language: Language) -> str:

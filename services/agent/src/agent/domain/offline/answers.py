@@ -3,7 +3,7 @@
 from typing import Any
 
 from agent.domain.analysis.telling import told
-from agent.domain.analysis.wording import moment
+from agent.domain.analysis.wording import figure, moment, percent, signed
 from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan
 from agent.domain.offline.intents import Intent, Wish
 from agent.domain.offline.reading import stems
@@ -122,18 +122,19 @@ def _from_page(body: dict[str, Any], question: str, language: Language) -> str:
 
 
 def _price(body: dict[str, Any], language: Language) -> str:
-    change, percent = body.get("change"), body.get("change_percent")
-    moved = f" ({change:+g}, {percent:+g} %)" if change is not None and percent is not None else ""
-    symbol, price, currency = body.get("symbol"), body.get("price"), body.get("currency") or "USD"
+    moves = [body.get(name) for name in ("change", "change_percent")]
+    told = [signed(figure(round(one, 2), language)) for one in moves if one is not None]
+    moved = f" ({told[0]}, {told[1]} %)" if len(told) == len(moves) else ""
+    symbol, price, currency = body.get("symbol"), figure(body["price"], language), body.get("currency") or "USD"
     source, as_of = body.get("source"), moment(body.get("as_of"), language)
     return {
-        "es": f"{symbol}: {price:g} {currency}{moved}, a fecha de {as_of} (fuente: {source}). {_DISCLAIMER['es']}",
-        "en": f"{symbol}: {price:g} {currency}{moved}, as of {as_of} (source: {source}). {_DISCLAIMER['en']}",
+        "es": f"{symbol}: {price} {currency}{moved}, a fecha de {as_of} (fuente: {source}). {_DISCLAIMER['es']}",
+        "en": f"{symbol}: {price} {currency}{moved}, as of {as_of} (source: {source}). {_DISCLAIMER['en']}",
     }[language]
 
 
 def _position(body: dict[str, Any], language: Language) -> str:
-    quantity, value, risk = body.get("quantity"), body.get("position_value"), body.get("risk_amount")
+    quantity, value, risk = (figure(body[name], language) for name in ("quantity", "position_value", "risk_amount"))
     capped = bool(body.get("capped_by_cash"))
     if language == "es":
         limit = " El límite es el efectivo disponible." if capped else ""
@@ -145,9 +146,9 @@ def _position(body: dict[str, Any], language: Language) -> str:
 
 
 def _ratio(body: dict[str, Any], language: Language) -> str:
-    ratio, risk, reward = body.get("ratio"), body.get("risk"), body.get("reward")
+    ratio, risk, reward = (figure(body[name], language) for name in ("ratio", "risk", "reward"))
     rate = body.get("break_even_win_rate")
-    even = f"{rate * 100:.1f} %" if isinstance(rate, int | float) else "?"
+    even = percent(rate, language) if isinstance(rate, int | float) else "?"
     return {
         "es": f"Beneficio/riesgo: {ratio} a 1 (riesgo {risk}, beneficio {reward}); sin ganar ni perder con un {even} "
         f"de aciertos. {_DISCLAIMER['es']}",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, cast
 
-from agent.domain.analysis.wording import moment
+from agent.domain.analysis.wording import figure, moment, number, percent, signed
 from agent.domain.prompt.layers import Language
 
 Fields = dict[str, Any]
@@ -39,13 +39,13 @@ def copilot_answer(tool: str, body: Fields, language: Language) -> str | None:
 
 def _order(body: Fields, language: Language) -> str:
     estimate: Fields = body["estimate"]
+    price, amount, left = (number(estimate[name], language) for name in ("price", "amount", "cash_after"))
     return {
-        "es": f"Orden simulada preparada: {body['summary']}. A {estimate['price']:,.2f} {estimate['currency']} serían "
-        f"{estimate['amount']:,.2f}, y quedarían {estimate['cash_after']:,.2f} en efectivo. Todavía no se ha enviado "
-        "nada: ¿la confirmo? Responde sí o no, o usa los botones.",
-        "en": f"Paper order prepared: {body['summary']}. At {estimate['price']:,.2f} {estimate['currency']} that is "
-        f"{estimate['amount']:,.2f}, which leaves {estimate['cash_after']:,.2f} in cash. Nothing has been placed yet: "
-        "shall I? Answer yes or no, or use the buttons.",
+        "es": f"Orden simulada preparada: {body['summary']}. A {price} {estimate['currency']} serían {amount}, y "
+        f"quedarían {left} en efectivo. Todavía no se ha enviado nada: ¿la confirmo? Responde sí o no, o usa los "
+        "botones.",
+        "en": f"Paper order prepared: {body['summary']}. At {price} {estimate['currency']} that is {amount}, which "
+        f"leaves {left} in cash. Nothing has been placed yet: shall I? Answer yes or no, or use the buttons.",
     }[language]
 
 
@@ -54,25 +54,30 @@ def _cancelled(body: Fields, language: Language) -> str:
 
 
 def _portfolio(body: Fields, language: Language) -> str:
-    lines = [
-        f"- {_number(one['quantity'])} {one['symbol']} · {one['average_price']:,.2f}"
-        + (f" → {one['price']:,.2f} ({one['unrealized']:+,.2f})" if one.get("price") is not None else "")
-        for one in _list(body, "positions")
-    ]
-    as_of = moment(body["as_of"], language)
+    lines = [_position(one, language) for one in _list(body, "positions")]
+    as_of, cash, equity = (
+        moment(body["as_of"], language), number(body["cash"], language), number(body["equity"], language)
+    )  # fmt: skip
     head = {
-        "es": f"Tu cartera (dinero simulado, a fecha de {as_of}): efectivo {body['cash']:,.2f} "
-        f"{body['currency']}, valor total {body['equity']:,.2f} {body['currency']}.",
-        "en": f"Your portfolio (paper money, as of {as_of}): cash {body['cash']:,.2f} {body['currency']}, "
-        f"equity {body['equity']:,.2f} {body['currency']}.",
+        "es": f"Tu cartera (dinero simulado, a fecha de {as_of}): efectivo {cash} {body['currency']}, valor total "
+        f"{equity} {body['currency']}.",
+        "en": f"Your portfolio (paper money, as of {as_of}): cash {cash} {body['currency']}, equity {equity} "
+        f"{body['currency']}.",
     }[language]
     return "\n".join([head, *lines]) if lines else f"{head} {_none(language, 'posiciones', 'positions')}"
 
 
+def _position(one: Fields, language: Language) -> str:
+    held = f"- {figure(one['quantity'], language)} {one['symbol']} · {number(one['average_price'], language)}"
+    if one.get("price") is None:
+        return held
+    return f"{held} → {number(one['price'], language)} ({signed(number(one['unrealized'], language))})"
+
+
 def _history(body: Fields, language: Language) -> str:
     lines = [
-        f"- {moment(one['time'], language)}: {one['side']} {_number(one['quantity'])} {one['symbol']} · "
-        f"{one['price']:,.2f}"
+        f"- {moment(one['time'], language)}: {one['side']} {figure(one['quantity'], language)} {one['symbol']} · "
+        f"{number(one['price'], language)}"
         for one in _list(body, "trades")
     ]
     return _listed({"es": "Tus operaciones:", "en": "Your trades:"}, lines, ("operaciones", "trades"), language)
@@ -80,7 +85,7 @@ def _history(body: Fields, language: Language) -> str:
 
 def _orders(body: Fields, language: Language) -> str:
     lines = [
-        f"- {one['side']} {_number(one['quantity'])} {one['symbol']} {one['order_type']}: {one['status']} "
+        f"- {one['side']} {figure(one['quantity'], language)} {one['symbol']} {one['order_type']}: {one['status']} "
         f"({one['order_id']})"
         for one in _list(body, "orders")
     ]
@@ -95,8 +100,8 @@ def _watchlist(body: Fields, language: Language) -> str:
 
 
 def _alert(body: Fields, language: Language) -> str:
-    level = f"{body['symbol']} {body['condition']} {body['price']:,.2f}"
-    now = f"{body['current_price']:,.2f}" if body.get("current_price") is not None else "?"
+    level = f"{body['symbol']} {body['condition']} {number(body['price'], language)}"
+    now = number(body["current_price"], language) if body.get("current_price") is not None else "?"
     return {
         "es": f"Alerta creada: {level} (ahora {now}). Te avisaré en el chat.",
         "en": f"Alert created: {level} (now {now}). I will tell you in the chat.",
@@ -105,7 +110,8 @@ def _alert(body: Fields, language: Language) -> str:
 
 def _alerts(body: Fields, language: Language) -> str:
     lines = [
-        f"- {one['symbol']} {one['condition']} {one['price']:,.2f} ({one['alert_id']})" for one in _list(body, "alerts")
+        f"- {one['symbol']} {one['condition']} {number(one['price'], language)} ({one['alert_id']})"
+        for one in _list(body, "alerts")
     ]
     return _listed({"es": "Tus alertas:", "en": "Your alerts:"}, lines, ("alertas activas", "active alerts"), language)
 
@@ -132,7 +138,7 @@ def _news(body: Fields, language: Language) -> str:
 
 def _figures(body: Fields, language: Language) -> str:
     names = ("pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield", "beta")
-    known = [f"{name} {body[name]:,}" for name in names if body.get(name) is not None]
+    known = [f"{name} {figure(body[name], language)}" for name in names if body.get(name) is not None]
     unknown = [name for name in names if body.get(name) is None]
     missing = f" ({_none(language, 'datos de', 'data for')[:-1]} {', '.join(unknown)})" if unknown else ""
     return f"{body['symbol']}, {body.get('period')}: {'; '.join(known)}{missing}. {_source(body, language)}"
@@ -142,7 +148,7 @@ def _indicators(body: Fields, language: Language) -> str:
     parts: list[str] = []
     for name, values in cast("dict[str, Any]", body.get("indicators") or {}).items():
         fields = cast("dict[str, Any]", values) if isinstance(values, dict) else {"value": values}
-        shown = [f"{key} {value:,.2f}" for key, value in fields.items() if isinstance(value, float)]
+        shown = [f"{key} {number(value, language)}" for key, value in fields.items() if isinstance(value, float)]
         parts.append(f"{name}: {', '.join(shown) or '–'}")
     return f"{body['symbol']} ({body['timeframe']}): {'; '.join(parts)}. {_source(body, language)}"
 
@@ -158,7 +164,9 @@ def _moves(body: Fields, language: Language) -> str:
     for symbol, one in cast("dict[str, Fields]", body.get("tickers") or {}).items():
         returns = cast("Fields", one.get("returns") or {})
         moved = [
-            f"{said[language]} {returns[name]:+.1%}" for name, said in names.items() if returns.get(name) is not None
+            f"{said[language]} {signed(percent(returns[name], language))}"
+            for name, said in names.items()
+            if returns.get(name) is not None
         ]
         lines.append(f"- {symbol}: {', '.join(moved) or '–'}")
     unknown = ", ".join(str(one["ticker"]) for one in _list(body, "errors"))
@@ -172,24 +180,24 @@ def _bars(body: Fields, language: Language) -> str:
     if not bars:
         return _none(language, "datos", "data")
     first, last = bars[0], bars[-1]
+    begun, ended = number(first["close"], language), number(last["close"], language)
     start, end = _day(first, language), _day(last, language)
     if start == end:
         start, end = moment(first["time"], language), moment(last["time"], language)
     return {
-        "es": f"{body['symbol']}: de {first['close']:,.2f} ({start}) a {last['close']:,.2f} "
-        f"({end}). {_source(body, language)}",
-        "en": f"{body['symbol']}: from {first['close']:,.2f} ({start}) to {last['close']:,.2f} "
-        f"({end}). {_source(body, language)}",
+        "es": f"{body['symbol']}: de {begun} ({start}) a {ended} ({end}). {_source(body, language)}",
+        "en": f"{body['symbol']}: from {begun} ({start}) to {ended} ({end}). {_source(body, language)}",
     }[language]
 
 
 def _signals(body: Fields, language: Language) -> str:
-    skill = body.get("skill_vs_base")
+    accuracy = percent(body["accuracy"], language)
+    skill = percent(body["skill_vs_base"], language)
     return {
-        "es": f"{body['symbol']}, {body['horizon']}: {body['prediction']} (acierto {body['accuracy']:.1%}, ventaja "
-        f"sobre la base {skill:.1%}). {_source(body, language)}",
-        "en": f"{body['symbol']}, {body['horizon']}: {body['prediction']} (accuracy {body['accuracy']:.1%}, skill over "
-        f"the base {skill:.1%}). {_source(body, language)}",
+        "es": f"{body['symbol']}, {body['horizon']}: {body['prediction']} (acierto {accuracy}, ventaja sobre la base "
+        f"{skill}). {_source(body, language)}",
+        "en": f"{body['symbol']}, {body['horizon']}: {body['prediction']} (accuracy {accuracy}, skill over the base "
+        f"{skill}). {_source(body, language)}",
     }[language]
 
 
@@ -223,10 +231,6 @@ def _none(language: Language, es: str, en: str) -> str:
 
 def _list(body: Fields, name: str) -> list[Fields]:
     return cast("list[Fields]", body.get(name) or [])[:_MOST]
-
-
-def _number(quantity: float) -> str:
-    return f"{quantity:,.8f}".rstrip("0").rstrip(".")
 
 
 _SAY: dict[str, Callable[[Fields, Language], str]] = {

@@ -204,7 +204,7 @@ export class ConversationView {
       make("p", { class: "row" }, button(say("asText"), save("text/plain", "txt"), { class: "small" }),
         button("JSON", save("application/json", "json"), { class: "small" })),
       make("h2", {}, say("keys")),
-      make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["t", "keysTake"], ["i", "visitorInfo"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
+      make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["t", "keysTake"], ["i", "keysInfo"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
         .flatMap(([key, name]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, say(name))])));
   }
 }

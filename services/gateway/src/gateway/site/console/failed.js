@@ -58,7 +58,7 @@ class FailedView {
       return [key, before.get(key) || this.#row(item)];
     }));
     const rows = [...this.#rows.values()];
-    if (rows.length === this.#list.children.length && rows.every((row, at) => row === this.#list.children[at])) return;
+    if (rows.length && rows.length === this.#list.children.length && rows.every((row, at) => row === this.#list.children[at])) return;
     this.#list.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("nothingFailed"))]));
     if (this.#list.contains(focused)) focused.focus();
   }
