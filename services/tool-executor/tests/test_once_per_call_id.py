@@ -7,6 +7,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -16,7 +17,7 @@ from contracts.errors import ToolCode
 from contracts.events.tool import ToolMetadata, ToolResult
 from runtime.testing import NatsServer, ValkeyServer, eventually
 from tool_executor.adapters.call_records import RedisCallRecords
-from tool_executor.adapters.redis_store import RedisStore
+from tool_executor.adapters.redis_store import Part, RedisStore, Script
 from tool_executor.adapters.renewals import LEASE, Renewals
 from tool_executor.domain.declaration import CallContext, Data
 from tool_executor.domain.plans import Arguments
@@ -252,3 +253,39 @@ async def test_a_call_whose_executor_was_killed_is_run_again_only_without_effect
 
 def _result_in(event: bytes) -> bytes:
     return orjson.dumps(orjson.loads(event)["data"]["result"])
+
+
+class Slept(RedisStore):
+    """Carries out the first script, and loses its answer: what stood still reads later what was sent to it."""
+
+    lost = False
+
+    async def run(self, script: Script, key: str, *arguments: Part) -> Any:
+        answer = await super().run(script, key, *arguments)
+        if not self.lost:
+            self.lost = True
+            raise StoreAway("too late")
+        return answer
+
+
+@pytest.mark.parametrize("abandoned", [False, True])
+async def test_a_claim_whose_answer_was_lost_is_found_again_by_the_next_attempt(
+    valkey_server: ValkeyServer, abandoned: bool
+):
+    key = CallKey("demo", "user-1", f"slept-{abandoned}")
+    store, before = Slept(valkey_server.url, deadline=2.0), RedisStore(valkey_server.url, deadline=2.0)
+    try:
+        if abandoned:
+            died = RedisCallRecords(before, Renewals(before), keep=60)
+            first = await died.claim(key, "f", 30.0, renewed=False)
+            assert isinstance(first, Claimed)
+            await died.release(key, first.owner, forget=False)
+        records = RedisCallRecords(store, Renewals(store), keep=60)
+        with pytest.raises(StoreAway):
+            await records.claim(key, "f", 30.0, renewed=False)
+        claim = await records.claim(key, "f", 30.0, renewed=False)
+        assert isinstance(claim, Claimed)
+        assert claim.abandoned is abandoned
+    finally:
+        await store.close()
+        await before.close()

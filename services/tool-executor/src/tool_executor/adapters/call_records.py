@@ -2,6 +2,7 @@
 
     f  fingerprint of tool and arguments        l  until when the owner may take (ms by Redis's clock)
     o  who is making the call                   r  the result; with it the call is done
+    a  it was taken over from somebody who may have made it already
 
 `started` turns into `done` by compare-and-set on the owner: who took longer than the lease, and lost the call to
 another executor, cannot write over its result.
@@ -12,12 +13,12 @@ import secrets
 from contracts.events.tool import ToolResult
 from tool_executor.adapters.redis_store import RedisStore, Script, texts
 from tool_executor.adapters.renewals import LEASE, Renewals
-from tool_executor.ports import CallKey, Claim, Claimed, OtherArguments, Recorded, Running
+from tool_executor.ports import CallKey, Claim, Claimed, OtherArguments, Recorded, Running, StoreAway
 
 _CLAIM = Script("""
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-local known = redis.call('HMGET', KEYS[1], 'f', 'o', 'l', 'r')
+local known = redis.call('HMGET', KEYS[1], 'f', 'o', 'l', 'r', 'a')
 local answer = 'claimed'
 if known[1] then
   if known[1] ~= ARGV[1] then return {'other'} end
@@ -27,8 +28,10 @@ if known[1] then
     if left > 0 then return {'running', left} end
     answer = 'abandoned'
   end
+  if known[5] then answer = 'abandoned' end
 end
 redis.call('HSET', KEYS[1], 'f', ARGV[1], 'o', ARGV[2], 'l', now + ARGV[3])
+if answer == 'abandoned' then redis.call('HSET', KEYS[1], 'a', 1) end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return {answer}
 """)
@@ -60,6 +63,8 @@ return 1
 
 _KEEP_READS = 3_600_000
 """Milliseconds that the result of a call without side effects is kept: pages and bars are long, repeats come soon."""
+_UNANSWERED = 1000
+"""Claims without an answer whose owners are remembered."""
 
 
 class RedisCallRecords:
@@ -69,12 +74,22 @@ class RedisCallRecords:
         self._store = store
         self._renewals = renewals
         self._keep = keep * 1000
+        self._unanswered: dict[str, str] = {}
+        """Owners by key of claims that Redis may still carry out: what slept for a moment reads what was sent to it."""
 
     async def claim(self, key: CallKey, fingerprint: str, lease: float, *, renewed: bool) -> Claim:
-        # The owner is this one attempt: when the first answer was lost, the client's own retry finds itself.
-        owner = secrets.token_hex(8)
+        # The owner is this one attempt: when the first answer was lost, the client's own retry finds itself. So does
+        # the caller's: without an answer nothing with side effects was done, and no lease of ours is to be waited out.
+        name = _name(key)
+        owner = self._unanswered.pop(name, None) or secrets.token_hex(8)
         milliseconds = int((min(LEASE, lease) if renewed else lease) * 1000)
-        answer = texts(await self._store.run(_CLAIM, _name(key), fingerprint, owner, milliseconds, self._keep))
+        try:
+            answer = texts(await self._store.run(_CLAIM, name, fingerprint, owner, milliseconds, self._keep))
+        except StoreAway:
+            while len(self._unanswered) >= _UNANSWERED:
+                del self._unanswered[next(iter(self._unanswered))]
+            self._unanswered[name] = owner
+            raise
         match answer[0]:
             case b"done":
                 return Recorded(ToolResult.model_validate_json(answer[1]))
