@@ -110,6 +110,21 @@ def test_no_answer_shows_a_time_as_machines_write_it() -> None:
     assert "20:05 UTC" in answer_from("get_ohlcv", {}, {**bodies["get_ohlcv"], "as_of": at}, "IBM", "en")
 
 
+@pytest.mark.parametrize(
+    ("language", "order", "trade"),
+    [
+        ("es", "venta 2 IBM stop límite: espera tu confirmación (o1)", "compra 1 IBM"),
+        ("en", "sell 2 IBM stop limit: pending confirmation (o1)", "buy 1 IBM"),
+    ],
+)
+def test_orders_and_trades_are_listed_in_words_not_in_codes(language: Language, order: str, trade: str) -> None:
+    one = {"order_id": "o1", "symbol": "IBM", "side": "sell", "quantity": 2.0}
+    orders = {"orders": [{**one, "order_type": "stop_limit", "status": "pending_confirmation"}]}
+    assert order in str(copilot_answer("get_pending_orders", orders, language))
+    trades = {"trades": [{**one, "side": "buy", "quantity": 1, "time": "2012-11-01T20:00:00Z", "price": 2.0}]}
+    assert trade in str(copilot_answer("get_trade_history", trades, language))
+
+
 @pytest.mark.parametrize("text", ["should I buy AAPL?", "¿debería vender IBM?", "how do I cancel my account?", "buy"])
 def test_what_is_no_order_orders_nothing(text: str) -> None:
     assert all(tool != "create_paper_order" for tool, _ in wish_in(text, TOOLS).calls)

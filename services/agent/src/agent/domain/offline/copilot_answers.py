@@ -18,6 +18,22 @@ _QUANTITY: dict[Language, str] = {
     "en": "How many shares? Say, for example, “{verb} 5 {symbol}”.",
 }
 _VERBS: dict[str, dict[Language, str]] = {"buy": {"es": "compra", "en": "buy"}, "sell": {"es": "vende", "en": "sell"}}
+_CODES: dict[str, str] = {
+    "buy": "compra",
+    "sell": "venta",
+    "market": "a mercado",
+    "limit": "límite",
+    "stop": "stop",
+    "stop_limit": "stop límite",
+    "pending_confirmation": "espera tu confirmación",
+    "open": "abierta",
+    "triggered": "activada",
+    "partially_filled": "ejecutada en parte",
+    "filled": "ejecutada",
+    "cancelled": "cancelada",
+    "rejected": "rechazada",
+    "expired": "caducada",
+}
 
 
 def needs_a_plan(language: Language) -> str:
@@ -76,8 +92,8 @@ def _position(one: Fields, language: Language) -> str:
 
 def _history(body: Fields, language: Language) -> str:
     lines = [
-        f"- {moment(one['time'], language)}: {one['side']} {figure(one['quantity'], language)} {one['symbol']} · "
-        f"{number(one['price'], language)}"
+        f"- {moment(one['time'], language)}: {_said(one['side'], language)} {figure(one['quantity'], language)} "
+        f"{one['symbol']} · {number(one['price'], language)}"
         for one in _list(body, "trades")
     ]
     return _listed({"es": "Tus operaciones:", "en": "Your trades:"}, lines, ("operaciones", "trades"), language)
@@ -85,13 +101,18 @@ def _history(body: Fields, language: Language) -> str:
 
 def _orders(body: Fields, language: Language) -> str:
     lines = [
-        f"- {one['side']} {figure(one['quantity'], language)} {one['symbol']} {one['order_type']}: {one['status']} "
-        f"({one['order_id']})"
+        f"- {_said(one['side'], language)} {figure(one['quantity'], language)} {one['symbol']} "
+        f"{_said(one['order_type'], language)}: {_said(one['status'], language)} ({one['order_id']})"
         for one in _list(body, "orders")
     ]
     return _listed(
         {"es": "Tus órdenes:", "en": "Your orders:"}, lines, ("órdenes pendientes", "pending orders"), language
     )
+
+
+def _said(code: str, language: Language) -> str:
+    """A side, a type or a state of an order; one that is not known is said as it is."""
+    return _CODES.get(code, code) if language == "es" else code.replace("_", " ")
 
 
 def _watchlist(body: Fields, language: Language) -> str:
