@@ -289,3 +289,30 @@ async def test_a_claim_whose_answer_was_lost_is_found_again_by_the_next_attempt(
     finally:
         await store.close()
         await before.close()
+
+
+class Refusing(RedisStore):
+    """Away, when it is told to be."""
+
+    away = False
+
+    async def run(self, script: Script, key: str, *arguments: Part) -> Any:
+        if self.away:
+            raise StoreAway("away")
+        return await super().run(script, key, *arguments)
+
+
+async def test_a_claim_that_could_not_be_given_back_is_found_again_by_the_next_attempt(valkey_server: ValkeyServer):
+    key = CallKey("demo", "user-1", "kept")
+    store = Refusing(valkey_server.url, deadline=2.0)
+    try:
+        records = RedisCallRecords(store, Renewals(store), keep=60)
+        first = await records.claim(key, "f", 30.0, renewed=False)
+        assert isinstance(first, Claimed)
+        store.away = True
+        with pytest.raises(StoreAway):
+            await records.release(key, first.owner, forget=True)
+        store.away = False
+        assert await records.claim(key, "f", 30.0, renewed=False) == first
+    finally:
+        await store.close()

@@ -86,9 +86,7 @@ class RedisCallRecords:
         try:
             answer = texts(await self._store.run(_CLAIM, name, fingerprint, owner, milliseconds, self._keep))
         except StoreAway:
-            while len(self._unanswered) >= _UNANSWERED:
-                del self._unanswered[next(iter(self._unanswered))]
-            self._unanswered[name] = owner
+            self._remember(name, owner)
             raise
         match answer[0]:
             case b"done":
@@ -109,7 +107,17 @@ class RedisCallRecords:
 
     async def release(self, key: CallKey, owner: str, *, forget: bool) -> None:
         self._renewals.drop(_name(key))
-        await self._store.run(_RELEASE, _name(key), owner, 1 if forget else 0)
+        try:
+            await self._store.run(_RELEASE, _name(key), owner, 1 if forget else 0)
+        except StoreAway:
+            if forget:
+                self._remember(_name(key), owner)
+            raise
+
+    def _remember(self, name: str, owner: str) -> None:
+        while len(self._unanswered) >= _UNANSWERED:
+            del self._unanswered[next(iter(self._unanswered))]
+        self._unanswered[name] = owner
 
 
 def _name(key: CallKey) -> str:
