@@ -55,6 +55,7 @@ def test_usdt_is_not_usd() -> None:
         "USD/USD",
         "a" * 41,
         "ÄPFEL",
+        "BRK-À",
         "Б",
         "/",
         "-",

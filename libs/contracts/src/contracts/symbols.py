@@ -14,6 +14,7 @@ from enum import StrEnum
 
 _EQUITY = re.compile(r"[A-Z0-9]{1,10}(\.[A-Z]{1,3})?")
 _INDEX = re.compile(r"\^[A-Z0-9]{1,10}(\.[A-Z]{1,3})?")
+_SHARE_CLASS = re.compile(r"[A-Z]")
 _CURRENCY = re.compile(r"[A-Z0-9]{2,10}")
 _SEPARATOR = re.compile(r"[/\-_: ]")
 QUOTES = ("USDT", "USDC", "BUSD", "USD", "EUR", "GBP", "JPY", "CHF", "BTC", "ETH")
@@ -62,7 +63,7 @@ def parse_symbol(text: str) -> Symbol:
     separators = _SEPARATOR.findall(name)
     if len(separators) == 1:
         left, right = name.split(separators[0])
-        if len(right) == 1 and right.isalpha() and _EQUITY.fullmatch(left) and "." not in left:
+        if _SHARE_CLASS.fullmatch(right) and _EQUITY.fullmatch(left) and "." not in left:
             return Symbol(f"{left}.{right}", SymbolKind.EQUITY)
         known = right in QUOTES or separators[0] == "/"
         if known and left != right and _CURRENCY.fullmatch(left) and _CURRENCY.fullmatch(right):
