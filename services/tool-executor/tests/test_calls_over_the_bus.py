@@ -6,24 +6,19 @@ from typing import Any
 
 import pytest
 from nats.aio.client import Client
-from nats.errors import TimeoutError as NatsTimeoutError
 
-from contracts.channels import tool_request
 from contracts.company import ToolConfig
 from contracts.envelope import CloudEvent
 from contracts.errors import ErrorCode, ToolCode
 from contracts.events.fact import CompanyConfigChanged
 from contracts.events.tool import ToolCallCompleted
-from contracts.ids import NOBODY
 from contracts.rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServiceRequest, tool_service
-from contracts.streams import STREAMS
 from runtime.errors import RpcError
 from runtime.publishing import Publisher
 from runtime.rpc import RpcClient, RpcServer
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.domain.declaration import CallContext, Data
 from tool_executor.domain.plans import Arguments, Plan
-from tool_executor.handlers import is_reply_subject
 from tool_executor.testing import (
     ANYTHING,
     Asker,
@@ -324,72 +319,6 @@ async def test_a_tool_that_nobody_serves_is_unavailable_and_may_be_asked_again(
         assert error.code == ToolCode.UNAVAILABLE
         await RpcServer(nats_client).serve(tool_service("get_price", "market-adapter"), get_price)
         assert (await asker.call("get_price", {"symbol": "AAPL"}, call_id="p", attempt=2)).result.success
-
-
-@pytest.mark.parametrize(
-    ("wrong", "answered_as", "field"),
-    [
-        ({"arguments": 7}, "bad-1", "arguments"),
-        ({"callId": "not an id"}, NOBODY, "callId"),
-        ({"callId": None}, NOBODY, "callId"),
-    ],
-)
-async def test_something_that_is_no_call_is_answered_and_becomes_a_dead_letter(
-    nats_client: Client, valkey_server: ValkeyServer, wrong: dict[str, Any], answered_as: str, field: str
-):
-    async with running_executor(nats_client, valkey_server.url):
-        inbox = await listen(nats_client, "answers")
-        dead = await listen(nats_client, "dlq.>")
-        event = {"specversion": "1.0", "id": "1", "source": "/test", "type": "tools.call.requested.v1"}
-        data: dict[str, Any] = {
-            "callId": "bad-1",
-            "tool": "calculate_risk_reward",
-            "arguments": {},
-            "replyTo": "answers",
-        }
-        body = json.dumps(event | {"data": data | wrong}).encode()
-        await Publisher(nats_client).append(tool_request("calculate"), body, stream="TOOLS", msg_id="bad-1")
-        answer = CloudEvent[ToolCallCompleted].model_validate_json((await inbox.next_msg(timeout=15)).data).data
-        assert answer.call_id == answered_as
-        assert answer.result.error is not None
-        assert answer.result.error.code == ToolCode.VALIDATION_ERROR
-        assert [problem.field for problem in answer.result.error.fields or []] == [field]
-        assert (await dead.next_msg(timeout=15)).subject == "dlq.tool-executor.TOOLS"
-
-
-async def test_an_answer_is_never_sent_into_the_trees_of_nexus(nats_client: Client, valkey_server: ValkeyServer):
-    async with running_executor(nats_client, valkey_server.url):
-        forged = await listen(nats_client, "live.>")
-        asker = Asker(nats_client)
-        await asker.send("calculate_risk_reward", RISK, Someone(), reply_to="live.chat.demo.c1.message.assistant.v1")
-        facts = await listen(nats_client, "tools.call.completed.v1.>")
-        await asker.call("calculate_risk_reward", RISK)
-        await facts.next_msg(timeout=15)
-        with pytest.raises(NatsTimeoutError):
-            await forged.next_msg(timeout=0.05)
-
-
-@pytest.mark.parametrize(
-    ("subject", "fine"),
-    [
-        ("_INBOX.abc.1", True),
-        ("my.answers", True),
-        ("chat.demo.c1.message.assistant.v1", False),
-        ("$JS.API.STREAM.DELETE.CHAT", False),
-        ("a.*.b", False),
-        ("a.>", False),
-        ("a..b", False),
-        ("a b", False),
-        ("", False),
-    ],
-)
-def test_where_answers_may_be_sent(subject: str, fine: bool):
-    assert is_reply_subject(subject) is fine
-
-
-@pytest.mark.parametrize("subject", [subject for stream in STREAMS for subject in stream.subjects])
-def test_an_answer_can_never_land_in_a_stream(subject: str):
-    assert not is_reply_subject(subject.replace("*", "x").replace(">", "x"))
 
 
 async def test_the_catalogue_shows_each_caller_their_own_tools(nats_client: Client, valkey_server: ValkeyServer):
