@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from nexus_cli.chatting.deciding import decision
 from nexus_cli.chatting.screen import Screen
@@ -35,14 +36,8 @@ async def serving(chat: Callable[[web.Request], Coroutine[Any, Any, web.StreamRe
 
     application = web.Application()
     application.add_routes([web.post("/v2/visitors", visitors), web.get("/v2/chat/ws", chat)])
-    runner = web.AppRunner(application)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    async with TestServer(application) as server:
+        yield str(server.make_url("")).rstrip("/")
 
 
 @asynccontextmanager

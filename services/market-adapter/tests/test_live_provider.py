@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from aiohttp import web
+from aiohttp.test_utils import TestServer
 from curl_cffi import requests
 
 from contracts.symbols import parse_symbol
@@ -175,13 +176,9 @@ async def script() -> AsyncIterator[Script]:
     found = Script()
     app = web.Application()
     app.router.add_route("*", "/{tail:.*}", found.answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    found.base = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield found
-    await runner.cleanup()
+    async with TestServer(app) as server:
+        found.base = str(server.make_url("")).rstrip("/")
+        yield found
 
 
 @pytest.fixture

@@ -1,3 +1,5 @@
+"""Questions to MCP clients, and the ids that they carry."""
+
 import asyncio
 from typing import Any
 
@@ -55,11 +57,10 @@ async def test_a_question_waits_so_long_and_not_when_the_gateway_ends() -> None:
         await question.answer()
     answers = Answers(KEY, Nobody(), 60.0)
     with answers.question("acme/user/u1") as question:
-        waiting = asyncio.create_task(question.answer())
-        await asyncio.sleep(0)
-        answers.stop()
+        asyncio.get_running_loop().call_soon(answers.stop)
         with pytest.raises(TimeoutError):
-            await waiting
+            async with asyncio.timeout(5):
+                await question.answer()
     with pytest.raises(TooManyQuestionsError), answers.question("acme/user/u1"):
         pass
 

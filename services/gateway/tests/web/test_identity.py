@@ -10,6 +10,7 @@ import aiohttp
 import jwt
 import pytest
 from aiohttp import web
+from aiohttp.test_utils import TestServer
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import RSAAlgorithm
@@ -62,14 +63,8 @@ async def key_set(published: dict[str, RSAPrivateKey]) -> AsyncGenerator[str]:
 
     application = web.Application()
     application.router.add_get("/keys", answer)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/keys"
-    finally:
-        await runner.cleanup()
+    async with TestServer(application) as server:
+        yield str(server.make_url("/keys"))
 
 
 async def test_rs256_with_the_companys_public_key_and_nothing_else(
