@@ -127,6 +127,8 @@ async def test_a_request_that_cannot_be_read_is_told_to_have_failed_unless_its_i
         assert told["error"]["code"] == "BAD_FIELD"
         assert "data.query" in told["error"]["message"]
         assert "data.useLlm" in told["error"]["message"]
+        assert (await scene.done(request)).status == "done"
+        assert [one["status"] for one in await completed(scene, 2)] == ["failed", "done"]
 
 
 async def test_a_model_is_asked_twice_and_what_it_used_is_recorded(scene: Scene) -> None:

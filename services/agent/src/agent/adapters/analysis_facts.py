@@ -1,4 +1,7 @@
-"""analysis.completed.v1 in FACTS, once for each analysis, with an id that a repeat shares."""
+"""analysis.completed.v1 in FACTS, once for each analysis, with an id that a repeat shares.
+
+The refusal of a request that cannot be read has another id: the same analysis may be asked for rightly a moment later.
+"""
 
 from contracts import channels
 from contracts.envelope import CloudEvent
@@ -18,14 +21,21 @@ class AnalysisFacts:
 
     async def tell(self, outcome: AnalysisCompleted) -> None:
         """Raises PublishFailed."""
+        await self._tell(outcome, "completed")
+
+    async def refuse(self, outcome: AnalysisCompleted) -> None:
+        """Raises PublishFailed."""
+        await self._tell(outcome, "refused")
+
+    async def _tell(self, outcome: AnalysisCompleted, ending: str) -> None:
         where = (outcome.company_id, outcome.user_id, outcome.analysis_id)
         event = CloudEvent(
-            id=derive_id(*where, "completed"),
+            id=derive_id(*where, ending),
             source=SOURCE,
             type=TYPE,
             subject=f"{outcome.company_id}/{outcome.user_id}",
             data=outcome,
         )
         subject = channels.fact(TYPE, outcome.company_id, outcome.user_id)
-        msg_id = f"{channels.analysis_msg_id(*where)}.completed"
+        msg_id = f"{channels.analysis_msg_id(*where)}.{ending}"
         await self._publisher.append(subject, event, stream="FACTS", msg_id=msg_id)

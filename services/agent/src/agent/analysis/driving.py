@@ -83,7 +83,7 @@ class Analyst:
             ReadFailed, PublishFailed: the bus does not answer.
         """
         if await self._ports.store.read(outcome.company_id, outcome.user_id, outcome.analysis_id) is None:
-            await self._ports.outcomes.tell(outcome)
+            await self._ports.outcomes.refuse(outcome)
 
     async def _handle(self, asked: AnalysisRequested) -> Outcome:
         kept = await self._ports.store.read(asked.company_id, asked.user_id, asked.analysis_id)

@@ -31,6 +31,10 @@ class Outcomes(Protocol):
         """analysis.completed.v1, under an id of its own, so that a repeat is recognised; raises PublishFailed."""
         ...
 
+    async def refuse(self, outcome: AnalysisCompleted) -> None:
+        """The same of a request that cannot be read, under another id; raises PublishFailed."""
+        ...
+
 
 class Tools(Protocol):
     """The tools that an analysis may use."""
