@@ -205,15 +205,20 @@ class Trial:
 async def _answered(open_one: Conversation, text: str) -> dict[str, Any]:
     """Says something; the message that answers it."""
     identity, asked = await open_one.say(text), 0
+    early: list[dict[str, Any]] = []
     async for frame in open_one.frames():
         if frame["type"] == "message.ack" and frame["clientMessageId"] == identity:
             asked = int(frame["seq"])
         elif frame["type"] == "error":
             raise ChatFailed(f"{frame['code']}: {frame['message']}")
-        elif frame["type"] == "message.created":
-            message: dict[str, Any] = frame["message"]
-            if message["role"] in ("assistant", "system") and asked and message["seq"] > asked:
-                return message
+        elif frame["type"] == "message.created" and frame["message"]["role"] in ("assistant", "system"):
+            early.append(frame["message"])
+        # After a reconnect an answer can come before the acknowledgement of what it answers.
+        if asked:
+            for message in early:
+                if message["seq"] > asked:
+                    return message
+            early.clear()
     raise ChatFailed("the conversation ended without an answer")
 
 

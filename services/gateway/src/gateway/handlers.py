@@ -33,20 +33,21 @@ async def _ping(session: Session, _: Caller, frame: frames.Ping) -> None:
 async def _send(session: Session, caller: Caller, frame: frames.MessageSend) -> None:
     attachment = session.attachment(frame)
     place = Place(caller, attachment.conversation)
-    with ACKNOWLEDGED_SECONDS.time(), span("chat.message", **{CONVERSATION: place.conversation}):
-        stored = await session.chat.commands.find_sent(place, frame.client_message_id) if frame.retry else None
-        if stored is None:
-            stored = await _store(session, place, frame)
+    identity = message_id(place, frame.client_message_id)
+    attachment.sending(identity, frame.client_message_id)
+    try:
+        with ACKNOWLEDGED_SECONDS.time(), span("chat.message", **{CONVERSATION: place.conversation}):
+            stored = await session.chat.commands.find_sent(place, frame.client_message_id) if frame.retry else None
+            if stored is None:
+                stored = await _store(session, place, frame)
+    except Exception:
+        if attachment.not_stored(identity):
+            raise
+        # Its acknowledgement was lost, but the message itself has come back.
+        session.started.add(attachment.conversation)
+        return
     session.started.add(attachment.conversation)
-    session.push(
-        server_frames.ack(
-            attachment.conversation,
-            client_message_id=frame.client_message_id,
-            message_id=message_id(place, frame.client_message_id),
-            seq=stored.seq,
-            duplicate=stored.duplicate,
-        )
-    )
+    attachment.acknowledge(identity, stored.seq, duplicate=stored.duplicate)
     _expect(session, attachment, stored.seq)
 
 

@@ -21,7 +21,17 @@ log = structlog.get_logger(__name__)
 class Attachment:
     """One socket's place in one conversation."""
 
-    __slots__ = ("company", "conversation", "epoch", "feed", "id", "recovering", "socket")
+    __slots__ = (
+        "_acknowledged",
+        "_sending",
+        "company",
+        "conversation",
+        "epoch",
+        "feed",
+        "id",
+        "recovering",
+        "socket",
+    )
 
     def __init__(self, socket: Socket, company: str, conversation: str) -> None:
         self.id = uuid7()
@@ -32,6 +42,42 @@ class Attachment:
         self.epoch = ""
         self.recovering = asyncio.Lock()
         """Held while a gap is being read: one reader at a time moves the cursor."""
+        self._sending: dict[str, str] = {}
+        self._acknowledged = 0
+
+    def sending(self, message_id: str, client_message_id: str) -> None:
+        """The client's message is on its way into the log, and owed one acknowledgement."""
+        self._sending[message_id] = client_message_id
+
+    def acknowledge(self, message_id: str, seq: int, *, duplicate: bool) -> None:
+        """Tells the client that its message is in the log, unless it was told."""
+        client_message_id = self._sending.pop(message_id, None)
+        if client_message_id is None:
+            return
+        self._acknowledged = max(self._acknowledged, seq)
+        self.socket.push(
+            server_frames.ack(
+                self.conversation,
+                client_message_id=client_message_id,
+                message_id=message_id,
+                seq=seq,
+                duplicate=duplicate,
+            )
+        )
+
+    def not_stored(self, message_id: str) -> bool:
+        """The message seems not to be stored: whether its client is still to be told anything of it."""
+        return self._sending.pop(message_id, None) is not None
+
+    def send_fact(self, fact: Fact, frame: bytes) -> None:
+        """Sends the fact. A message that comes back before the log's acknowledgement is acknowledged by that: a client
+        hears that it was stored before it hears what came of it.
+        """
+        message_id = fact.data.get("messageId")
+        # What was acknowledged already is no first copy of a message that is being sent again.
+        if message_id in self._sending and fact.seq > self._acknowledged:
+            self.acknowledge(message_id, fact.seq, duplicate=False)
+        self.socket.push(frame)
 
 
 class _Channel:
@@ -109,7 +155,7 @@ class Hub:
         for attachment in list(channel.attachments):
             try:
                 if attachment.feed.fact(fact.seq, frame):
-                    attachment.socket.push(frame)
+                    attachment.send_fact(fact, frame)
             except FeedOverflowError:
                 attachment.socket.terminate(CloseCode.RESYNC)
 

@@ -1,0 +1,97 @@
+"""message.ack: once for each message and before what comes of it, however late the log's own acknowledgement is."""
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gateway.adapters.log import NatsLog
+from gateway.errors import Unavailable
+from gateway.ports import Stored
+from gateway.testing import ChatClient, Frame, GatewayUnderTest, TokenMaker
+
+pytestmark = pytest.mark.usefixtures("memory")
+
+
+class LateLog:
+    """Appends for real; what the log says of it comes when the test says so."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.told = asyncio.Event()
+        self.told.set()
+        self.lost = False
+        append: Callable[..., Any] = NatsLog.append
+
+        async def late(log: NatsLog, *place: Any, **message: Any) -> Stored:
+            stored: Stored = await append(log, *place, **message)
+            await self.told.wait()
+            if self.lost:
+                raise Unavailable("no acknowledgement came")
+            return stored
+
+        monkeypatch.setattr(NatsLog, "append", late)
+
+
+@pytest.fixture
+def late(monkeypatch: pytest.MonkeyPatch) -> LateLog:
+    """The log of the gateway under test."""
+    return LateLog(monkeypatch)
+
+
+def of_kind(client: ChatClient, *kinds: str) -> list[Frame]:
+    """What the client has heard of these types."""
+    return [frame for frame in client.seen if frame["type"] in kinds]
+
+
+@pytest.mark.parametrize("role", ["visitor", "commercial"])
+async def test_a_message_that_comes_back_first_is_acknowledged_by_that_and_once(
+    gateway: GatewayUnderTest, tokens: TokenMaker, late: LateLog, role: str
+) -> None:
+    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as operator:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        earlier = await visitor.say("is anybody there?")
+        await operator.hello(tokens.user("op", role="commercial"), conversationId=mine["conversationId"])
+        await visitor.fact(earlier["seq"])
+        client = visitor if role == "visitor" else operator
+        client.seen.clear()
+        late.told.clear()
+        identity = str(uuid.uuid4())
+        await client.send("message.send", clientMessageId=identity, text="hello", conversationId=mine["conversationId"])
+        created = await client.until("message.created")
+        (ack,) = of_kind(client, "message.ack")
+        assert client.seen.index(ack) < client.seen.index(created)
+        assert (ack["clientMessageId"], ack["duplicate"]) == (identity, False)
+        assert (ack["messageId"], ack["seq"]) == (created["message"]["id"], created["message"]["seq"])
+        late.told.set()
+        # A frame waits for the earlier ones: what this one gets stands behind all that the message got.
+        await client.send("feedback", messageId="none", rating="up", conversationId=mine["conversationId"])
+        await client.until("error")
+        assert of_kind(client, "message.ack", "error")[:-1] == [ack]
+
+
+async def test_an_acknowledgement_that_is_lost_is_no_failure_once_the_message_has_come_back(
+    gateway: GatewayUnderTest, tokens: TokenMaker, late: LateLog
+) -> None:
+    late.told.clear()
+    late.lost = True
+    async with ChatClient(gateway.url) as client:
+        await client.hello(tokens.visitor("v1"))
+        await client.send("message.send", clientMessageId=str(uuid.uuid4()), text="hello")
+        await client.until("message.created")
+        late.told.set()
+        await client.send("feedback", messageId="none", rating="up")
+        assert (await client.until("error"))["code"] == "NOT_FOUND"
+        assert [frame["type"] for frame in of_kind(client, "message.ack", "error")] == ["message.ack", "error"]
+
+
+async def test_what_is_sent_again_is_told_as_a_duplicate(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
+    async with ChatClient(gateway.url) as client:
+        await client.hello(tokens.visitor("v1"))
+        identity = str(uuid.uuid4())
+        for _ in range(2):
+            await client.send("message.send", clientMessageId=identity, text="hello")
+        first = await client.until("message.ack")
+        second = await client.until("message.ack")
+        assert (first["seq"], first["duplicate"], second["duplicate"]) == (second["seq"], False, True)
