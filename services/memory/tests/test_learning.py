@@ -1,5 +1,6 @@
 """Learning from finished turns, on the bus."""
 
+import asyncio
 from datetime import UTC, datetime
 
 from contracts.channels import ChatKind, fact
@@ -9,7 +10,7 @@ from contracts.events.memory import MemoryUpdated
 from contracts.events.tool import ToolCallCompleted, ToolMetadata, ToolResult
 from contracts.ids import answer_id, turn_id
 from contracts.market_rpc import MARKET_QUOTES, QuotesReply, QuotesRequest, QuoteView
-from contracts.memory_rpc import MEMORY_GET, LongTermMemory, UserRef
+from contracts.memory_rpc import MEMORY_DELETE, MEMORY_GET, LongTermMemory, UserRef
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.direct import DirectReader
@@ -137,3 +138,37 @@ async def test_without_a_market_a_turn_is_learned_all_the_same_and_none_of_its_s
         await eventually(learned, deadline=60)
         # Five times to learn, once for the short-term memory.
         assert asked == 6
+
+
+async def test_what_was_said_before_everything_was_forgotten_is_not_learned_afterwards(servers: Servers) -> None:
+    async with replica(servers) as one:
+        asked, market_back = asyncio.Event(), asyncio.Event()
+
+        async def late(request: QuotesRequest) -> QuotesReply:
+            asked.set()
+            await market_back.wait()
+            return await quotes(request)
+
+        await RpcServer(one.client).serve(MARKET_QUOTES, late)
+        writer = Writer(one.client)
+        # Answered, and about to be learned while the user has everything forgotten.
+        await turn(writer, "Remember that AAPL is my first stock")
+        await asyncio.wait_for(asked.wait(), 10)
+        await one.rpc.call(MEMORY_DELETE, UserRef(company_id="acme", user_id="ana"))
+        market_back.set()
+        await turn(writer, "Remember that I live in Lima")
+
+        async def learned() -> bool:
+            return "I live in Lima" in (await get(one)).user_notes
+
+        await eventually(learned, deadline=20)
+        assert (await get(one)).user_notes == ["I live in Lima"]
+        # Said before and after, answered at once: only what came after counts.
+        await writer.visitor("Remember that I drink tea", user="ana", role="user")
+        await one.rpc.call(MEMORY_DELETE, UserRef(company_id="acme", user_id="ana"))
+        await turn(writer, "Remember that I drink coffee")
+
+        async def only_that() -> bool:
+            return (await get(one)).user_notes == ["I drink coffee"]
+
+        await eventually(only_that, deadline=20)

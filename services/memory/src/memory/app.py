@@ -202,6 +202,7 @@ class Memory:
             inbox=inbox,
             histories=histories,
             market=market,
+            log=log,
         )
         talks = Talks(
             # A context reads twice within two parts' time, and the summary in between may take one of them.
@@ -240,7 +241,7 @@ class Memory:
         )
         self._insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
         insight_handlers.serve(service, self._insights)
-        personal_handlers.serve(service, memories, exports, forgetting, self._usages)
+        personal_handlers.serve(service, memories, self._learner, exports, forgetting, self._usages)
         service.on_reconnect(_nothing_of(log.refresh))
         await self._keep_on(
             floor,

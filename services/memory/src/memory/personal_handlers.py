@@ -82,9 +82,11 @@ def learn(service: Service, learner: Callable[[], Learner]) -> None:
         return Ack()
 
 
-def serve(service: Service, memories: Memories, exports: Exports, forgetting: Forgetting, usages: Usages) -> None:
+def serve(
+    service: Service, memories: Memories, learner: Learner, exports: Exports, forgetting: Forgetting, usages: Usages
+) -> None:
     """The methods that memory serves for users and admins."""
-    personal = PersonalMethods(memories, exports, forgetting, usages)
+    personal = PersonalMethods(memories, learner, exports, forgetting, usages)
     service.serve(USAGE, answering(personal.usage))
     service.serve(MEMORY_GET, answering(personal.get))
     service.serve(MEMORY_PATCH, answering(personal.patch))
@@ -134,8 +136,11 @@ def _settlement(company: str, data: UsageRecorded) -> BudgetSettleRequest | None
 class PersonalMethods:
     """What is remembered of a user, and what a company used."""
 
-    def __init__(self, memories: Memories, exports: Exports, forgetting: Forgetting, usages: Usages) -> None:
+    def __init__(
+        self, memories: Memories, learner: Learner, exports: Exports, forgetting: Forgetting, usages: Usages
+    ) -> None:
         self._memories = memories
+        self._learner = learner
         self._exports = exports
         self._forgetting = forgetting
         self._usages = usages
@@ -153,7 +158,7 @@ class PersonalMethods:
         )
 
     async def delete(self, request: UserRef) -> MemoryDeleteReply:
-        return MemoryDeleteReply(deleted=await self._memories.forget(request.company_id, request.user_id))
+        return MemoryDeleteReply(deleted=await self._learner.forget(request.company_id, request.user_id))
 
     async def export(self, request: MemoryExportRequest) -> MemoryExportReply:
         return await self._exports.page(request.company_id, request.user_id, request.cursor)

@@ -12,6 +12,7 @@ from pydantic import Field
 from contracts.envelope import Wire
 from contracts.memory_rpc import LongTermMemory
 from memory.adapters.mongo import Collection, Document, put_over, speaking
+from memory.domain.keys import Position
 from memory.domain.remembered import Remembered
 from memory.ports import Versioned
 
@@ -25,6 +26,7 @@ class _Record(Wire):
     learned: list[str] = Field(default_factory=list[str])
     since: dict[str, datetime] = Field(default_factory=dict[str, datetime])
     set_since: dict[str, datetime] = Field(default_factory=dict[str, datetime])
+    forgotten: tuple[int, int] = (0, 0)
 
 
 class MongoMemories:
@@ -39,7 +41,15 @@ class MongoMemories:
         if row is None:
             return Versioned(None, Remembered())
         kept = _Record.model_validate_json(row["state"])
-        state = Remembered(kept.memory, kept.asked, kept.style_since, tuple(kept.learned), kept.since, kept.set_since)
+        state = Remembered(
+            memory=kept.memory,
+            asked=kept.asked,
+            style_since=kept.style_since,
+            learned=tuple(kept.learned),
+            since=kept.since,
+            set_since=kept.set_since,
+            forgotten=Position(*kept.forgotten),
+        )
         return Versioned(row["version"], state)
 
     async def save(self, company: str, user: str, state: Remembered, over: str | None) -> bool:
@@ -50,6 +60,7 @@ class MongoMemories:
             learned=list(state.learned),
             since=dict(state.since),
             set_since=dict(state.set_since),
+            forgotten=(state.forgotten.era, state.forgotten.seq),
         )
         row: Document = {"_id": f"{company}/{user}", "version": uuid4().hex, "state": kept.to_json().decode()}
         async with speaking("store a memory"):

@@ -7,10 +7,12 @@ from contracts.rpc import MessageView
 from memory.application.history import Histories
 from memory.application.inbox import Inbox
 from memory.application.memories import Memories
+from memory.domain.keys import Position
 from memory.domain.learning import Lesson, favoured, learned
 from memory.domain.mentions import mentioned
+from memory.domain.remembered import Remembered
 from memory.errors import MarketUnavailable
-from memory.ports import ConversationStore, KnownSymbols
+from memory.ports import ConversationStore, KnownSymbols, Log
 
 REACH = 50
 """Messages that are looked at for those of the turn."""
@@ -30,12 +32,14 @@ class Learner:
         inbox: Inbox,
         histories: Histories,
         market: KnownSymbols,
+        log: Log,
     ) -> None:
         self._memories = memories
         self._conversations = conversations
         self._inbox = inbox
         self._histories = histories
         self._market = market
+        self._log = log
 
     async def turn(
         self, company: str, conversation: str, turn: str, basis: int, at: datetime, *, patient: bool
@@ -55,30 +59,46 @@ class Learner:
         if state is None or state.person is None or state.person.role != CUSTOMER:
             return
         found = await self._histories.newest(company, conversation, basis, REACH, exact=True)
-        texts = asked_in(found.messages)
-        if not texts:
+        said = asked_in(found.messages)
+        if not said:
             return
-        named = list(dict.fromkeys(name for text in texts for name in mentioned(text)))[:MOST_SYMBOLS]
+        named = list(dict.fromkeys(name for one in said for name in mentioned(one.text)))[:MOST_SYMBOLS]
         try:
             known = await self._market.known(named) if named else frozenset[str]()
         except MarketUnavailable:
             if patient:
                 raise
             known = frozenset[str]()
-        lesson = Lesson(turn, at, texts, known)
-        await self._memories.change(company, state.person.user_id, lambda held: learned(held, lesson), turn=turn)
+        era = self._log.era
+
+        def learn(held: Remembered) -> Remembered:
+            heard = tuple(one.text for one in said if Position(era, one.seq) > held.forgotten)
+            return learned(held, Lesson(turn, at, heard, known)) if heard else held
+
+        await self._memories.change(company, state.person.user_id, learn, turn=turn)
+
+    async def forget(self, company: str, user: str) -> bool:
+        """Forgets everything, what has been said and is not learned yet too; True when something was remembered.
+
+        Raises:
+            StoreUnavailable, and what the log raises.
+        """
+        said = Position(self._log.era, await self._log.end())
+        await self._inbox.fresh()
+        silent = await self._conversations.latest_of(company, user) is None
+        return await self._memories.forget(company, user, None if silent else said)
 
     async def watched(self, company: str, user: str, symbol: str, call: str, at: datetime) -> None:
         """A symbol came onto the user's watchlist: it is a favourite now; raises StoreUnavailable."""
         await self._memories.change(company, user, lambda held: favoured(held, symbol, call, at))
 
 
-def asked_in(messages: tuple[MessageView, ...]) -> tuple[str, ...]:
+def asked_in(messages: tuple[MessageView, ...]) -> tuple[MessageView, ...]:
     """What the user wrote since anybody last answered, oldest first."""
-    texts: list[str] = []
+    said: list[MessageView] = []
     for message in reversed(messages):
         if message.role in (Role.ASSISTANT, Role.OPERATOR):
             break
         if message.role in (Role.VISITOR, Role.USER):
-            texts.append(message.text)
-    return tuple(reversed(texts))
+            said.append(message)
+    return tuple(reversed(said))

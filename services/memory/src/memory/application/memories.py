@@ -10,6 +10,7 @@ import structlog
 
 from contracts.errors import NexusError
 from contracts.memory_rpc import LongTermMemory
+from memory.domain.keys import Position
 from memory.domain.remembered import Remembered, corrected
 from memory.errors import MemoryMoved, StoreUnavailable
 from memory.ports import Announcements, MemoryStore
@@ -56,8 +57,16 @@ class Memories:
         _, after = await self.change(company, user, lambda state: corrected(state, patch, self._clock.now()), over=over)
         return after.memory
 
-    async def forget(self, company: str, user: str) -> bool:
-        """Forgets everything; True when there was something."""
+    async def forget(self, company: str, user: str, said: Position | None = None) -> bool:
+        """Forgets everything; True when there was something. `said`: where the log ends, if the user has said anything:
+        what was said up to there is not learned afterwards.
+
+        Raises:
+            StoreUnavailable.
+        """
+        if said is not None:
+            before, _ = await self.change(company, user, lambda held: Remembered(forgotten=max(said, held.forgotten)))
+            return bool(changed_fields(before.memory, LongTermMemory()))
         gone = await self._store.delete(company, user)
         if gone:
             await self._tell(company, user, [], None)

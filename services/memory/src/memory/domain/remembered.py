@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from contracts.memory_rpc import LongTermMemory, Superseded
 from memory.domain.company import BadField
+from memory.domain.keys import Position
 from memory.domain.zones import is_zone
 
 FAVOURITES = 20
@@ -21,6 +22,8 @@ LONGEST = 500
 """Characters of one note, preference or question."""
 LEARNED = 500
 """Turns that are known to have been learned; the bus does not deliver anything again after so many."""
+BEGINNING = Position(0, 0)
+"""Before all that was ever said."""
 
 _CAPS = {
     "favoriteSymbols": FAVOURITES,
@@ -49,7 +52,7 @@ class Remembered:
     `asked`: in how many turns a symbol was asked about, while it is no favourite. `style_since`: when the present
     style was learned; `since`: when notes and preferences were, by text; `set_since`: when name, risk profile and their
     like were, by name on the wire. `learned`: ids of the turns and calls that are
-    in it, oldest first.
+    in it, oldest first. `forgotten`: when all of it was last forgotten; what was said up to there is not learned.
     """
 
     memory: LongTermMemory = field(default_factory=LongTermMemory)
@@ -58,6 +61,7 @@ class Remembered:
     learned: tuple[str, ...] = ()
     since: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
     set_since: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
+    forgotten: Position = BEGINNING
 
     def changed(self, now: datetime, **fields: Any) -> "Remembered":
         """With other fields of the memory."""
