@@ -61,7 +61,7 @@ async def test_kill_9_of_the_supervisor_leaves_no_process_behind(nexus: Nexus) -
         started = children_of(process.pid)
         assert len(started) == 4  # three servers and the guard
         process.send_signal(signal.SIGKILL)
-        await eventually(all_gone(started), deadline=3)
+        await eventually(all_gone(started))
 
 
 async def test_kill_9_in_the_middle_of_starting_leaves_no_process_behind(nexus: Nexus) -> None:
@@ -69,7 +69,7 @@ async def test_kill_9_in_the_middle_of_starting_leaves_no_process_behind(nexus: 
     started = await eventually(lambda: children_of(process.pid), deadline=20)
     process.kill()
     process.wait()
-    await eventually(all_gone(started), deadline=3)
+    await eventually(all_gone(started))
 
 
 async def test_with_parent_the_stack_stops_when_the_program_that_started_it_is_killed(nexus: Nexus) -> None:
@@ -81,7 +81,7 @@ async def test_with_parent_the_stack_stops_when_the_program_that_started_it_is_k
     started = children_of(supervisor[0])
     parent.kill()
     parent.wait()
-    await eventually(all_gone([*supervisor, *started]), deadline=10)
+    await eventually(all_gone([*supervisor, *started]))
 
 
 async def keep_one(nexus: Nexus) -> int:

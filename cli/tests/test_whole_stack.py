@@ -38,7 +38,7 @@ async def test_all_are_ready_a_dead_one_comes_back_and_a_dead_supervisor_leaves_
         started = children_of(supervisor.pid)
         assert len(started) == len(processes) + 1
         supervisor.kill()
-        await eventually(all_gone(started), deadline=5)
+        await eventually(all_gone(started))
 
 
 async def _bus_has_its_users(nexus: Nexus) -> None:

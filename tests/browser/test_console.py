@@ -166,7 +166,7 @@ async def test_what_was_rated_and_handed_over_is_counted(visits: Visits, stack: 
                 complaints = (await answer.json())["complaints"]
             return visitor.conversation in [one["conversationId"] for one in complaints]
 
-        await eventually(counted, deadline=15)
+        await eventually(counted)
         page = await signed_in(visits, "Admin")
         await page.get_by_role("link", name="Usage").click()
         await page.locator(f'.complaints a[href="#/inbox/{visitor.conversation}"]', has_text="<b>too long</b>").click()

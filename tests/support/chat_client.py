@@ -10,7 +10,7 @@ from typing import Any, Self
 import aiohttp
 
 Frame = dict[str, Any]
-DEADLINE = 15.0
+DEADLINE = 30.0
 """Seconds to wait for a frame; a test that needs longer says so."""
 FINAL_ROLES = frozenset({"assistant", "system"})
 

@@ -28,4 +28,4 @@ async def test_a_service_that_publishes_a_message_gets_it_answered(stack: Runnin
     async def answered() -> bool:
         return await kinds() == ["visitor", "assistant"]
 
-    await eventually(answered, 15)
+    await eventually(answered)

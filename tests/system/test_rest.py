@@ -59,7 +59,7 @@ async def test_an_admin_sets_the_company_up_and_sees_what_it_used(
         _, usage, _ = await http("GET", "/v2/usage", token=admin)
         return usage if usage["days"] else None
 
-    usage = await eventually(used, 15)
+    usage = await eventually(used)
     assert usage["budget"] == {"dailyTokens": None, "usedToday": 0}
     (day,) = usage["days"]
     assert day == {
@@ -83,7 +83,7 @@ async def test_a_customer_reads_corrects_takes_along_and_deletes_what_is_kept(
         texts = [message["text"] for part in whole["conversations"] for message in part["messages"]]
         return whole if "what is IBM trading at?" in texts and len(texts) == 2 else None
 
-    whole = await eventually(exported, 15)
+    whole = await eventually(exported)
     assert (whole["memory"]["userNotes"], whole["missing"]) == (["no leverage"], [])
     assert (await http("DELETE", "/v2/users/me", token=customer))[0] == 204
     assert "userNotes" not in [

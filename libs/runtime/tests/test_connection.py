@@ -55,9 +55,9 @@ async def test_it_comes_back_after_the_server_was_killed_and_says_so(nats_server
 async def test_a_server_that_freezes_is_left_and_found_again(nats_server: NatsServer) -> None:
     client = await connect(NatsSettings(url=nats_server.url, ping_interval=1), name="test")
     nats_server.pause()
-    await eventually(lambda: not client.is_connected, deadline=10)
+    await eventually(lambda: not client.is_connected)
     nats_server.resume()
-    await eventually(lambda: client.is_connected, deadline=10)
+    await eventually(lambda: client.is_connected)
     assert (await client.request("$JS.API.INFO", b"", timeout=2)).data
     await client.close()
 

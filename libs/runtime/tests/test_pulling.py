@@ -231,8 +231,8 @@ async def test_work_goes_on_after_the_server_was_killed(nats_server: NatsServer,
     await eventually(lambda: handler.names == ["a"])
     nats_server.restart()
     await ask(nats_streams, "b")
-    await eventually(lambda: "b" in handler.names, deadline=10)
-    await eventually(lambda: settled(nats_streams), deadline=10)
+    await eventually(lambda: "b" in handler.names)
+    await eventually(lambda: settled(nats_streams))
     await pull.drain()
 
 
@@ -244,5 +244,5 @@ async def test_a_consumer_that_was_deleted_is_made_again(nats_streams: Client) -
     await eventually(lambda: settled(nats_streams))
     await nats_streams.request(f"$JS.API.CONSUMER.DELETE.TOOLS.{DURABLE}", b"", timeout=2)
     await ask(nats_streams, "b")
-    await eventually(lambda: handler.names == ["a", "b"], deadline=10)
+    await eventually(lambda: handler.names == ["a", "b"])
     await pull.drain()

@@ -124,7 +124,7 @@ async def test_work_that_does_not_finish_in_time_is_given_back(nats_server: Nats
     await eventually(lambda: "begun job" in running.lines)
     assert await running.end() == 0
     other = await start(nats_server.url, WORK_SECONDS="0")
-    await eventually(lambda: "finished job" in other.lines, deadline=15)
+    await eventually(lambda: "finished job" in other.lines)
     assert await other.end(signal.SIGINT) == 0
 
 
@@ -140,7 +140,7 @@ async def test_a_frozen_bus_makes_it_not_ready_and_a_thawed_one_ready(
     async def ready() -> bool:
         return (await service.get("/readyz"))[0] == 200
 
-    await eventually(ready, deadline=15)
+    await eventually(ready)
 
 
 async def test_a_frozen_event_loop_says_so(service: Process, nats_client: Client) -> None:
@@ -151,7 +151,7 @@ async def test_a_frozen_event_loop_says_so(service: Process, nats_client: Client
         status, body = await service.get("/readyz")
         return status == 503 and "not turned" in body["checks"].get("loop", {}).get("error", "")
 
-    await eventually(frozen, deadline=10)
+    await eventually(frozen)
     assert (await call).text == "freeze"
     assert (await service.get("/readyz"))[0] == 200
 

@@ -83,7 +83,7 @@ async def test_a_caller_that_does_not_read_holds_the_work_up(nats_client: Client
     counter = Counter()
     await StreamServer(nats_client).serve(COUNT, counter.count)
     async with StreamClient(nats_client).open(COUNT, Ask(how_many=1000)) as parts:
-        await eventually(lambda: _sent(counter, streaming.WINDOW - 1), 5)
+        await eventually(lambda: _sent(counter, streaming.WINDOW - 1))
         await nats_client.flush()
         assert counter.sent <= streaming.WINDOW + streaming.HEARD_EVERY
         assert len([part async for part in parts]) == 1000
@@ -107,7 +107,7 @@ async def test_leaving_early_stops_the_work(nats_client: Client) -> None:
     async def idle() -> bool:
         return server.count == 0
 
-    await eventually(idle, 5)
+    await eventually(idle)
 
 
 async def test_a_caller_that_dies_is_noticed(

@@ -59,7 +59,7 @@ async def memory(nats_client: Client) -> AsyncIterator[MemoryStandIn]:
 @pytest.fixture
 async def http(gateway: GatewayUnderTest) -> AsyncIterator[Http]:
     """Calls of the gateway under test."""
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=15)) as session:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=40)) as session:
         yield Http(gateway.url, session)
 
 

@@ -168,7 +168,7 @@ async def test_it_stands_still_while_its_server_is_away_and_then_goes_on() -> No
                 await one.time.advance(POLL_SECONDS)
                 return one.clock.session == SESSIONS[2]
 
-            await eventually(moved, deadline=10)
+            await eventually(moved)
         restarted = Replica(server.url, "market", Unheard(), 60)
         await restarted.replay.start()
         assert restarted.clock.session == SESSIONS[2]

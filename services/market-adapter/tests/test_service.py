@@ -53,7 +53,7 @@ async def test_the_clock_moves_and_survives_a_kill(stack: Stack, nats_client: Cl
         async def moved() -> bool:
             return await session(nats_client) >= 3
 
-        await eventually(moved, deadline=10)
+        await eventually(moved)
         await service.end(signal.SIGKILL)
     stood = service.logged("market.clock.moved")[-1]["session"]
     async with stack.service(60) as service:

@@ -143,7 +143,7 @@ async def test_a_reservation_whose_caller_was_killed_is_let_go(ledgers: Ledgers)
     async def free() -> bool:
         return (await ledgers.one.reserve(ask("next", 10, daily=500)))[0] is None
 
-    await eventually(free, 5)
+    await eventually(free)
     assert await ledgers.account("main:day:20000") == (0, 10)
     # Its bill comes late, and counts all the same.
     assert await ledgers.one.settle(used("killed", 300, reserved=500))

@@ -73,7 +73,7 @@ async def test_what_another_service_does_not_tell_is_left_out_and_named(
             # On a slow machine the deadline can pass for others too, while connections are being made.
             return sorted(found.missing) == missing
 
-        await eventually(alone_missing, deadline=15)
+        await eventually(alone_missing)
 
 
 async def test_without_any_other_service_the_conversation_and_the_memory_are_there(servers: Servers) -> None:
@@ -86,7 +86,7 @@ async def test_without_any_other_service_the_conversation_and_the_memory_are_the
         async def they_alone() -> bool:
             return sorted((await context(one, writer, seq, "AAPL?")).missing) == sorted(names)
 
-        await eventually(they_alone, deadline=15)
+        await eventually(they_alone)
         found = await context(one, writer, seq, "AAPL?")
         assert (found.market, found.portfolio, found.alerts) == (None, None, None)
         assert found.memory is not None
@@ -140,7 +140,7 @@ async def test_without_redis_only_the_short_term_memory_is_missing(
 
         for stop in (valkey_server.pause, valkey_server.kill):
             stop()
-            await eventually(lambda: missing_alone("shortTerm"), deadline=15)
+            await eventually(lambda: missing_alone("shortTerm"))
             if stop == valkey_server.pause:
                 valkey_server.resume()
 
@@ -160,7 +160,7 @@ async def test_without_mongodb_what_it_alone_knows_is_missing_and_the_log_tells_
             async def whole() -> bool:
                 return (await context(one, known, last)).missing == []
 
-            await eventually(whole, deadline=15)
+            await eventually(whole)
             mongo.kill() if how == "killed" else mongo.pause()
             said = [f"m{number}" for number in range(3)]
             seq = [await new.visitor(text, user="ana", role="user") for text in said][-1]
@@ -175,7 +175,7 @@ async def test_without_mongodb_what_it_alone_knows_is_missing_and_the_log_tells_
                     assert found.portfolio is not None
                     return sorted(found.missing) == STORED_PARTS
 
-                await eventually(they_alone, deadline=15)
+                await eventually(they_alone)
             mongo.start() if how == "killed" else mongo.resume()
 
             async def back() -> bool:
@@ -197,7 +197,7 @@ async def test_a_document_that_makes_no_sense_costs_the_part_that_it_is_for(serv
         async def projected() -> bool:
             return (await one.rpc.call(CONVERSATION, ref)).conversation is not None
 
-        await eventually(projected, deadline=15)
+        await eventually(projected)
         async with AsyncMongoClient[dict[str, Any]](servers.mongo) as mongo:
             database = mongo[servers.database]
             await database["memories"].update_one({"_id": "acme/ana"}, {"$set": {"state": '{"memory": 7}'}})

@@ -54,7 +54,7 @@ async def test_a_context_holds_who_asks_what_they_hold_and_follow_and_what_was_s
             assert found.conversation is not None
             return "NVDA" in found.conversation.mentioned_symbols
 
-        await eventually(about_everything, deadline=10)
+        await eventually(about_everything)
         found = await context(one, writer, seq, "And ZZZZ, or btc?")
         assert found.missing == []
         assert found.user is not None

@@ -174,7 +174,7 @@ async def test_a_deleted_user_is_in_no_store_and_no_stream_and_others_stay(serve
         async def nowhere() -> bool:
             return places_of(await everything(servers, one.client), *needles) == set()
 
-        await eventually(nowhere, deadline=15)
+        await eventually(nowhere)
         for writer in hers:
             ref = ConversationRef(company_id="acme", conversation_id=writer.conversation)
             assert (await one.rpc.call(CONVERSATION, ref)).conversation is None
@@ -197,7 +197,7 @@ async def test_who_comes_back_after_a_deletion_begins_anew_and_keeps_what_is_new
         async def swept() -> bool:
             return "mongo erasures" not in places_of(await everything(servers, one.client), ANA.user_id)
 
-        await eventually(swept, deadline=15)
+        await eventually(swept)
         ref = ConversationRef(company_id="acme", conversation_id=writer.conversation)
         view = (await one.rpc.call(CONVERSATION, ref)).conversation
         assert view is not None
@@ -219,7 +219,7 @@ async def test_a_call_that_ends_after_its_user_was_deleted_leaves_nothing(server
         async def swept() -> bool:
             return "mongo erasures" not in places_of(await everything(servers, one.client), ANA.user_id)
 
-        await eventually(swept, deadline=15)
+        await eventually(swept)
         await called(one.client, old.conversation, SECRET)
         if back:
             await new.visitor("a new start", user=ANA.user_id)
@@ -232,7 +232,7 @@ async def test_a_call_that_ends_after_its_user_was_deleted_leaves_nothing(server
             found = await everything(servers, one.client)
             return places_of(found, SECRET) == late and (not back or places_of(found, "a new call") == late)
 
-        await eventually(recorded, deadline=15)
+        await eventually(recorded)
         await clock.advance(75)
 
         async def gone() -> bool:
@@ -240,7 +240,7 @@ async def test_a_call_that_ends_after_its_user_was_deleted_leaves_nothing(server
             assert places_of(found, SECRET, old.conversation) == set()
             return back or places_of(found, ANA.user_id) == set()
 
-        await eventually(gone, deadline=15)
+        await eventually(gone)
         if back:
             assert places_of(await everything(servers, one.client), "a new call") == late
 

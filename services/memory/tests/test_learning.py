@@ -61,7 +61,7 @@ async def test_a_finished_turn_is_learned_once_from_the_users_words_alone(server
         async def learned() -> bool:
             return (await get(two)).user_notes == ["vivo en Lima"]
 
-        await eventually(learned, deadline=10)
+        await eventually(learned)
         memory = await get(one)
         assert (memory.trading_style, memory.preferences) == ("swing", [])
         assert memory.frequent_questions == ["Compro [SYMBOL]?"]
@@ -78,7 +78,7 @@ async def test_a_finished_turn_is_learned_once_from_the_users_words_alone(server
         async def favourite() -> bool:
             return (await get(one)).favorite_symbols == ["AAPL"]
 
-        await eventually(favourite, deadline=10)
+        await eventually(favourite)
         after = await get(one)
         assert after.frequent_questions == memory.frequent_questions
         told = await DirectReader(one.client, FACTS.name).batch("memory.updated.v1.acme.ana", 1, 20)
@@ -98,7 +98,7 @@ async def test_a_visitor_is_not_remembered(servers: Servers) -> None:
         async def learned() -> bool:
             return (await get(one)).user_notes == ["I like coffee"]
 
-        await eventually(learned, deadline=10)
+        await eventually(learned)
         assert await get(one, "vic") == LongTermMemory()
 
 
@@ -117,7 +117,7 @@ async def test_a_symbol_on_the_watchlist_is_a_favourite(servers: Servers) -> Non
         async def both() -> bool:
             return sorted((await get(one)).favorite_symbols) == ["AAPL", "BTC/USD"]
 
-        await eventually(both, deadline=10)
+        await eventually(both)
 
 
 async def test_without_a_market_a_turn_is_learned_all_the_same_and_none_of_its_symbols(servers: Servers) -> None:

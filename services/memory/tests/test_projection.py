@@ -147,7 +147,7 @@ async def test_the_projection_goes_on_when_its_consumer_was_deleted(servers: Ser
         async def there() -> bool:
             return (await texts(one, writer)) == ["before", "after"]
 
-        assert await eventually(there, 10)
+        assert await eventually(there)
 
 
 def writer_on(on: Replica, writer: Writer) -> Writer:

@@ -168,7 +168,7 @@ async def test_it_is_fed_from_what_users_write_and_decide(servers: Servers) -> N
             held = await get(one)
             return len(held.pending_actions) == 2 and held.recent_symbols == ["BTC/USD", "AAPL"]
 
-        await eventually(both_wait, deadline=10)
+        await eventually(both_wait)
         assert (await get(one)).active_conversation == writer.conversation
         decided = ActionDecided(company_id="acme", user_id="ana", action=action("o1"), decided_at=SystemClock().now())
         event = CloudEvent(source="/test", type="action.decided.v1", data=decided)
@@ -179,7 +179,7 @@ async def test_it_is_fed_from_what_users_write_and_decide(servers: Servers) -> N
         async def one_waits() -> bool:
             return [one.id for one in (await get(one)).pending_actions] == ["o2"]
 
-        await eventually(one_waits, deadline=10)
+        await eventually(one_waits)
         vic = await one.rpc.call(SHORT_TERM_GET, UserRef(company_id="acme", user_id="vic"))
         assert vic.memory == ShortTermMemory()
 

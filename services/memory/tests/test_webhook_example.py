@@ -42,7 +42,7 @@ async def test_the_example_takes_what_is_signed_and_nothing_else(servers: Server
                 except aiohttp.ClientError:
                     return 0
 
-            assert await eventually(forged, 10) == 401
+            assert await eventually(forged) == 401
             hook = {"url": url, "events": ["message.visitor"], "secret": secret}
             await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "acme", "webhooks": [hook]}))
             writer = Writer(one.client)

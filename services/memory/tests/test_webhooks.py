@@ -112,7 +112,7 @@ async def test_what_an_endpoint_could_not_take_is_told_again_until_it_can(server
     async with replica(servers, dev=DEV) as one:
         await hook(one, at(shop, "message.visitor"))
         await Writer(one.client).visitor("patience")
-        await eventually(lambda: len(shop.taken) == 3, 15)
+        await eventually(lambda: len(shop.taken) == 3)
         assert len({one.id for one in shop.taken}) == 1
         assert await _waiting(one) == 0
 
@@ -130,7 +130,7 @@ async def test_a_slow_endpoint_and_a_dead_one_delay_nobody_else(servers: Servers
         await hook(one, at(slow, "MessageSent"), at(shop, "MessageSent"), at(dead, "MessageSent") | {"url": dead_url})
         for _ in range(40):
             await Writer(one.client).visitor("quick")
-        await eventually(lambda: len(shop.taken) == 40, 5)
+        await eventually(lambda: len(shop.taken) == 40)
         assert len(slow.taken) <= 4
         release.set()
 
@@ -150,13 +150,13 @@ async def test_a_fact_that_is_never_taken_becomes_a_dead_letter_and_can_be_repla
         async def given_up() -> int:
             return len(await letters.list(service="memory"))
 
-        assert await eventually(given_up, 15) == 1
+        assert await eventually(given_up) == 1
         letter = (await letters.list(service="memory"))[0]
         assert "127.0.0.1 answered 503" in letter.reason
         assert "hook" not in letter.reason
         shop.say, before = None, len(shop.taken)
         await letters.replay(letter.seq)
-        await eventually(lambda: len(shop.taken) == before + 1, 10)
+        await eventually(lambda: len(shop.taken) == before + 1)
         assert shop.taken[-1].id == shop.taken[0].id
 
 
@@ -200,7 +200,7 @@ async def test_a_redirect_is_not_followed_and_a_long_answer_not_read(servers: Se
         shop.say = say
         await hook(one, at(shop, "message.visitor"))
         await Writer(one.client).visitor("this way")
-        await eventually(lambda: len(shop.taken) == 2, 10)
+        await eventually(lambda: len(shop.taken) == 2)
         await eventually(lambda: _none_waiting(one))
         assert elsewhere.taken == []
 
@@ -217,7 +217,7 @@ async def test_nothing_is_sent_to_this_machine_outside_development(servers: Serv
             found = {letter.reason for letter in await letters.list(service="memory") if b"inside?" in letter.body}
             return found if len(found) == 2 else set()
 
-        reasons = await eventually(refused, 10)
+        reasons = await eventually(refused)
         assert any("not on the public Internet" in reason for reason in reasons)
         assert any("no https address" in reason for reason in reasons)
         assert shop.taken == []
@@ -247,7 +247,7 @@ async def test_another_replica_takes_over_what_a_stopped_one_had_to_tell(servers
     shop.say = None
     before = len(shop.taken)
     async with replica(servers, dev=DEV):
-        await eventually(lambda: len(shop.taken) > before, 15)
+        await eventually(lambda: len(shop.taken) > before)
     assert shop.taken[-1].text == "survives"
 
 

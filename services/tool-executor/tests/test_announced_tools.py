@@ -205,7 +205,7 @@ async def test_an_announced_tool_is_called_under_the_same_rules(nats_client: Cli
         weather = Weather(nats_client)
         await weather.serve()
         await weather.announce(declared(required_plan="pro", per_minute=4, cacheable=True))
-        await eventually(lambda: executor.offers.find("forecast", "demo"), 5)
+        await eventually(lambda: executor.offers.find("forecast", "demo"))
         asker, ana = Asker(nats_client), Someone(sub="ana", plan="pro")
 
         free = (await asker.call("forecast", {"city": "Lima"})).result.error
@@ -250,12 +250,12 @@ async def test_tools_go_with_their_owner(nats_client: Client, valkey_server: Val
         weather = Weather(nats_client)
         await weather.serve()
         await weather.announce(declared())
-        await eventually(lambda: executor.offers.find("forecast", "demo"), 5)
+        await eventually(lambda: executor.offers.find("forecast", "demo"))
         asker = Asker(nats_client)
         assert (await asker.call("forecast", {"city": "Lima"})).result.success
         if withdrawn:
             await weather.withdraw()
-            await eventually(lambda: executor.offers.find("forecast", "demo") is None, 5)
+            await eventually(lambda: executor.offers.find("forecast", "demo") is None)
         else:
             await weather.stop()
             away = (await asker.call("forecast", {"city": "Lima"})).result.error
@@ -271,4 +271,4 @@ async def test_a_malformed_announcement_changes_nothing(nats_client: Client, val
         weather = Weather(nats_client)
         await nats_client.publish("tools.announced.v1.-.-", b'{"data": {"tools": 1}}')
         await weather.announce(declared())
-        await eventually(lambda: executor.offers.find("forecast", "demo"), 5)
+        await eventually(lambda: executor.offers.find("forecast", "demo"))

@@ -26,7 +26,7 @@ async def test_the_example_offers_a_tool_answers_and_takes_it_back(
         environment = os.environ | {"NEXUS_NATS_URL": nats_server.url}
         example = subprocess.Popen([sys.executable, str(EXAMPLE)], env=environment)
         try:
-            await eventually(lambda: executor.offers.find("convert_distance", "demo"), 15)
+            await eventually(lambda: executor.offers.find("convert_distance", "demo"))
             asker = Asker(nats_client)
             result = (await asker.call("convert_distance", {"value": 10, "unit": "km"})).result
             assert result.data == {"value": 6.21371}
@@ -34,8 +34,8 @@ async def test_the_example_offers_a_tool_answers_and_takes_it_back(
             assert wrong is not None
             assert wrong.code == ToolCode.VALIDATION_ERROR
             example.send_signal(signal.SIGTERM)
-            await eventually(lambda: executor.offers.find("convert_distance", "demo") is None, 10)
-            await eventually(lambda: example.poll() == 0, 10)
+            await eventually(lambda: executor.offers.find("convert_distance", "demo") is None)
+            await eventually(lambda: example.poll() == 0)
         finally:
             example.kill()
             example.wait(timeout=10)

@@ -238,7 +238,7 @@ async def test_a_call_whose_executor_was_killed_is_run_again_only_without_effect
     with executor_process(nats_server.url, valkey_server.url, tmp_path) as process:
         await eventually(lambda: (tmp_path / "ready").exists(), 20)
         await Asker(nats_client).send(name, {}, Someone(), call_id=call_id, reply_to="answers")
-        await eventually(lambda: (tmp_path / call_id).exists(), 10)
+        await eventually(lambda: (tmp_path / call_id).exists())
         process.send_signal(signal.SIGKILL)
         process.wait(timeout=10)
     async with running_executor(nats_client, valkey_server.url, tools=tools):

@@ -33,7 +33,7 @@ async def test_a_fill_or_a_decision_ends_what_is_kept_of_that_user_alone(
         async def forgotten() -> bool:
             return await store.command("EXISTS", "tool:generation:demo:user-1") == 1
 
-        await eventually(forgotten, 5)
+        await eventually(forgotten)
         assert (await asker.call("mine", {})).result.data == {"run": 3}
         kept = (await asker.call("mine", {}, BEN)).result
         assert (kept.data, kept.metadata.cached) == ({"run": 2}, True)

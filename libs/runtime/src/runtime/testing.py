@@ -52,12 +52,12 @@ class ServerFailed(RuntimeError):  # noqa: N818 - reads as an event, as every er
     """A server did not start, or not in time; the message holds its last output."""
 
 
-async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float = 5.0) -> T:
+async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float = 20.0) -> T:
     """Waits until `predicate` is truthy and returns its value.
 
     Args:
         predicate: a plain or an async function of no arguments. An AssertionError from it counts as "not yet".
-        deadline: seconds.
+        deadline: seconds; a wait ends at its event, so a long one costs nothing but on a machine that stands still.
 
     Raises:
         AssertionError: not within the deadline; the predicate's own AssertionError, if its last try raised one.

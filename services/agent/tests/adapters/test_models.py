@@ -198,10 +198,10 @@ async def test_a_cancelled_call_is_hung_up_on(session: aiohttp.ClientSession) ->
     async with scripted_model(default=Reply(hang=True)) as server:
         changed = server.changed
         task = asyncio.create_task(provider(server, session).reply(PROMPT, Heard()))
-        await asyncio.wait_for(changed.wait(), 5)
+        await asyncio.wait_for(changed.wait(), 20)
         hung_up = server.changed
         task.cancel()
-        await asyncio.wait_for(hung_up.wait(), 5)
+        await asyncio.wait_for(hung_up.wait(), 20)
         assert server.asked[0]["cancelled"]
 
 

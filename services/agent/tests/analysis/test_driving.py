@@ -88,7 +88,7 @@ async def completed(scene: Scene, count: int) -> list[dict[str, Any]]:
         facts = (await reader.batch("analysis.completed.v1.>", 1, 100)).facts
         return [orjson.loads(fact.event)["data"] for fact in facts] if len(facts) >= count else None
 
-    found = await eventually(enough, 10)
+    found = await eventually(enough)
     assert isinstance(found, list)
     return found
 
@@ -119,7 +119,7 @@ async def test_a_request_that_cannot_be_read_is_told_to_have_failed_unless_its_i
         f"analysis.requested.v1.{COMPANY}.ada", orjson.dumps(event), stream="FACTS", msg_id="broken"
     )
     dead = DirectReader(scene.stage.nats, "DLQ")
-    await eventually(lambda: dead.next("dlq.>", 1), 10)
+    await eventually(lambda: dead.next("dlq.>", 1))
     (told,) = await completed(scene, 1)
     assert told["analysisId"] == request.analysis_id
     assert told["status"] == ("done" if taken else "failed")

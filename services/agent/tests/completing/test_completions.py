@@ -72,7 +72,7 @@ def asking(text: str = "hello there, how are you?", **changes: Any) -> CompleteR
 
 async def complete(client: Client, request: CompleteRequest, got: Got | None = None) -> Got:
     got = got or Got()
-    async with asyncio.timeout(10), StreamClient(client).open(COMPLETE, request) as parts:
+    async with asyncio.timeout(30), StreamClient(client).open(COMPLETE, request) as parts:
         async for part in parts:
             if part.text is not None:
                 got.texts.append(part.text)
@@ -87,7 +87,7 @@ async def refused(client: Client, request: CompleteRequest) -> RpcError:
 
 
 async def test_the_answer_streams_with_its_usage_and_nothing_becomes_a_conversation(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(text="One two three.", token_ms=60, prompt_tokens=40)])
+    rule = Rule(replies=[Reply(text="One two three.", token_ms=200, prompt_tokens=40)])
     async with (
         stage(nats_server.url, demo_config(custom_system_prompt="You are Kim.", temperature=0.2)) as scene,
         scripted_model(rule) as model,

@@ -1,6 +1,7 @@
 """Whatever a provider does: the visitor gets one answer or one clear error, and the bill says what was used."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -30,13 +31,15 @@ FAULTS: Mapping[str, tuple[Reply, int]] = {
     "malformed": (Reply(tool_calls=[ScriptedCall(name="look", arguments="{")]), 0),
 }
 """What a provider does, and how often it speaks, which is billed, before it is left."""
+SOON = {"time_limits": "groq=0.3"}
+"""For a provider that says nothing: one that speaks must be heard, however busy the machine is."""
 
 
-def providers(**servers: ScriptedModel) -> ModelSettings:
+def providers(more: Mapping[str, Any] = MappingProxyType({}), **servers: ScriptedModel) -> ModelSettings:
     fields: dict[str, Any] = {"base_url": None, "openai_api_key": None, "groq_api_key": None, "anthropic_api_key": None}
     for name, server in servers.items():
         fields |= {f"{name}_api_key": "key-for-tests", f"{name}_base_url": server.base_url}
-    return ModelSettings.model_validate({**fields, "chain": ",".join(servers), "time_limits": "groq=0.3"})
+    return ModelSettings.model_validate({**fields, "chain": ",".join(servers), **more})
 
 
 async def nothing_held(scene: Stage) -> None:
@@ -52,7 +55,7 @@ async def test_one_answer_and_a_bill_for_what_was_said(nats_server: NatsServer, 
         stage(nats_server.url, config) as scene,
         scripted_model(default=fault) as bad,
         scripted_model(default=GOOD) as good,
-        agent(nats_server.url, models=providers(groq=bad, openai=good)),
+        agent(nats_server.url, models=providers({} if spoken else SOON, groq=bad, openai=good)),
     ):
         await scene.visitor("c1", "hi")
         (answer,) = await scene.answered("c1")
@@ -79,7 +82,7 @@ async def test_one_clear_error_and_no_bill_when_nobody_answers(nats_server: Nats
     async with (
         stage(nats_server.url, config) as scene,
         scripted_model(default=Reply(status=status, retry_after=60)) as bad,
-        agent(nats_server.url, models=providers(groq=bad, anthropic=bad), turn_deadline=3.0),
+        agent(nats_server.url, models=providers(groq=bad, anthropic=bad), turn_deadline_seconds=3.0),
     ):
         await scene.visitor("c1", "hi")
         (notice,) = await scene.answered("c1", deadline=20)

@@ -33,7 +33,7 @@ async def test_a_human_who_takes_over_is_never_spoken_over_in_1000_interleavings
                 conversation, moment = f"c{number}", MOMENTS[number % len(MOMENTS)]
                 await scene.visitor(conversation, "hello")
                 if moment:
-                    await asyncio.wait_for(scene.heard(conversation, moment).wait(), 10.0)
+                    await asyncio.wait_for(scene.heard(conversation, moment).wait(), 60.0)
                 # The moment itself is what is under test: there is no event to wait for.
                 await asyncio.sleep(dice.uniform(0, THINKING / 2))
                 await scene.take(conversation)

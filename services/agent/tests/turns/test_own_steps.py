@@ -184,9 +184,9 @@ async def test_a_killed_agents_yes_is_one_yes(nats_server: NatsServer, at: int, 
     async with stage(nats_server.url) as scene, scripted_model(ORDER) as model:
         async with agent(nats_server.url, model.base_url):
             await ordered(scene)
-        async with agent(nats_server.url, model.base_url, wrap=death.around, ack_wait_seconds=0.5):
+        async with agent(nats_server.url, model.base_url, wrap=death.around):
             await scene.visitor("c1", "yes", principal=ANA)
-            await eventually(death.dead.is_set, 5.0)
+            await eventually(death.dead.is_set)
         assert death.steps == STEPS[: at + 1]
         async with agent(nats_server.url, model.base_url, ack_wait_seconds=0.5):
             await scene.answered("c1", 2)

@@ -1,5 +1,7 @@
 """When a turn is answered, cancelled, forced, ended: on a real bus, with a scripted model over real HTTP."""
 
+import asyncio
+
 import orjson
 
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
@@ -19,8 +21,8 @@ from runtime.testing import NatsServer, eventually
 
 async def test_a_burst_of_five_messages_gets_one_answer(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
-        await scene.configure(response_delay_ms=300)
-        last = [await scene.visitor("c1", f"message {number}") for number in range(5)][-1]
+        await scene.configure(response_delay_ms=1000)
+        last = max(await asyncio.gather(*(scene.visitor("c1", f"message {number}") for number in range(5))))
         (answer,) = await scene.answered("c1")
         await scene.idle()
         assert answer["basis"] == last
@@ -31,7 +33,8 @@ async def test_a_burst_of_five_messages_gets_one_answer(nats_server: NatsServer)
 
 
 async def test_someone_who_keeps_typing_is_answered_all_the_same(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(text="Patience pays.", first_token_ms=200)], again=True)
+    hangs = Reply(hang=True)
+    rule = Rule(replies=[hangs, hangs, Reply(text="Patience pays.", first_token_ms=1500)])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         for number in range(1, 6):
             await scene.visitor("c1", f"and {number}")
@@ -103,7 +106,7 @@ async def test_when_no_model_answers_the_visitor_is_told(nats_server: NatsServer
     rule = Rule(replies=[Reply(status=503)], again=True)
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         await scene.visitor("c1", "hola", locale="es")
-        (notice,) = await scene.answered("c1", deadline=15.0)
+        (notice,) = await scene.answered("c1")
         assert notice["code"] == "LLM_UNAVAILABLE"
         assert "no está disponible" in notice["text"]
         # Three rounds of two attempts.
@@ -143,12 +146,12 @@ async def test_a_repeated_call_is_answered_from_the_first_and_told_so(nats_serve
 
 
 async def test_the_driving_agent_tells_the_text_so_far(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(text="one two three", token_ms=400)])
+    rule = Rule(replies=[Reply(text="one two three", token_ms=1000)])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         seq = await scene.visitor("c1", "count")
         await eventually(lambda: scene.told("message.delta"))
         request = TurnStateRequest(company_id=COMPANY, conversation_id="c1")
-        state = await RpcClient(scene.nats).ask_all(TURN_STATE, request, deadline=1.0)
+        state = await RpcClient(scene.nats).ask_all(TURN_STATE, request, deadline=5.0)
         assert state is not None
         turn = turn_id(COMPANY, "c1", seq)
         assert (state.turn_id, state.message_id) == (turn, answer_id(turn))

@@ -27,9 +27,9 @@ async def test_a_killed_turn_goes_on_from_its_last_step(nats_server: NatsServer,
     death = Death(at, after)
     async with stage(nats_server.url) as scene, scripted_model(ORDER) as model:
         scene.executor.offer("order", {"state": "placed"})
-        async with agent(nats_server.url, model.base_url, wrap=death.around, ack_wait_seconds=0.5):
+        async with agent(nats_server.url, model.base_url, wrap=death.around):
             await scene.visitor("c1", "buy one")
-            await eventually(death.dead.is_set, 5.0)
+            await eventually(death.dead.is_set)
         assert death.steps == STEPS[: at + 1]
         async with agent(nats_server.url, model.base_url, ack_wait_seconds=0.5):
             await scene.answered("c1")

@@ -98,7 +98,7 @@ async def test_the_summary_is_made_after_the_turn_kept_and_extended(nats_server:
     async with stage(nats_server.url) as scene, scripted_model(SUM) as model, agent(nats_server.url, model.base_url):
         counted = summed_up()
         await talk(scene, "I sold 40 TSLA at 300.", *([LONG] * 6))
-        await eventually(lambda: len(scene.copilot.summaries) >= 1, 5.0)
+        await eventually(lambda: len(scene.copilot.summaries) >= 1)
         first = scene.copilot.summaries[0]
         assert first.text == "They hold AAPL; TSLA was sold at 300."
         # The next prompts have it, and what it covers is not said again.
@@ -109,7 +109,7 @@ async def test_the_summary_is_made_after_the_turn_kept_and_extended(nats_server:
         assert tokens(asked) < 8_000
         assert sum("I sold 40 TSLA" in str(message["content"]) for message in asked["messages"]) == 0
         await talk(scene, *([LONG] * 5))
-        await eventually(lambda: len(scene.copilot.summaries) > 1, 5.0)
+        await eventually(lambda: len(scene.copilot.summaries) > 1)
         second = scene.copilot.summaries[-1]
         assert second.up_to_seq > first.up_to_seq
         assert second.messages > first.messages
@@ -122,6 +122,6 @@ async def test_the_summary_is_made_after_the_turn_kept_and_extended(nats_server:
 async def test_without_a_model_the_summary_is_made_by_rules(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene, agent(nats_server.url):
         await talk(scene, "I sold 40 TSLA at 300.", *([LONG] * 6))
-        await eventually(lambda: len(scene.copilot.summaries) >= 1, 5.0)
+        await eventually(lambda: len(scene.copilot.summaries) >= 1)
         assert "TSLA" in scene.copilot.summaries[0].text
         assert len(scene.copilot.summaries[0].text.split()) <= 100

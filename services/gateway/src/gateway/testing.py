@@ -43,7 +43,7 @@ from runtime.streams import ensure_streams
 from runtime.tokens import TokenMinter
 
 Frame = dict[str, Any]
-DEADLINE = 5.0
+DEADLINE = 20.0
 
 
 @dataclass

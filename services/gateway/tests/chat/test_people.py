@@ -275,7 +275,7 @@ async def test_feedback_is_a_fact_of_its_user_outside_the_conversation(
         mine = await visitor.hello(tokens.visitor("v1"))
         ack = await visitor.say("hello")
         await visitor.send("feedback", messageId=ack["messageId"], rating="down", reason="wrong price")
-        message = await given.next_msg(timeout=5)
+        message = await given.next_msg(timeout=20)
     data = FeedbackGiven.model_validate(orjson.loads(message.data)["data"])
     assert (data.conversation_id, data.message_id, data.rating) == (mine["conversationId"], ack["messageId"], "down")
     assert (data.user_id, data.reason) == ("v1", "wrong price")

@@ -140,8 +140,10 @@ async def test_facts_that_arrive_while_the_gap_is_read_are_neither_lost_nor_doub
 
 
 async def test_a_client_that_comes_in_mid_answer_gets_the_text_so_far_and_then_the_rest(
-    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # That hello does not wait for a slow agent is not what this is about.
+    monkeypatch.setattr("gateway.adapters.agents.DEADLINE", 10.0)
     mine = await conversation_of(gateway, tokens)
     agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
     await agent.start()
@@ -227,7 +229,7 @@ async def test_what_was_stored_while_the_gateway_was_cut_off_from_the_bus_reache
             await client.until("pong")
             return durable(client.seen) == expected
 
-        await eventually(caught_up, deadline=10)
+        await eventually(caught_up)
 
 
 async def test_a_fact_that_the_live_feed_never_brought_is_noticed_and_made_good(
@@ -240,7 +242,7 @@ async def test_a_fact_that_the_live_feed_never_brought_is_noticed_and_made_good(
         answer = await nats_client.request("$JS.API.STREAM.UPDATE.CHAT", json.dumps(silent).encode())
         assert "error" not in json.loads(answer.data)
         ack = await client.say("stored, acknowledged, and told to nobody")
-        created = await client.until("message.created", deadline=10)
+        created = await client.until("message.created")
         assert created["message"]["seq"] == ack["seq"]
 
 
@@ -271,7 +273,7 @@ async def test_when_the_log_is_made_anew_clients_are_told_to_come_back_and_get_a
         await nats_client.request("$JS.API.STREAM.DELETE.CHAT", b"")
         await ensure_streams(nats_client)
         nats_server.restart()
-        assert await client.closed(deadline=15) == 4010
+        assert await client.closed() == 4010
     async with ChatClient(gateway.url) as client:
         again = await client.hello(tokens.visitor("v1"), **hello)
         assert again["recovered"] is False

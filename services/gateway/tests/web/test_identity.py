@@ -45,7 +45,7 @@ async def gateway(
 ) -> AsyncGenerator[tuple[Http, str]]:
     async with (
         run_gateway(nats_server.url, build_identity(settings, 3600, clock)) as running,
-        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=15)) as session,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=40)) as session,
     ):
         yield Http(running.url, session), running.url
 

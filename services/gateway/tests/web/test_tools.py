@@ -89,7 +89,7 @@ async def executor(nats_client: Client) -> ExecutorStandIn:
 
 @pytest.fixture
 async def session() -> AsyncIterator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=20)) as session:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=40)) as session:
         yield session
 
 

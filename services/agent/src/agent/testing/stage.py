@@ -220,7 +220,7 @@ class Stage:
         kinds = (ChatKind.ASSISTANT, ChatKind.SYSTEM)
         return [data for kind, _, data in await self.facts(conversation) if kind in kinds]
 
-    async def answered(self, conversation: str, count: int = 1, deadline: float = 10.0) -> list[dict[str, Any]]:
+    async def answered(self, conversation: str, count: int = 1, deadline: float = 20.0) -> list[dict[str, Any]]:
         """Waits for so many answers."""
 
         async def enough() -> list[dict[str, Any]] | None:
@@ -229,7 +229,7 @@ class Stage:
 
         return cast("list[dict[str, Any]]", await eventually(enough, deadline))
 
-    async def idle(self, deadline: float = 10.0) -> None:
+    async def idle(self, deadline: float = 20.0) -> None:
         """Waits until every turn's trigger is acknowledged."""
 
         async def nothing_left() -> bool:
@@ -246,7 +246,7 @@ class Stage:
         """Set by the conversation's first live event of the kind, e.g. message.delta."""
         return self._heard.setdefault((conversation, kind), asyncio.Event())
 
-    async def usage(self, count: int, deadline: float = 5.0) -> list[dict[str, Any]]:
+    async def usage(self, count: int, deadline: float = 20.0) -> list[dict[str, Any]]:
         """Waits for so many usage.recorded facts; their data."""
         reader = DirectReader(self.nats, "FACTS")
 
@@ -385,7 +385,7 @@ async def agent(
         await client.close()
 
 
-async def until(predicate: Callable[[], Any], deadline: float = 5.0) -> Any:
+async def until(predicate: Callable[[], Any], deadline: float = 20.0) -> Any:
     """Waits until the predicate holds; its value."""
     async with asyncio.timeout(deadline + 1):
         return await eventually(predicate, deadline)
