@@ -171,6 +171,26 @@ async def test_an_order_decided_on_one_screen_is_offered_on_no_other(
         await expect(card.get_by_role("button")).to_have_count(0)
 
 
+async def test_a_long_answer_is_read_from_its_beginning(scripted_visits: Visits, model: ScriptedModel) -> None:
+    lines = "\n\n".join(f"Line {number} of a long answer." for number in range(1, 60))
+    model.say(default=Reply(text=lines, token_ms=2))
+    chat = await scripted_visits.chat("/")
+    for question in ("First", "Again"):
+        answer = await chat.ask(question)
+        await expect(answer.get_by_text("Line 1 of a long answer.")).to_be_in_viewport()
+        await expect(answer.get_by_text("Line 59 of a long answer.")).not_to_be_in_viewport()
+        await chat.panel.get_by_role("button", name="Latest messages").click()
+        await expect(answer.get_by_text("Line 59 of a long answer.")).to_be_in_viewport()
+    await expect(chat.panel.get_by_role("button", name="Latest messages")).to_be_hidden()
+
+
+async def test_columns_of_a_table_stand_as_the_answer_says(scripted_visits: Visits, model: ScriptedModel) -> None:
+    model.say(default=Reply(text="| Plan | Price | New |\n| :--- | ---: | :---: |\n| Pro | 29 | yes |"))
+    answer = await (await scripted_visits.chat("/")).ask("Prices?")
+    sides = await answer.locator("td").evaluate_all("(cells) => cells.map((cell) => getComputedStyle(cell).textAlign)")
+    assert sides == ["start", "end", "center"]
+
+
 async def test_an_alert_that_fires_is_shown_to_its_customer(
     scripted_visits: Visits, scripted_stack: RunningStack
 ) -> None:

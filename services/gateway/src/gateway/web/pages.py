@@ -3,6 +3,7 @@
 import asyncio
 import html
 import json
+import re
 from functools import cache
 from importlib.metadata import version
 from string import Template
@@ -67,7 +68,7 @@ def _render(language: Language, page: str, *, personas: bool) -> str:
             "other_path": _path(other, page),
             "personas": _part("personas.html").substitute(texts) if personas else "",
             "console": f'<a href="/console">{texts["console"]}</a>' if personas else "",
-            "content": _part(f"{language}/{page}.html").substitute(panel=_part("panel.html").substitute(texts)).strip(),
+            "content": _part(f"{language}/{page}.html").substitute(panel=_panel(language).substitute(texts)).strip(),
             "icon": static("icon.svg").url,
             "tokens": static("tokens.css").url,
             "styles": static("site.css").url,
@@ -78,6 +79,19 @@ def _render(language: Language, page: str, *, personas: bool) -> str:
 
 def _part(path: str) -> Template:
     return Template(SITE.joinpath(*path.split("/")).read_text(encoding="utf-8"))
+
+
+def _panel(language: Language) -> Template:
+    """The home page's picture of a market, its figures as the language writes them; those of the drawing stay."""
+    panel = _part("panel.html")
+    if language == "en":
+        return panel
+    return Template(re.sub(r"(\d)\.(\d+)(%?)(?=[^<>]*<)", _spanish, panel.template))
+
+
+def _spanish(figure: re.Match[str]) -> str:
+    whole, rest, percent = figure.groups()
+    return f"{whole},{rest}{'&nbsp;%' if percent else ''}"
 
 
 def _serve_page(body: str):  # noqa: ANN202 - a Starlette endpoint

@@ -80,9 +80,10 @@ function list(lines, depth) {
 function table(lines) {
   const cells = (line) => line.trim().replace(/^\||\|$/g, "").split("|").map((cell) => cell.trim());
   const head = cells(lines[0]);
-  const row = (line) => make("tr", {}, ...cells(line).slice(0, head.length).map((cell) => make("td", {}, ...inline(cell))));
+  const sides = cells(lines[1]).map((mark) => (/^:-+:$/.test(mark) ? "center" : mark.endsWith(":") ? "end" : null));
+  const row = (line) => make("tr", {}, ...cells(line).slice(0, head.length).map((cell, at) => make("td", { class: sides[at] }, ...inline(cell))));
   return make("div", { class: "scroll", tabindex: "0", role: "group" }, make("table", {},
-    make("thead", {}, make("tr", {}, ...head.map((cell) => make("th", { scope: "col" }, ...inline(cell))))),
+    make("thead", {}, make("tr", {}, ...head.map((cell, at) => make("th", { scope: "col", class: sides[at] }, ...inline(cell))))),
     make("tbody", {}, ...lines.slice(2).map(row))));
 }
 

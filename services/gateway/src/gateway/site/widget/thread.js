@@ -5,6 +5,7 @@ import { Message, dots, isMine } from "./message.js";
 import { fill, words } from "./saying.js";
 
 const NEAR = 80; // pixels from the end at which the reader is taken to follow
+const AIR = 12; // pixels above an answer that begins at the top
 const ALERT_KEPT = 86_400_000;
 const LONGEST_TURN = 135_000; // the service gives up after 120 s and says so
 
@@ -50,7 +51,7 @@ export class Thread {
     this.#put(key, one);
     if (message.role === "operator") this.#typing.hidden = true;
     if (live && !known && !mine) this.#tell.announce(`${this.#speaker(message)}: ${message.text}`);
-    if (live) this.toEnd(mine);
+    if (live) this.toEnd(mine, one);
     return !known && !mine;
   }
   #speaker(message) {
@@ -111,7 +112,7 @@ export class Thread {
     draft.next += 1;
     draft.text += frame.delta;
     if (draft.due) return;
-    draft.due = requestAnimationFrame(() => { draft.due = 0; if (draft === this.#draft) { draft.writing(draft.text); this.toEnd(); } });
+    draft.due = requestAnimationFrame(() => { draft.due = 0; if (draft === this.#draft) { draft.writing(draft.text); this.toEnd(false, draft); } });
   }
   tool(frame) {
     if (!this.#draft || frame.turnId !== this.turn) return;
@@ -192,12 +193,16 @@ export class Thread {
     this.#kept.set(name, Object.fromEntries(all));
   }
 
-  /* ---- following the end, unless the reader looks back */
-  toEnd(always = false) {
+  /* ---- following the end, unless the reader looks back. What is longer than the window (`message`) is followed until its
+     beginning reaches the top: one reads from there, and goes on when one likes. */
+  toEnd(always = false, message = null) {
     if (!always && !this.following) { this.latest.hidden = false; return; }
-    this.node.scrollTop = this.node.scrollHeight;
-    this.following = true;
-    this.latest.hidden = true;
+    const end = this.node.scrollHeight - this.node.clientHeight;
+    const top = !always && message ? this.node.scrollTop + message.node.getBoundingClientRect().top - this.node.getBoundingClientRect().top - AIR : end;
+    const held = top < end && this.node.scrollTop <= top + 1; // positions are whole pixels, sizes are not
+    this.node.scrollTop = held ? top : end;
+    this.following = !held;
+    this.latest.hidden = !held;
   }
   following = true;
   #scrolled() {
