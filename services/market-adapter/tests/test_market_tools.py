@@ -39,8 +39,8 @@ async def serving(client: Client, clock: SampleClock) -> Call:
         await server.serve(method, handler)
     await client.flush()
 
-    async def call(tool: str, **arguments: Any) -> dict[str, Any]:
-        caller = Caller(company_id="demo", user_id="u1", role="user", plan="premium")
+    async def call(tool: str, language: str = "en", **arguments: Any) -> dict[str, Any]:
+        caller = Caller(company_id="demo", user_id="u1", role="user", plan="premium", language=language)
         request = ToolServiceRequest(call_id="c1", tool=tool, arguments=arguments, caller=caller)
         return (await RpcClient(client).call(tool_service(tool, QUEUE), request, deadline=30)).result
 
@@ -138,6 +138,13 @@ async def test_one_ticker_that_fails_leaves_the_others_their_answer(call: Call) 
         ]  # fmt: skip
         assert found["tickers"]["IBM"]["source"] == "sample"
         assert found["tickers"]["IBM"]["as_of"] == "2013-03-01T21:00:00Z"
+
+
+@pytest.mark.parametrize("tool", ["market_snapshot", "fundamentals_events"])
+@pytest.mark.parametrize(("language", "words"), [("es", "TSLA no está en los datos"), ("en", "TSLA is not in the")])
+async def test_what_failed_is_said_in_the_callers_language(call: Call, tool: str, language: str, words: str) -> None:
+    (failure,) = (await call(tool, language, tickers=["TSLA"]))["errors"]
+    assert failure["error"].startswith(words)
 
 
 async def test_a_snapshot_has_its_figures(call: Call) -> None:

@@ -68,7 +68,7 @@ async def test_before_its_first_bar_a_symbol_is_not_in_the_sample(sample: Sample
 async def test_what_the_sample_has_not_is_said_and_never_made_up(sample: SampleData, text: str) -> None:
     with pytest.raises(NotInSampleError, match="which holds AAPL, FB, GOOG, IBM, MSFT") as raised:
         await provider(sample).quote(parse_symbol(text))
-    assert raised.value.as_entry() == {"error": str(raised.value), "ticker": text, "reason": "not_in_sample"}
+    assert raised.value.as_entry("en") == {"error": str(raised.value), "ticker": text, "reason": "not_in_sample"}
 
 
 async def test_nothing_after_the_clock_is_shown(sample: SampleData) -> None:

@@ -63,7 +63,7 @@ class Actions:
             return changed, changed.order(order.id)
 
         order = await self._books.change(owner, apply)
-        order = order or await self._books.store.archived_order(owner, asked.action_id)
+        order = order or (await self._books.store.archived_orders(owner, [asked.action_id])).get(asked.action_id)
         if order is None:
             raise RpcError(ErrorCode.NOT_FOUND, _none(asked.action_id).said_in(language))
         if asked.content_hash not in (None, order.content_hash):
@@ -80,7 +80,9 @@ class Actions:
         """How these actions stand, as far as they are this user's."""
         owner = Owner(asked.company_id, asked.user_id)
         account = await self._books.current(owner)
-        found = [account.order(one) or await self._books.store.archived_order(owner, one) for one in asked.action_ids]
+        kept = {order.id: order for order in account.orders}
+        archived = await self._books.store.archived_orders(owner, [one for one in asked.action_ids if one not in kept])
+        found = [kept.get(one) or archived.get(one) for one in asked.action_ids]
         return ActionsReply(actions=[action_of(order) for order in found if order is not None])
 
 

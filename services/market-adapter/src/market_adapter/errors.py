@@ -43,9 +43,9 @@ class MarketError(NexusError):
         self.ticker = ticker
         self.text = text
 
-    def as_entry(self) -> TickerFailure:
-        """The failure as {error, ticker, reason}: data that is kept for readers of either language, so in English."""
-        return {"error": str(self), "ticker": self.ticker, "reason": self.reason}
+    def as_entry(self, language: str) -> TickerFailure:
+        """The failure as {error, ticker, reason}."""
+        return {"error": self.text.said_in(language), "ticker": self.ticker, "reason": self.reason}
 
 
 class BadSymbolError(MarketError):

@@ -51,8 +51,8 @@ def market_tools(provider: MarketProvider) -> Sequence[Tool]:
         tool("get_ohlcv", OhlcvArguments, prices.get_ohlcv),
         tool("get_indicators", IndicatorArguments, indicators.get_indicators),
         tool("get_fundamentals", SymbolArguments, research.get_fundamentals),
-        tool("market_snapshot", TickersArguments, research.market_snapshot),
-        tool("fundamentals_events", TickersArguments, research.fundamentals_events),
+        worded_tool("market_snapshot", TickersArguments, research.market_snapshot),
+        worded_tool("fundamentals_events", TickersArguments, research.fundamentals_events),
         tool("get_news", NewsArguments, news.get_news),
         tool("get_sentiment", SymbolArguments, news.get_sentiment),
         tool("get_ml_signals", SymbolArguments, signals.get_ml_signals),
@@ -95,6 +95,16 @@ def own_tool(name: str, model: type[ArgumentsT], answer: Callable[[ArgumentsT, C
             return await answer(asked, call_by(request))
 
         return await answered(asked_by_somebody(), request.caller.language)
+
+    return tool_service(name, QUEUE), handle
+
+
+def worded_tool(name: str, model: type[ArgumentsT], answer: Callable[[ArgumentsT, str], Awaitable[BaseModel]]) -> Tool:
+    """A tool whose data has words in it: it is told the caller's language."""
+
+    async def handle(request: ToolServiceRequest) -> ToolServiceData:
+        language = request.caller.language
+        return await answered(answer(arguments(model, request), language), language)
 
     return tool_service(name, QUEUE), handle
 

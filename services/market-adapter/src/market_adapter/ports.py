@@ -1,6 +1,6 @@
 """What the service needs of the world outside."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Protocol
 
@@ -112,8 +112,8 @@ class AccountStore(Protocol):
         """The newest archived orders that have fills."""
         ...
 
-    async def archived_order(self, owner: Owner, order_id: str) -> Order | None:
-        """One archived order."""
+    async def archived_orders(self, owner: Owner, order_ids: Sequence[str]) -> Mapping[str, Order]:
+        """Those of these orders that are archived, by id."""
         ...
 
     async def forget(self, owner: Owner) -> int:

@@ -1,5 +1,6 @@
 """A whole desk of paper trading for tests: a market that the test moves, a store in memory, a bus that hears."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -72,8 +73,8 @@ class MemoryAccounts:
     async def archived(self, owner: Owner, limit: int, symbol: str | None) -> list[Any]:
         return list(self.archive_.values())
 
-    async def archived_order(self, owner: Owner, order_id: str) -> Any:
-        return self.archive_.get(order_id)
+    async def archived_orders(self, owner: Owner, order_ids: Sequence[str]) -> dict[str, Any]:
+        return {one: self.archive_[one] for one in order_ids if one in self.archive_}
 
     async def forget(self, owner: Owner) -> int:
         return 0

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 from pymongo import AsyncMongoClient
+from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStartedEvent, CommandSucceededEvent
 
 from contracts.market_rpc import ActionDecideRequest, ActionsRequest
 from contracts.memory_rpc import UserRef
-from market_adapter.adapters.mongo_accounts import MongoAccounts
+from market_adapter.adapters.mongo_accounts import ORDERS, MongoAccounts
 from market_adapter.books import KEPT
 from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import OPENING_CASH, Account, Owner, Position
@@ -323,6 +324,36 @@ async def test_old_orders_leave_the_account_and_are_still_known(store: MongoAcco
     assert await desk.order() == filled
     assert await desk.decide(filled) == "confirmed"
     assert await store.forget(ANN) == 1 + 6
+
+
+class Finds(CommandListener):
+    """What is asked of the archive."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def started(self, event: CommandStartedEvent) -> None:
+        self.count += event.command.get("find") == ORDERS
+
+    def succeeded(self, event: CommandSucceededEvent) -> None: ...
+
+    def failed(self, event: CommandFailedEvent) -> None: ...
+
+
+async def test_how_many_archived_actions_stand_is_one_query(mongo_server: MongoDatabase) -> None:
+    finds = Finds()
+    async with AsyncMongoClient[dict[str, Any]](mongo_server.url, event_listeners=[finds]) as client:
+        desk = Desk(market("100", "100"), MongoAccounts(client[mongo_server.database]))
+        orders = [await desk.order(call_id=f"c{number}") for number in range(4)]
+        for order in orders:
+            await desk.decide(order, "reject")
+        account = await desk.books.current(ANN)
+        await desk.books.store.archive(ANN, account.orders[:3])
+        assert await desk.books.store.save(replace(account, orders=account.orders[3:]))
+        finds.count = 0
+        asked = ActionsRequest(company_id="demo", user_id="ann", action_ids=orders)
+        found = (await desk.actions.known(asked)).actions
+        assert ([one.id for one in found], finds.count) == (orders, 1)
 
 
 async def test_a_caller_without_a_user_has_no_account() -> None:

@@ -6,7 +6,7 @@
 Decimals and times are strings: exact, and the same in every server that speaks MongoDB's protocol.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -102,10 +102,13 @@ class MongoAccounts:
         found = self._orders.find(wanted).sort("ended_at", -1).limit(limit)
         return [_ORDER.validate_python(document["order"]) async for document in found]
 
-    async def archived_order(self, owner: Owner, order_id: str) -> Order | None:
-        """By its id."""
-        document = await self._orders.find_one({"_id": f"{owner}/{order_id}"})
-        return None if document is None else _ORDER.validate_python(document["order"])
+    async def archived_orders(self, owner: Owner, order_ids: Sequence[str]) -> Mapping[str, Order]:
+        """By their ids, in one query; none for no ids."""
+        if not order_ids:
+            return {}
+        found = self._orders.find({"_id": {"$in": [f"{owner}/{one}" for one in order_ids]}})
+        orders = [_ORDER.validate_python(document["order"]) async for document in found]
+        return {order.id: order for order in orders}
 
     async def forget(self, owner: Owner) -> int:
         """The account and its archived orders."""

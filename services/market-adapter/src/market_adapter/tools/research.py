@@ -125,14 +125,14 @@ class ResearchTools:
         symbol = asked_symbol(asked.symbol)
         return FundamentalsData.of(symbol, await self._provider.fundamentals(symbol))
 
-    async def market_snapshot(self, asked: TickersArguments) -> SnapshotsData:
+    async def market_snapshot(self, asked: TickersArguments, language: str) -> SnapshotsData:
         """How each ticker's price has moved."""
-        tickers, errors = await per_ticker(asked.tickers, self._snapshot)
+        tickers, errors = await per_ticker(asked.tickers, self._snapshot, language)
         return SnapshotsData(tickers=tickers, errors=errors, source=self._provider.source, as_of=self._provider.now())
 
-    async def fundamentals_events(self, asked: TickersArguments) -> FundamentalsEventsData:
+    async def fundamentals_events(self, asked: TickersArguments, language: str) -> FundamentalsEventsData:
         """Each ticker's figures and next dates."""
-        tickers, errors = await per_ticker(asked.tickers, self._events)
+        tickers, errors = await per_ticker(asked.tickers, self._events, language)
         return FundamentalsEventsData(
             tickers=tickers, errors=errors, source=self._provider.source, as_of=self._provider.now()
         )

@@ -52,10 +52,10 @@ def number(value: Decimal | float | None, places: int | None = None) -> float | 
 
 
 async def per_ticker(
-    tickers: Sequence[str], ask: Callable[[Symbol], Awaitable[DataT]]
+    tickers: Sequence[str], ask: Callable[[Symbol], Awaitable[DataT]], language: str = "en"
 ) -> tuple[dict[str, DataT], list[FailureData]]:
-    """The answer for each ticker, by its internal form, and what failed: one that fails does not keep the others from
-    answering."""
+    """The answer for each ticker, by its internal form, and what failed, in words of that language: one that
+    fails does not keep the others from answering."""
     found: dict[str, DataT] = {}
     failed: list[FailureData] = []
     for text in dict.fromkeys(tickers):
@@ -64,5 +64,5 @@ async def per_ticker(
             if symbol.name not in found:
                 found[symbol.name] = await ask(symbol)
         except MarketError as error:
-            failed.append(FailureData(**error.as_entry()))
+            failed.append(FailureData(**error.as_entry(language)))
     return found, failed

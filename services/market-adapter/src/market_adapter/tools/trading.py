@@ -172,7 +172,7 @@ class TradingTools:
                 en=f"{symbol} trades in {quote.currency}, and the paper account is in {CURRENCY}: nothing is converted",
             )
             raise RefusedError(symbol.name, text, "not_tradable")
-        earlier = await self._books.store.archived_order(by.owner, order_id)
+        earlier = (await self._books.store.archived_orders(by.owner, [order_id])).get(order_id)
         order = earlier or await self._books.change(
             by.owner, lambda account, _news: self._with_order(account, self._order(asked, by, order_id, quote), symbol)
         )
@@ -187,7 +187,7 @@ class TradingTools:
             return changed, changed.order(asked.order_id)
 
         order = await self._books.change(by.owner, take_back)
-        order = order or await self._books.store.archived_order(by.owner, asked.order_id)
+        order = order or (await self._books.store.archived_orders(by.owner, [asked.order_id])).get(asked.order_id)
         if order is None:
             text = Text(
                 es=f"no tienes ninguna orden {asked.order_id!r}: get_pending_orders muestra las tuyas",
