@@ -32,6 +32,10 @@ REPORT: dict[str, Any] = {
             "current_drawdown": -0.038,
             "volatility": 0.165,
             "pe": 14.1,
+            "eps": 14.37,
+            "revenue": 104_507_000_000.0,
+            "net_margin": 0.159,
+            "dividend_yield": 0.017,
             "market_cap": 234_465_000_000.0,
             "period": "FY2012",
             "next_earnings_date": "2013-04-18",
@@ -58,14 +62,24 @@ def test_a_sparkline_rises_and_falls_with_the_closes_and_is_never_too_long() -> 
 
 
 @pytest.mark.parametrize("width", [80, 160])
-def test_a_report_is_shown_whole_at_the_width_of_a_terminal(width: int) -> None:
+@pytest.mark.parametrize(
+    ("language", "figures"),
+    [
+        ("en", ("202.91 USD", "+2.7 %", "-12.6 %", "234.5 B")),
+        ("es", ("202,91 USD", "+2,7 %", "-12,6 %", "234.465 M")),
+    ],
+)
+def test_a_report_is_shown_whole_at_the_width_of_a_terminal_in_its_languages_figures(
+    width: int, language: str, figures: tuple[str, ...]
+) -> None:
     console = Console(file=StringIO(), width=width, highlight=False)
-    show(console, REPORT, SERIES)
+    show(console, {**REPORT, "language": language}, SERIES)
     text = console.file.getvalue()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
     assert isinstance(text, str)
-    for part in ("IBM rose", "202.91 USD", "+2.7 %", "-12.6 %", "▁", "234.5 B", "sample, 2013-03-01", "beta", "advice"):
+    for part in ("IBM rose", *figures, "▁", "sample, 2013-03-01", "beta", "advice"):
         assert part in text
     assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
 
 
 def test_a_chart_is_an_svg_with_a_line_for_each_ticker_whatever_the_question_holds() -> None:

@@ -22,14 +22,16 @@ _WORDS: dict[str, dict[str, str]] = {
         "3m": "3 months", "ytd": "YTD", "1y": "1 year", "vol": "Volatility", "fall": "Worst fall", "now": "From peak",
         "risk": "Risk", "year": "The year", "companies": "Companies", "period": "Period", "pe": "P/E", "eps": "EPS",
         "revenue": "Revenue", "cap": "Market cap", "margin": "Margin", "yield": "Yield", "results": "Earnings",
-        "sources": "Sources", "limits": "Limitations", "tools": "Tools",
+        "sources": "Sources", "limits": "Limitations", "tools": "Tools", "marks": ",.",
+        "1e12": "T", "1e9": "B", "1e6": "M",
     },
     "es": {
         "prices": "Precios", "ticker": "Valor", "close": "Cierre", "1d": "1 día", "1w": "1 semana", "1m": "1 mes",
         "3m": "3 meses", "ytd": "Este año", "1y": "1 año", "vol": "Volatilidad", "fall": "Peor caída",
         "now": "Desde máx.", "risk": "Riesgo", "year": "El año", "companies": "Empresas", "period": "Periodo",
         "pe": "PER", "eps": "BPA", "revenue": "Ingresos", "cap": "Capital.", "margin": "Margen", "yield": "Divid.",
-        "results": "Resultados", "sources": "Fuentes", "limits": "Limitaciones", "tools": "Herramientas",
+        "results": "Resultados", "sources": "Fuentes", "limits": "Limitaciones", "tools": "Herramientas", "marks": ".,",
+        "1e12": "bill.", "1e6": "M",
     },
 }  # fmt: skip
 _PERIODS = ("1d", "1w", "1m", "3m", "ytd", "1y")
@@ -69,8 +71,8 @@ def _moves(findings: Sequence[Report], words: Mapping[str, str]) -> Table:
     table = _table(words["prices"], words, ("close", *_PERIODS))
     for finding in findings:
         returns = finding["returns"]
-        close = f"{finding['price']:,.2f} {finding.get('currency') or ''}".strip()
-        table.add_row(str(finding["ticker"]), close, *(_coloured(returns.get(period)) for period in _PERIODS))
+        close = f"{_number(finding['price'], 2, words)} {finding.get('currency') or ''}".strip()
+        table.add_row(str(finding["ticker"]), close, *(_coloured(returns.get(period), words) for period in _PERIODS))
     return table
 
 
@@ -79,8 +81,8 @@ def _risk(findings: Sequence[Report], series: Series, words: Mapping[str, str]) 
     if series:
         table.add_column(words["year"], no_wrap=True)
     for finding in findings:
-        cells: list[Text | str] = [str(finding["ticker"]), _percent(finding.get("volatility"))]
-        cells += [_coloured(finding.get("max_drawdown")), _coloured(finding.get("current_drawdown"))]
+        cells: list[Text | str] = [str(finding["ticker"]), _percent(finding.get("volatility"), words)]
+        cells += [_coloured(finding.get(name), words) for name in ("max_drawdown", "current_drawdown")]
         if series:
             points = series.get(str(finding["ticker"]))
             cells.append(sparkline([close for _, close in points]) if points else "")
@@ -89,7 +91,9 @@ def _risk(findings: Sequence[Report], series: Series, words: Mapping[str, str]) 
 
 
 def _table(title: str, words: Mapping[str, str], columns: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True
+    )
     table.add_column(words["ticker"], style="bold")
     for name in columns:
         table.add_column(words[name], justify="right", no_wrap=True)
@@ -104,12 +108,12 @@ def _companies(findings: Sequence[Report], words: Mapping[str, str]) -> Table:
         day = finding.get("next_earnings_date")
         table.add_row(
             str(finding["ticker"]),
-            _number(finding.get("pe"), 1),
-            _number(finding.get("eps"), 2),
-            _large(finding.get("revenue")),
-            _large(finding.get("market_cap")),
-            _percent(finding.get("net_margin")),
-            _percent(finding.get("dividend_yield")),
+            _number(finding.get("pe"), 1, words),
+            _number(finding.get("eps"), 2, words),
+            _large(finding.get("revenue"), words),
+            _large(finding.get("market_cap"), words),
+            _percent(finding.get("net_margin"), words),
+            _percent(finding.get("dividend_yield"), words),
             str(day or "—"),
             str(finding.get("period") or "—").partition(" ")[0],
         )
@@ -133,25 +137,32 @@ def _listed(console: Console, title: str, lines: Sequence[str]) -> None:
         console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2), expand=False))
 
 
-def _coloured(fraction: float | None) -> Text:
+def _coloured(fraction: float | None, words: Mapping[str, str]) -> Text:
     style = "" if not fraction else "green" if fraction > 0 else "red"
-    return Text(_percent(fraction, signed=True), style=style)
+    return Text(_percent(fraction, words, sign="+"), style=style)
 
 
-def _percent(fraction: float | None, *, signed: bool = False) -> str:
+def _percent(fraction: float | None, words: Mapping[str, str], *, sign: str = "") -> str:
     if fraction is None:
         return "—"
-    return f"{fraction * 100:+.1f} %" if signed else f"{fraction * 100:.1f} %"
+    rounded = round(fraction * 100, 1) + 0.0  # no minus zero
+    return f"{_marked(f'{rounded:{sign},.1f}', words)} %"
 
 
-def _number(value: float | None, places: int) -> str:
-    return "—" if value is None else f"{value:,.{places}f}"
+def _number(value: float | None, places: int, words: Mapping[str, str]) -> str:
+    return "—" if value is None else _marked(f"{value:,.{places}f}", words)
 
 
-def _large(value: float | None) -> str:
+def _large(value: float | None, words: Mapping[str, str]) -> str:
     if value is None:
         return "—"
-    for scale, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
-        if abs(value) >= scale:
-            return f"{value / scale:,.1f} {letter}"
-    return f"{value:,.0f}"
+    for scale in ("1e12", "1e9", "1e6"):
+        if scale in words and abs(value) >= float(scale):
+            scaled = value / float(scale)
+            return f"{_number(scaled, 1 if scaled < 1000 else 0, words)} {words[scale]}"
+    return _number(value, 0, words)
+
+
+def _marked(figure: str, words: Mapping[str, str]) -> str:
+    """1,234.5 with the language's own marks."""
+    return figure.translate(str.maketrans(",.", words["marks"]))

@@ -188,7 +188,8 @@ def _value(findings: Sequence[Finding], language: Language) -> list[str]:
     for finding in findings:
         said = [text for text in (write(finding, language) for write in _VALUES) if text]
         if said:
-            period = finding.get("period")
+            # FY2012 (to 2012-06-30): what stands in brackets is English, and in the findings.
+            period = str(finding.get("period") or "").partition(" (")[0]
             head = f"{finding['ticker']}, {period}" if period else str(finding["ticker"])
             parts.append(f"{head}: {', '.join(said)}")
     start = {"es": "Fundamentales publicados: ", "en": "Published fundamentals: "}[language]

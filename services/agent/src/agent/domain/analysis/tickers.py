@@ -20,6 +20,14 @@ _NAMES = {
     "amazon": "AMZN",
     "nvidia": "NVDA",
     "netflix": "NFLX",
+    "intel": "INTC",
+    "jpmorgan": "JPM",
+    "walmart": "WMT",
+    "disney": "DIS",
+    "coca-cola": "KO",
+    "coca cola": "KO",
+    "at&t": "T",
+    "berkshire hathaway": "BRK.B",
     "bitcoin": "BTC/USD",
     "ethereum": "ETH/USD",
     "international business machines": "IBM",
@@ -31,7 +39,7 @@ _KNOWN = _words(
     "VOO SLV HYG LQD EEM VIX JPM BAC WMT KO PEP PFE JNJ XOM CVX BRK.B BRK.A SAN BBVA ITX TEF"
 )
 """Tickers that are recognised in a text that is all capitals."""
-_KNOWN_LOWER = _words("IBM MSFT AAPL GOOG GOOGL FB TSLA AMZN NVDA NFLX SPY QQQ TLT GLD")
+_KNOWN_LOWER = _KNOWN - _words("META CRM DIA KO PEP SAN")
 """Tickers that are recognised in lower case: they are no words."""
 _NOT_TICKERS = _words(
     "I A AN THE AND OR NOT FOR IS IT MY ME OK AS AT BE BY DO GO IF IN OF ON SO TO UP US WE VS ALL ANY ARE BUT CAN "
@@ -44,9 +52,14 @@ _NOT_TICKERS = _words(
     "YTD QTD "
     "MTD FY Q CAGR GDP CPI IPO SEC FED ECB BCE PIB NYSE NASDAQ DOW OHLC OHLCV PDF JSON CSV SVG AM PM TOP BUY "
     "SELL HOLD "
-    "COMO MAS ANO MES DIA SU SE LE AL LO MUY"
+    "COMO MAS ANO MES DIA SU SE LE AL LO MUY EE UU BPA IPC ROI YOY QOQ EBIT EV FCF DCF ESG KPI HQ NY COVID INC LTD"
 )
-_TICKER = re.compile(r"(?<![A-Za-z0-9$.^/&])(\$?)([A-Z]{1,5}(?:[.][A-Z])?)(?![A-Za-z0-9&'])")
+# After a slash only between two of them: the E of P/E is none. A possessive is none of its letters.
+_TICKER = re.compile(
+    r"(?<![A-Za-z0-9$.^&])(?:(?<!/)|(?<=[A-Z]{2}/))(\$?)([A-Z]{1,5}(?:[.][A-Z])?)(?![A-Za-z0-9&]|'(?!s\b))"
+)
+_DOTTED = re.compile(r"(?<![\w$.])(?:[A-Z]\. ?)+[A-Z](?:\.|(?!\w))")
+"""U.S., S.A., I.B.M.: letters with dots between them."""
 _INDEX = re.compile(r"(?<!\w)\^[A-Z]{2,6}\b")
 _PAIR = re.compile(
     rf"(?<![A-Za-z])({'|'.join(sorted(COINS))})(?:[/_-]?(USDT|USDC|USD|EUR))?(?![A-Za-z])", re.IGNORECASE
@@ -76,6 +89,7 @@ def tickers_in(query: str) -> list[str]:
         at = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lowered)
         if at:
             add(ticker, at.start())
+    rest = _DOTTED.sub(_without_dots, rest)
     letters = [c for c in rest if c.isalpha()]
     shouting = len(letters) > 12 and sum(c.isupper() for c in letters) > 0.8 * len(letters)
     for match in _TICKER.finditer(rest):
@@ -89,6 +103,12 @@ def tickers_in(query: str) -> list[str]:
         if bounded and match[0].upper() in _KNOWN_LOWER:
             add(match[0], match.start())
     return sorted(found, key=lambda name: found[name])
+
+
+def _without_dots(match: re.Match[str]) -> str:
+    """The letters of a ticker that is written with dots, in as much room; nothing for any other abbreviation."""
+    letters = re.sub(r"[. ]", "", match[0])
+    return (letters if letters in _KNOWN else "").ljust(len(match[0]))
 
 
 def normal_tickers(given: list[str]) -> list[str]:
