@@ -11,6 +11,9 @@ from pydantic import (
     Field,
     SerializationInfo,
     SerializerFunctionWrapHandler,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
     model_serializer,
 )
 from pydantic.alias_generators import to_camel
@@ -47,7 +50,8 @@ _COLOR = re.compile(r"^#[0-9a-fA-F]{6}$")
 
 
 class Strict(Wire):
-    """Settings refuse what they do not know: a misspelt field is an error, not a silence."""
+    """Settings refuse what they do not know: a misspelt field is an error, not a silence. Nor is a text a number, or a
+    number a yes."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
 
@@ -55,14 +59,14 @@ class Strict(Wire):
 class ToolConfig(Strict):
     """Which tools a company's visitors get, and the limits of fetch_page."""
 
-    fetch_page_enabled: bool = False
+    fetch_page_enabled: StrictBool = False
     allowed_domains: list[Origin] = Field(default_factory=list[str], max_length=20)
     allowed_paths: list[Annotated[str, Field(min_length=1, max_length=512)]] = Field(
         default_factory=list[str], max_length=100, description="path prefixes or globs; empty: every path"
     )
-    max_iterations: int = Field(default=3, ge=1, le=10)
-    cache_enabled: bool = True
-    cache_ttl_seconds: int = Field(default=3600, ge=0, le=86_400)
+    max_iterations: StrictInt = Field(default=3, ge=1, le=10)
+    cache_enabled: StrictBool = True
+    cache_ttl_seconds: StrictInt = Field(default=3600, ge=0, le=86_400)
     enabled_tools: list[Annotated[str, Field(min_length=1, max_length=128)]] = Field(
         default_factory=list[str], max_length=100, description="free-plan tools that visitors get too"
     )
@@ -71,8 +75,8 @@ class ToolConfig(Strict):
 class Budget(Strict):
     """What a company and a visitor may spend, in tokens, and what happens when it is spent."""
 
-    daily_tokens: int | None = Field(default=None, ge=0)
-    visitor_hourly_tokens: int | None = Field(default=50_000, ge=0)
+    daily_tokens: StrictInt | None = Field(default=None, ge=0)
+    visitor_hourly_tokens: StrictInt | None = Field(default=50_000, ge=0)
     when_spent: Literal["cheaper_model", "text", "handoff"] = "handoff"
     cheaper_model: str | None = Field(default=None, max_length=200)
     fallback_text: str | None = Field(default=None, max_length=2000)
@@ -127,20 +131,20 @@ class CompanyConfig(Strict):
     """A company's settings; `version` is not part of them (see CompanySettings)."""
 
     company_id: Annotated[CompanyId, AfterValidator(_company)]
-    ai_auto_response_enabled: bool = False
-    ai_suggestions_enabled: bool = True
-    ai_respond_with_commercial: bool = False
+    ai_auto_response_enabled: StrictBool = False
+    ai_suggestions_enabled: StrictBool = True
+    ai_respond_with_commercial: StrictBool = False
     preferred_provider: Literal["groq", "openai", "anthropic", "compatible", "offline"] = "groq"
     preferred_model: str = Field(default="llama-3.3-70b-versatile", min_length=1, max_length=200)
     custom_system_prompt: str | None = Field(default=None, max_length=8000)
-    include_visitor_info: bool = True
-    max_response_tokens: int = Field(default=500, ge=1, le=8192)
-    temperature: float = Field(default=0.7, ge=0, le=2)
-    response_delay_ms: int = Field(default=1000, ge=0, le=60_000)
+    include_visitor_info: StrictBool = True
+    max_response_tokens: StrictInt = Field(default=500, ge=1, le=8192)
+    temperature: StrictFloat = Field(default=0.7, ge=0, le=2)
+    response_delay_ms: StrictInt = Field(default=1000, ge=0, le=60_000)
     tool_config: ToolConfig = Field(default_factory=ToolConfig)
     allowed_origins: list[Origin] = Field(default_factory=list[str], max_length=50)
     budget: Budget = Field(default_factory=Budget)
-    handoff_timeout_seconds: int = Field(default=120, ge=10, le=3600)
+    handoff_timeout_seconds: StrictInt = Field(default=120, ge=10, le=3600)
     brand_color: str | None = Field(default=None, pattern=_COLOR.pattern)
     webhooks: list[Webhook] = Field(default_factory=list[Webhook], max_length=20)
     identity: Identity = Field(default_factory=Identity)

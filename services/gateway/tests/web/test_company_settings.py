@@ -64,6 +64,12 @@ async def test_of_two_patches_at_once_on_one_version_one_is_stale(http: Http, ad
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"aiAutoResponseEnabled": "perhaps"}, "aiAutoResponseEnabled"),
+    ({"aiAutoResponseEnabled": "yes"}, "aiAutoResponseEnabled"),
+    ({"includeVisitorInfo": 1}, "includeVisitorInfo"),
+    ({"maxResponseTokens": "500"}, "maxResponseTokens"),
+    ({"maxResponseTokens": True}, "maxResponseTokens"),
+    ({"temperature": "1"}, "temperature"),
+    ({"toolConfig": {"maxIterations": "3"}}, "toolConfig.maxIterations"),
     ({"preferredProvider": "nobody"}, "preferredProvider"),
     ({"preferredModel": ""}, "preferredModel"),
     ({"customSystemPrompt": "x" * 8001}, "customSystemPrompt"),
@@ -123,6 +129,9 @@ async def test_a_body_that_the_bus_could_not_carry_is_too_large(http: Http, admi
     half = b'{"customSystemPrompt": "\\ud800"}'
     refused = await http("PATCH", ACME, token=admin, headers={**sent, "Content-Type": "application/json"}, data=half)
     assert_problem(refused, 422, "BAD_FIELD")
+    refused = await http("PATCH", ACME, token=admin, headers={**sent, "Content-Type": "application/json"}, data=b"{no")
+    assert_problem(refused, 422, "BAD_FIELD")
+    assert [error["field"] for error in refused[1]["errors"]] == ["body"]
 
 
 async def test_a_change_of_the_allowed_origins_holds_at_once(http: Http, admin: str, settings: SettingsStandIn) -> None:

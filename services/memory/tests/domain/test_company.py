@@ -28,6 +28,11 @@ def test_lists_are_replaced_whole() -> None:
     [
         ({"responseDelayMs": 60_001}, "responseDelayMs"),
         ({"responseDelayMs": "soon"}, "responseDelayMs"),
+        ({"responseDelayMs": "5"}, "responseDelayMs"),
+        ({"maxResponseTokens": True}, "maxResponseTokens"),
+        ({"aiAutoResponseEnabled": "yes"}, "aiAutoResponseEnabled"),
+        ({"temperature": "1"}, "temperature"),
+        ({"budget": {"dailyTokens": "5"}}, "budget.dailyTokens"),
         ({"maxResponseTokens": 0}, "maxResponseTokens"),
         ({"handoffTimeoutSeconds": 9}, "handoffTimeoutSeconds"),
         ({"toolConfig": {"cacheTtlSeconds": 86_401}}, "toolConfig.cacheTtlSeconds"),

@@ -1,7 +1,7 @@
 """Errors over HTTP: problem documents (RFC 9457), every one with the code that the websocket uses too."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -148,7 +148,7 @@ async def _gateway_error(request: Request, error: Exception) -> JSONResponse:
 async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class alone
     path = request.url.path
-    fields = [FieldProblem(field=_field(one["loc"][1:], path), message=str(one["msg"])) for one in error.errors()]
+    fields = [FieldProblem(field=_field(_where(one), path), message=str(one["msg"])) for one in error.errors()]
     detail = "some fields are not as they must be"
     if path.startswith(OPENAI):
         # Its clients show the message alone.
@@ -180,6 +180,11 @@ async def _unreadable(request: Request, detail: str, fields: list[FieldProblem])
         except GatewayError as error:
             return await _gateway_error(request, error)
     return error_answer(request.url.path, 422, ErrorCode.BAD_FIELD, detail, errors=fields)
+
+
+def _where(error: Mapping[str, Any]) -> Sequence[int | str]:
+    """Which part of the request; a body that is no JSON has none (the framework gives the character instead)."""
+    return () if error["type"] == "json_invalid" else error["loc"][1:]
 
 
 def _field(where: Sequence[int | str], path: str) -> str:

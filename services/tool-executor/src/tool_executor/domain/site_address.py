@@ -240,9 +240,9 @@ def _bad(*, es: str, en: str) -> AddressRefused:
 
 def _matches(path: str, rule: str) -> bool:
     """A prefix by whole segments, or a glob: * within a segment, ** across them, ? for one character."""
-    if any(mark in rule for mark in "*?"):
-        return re.fullmatch(_glob(rule), path) is not None
     prefix = rule if rule.startswith("/") else f"/{rule}"
+    if any(mark in rule for mark in "*?"):
+        return re.fullmatch(_glob(prefix), path) is not None
     return path == prefix or path.startswith(prefix if prefix.endswith("/") else f"{prefix}/")
 
 
