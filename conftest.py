@@ -4,4 +4,10 @@ pytest_plugins = ["runtime.testing"]
 
 # Imported early on purpose: hypothesis' pytest plugin otherwise does it at the end of a session, where CPython 3.11's
 # parser can fail with "AST constructor recursion depth mismatch".
-import hypothesis  # noqa: E402, F401
+from hypothesis import HealthCheck, settings  # noqa: E402
+
+# How fast an example is says how busy the machine is, and a run that fails is to say something of the change and not of
+# the dice. To throw the dice: pytest --hypothesis-profile=dice.
+settings.register_profile("dice", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", settings.get_profile("dice"), derandomize=True, database=None)
+settings.load_profile("same")

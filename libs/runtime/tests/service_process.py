@@ -25,13 +25,13 @@ async def main() -> None:
     service = Service(
         "sample",
         nats=NatsSettings(ping_interval=1),
-        drain=DrainSettings(deadline=3),
+        drain=DrainSettings(deadline=float(os.environ.get("DRAIN_SECONDS", "10"))),
         logging=LogSettings(format="json"),
     )
 
     async def ping(request: Ping) -> Ping:
         if request.text == "freeze":
-            time.sleep(3)  # noqa: ASYNC251 - the loop must stand still
+            time.sleep(5)  # noqa: ASYNC251 - the loop must stand still
         return request
 
     async def work(delivery: Delivery) -> Outcome:

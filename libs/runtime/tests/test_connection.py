@@ -58,7 +58,7 @@ async def test_a_server_that_freezes_is_left_and_found_again(nats_server: NatsSe
     await eventually(lambda: not client.is_connected)
     nats_server.resume()
     await eventually(lambda: client.is_connected)
-    assert (await client.request("$JS.API.INFO", b"", timeout=2)).data
+    assert (await client.request("$JS.API.INFO", b"", timeout=10)).data
     await client.close()
 
 

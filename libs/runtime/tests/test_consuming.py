@@ -69,7 +69,7 @@ async def publish(client: Client, name: str) -> None:
 
 
 async def settled(client: Client) -> bool:
-    answer = await client.request("$JS.API.CONSUMER.INFO.FACTS.memory-feedback", b"", timeout=2)
+    answer = await client.request("$JS.API.CONSUMER.INFO.FACTS.memory-feedback", b"", timeout=10)
     info = orjson.loads(answer.data)
     return info["num_ack_pending"] == 0 and info["num_pending"] == 0
 
@@ -138,7 +138,7 @@ async def test_consuming_goes_on_after_the_server_came_back_with_an_empty_disk(
         nats_server.wipe()
         nats_server.start()
         await publish(nats_streams, "after")
-        await eventually(lambda: handler.seen == ["before", "after"], deadline=20)
+        await eventually(lambda: handler.seen == ["before", "after"])
 
 
 async def test_a_message_that_kills_its_service_is_buried_by_the_servers_advisory(nats_streams: Client) -> None:

@@ -47,7 +47,7 @@ async def test_a_check_that_hangs_fails_at_its_deadline() -> None:
     health.started()
     health.add_check("redis", hangs)
     health.ready()
-    report = await asyncio.wait_for(health.report(), 5)
+    report = await asyncio.wait_for(health.report(), 20)
     assert "no answer within" in (report.checks["redis"].error or "")
     await health.stop()
 
@@ -69,7 +69,7 @@ async def test_its_three_paths_are_served_on_a_free_port() -> None:
 
     def get(path: str) -> tuple[int, str]:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{server.port}{path}", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{server.port}{path}", timeout=20) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()

@@ -67,7 +67,7 @@ async def test_an_append_outlives_a_frozen_server(nats_server: NatsServer, nats_
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(asyncio.shield(append), 1.2)
     nats_server.resume()
-    stored = await asyncio.wait_for(append, 10)
+    stored = await asyncio.wait_for(append, 30)
     bounds = await ConversationLog(nats_streams).bounds()
     assert bounds.last_seq == stored.seq == 1
 
@@ -79,7 +79,7 @@ async def test_an_append_outlives_a_killed_server(nats_server: NatsServer, nats_
     append = asyncio.create_task(publisher.append(VISITOR, b"1", stream=CHAT, msg_id="m1"))
     await eventually(lambda: not nats_streams.is_connected)
     nats_server.start()
-    stored = await asyncio.wait_for(append, 10)
+    stored = await asyncio.wait_for(append, 30)
     assert stored.seq == 2
 
 
@@ -140,7 +140,7 @@ async def test_the_epoch_changes_when_the_stream_is_made_anew(nats_streams: Clie
     log = ConversationLog(nats_streams)
     before = await log.bounds()
     assert before == await log.bounds()
-    await nats_streams.request("$JS.API.STREAM.DELETE.CHAT", b"", timeout=2)
+    await nats_streams.request("$JS.API.STREAM.DELETE.CHAT", b"", timeout=10)
     from runtime.streams import ensure_streams
 
     await ensure_streams(nats_streams)

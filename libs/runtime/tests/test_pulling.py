@@ -27,7 +27,7 @@ async def ask(client: Client, *names: str) -> None:
 
 async def consumer_state(client: Client) -> tuple[int, int]:
     """Messages delivered and not acknowledged; messages not delivered yet."""
-    answer = await client.request(f"$JS.API.CONSUMER.INFO.TOOLS.{DURABLE}", b"", timeout=2)
+    answer = await client.request(f"$JS.API.CONSUMER.INFO.TOOLS.{DURABLE}", b"", timeout=10)
     info = orjson.loads(answer.data)
     return info["num_ack_pending"], info["num_pending"]
 
@@ -121,11 +121,11 @@ async def test_no_more_run_at_once_than_there_are_slots(nats_streams: Client) ->
 
 async def test_long_work_is_not_delivered_again(nats_streams: Client) -> None:
     gate = Gate()
-    pull = worker(nats_streams, gate, slots=4, ack_wait=1.0)
+    pull = worker(nats_streams, gate, slots=4, ack_wait=2.0)
     await pull.start()
     await ask(nats_streams, "long")
     await eventually(lambda: gate.now == 1)
-    held_for = asyncio.get_running_loop().time() + 2.5
+    held_for = asyncio.get_running_loop().time() + 4.5
     await eventually(lambda: asyncio.get_running_loop().time() > held_for)
     gate.open.set()
     await eventually(lambda: settled(nats_streams))
@@ -136,7 +136,7 @@ async def test_long_work_is_not_delivered_again(nats_streams: Client) -> None:
 async def test_what_a_dead_worker_held_goes_to_another(nats_server: NatsServer, nats_streams: Client) -> None:
     other = await connect(NatsSettings(url=nats_server.url), name="doomed")
     gate = Gate()
-    await worker(other, gate, ack_wait=0.5).start()
+    await worker(other, gate).start()
     await ask(nats_streams, "a")
     await eventually(lambda: gate.now == 1)
     await other.close()
@@ -242,7 +242,7 @@ async def test_a_consumer_that_was_deleted_is_made_again(nats_streams: Client) -
     await pull.start()
     await ask(nats_streams, "a")
     await eventually(lambda: settled(nats_streams))
-    await nats_streams.request(f"$JS.API.CONSUMER.DELETE.TOOLS.{DURABLE}", b"", timeout=2)
+    await nats_streams.request(f"$JS.API.CONSUMER.DELETE.TOOLS.{DURABLE}", b"", timeout=10)
     await ask(nats_streams, "b")
     await eventually(lambda: handler.names == ["a", "b"])
     await pull.drain()

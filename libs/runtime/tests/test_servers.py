@@ -31,7 +31,7 @@ async def test_nats_server_keeps_its_port_and_data_over_a_kill(nats_server: Nats
 
 
 def test_valkey_server_answers(valkey_server: ValkeyServer) -> None:
-    with socket.create_connection((valkey_server.host, valkey_server.port), timeout=2) as connection:
+    with socket.create_connection((valkey_server.host, valkey_server.port), timeout=10) as connection:
         connection.sendall(b"PING\r\n")
         assert connection.recv(7) == b"+PONG\r\n"
 

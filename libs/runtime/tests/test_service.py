@@ -53,7 +53,7 @@ class Process:
                     return event
         return None
 
-    async def until(self, name: str, deadline: float = 15) -> dict[str, Any]:
+    async def until(self, name: str, deadline: float = 40) -> dict[str, Any]:
         return await eventually(lambda: self.event(name), deadline) or {}
 
     async def get(self, path: str) -> tuple[int, dict[str, Any]]:
@@ -61,7 +61,7 @@ class Process:
 
         def fetch() -> tuple[int, bytes]:
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=20) as answer:
                     return answer.status, answer.read()
             except urllib.error.HTTPError as error:
                 return error.code, error.read()
@@ -69,7 +69,7 @@ class Process:
         status, body = await asyncio.to_thread(fetch)
         return status, json.loads(body) if body.startswith(b"{") else {"text": body.decode()}
 
-    async def end(self, how: signal.Signals = signal.SIGTERM, deadline: float = 10) -> int:
+    async def end(self, how: signal.Signals = signal.SIGTERM, deadline: float = 40) -> int:
         self.process.send_signal(how)
         return await asyncio.wait_for(self.process.wait(), deadline)
 
@@ -95,10 +95,14 @@ async def service(nats_server: NatsServer, nats_streams: Client) -> AsyncIterato
         await running.process.wait()
 
 
+async def ready(service: Process) -> bool:
+    return (await service.get("/readyz"))[0] == 200
+
+
 async def test_it_is_ready_answers_and_tells_its_metrics(service: Process, nats_client: Client) -> None:
     assert await service.get("/healthz") == (
         200,
-        {"status": "alive", "service": "sample", "loopSilence": pytest.approx(0, abs=1)},
+        {"status": "alive", "service": "sample", "loopSilence": pytest.approx(0, abs=4)},
     )
     status, body = await service.get("/readyz")
     assert (status, body["status"], body["checks"]["nats"]["ok"]) == (200, "ready", True)
@@ -118,7 +122,7 @@ async def test_on_sigterm_running_work_is_finished_and_the_exit_code_is_zero(
 
 
 async def test_work_that_does_not_finish_in_time_is_given_back(nats_server: NatsServer, nats_streams: Client) -> None:
-    running = await start(nats_server.url, WORK_SECONDS="60")
+    running = await start(nats_server.url, WORK_SECONDS="60", DRAIN_SECONDS="3")
     await running.until("service.ready")
     await Publisher(nats_streams).append("tools.call.requested.v1.x", b"job", stream="TOOLS", msg_id="1")
     await eventually(lambda: "begun job" in running.lines)
@@ -136,11 +140,7 @@ async def test_a_frozen_bus_makes_it_not_ready_and_a_thawed_one_ready(
     assert (status, body["checks"]["nats"]["ok"]) == (503, False)
     assert (await service.get("/healthz"))[0] == 200
     nats_server.resume()
-
-    async def ready() -> bool:
-        return (await service.get("/readyz"))[0] == 200
-
-    await eventually(ready)
+    await eventually(lambda: ready(service))
 
 
 async def test_a_frozen_event_loop_says_so(service: Process, nats_client: Client) -> None:
@@ -153,19 +153,19 @@ async def test_a_frozen_event_loop_says_so(service: Process, nats_client: Client
 
     await eventually(frozen)
     assert (await call).text == "freeze"
-    assert (await service.get("/readyz"))[0] == 200
+    await eventually(lambda: ready(service))
 
 
 async def test_it_serves_again_after_the_bus_was_restarted(
     service: Process, nats_server: NatsServer, nats_client: Client
 ) -> None:
     nats_server.restart()
-    assert (await RpcClient(nats_client).call(PING, Ping(text="again"), deadline=15)).text == "again"
+    assert (await RpcClient(nats_client).call(PING, Ping(text="again"), deadline=40)).text == "again"
 
 
 async def test_without_a_bus_it_ends_with_one_clear_line() -> None:
     running = await start("nats://127.0.0.1:1", NEXUS_NATS_CONNECT_DEADLINE="0.5")
-    assert await asyncio.wait_for(running.process.wait(), 15) == 1
+    assert await asyncio.wait_for(running.process.wait(), 40) == 1
     problem = await running.until("service.not_ready")
     assert "NEXUS_NATS_URL" in problem["error"]
 

@@ -21,7 +21,7 @@ from runtime.testing import NatsServer, eventually
 
 
 async def config(client: Client, name: str) -> dict[str, Any]:
-    answer = orjson.loads((await client.request(f"$JS.API.STREAM.INFO.{name}", b"", timeout=2)).data)
+    answer = orjson.loads((await client.request(f"$JS.API.STREAM.INFO.{name}", b"", timeout=10)).data)
     return answer["config"]
 
 
@@ -92,7 +92,7 @@ async def test_who_may_not_make_streams_waits_for_who_may(nats_client: Client) -
     for stream in STREAMS:
         assert not waiting.done()
         await ensure_streams(nats_client, [stream])
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         await waiting
 
 

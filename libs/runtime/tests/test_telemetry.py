@@ -56,7 +56,7 @@ async def test_a_call_and_an_event_carry_the_trace_they_were_made_in(nats_stream
         answer = await RpcClient(nats_streams).call(WHOSE, Text(text=""))
         await Publisher(nats_streams).append("tools.call.requested.v1.x", b"", stream="TOOLS", msg_id="1")
     assert TRACE in answer.text
-    assert TRACE in await asyncio.wait_for(seen, 5)
+    assert TRACE in await asyncio.wait_for(seen, 20)
     await worker.drain()
 
 

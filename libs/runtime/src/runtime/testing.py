@@ -123,7 +123,8 @@ class ServerProcess(ABC):
         if self._process is not None:
             return
         chosen = self.port
-        for _ in range(5):
+        give_up = time.monotonic() + START_DEADLINE
+        while time.monotonic() < give_up:
             with (self.directory / "output.log").open("wb") as output:
                 self._process = subprocess.Popen(
                     self.command(),
@@ -139,8 +140,10 @@ class ServerProcess(ABC):
                     return
                 time.sleep(0.002)
             self._end(signal.SIGKILL)
-            # Between choosing a port and binding it someone else may have taken it; a port given by us is kept.
+            # Somebody may have taken the port: since it was chosen, or since we last had it (a client's own end of a
+            # connection will do, and that ends soon). A port given by us is kept.
             self.port = chosen
+            time.sleep(0.1)
         raise ServerFailed(f"{type(self).__name__} did not start:\n{self.log[-2000:]}")
 
     def stop(self) -> None:
