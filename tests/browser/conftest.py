@@ -40,12 +40,12 @@ async def model() -> AsyncIterator[ScriptedModel]:
 
 @pytest.fixture(scope="session")
 def scripted_stack(tmp_path_factory: pytest.TempPathFactory, model: ScriptedModel) -> Iterator[RunningStack]:
-    """The product with that model, and a market that moves on by a session every other second."""
+    """The product with that model, and a market that moves on by a session every ten seconds, for twenty minutes."""
     env = {
         "NEXUS_LLM_BASE_URL": model.base_url,
         "NEXUS_LLM_API_KEY": "not-a-key",
         "NEXUS_LLM_MODEL": "scripted",
-        "NEXUS_SAMPLE_SECONDS_PER_BAR": "2",
+        "NEXUS_SAMPLE_SECONDS_PER_BAR": "10",
     }
     running = RunningStack(tmp_path_factory.mktemp("nexus"), env=env)
     try:

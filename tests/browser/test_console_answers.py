@@ -86,10 +86,10 @@ async def test_a_failed_answer_is_listed_and_asked_again_when_the_model_is_back(
     question = f"Are you there {uuid.uuid4().hex[:6]}?"
     model.say(Rule(match=question, replies=[Reply(status=503)], again=True), default=QUICKLY)
     async with await a_visitor(scripted_stack) as visitor:
+        await visitor.hello()
         page = await signed_in(scripted_visits, "Admin")
         await page.get_by_role("link", name="Failed answers").click()
         await expect(page.get_by_text("Questions of the last 30 days")).to_be_visible()
-        await visitor.hello()
         await visitor.say(question)
         await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "system")
         link = f'a[href="#/inbox/{visitor.conversation}"]'
