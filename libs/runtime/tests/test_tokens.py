@@ -21,7 +21,7 @@ from pydantic import SecretStr
 
 from runtime.clock import FakeClock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady
-from runtime.principals import Principal, PrincipalSigner, PrincipalVerifier
+from runtime.principals import AUDIENCE, Principal, PrincipalSigner, PrincipalVerifier
 from runtime.settings import TokenSettings
 from runtime.tokens import KeysUnavailable, TokenMinter, TokenVerifier
 
@@ -89,8 +89,6 @@ async def test_an_expired_token_counts_only_within_its_grace() -> None:
         {"company": None},
         {"role": "root"},
         {"role": None},
-        {"plan": "gold"},
-        {"plan": 3},
         {"exp": None},
         {"exp": "soon"},
     ],
@@ -99,6 +97,15 @@ async def test_an_identity_that_cannot_be_one_is_refused(change: dict[str, Any])
     claims = {key: value for key, value in {**CLAIMS, **change}.items() if value is not None}
     with pytest.raises(InvalidToken):
         await TokenVerifier(SHARED, clock()).verify(jwt.encode(claims, SECRET, algorithm="HS256"))
+
+
+@pytest.mark.parametrize("plan", ["gold", "PRO", "", 3, ["premium"], None])
+async def test_an_unknown_or_missing_plan_counts_as_free(plan: object) -> None:
+    claims = {key: value for key, value in {**CLAIMS, "plan": plan}.items() if value is not None}
+    assert (await TokenVerifier(SHARED, clock()).verify(jwt.encode(claims, SECRET, algorithm="HS256"))).plan == "free"
+    assert SHARED.principal_key is not None
+    proof = jwt.encode({**claims, "aud": AUDIENCE}, SHARED.principal_key.get_secret_value(), algorithm="HS256")
+    assert PrincipalVerifier(SHARED, clock()).verify(proof).plan == "free"
 
 
 async def test_another_secret_no_signature_and_nonsense_are_refused() -> None:

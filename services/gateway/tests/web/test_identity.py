@@ -86,7 +86,6 @@ async def test_rs256_with_the_companys_public_key_and_nothing_else(
             token(keys["k1"], None, role="root"),
             token(keys["k1"], None, company="A.*"),
             token(keys["k1"], None, sub="a.b"),
-            token(keys["k1"], None, plan="gold"),
         ):
             assert_problem(await http("GET", "/v2/memory", token=bad), 401, "UNAUTHORIZED")
 
