@@ -1,6 +1,5 @@
 """Reads and small commands that need an answer now: core NATS requests on queue groups. Deadlines are the caller's.
-A reply is ``{"data": …}`` or ``{"error": {code, message, retryable}}``, never a silence.
-"""
+A reply is ``{"data": …}`` or ``{"error": {code, message, retryable}}``, never a silence."""
 
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
@@ -295,10 +294,11 @@ COMPANY_PATCH = Rpc("rpc.memory.company.patch.v1", CompanyPatchRequest, CompanyS
 
 
 class TurnStateRequest(Wire):
-    """Asked of all agents at once; only the one that drives the conversation's turn answers."""
+    """Asked of all agents at once; only the one that drives the conversation's turn (or just this one) answers."""
 
     company_id: CompanyId
     conversation_id: Id
+    turn_id: Id | None = None
 
 
 class TurnState(Wire):

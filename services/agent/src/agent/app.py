@@ -281,6 +281,5 @@ class Agent:
         self._catalogue.drop(company)
         self.engine.settings_changed(company, settings)
 
-    def _driven_here(self, key: Key) -> str | None:
-        running = self.engine.running(key)
-        return running.turn_id if running else None
+    def _driven_here(self, key: Key, turn_id: str) -> bool:
+        return self.engine.running(key, turn_id) is not None

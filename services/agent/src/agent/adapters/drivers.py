@@ -12,17 +12,17 @@ DEADLINE = 0.15
 
 
 class AgentDrivers:
-    """`mine`: the turn that this very agent drives in a conversation."""
+    """`mine`: whether this very agent drives the turn."""
 
-    def __init__(self, rpc: RpcClient, mine: Callable[[Key], str | None]) -> None:
+    def __init__(self, rpc: RpcClient, mine: Callable[[Key, str], bool]) -> None:
         self._rpc = rpc
         self._mine = mine
 
     async def drives(self, key: Key, turn_id: str) -> bool:
         """Whether some agent says that it drives the turn."""
-        if self._mine(key) == turn_id:
+        if self._mine(key, turn_id):
             return True
-        request = TurnStateRequest(company_id=key.company, conversation_id=key.conversation)
+        request = TurnStateRequest(company_id=key.company, conversation_id=key.conversation, turn_id=turn_id)
         try:
             state = await self._rpc.ask_all(TURN_STATE, request, deadline=DEADLINE)
         except RpcError:

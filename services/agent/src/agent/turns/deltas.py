@@ -43,14 +43,16 @@ class Deltas:
         self._live.emit(self._key, kind, {"turnId": self._turn_id, **data})
 
     def text(self, piece: str) -> None:
-        """More text."""
+        """More text; nobody is told any after the end."""
+        if not self.open:
+            return
         self._waiting.append(piece)
         if self._timer is None:
             self._timer = self._loop.call_soon(self._tick)
 
     def restart(self) -> None:
         """What was said does not count; whoever heard it is told."""
-        if self._sent or self._waiting:
+        if self.open and (self._sent or self._waiting):
             self.begin()
 
     def flush(self) -> None:

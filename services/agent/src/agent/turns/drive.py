@@ -1,7 +1,7 @@
 """One delivery being driven: each effect of the state machine, performed."""
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -61,29 +61,42 @@ log = structlog.get_logger(__name__)
 
 
 class Drive:
-    """One delivery. `opened`: the turn that it has opened; `driving`: while it is its own."""
+    """One delivery. `opened`: the turn that it has opened; `driving`: while it is its own, from the moment at which
+    others may find its journal, with its `basis`; `others`: this agent's drives in the conversation."""
 
-    def __init__(self, ports: Ports, limits: Limits, key: Key, watch: Watch, stored_at: float) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        limits: Limits,
+        key: Key,
+        watch: Watch,
+        stored_at: float,
+        others: Callable[[], Iterable["Drive"]] = tuple,
+    ) -> None:
         self._ports = ports
         self._limits = limits
         self._key = key
         self._watch = watch
         self._stored_at = stored_at
+        self._others = others
+        self._handled = 0
         self._task: asyncio.Task[object] | None = None
         self._stopped: Interrupted | None = None
         self._stoppable = False
         self._due = False
         self._seen: Seen | None = None
+        self._found: Journal | None = None
         self._knowing = Knowing(ports, limits, key)
         self._deltas: Deltas | None = None
         self._appending: Journal | None = None
+        self._shown: str | None = None
         self.driving: str | None = None
+        self.basis = 0
         self.opened: str | None = None
-        self.message_id = ""
 
     async def run(self, trigger: Trigger) -> Done | Later:
         """Everything, until the delivery is to be acknowledged or handed back; raises UnreachableError."""
-        self._task = asyncio.current_task()
+        self._task, self._handled = asyncio.current_task(), trigger.seq
         handling, effect = begin(trigger, self._key.company, self._key.conversation, time_limit=self._limits.turn)
         settings = await self._settings()
         clock, delay = self._ports.clock, policy_of(settings).delay
@@ -106,7 +119,13 @@ class Drive:
 
     def progress(self) -> tuple[str, int]:
         """The text so far, and the sequence of its last delta (-1: none)."""
-        return (self._deltas.said, self._deltas.next_seq - 1) if self._deltas else ("", -1)
+        shown = self._deltas is not None and self._shown == self.driving
+        return (self._deltas.said, self._deltas.next_seq - 1) if self._deltas and shown else ("", -1)
+
+    def end_run(self, reason: StopReason) -> None:
+        """Another delivery has the turn's place now: what this one still does is shown to nobody."""
+        if self._deltas is not None and self._deltas.open:
+            self._deltas.end("run.cancelled", {"reason": reason.value})
 
     def close(self) -> None:
         """Lets go of everything."""
@@ -123,8 +142,12 @@ class Drive:
             case Probe(turn_id=turn_id):
                 return Probed(await self._ports.drivers.drives(self._key, turn_id))
             case Save(journal=journal, revision=revision):
+                if not journal.released:
+                    # Before it is known to be saved: who finds it in the stream meanwhile asks whether it is driven.
+                    self.driving, self.basis = journal.turn_id, journal.basis
                 saved = await self._ports.journals.save(self._key, journal, revision)
                 if saved is None:
+                    self.driving = None
                     return SaveRefused()
                 self._drives(journal)
                 return Saved(saved)
@@ -149,20 +172,36 @@ class Drive:
             raise
         if self._due and seen.view.unanswered:
             self._knowing.begin_context(seen)
-        journal, revision = await reading
-        return Looked(seen.view, journal, revision)
+        self._found, revision = await reading
+        return Looked(seen.view, self._found, revision)
 
     def _drives(self, journal: Journal) -> None:
-        if self.driving != journal.turn_id:
-            self.driving = self.opened = journal.turn_id
-            self.message_id = answer_id(journal.turn_id)
+        if self._shown != journal.turn_id:
+            self._end_predecessor(journal.turn_id)
+            self._shown = self.opened = journal.turn_id
             if self._deltas is not None:
                 self._deltas.stop()
-            self._deltas = Deltas(self._ports.live, self._key, journal.turn_id, self.message_id)
+            self._deltas = Deltas(self._ports.live, self._key, journal.turn_id, answer_id(journal.turn_id))
             self._deltas.on_first = self._measure_first_token
             self._deltas.begin()
+        self.driving, self.basis = journal.turn_id, journal.basis
         if journal.released:
-            self.driving = None
+            self.driving = self._shown = None
+
+    def _end_predecessor(self, turn_id: str) -> None:
+        """A turn that was never answered and has lost its place: its driver may still wait for tools, or be dead."""
+        found = self._found
+        if found is not None and found.turn_id != turn_id and found.basis > self._snapshot().view.basis:
+            self._end_run_of(found, StopReason.SUPERSEDED)
+
+    def _end_run_of(self, found: Journal, reason: StopReason) -> None:
+        if found.released:
+            return
+        for other in self._others():
+            if other.opened == found.turn_id:
+                other.end_run(reason)
+                return
+        self._ports.live.emit(self._key, "run.cancelled", {"turnId": found.turn_id, "reason": reason.value})
 
     def _measure_first_token(self) -> None:
         if self._stored_at:
@@ -243,26 +282,29 @@ class Drive:
         return stopped
 
     def _told(self, stopped: Interrupted) -> Interrupted:
-        self._running_deltas().end("run.cancelled", {"reason": stopped.reason.value})
+        self.end_run(stopped.reason)
         return stopped
 
     def _close_run(self, settings: CompanySettings | None) -> None:
         """A run that was shown and whose answer the fence refused, for good: nobody is left waiting for it."""
-        deltas, seen, journal = self._deltas, self._seen, self._appending
-        if deltas is None or not deltas.open or seen is None:
+        deltas, seen, journal, found = self._deltas, self._seen, self._appending, self._found
+        if seen is None:
             return
         policy, view = policy_of(settings), seen.view
-        if not policy.enabled:
-            reason = StopReason.DISABLED
-        elif not policy.answers(view.owner):
-            reason = StopReason.TAKEN_OVER
+        vetoed = not policy.answers(view.owner)
+        veto = StopReason.TAKEN_OVER if policy.enabled else StopReason.DISABLED
+        if deltas is None:
+            # Shown by a driver that died, and by now not ours to go on with.
+            if vetoed and found is not None and found.basis == self._handled and not found.ended:
+                self._end_run_of(found, veto)
+        elif vetoed:
+            self.end_run(veto)
         elif journal is not None and journal.answer is not None and view.basis == journal.basis:
             # Its own answer, whose acknowledgement was lost.
-            deltas.end("run.finished", {"usage": _usage(journal)})
-            return
+            if deltas.open:
+                deltas.end("run.finished", {"usage": _usage(journal)})
         else:
-            reason = StopReason.SUPERSEDED if view.unanswered else StopReason.USER
-        deltas.end("run.cancelled", {"reason": reason.value})
+            self.end_run(StopReason.SUPERSEDED if view.unanswered else StopReason.USER)
 
     # ------------------------------------------------------------ tools
 

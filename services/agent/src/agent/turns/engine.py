@@ -4,6 +4,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 
@@ -16,6 +17,7 @@ from agent.turns.drive import Drive
 from agent.turns.needs import Limits, Ports, policy_of
 from agent.turns.watching import Watches
 from contracts.company import CompanySettings
+from contracts.ids import answer_id
 from runtime.gen_ai import CONVERSATION, OPERATION, SPAN_QUEUE, SPAN_TURN
 from runtime.telemetry import TURN, current, record, span
 
@@ -43,7 +45,8 @@ class TurnEngine:
 
     async def handle(self, key: Key, trigger: Trigger, stored_at: float) -> Done | Later:
         """One delivery, to its end: acknowledge, or hand back. `stored_at`: seconds by the bus's clock."""
-        drive = Drive(self._ports, self._limits, key, self._watches.watch(key), stored_at)
+        others = partial(self._drives.get, key, ())
+        drive = Drive(self._ports, self._limits, key, self._watches.watch(key), stored_at, others)
         with self._listed(key, drive):
             try:
                 end = await self._drive(drive, key, trigger, stored_at)
@@ -70,13 +73,15 @@ class TurnEngine:
                     if stored_at:
                         record(SPAN_QUEUE, began - int(waited * 1e9), began, beside=caller)
 
-    def running(self, key: Key) -> Running | None:
-        """The turn that this agent drives in the conversation, if it does."""
-        for drive in self._drives.get(key, ()):
-            if drive.driving is not None:
-                text, delta_seq = drive.progress()
-                return Running(drive.driving, drive.message_id, text, delta_seq)
-        return None
+    def running(self, key: Key, turn_id: str | None = None) -> Running | None:
+        """The turn that this agent drives in the conversation, if it does: the newest one, since a superseded one may
+        still be waiting for its model or its tools. `turn_id`: that very turn."""
+        drives = [d for d in self._drives.get(key, ()) if d.driving and turn_id in {None, d.driving}]
+        newest = max(drives, key=lambda drive: drive.basis, default=None)
+        if newest is None or newest.driving is None:
+            return None
+        text, delta_seq = newest.progress()
+        return Running(newest.driving, answer_id(newest.driving), text, delta_seq)
 
     def settings_changed(self, company: str, settings: CompanySettings | None) -> None:
         """The kill switch stops running turns too."""

@@ -172,12 +172,16 @@ def _looked(h: Handling, event: Looked, policy: Policy, now: float) -> tuple[Han
     rest = due_at(view, policy) - now
     if rest > EARLY:
         return _later(h, min(rest, LONGEST_WAIT), "not due")
-    if found is not None and not found.ended and not found.released and found.basis > view.basis:
-        same = found.basis == view.newest_visitor
-        if same or found.forced:
-            # Taking a turn from a living driver would pay the model twice, or let a typist starve a forced answer.
-            return replace(h, phase=Phase.PROBING), Probe(found.turn_id)
+    if found is not None and not found.released and found.basis > view.basis and _hands_off(found, view):
+        # Taking a turn from a living driver would pay the model twice, or let a typist starve a forced answer.
+        return replace(h, phase=Phase.PROBING), Probe(found.turn_id)
     return _open(h, now)
+
+
+def _hands_off(found: Journal, view: LogView) -> bool:
+    """Whether an open turn is its driver's, if that lives: a prepared answer to the newest message may be appended by
+    anybody, that of an earlier, forced turn is appended by its driver whatever was written since."""
+    return found.forced if found.basis != view.newest_visitor else not found.ended
 
 
 def _open(h: Handling, now: float) -> tuple[Handling, Effect]:
