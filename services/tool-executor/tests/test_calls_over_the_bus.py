@@ -58,7 +58,7 @@ async def test_a_call_is_answered_and_its_completion_is_a_fact(nats_client: Clie
             "break_even_win_rate": 0.25,
         }
         assert completed.result.metadata.cached is False
-        fact = await facts.next_msg(timeout=15)
+        fact = await facts.next_msg(timeout=40)
         assert fact.subject == "tools.call.completed.v1.demo.user-1"
         assert CloudEvent[ToolCallCompleted].model_validate_json(fact.data).data == completed
         assert json.loads(fact.data)["data"]["result"]["metadata"].keys() == {"executionTime", "cached"}

@@ -61,7 +61,7 @@ async def test_a_late_answer_does_not_undo_a_change(nats_client: Client):
     await RpcServer(nats_client).serve(COMPANY_GET, slow)
     companies = await listening(nats_client)
     waiting = asyncio.create_task(companies.tools_of("demo"))
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(40):
         await asked.wait()
         await announce(nats_client, OTHER, 2)
         await eventually(lambda: companies.knows("demo"))

@@ -38,4 +38,4 @@ async def test_the_example_offers_a_tool_answers_and_takes_it_back(
             await eventually(lambda: example.poll() == 0)
         finally:
             example.kill()
-            example.wait(timeout=10)
+            example.wait(timeout=30)

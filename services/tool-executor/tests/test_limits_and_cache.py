@@ -71,7 +71,7 @@ async def test_a_place_opens_when_the_oldest_entry_leaves_the_window(limiter: Ra
     for call in ("1", "2"):
         assert (await limiter.admit(ANA, "t", limits, call)).blocking is None
     while (await limiter.admit(ANA, "t", limits, "3")).blocking is not None:
-        assert loop.time() - started < 5
+        assert loop.time() - started < 20
         await asyncio.sleep(0.02)
     assert loop.time() - started >= 0.95
 
@@ -168,7 +168,7 @@ async def test_many_that_miss_at_once_cause_one_execution_across_executors(
         await go_on.wait()
         return {"run": runs}
 
-    tools = (tool_named("slow", slow, category="news", cache=CacheScope.PUBLIC, time_limit=5.0),)
+    tools = (tool_named("slow", slow, category="news", cache=CacheScope.PUBLIC, time_limit=30.0),)
     async with (
         running_executor(nats_client, valkey_server.url, tools=tools) as one,
         running_executor(nats_client, valkey_server.url, tools=tools) as two,
@@ -192,7 +192,7 @@ async def test_who_misses_at_once_hears_of_a_failure_in_their_own_language(
         await go_on.wait()
         raise ToolFailed("gone", Text(es="ya no está", en="it is gone"))
 
-    tools = (tool_named("fails", fails, category="news", cache=CacheScope.PUBLIC, time_limit=5.0),)
+    tools = (tool_named("fails", fails, category="news", cache=CacheScope.PUBLIC, time_limit=30.0),)
     async with running_executor(nats_client, valkey_server.url, tools=tools) as executor:
         asker = Asker(nats_client)
         languages = ["en", "es", "en", "es"]
@@ -215,13 +215,13 @@ async def test_a_follower_whose_leader_gave_nothing_is_not_kept_waiting(store: R
     follower = asyncio.create_task(cache.follow("k", 5))
     await cache.yield_lead("k", "somebody else's")
     await cache.yield_lead("k", token)
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(20):
         assert await follower is None
     other = await cache.lead("k", 5)
     assert other is not None
     follower = asyncio.create_task(cache.follow("k", 5))
     await cache.put("k", {"v": 1}, 5)
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(20):
         assert await follower == {"v": 1}
 
 
@@ -232,12 +232,12 @@ async def test_a_full_category_does_not_starve_the_others(nats_client: Client, v
         await go_on.wait()
         return {}
 
-    tools = (tool_named("slow", slow, category="ml", time_limit=10.0), tool_named("quick", Counting()))
+    tools = (tool_named("slow", slow, category="ml", time_limit=60.0), tool_named("quick", Counting()))
     settings = ExecutorSettings(slots=8, slow_slots=2)
     async with running_executor(nats_client, valkey_server.url, tools=tools, settings=settings):
         asker = Asker(nats_client)
-        slow_calls = [asyncio.create_task(asker.call("slow", {}, deadline=10)) for _ in range(12)]
-        async with asyncio.timeout(15):
+        slow_calls = [asyncio.create_task(asker.call("slow", {}, deadline=60)) for _ in range(12)]
+        async with asyncio.timeout(40):
             assert (await asker.call("quick", {})).result.success
         go_on.set()
         assert all(completed.result.success for completed in await asyncio.gather(*slow_calls))

@@ -50,13 +50,13 @@ async def test_what_was_computed_before_an_order_is_not_kept_after_it(nats_clien
         return data
 
     tools = (
-        tool_named("mine", slow, category="portfolio", cache=CacheScope.USER, time_limit=8.0),
+        tool_named("mine", slow, category="portfolio", cache=CacheScope.USER, time_limit=60.0),
         tool_named("order", Counting(), category="trading", side_effects=True),
     )
     async with running_executor(nats_client, valkey_server.url, tools=tools):
         asker = Asker(nats_client)
         before = asyncio.create_task(asker.call("mine", {}))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             await started.wait()
         assert (await asker.call("order", {})).result.success
         go_on.set()

@@ -54,7 +54,7 @@ class Process:
 
     async def ready(self) -> int:
         """Its health port, once it is ready."""
-        entry = await eventually(lambda: self.logged("service.ready") or self.popen.poll(), 20)
+        entry = await eventually(lambda: self.logged("service.ready") or self.popen.poll(), 60)
         assert isinstance(entry, dict), self._output.read_text()
         return int(entry["port"])
 
@@ -77,7 +77,7 @@ def process(nats_server: NatsServer, valkey_server: ValkeyServer, output: Path, 
         yield Process(popen, output)
     finally:
         popen.kill()
-        popen.wait(timeout=10)
+        popen.wait(timeout=30)
 
 
 def signed(ttl: int | None = None) -> Someone:
@@ -108,7 +108,7 @@ async def test_a_process_is_ready_answers_and_ends_in_good_order(
             assert error is not None
             assert error.code == ToolCode.UNAUTHORIZED
         executor.popen.send_signal(signal.SIGTERM)
-        assert await asyncio.to_thread(executor.popen.wait, 15) == 0
+        assert await asyncio.to_thread(executor.popen.wait, 40) == 0
         assert executor.logged("service.stopped") is not None
 
 
@@ -116,7 +116,7 @@ async def test_it_does_not_start_without_a_key_and_says_what_to_set(
     nats_server: NatsServer, nats_client: Client, valkey_server: ValkeyServer, tmp_path: Path
 ):
     with process(nats_server, valkey_server, tmp_path / "log", NEXUS_PRINCIPAL_KEY="") as executor:
-        assert await asyncio.to_thread(executor.popen.wait, 20) == 1
+        assert await asyncio.to_thread(executor.popen.wait, 60) == 1
         entry = executor.logged("service.not_ready")
         assert entry is not None
         assert "NEXUS_PRINCIPAL_KEY" in entry["error"]
@@ -126,7 +126,7 @@ async def test_a_demo_origin_off_loopback_stops_it(
     nats_server: NatsServer, nats_client: Client, valkey_server: ValkeyServer, tmp_path: Path
 ):
     with process(nats_server, valkey_server, tmp_path / "log", NEXUS_DEMO_ORIGIN="http://10.0.0.1") as executor:
-        assert await asyncio.to_thread(executor.popen.wait, 20) == 1
+        assert await asyncio.to_thread(executor.popen.wait, 60) == 1
         entry = executor.logged("service.not_ready")
         assert entry is not None
         assert "NEXUS_DEMO_ORIGIN" in entry["error"]
@@ -152,7 +152,7 @@ async def test_a_call_in_work_at_kill_9_is_answered_by_the_next_process(
         await asker.send("get_price", {"symbol": "AAPL"}, signed(), call_id="mid-call", reply_to="answers")
         await eventually(lambda: asked)
         first.popen.send_signal(signal.SIGKILL)
-        first.popen.wait(timeout=10)
+        first.popen.wait(timeout=30)
         with process(nats_server, valkey_server, tmp_path / "two") as second:
             await second.ready()
             # Nobody asks again: the work queue itself gives the call to the next process.

@@ -44,12 +44,12 @@ async def test_something_that_is_no_call_is_answered_and_becomes_a_dead_letter(
         }
         body = json.dumps(event | {"data": data | wrong}).encode()
         await Publisher(nats_client).append(tool_request("calculate"), body, stream="TOOLS", msg_id="bad-1")
-        answer = CloudEvent[ToolCallCompleted].model_validate_json((await inbox.next_msg(timeout=15)).data).data
+        answer = CloudEvent[ToolCallCompleted].model_validate_json((await inbox.next_msg(timeout=40)).data).data
         assert answer.call_id == answered_as
         assert answer.result.error is not None
         assert answer.result.error.code == ToolCode.VALIDATION_ERROR
         assert [problem.field for problem in answer.result.error.fields or []] == [field]
-        assert (await dead.next_msg(timeout=15)).subject == "dlq.tool-executor.TOOLS"
+        assert (await dead.next_msg(timeout=40)).subject == "dlq.tool-executor.TOOLS"
 
 
 async def test_an_answer_is_never_sent_into_the_trees_of_nexus(nats_client: Client, valkey_server: ValkeyServer):
@@ -59,7 +59,7 @@ async def test_an_answer_is_never_sent_into_the_trees_of_nexus(nats_client: Clie
         await asker.send("calculate_risk_reward", RISK, Someone(), reply_to="live.chat.demo.c1.message.assistant.v1")
         facts = await listen(nats_client, "tools.call.completed.v1.>")
         await asker.call("calculate_risk_reward", RISK)
-        await facts.next_msg(timeout=15)
+        await facts.next_msg(timeout=40)
         with pytest.raises(NatsTimeoutError):
             await forged.next_msg(timeout=0.05)
 

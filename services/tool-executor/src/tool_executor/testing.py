@@ -33,7 +33,7 @@ from tool_executor.domain.plans import Arguments
 from tool_executor.domain.site_address import Origin
 from tool_executor.settings import ExecutorSettings
 
-DEADLINE = 15.0
+DEADLINE = 30.0
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ async def running_executor(
 ) -> AsyncGenerator[Executor]:
     """An executor in this process, on the given servers."""
     await ensure_streams(client)
-    connections = Connections(nats=client, redis_url=redis_url, redis_deadline=1.0, verify=verify, demo=demo)
+    connections = Connections(nats=client, redis_url=redis_url, redis_deadline=5.0, verify=verify, demo=demo)
     executor = Executor(connections, settings or ExecutorSettings(), tools)
     server = RpcServer(client)
     await executor.start()
@@ -178,7 +178,7 @@ async def running_executor(
     try:
         yield executor
     finally:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await executor.worker.drain(2.0)
             await server.drain(2.0)
             await executor.close()
@@ -240,7 +240,7 @@ def tool_named(name: str, handler: Handler | OverTheBus, **declared: Any) -> Too
         "input_schema": NOTHING,
         "output_schema": ANYTHING,
         "per_minute": 1000,
-        "time_limit": 2.0,
+        "time_limit": 10.0,
     }
     return Tool(**(plain | declared))
 
