@@ -4,12 +4,14 @@ from typing import Any
 
 import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from contracts.channels import fact
 from contracts.envelope import CloudEvent
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolDeclaration, ToolsAnnounced, ToolsWithdrawn
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest
+from runtime.connection import subscribe
 from runtime.publishing import Publisher
 from runtime.rpc import RpcServer
 from runtime.streams import ensure_streams
@@ -116,6 +118,7 @@ def test_between_two_services_a_name_belongs_to_the_one_that_holds_it(offers: Of
         ({"input_schema": {"type": "object"}}, "additionalProperties"),
         ({"output_schema": {"$ref": "https://example.com/x"}}, "does not compile"),
         ({"id": "test.ours"}, "another one has this id"),
+        ({"description": {"en": "x" * 1025}}, "more than 1024 characters"),
     ],
 )
 def test_a_wrong_declaration_is_left_out_and_the_others_count(offers: Offers, wrong: dict[str, Any], says: str):
@@ -226,6 +229,24 @@ async def test_an_announced_tool_is_called_under_the_same_rules(nats_client: Cli
         assert spent is not None
         assert spent.code == ToolCode.RATE_LIMIT
         assert len(weather.calls) == 3
+
+
+@pytest.mark.parametrize("answer", [b"", b"[]", b"\xff", b'{"data": {"result": null}}', b'{"error": {}}'])
+async def test_an_answer_that_is_none_is_a_failure_in_the_callers_language(
+    nats_client: Client, valkey_server: ValkeyServer, answer: bytes
+):
+    async def answers(message: Msg) -> None:
+        await message.respond(answer)
+
+    async with running_executor(nats_client, valkey_server.url) as executor:
+        weather = Weather(nats_client)
+        await subscribe(nats_client, SUBJECT, answers)
+        await weather.announce(declared())
+        await eventually(lambda: executor.offers.find("forecast", "demo"))
+        error = (await Asker(nats_client).call("forecast", {"city": "Lima"}, Someone(language="es"))).result.error
+        assert error is not None
+        assert (error.code, error.reason) == (ToolCode.EXECUTION_ERROR, "internal")
+        assert error.message == "forecast ha fallado."
 
 
 async def test_what_was_announced_before_an_executor_started_is_known_to_it(

@@ -6,6 +6,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from contracts.text import Text
 from tool_executor.adapters.json_schema import JsonSchemas
 from tool_executor.adapters.page_fetcher import PageFetcher
 from tool_executor.adapters.site_pages import SitePages
@@ -47,6 +48,7 @@ def some(**declared: Any) -> Registry:
         ({"input_schema": {"type": "object"}}, "additionalProperties"),
         ({"per_minute": 0}, "above 0"),
         ({"time_limit": 0}, "above 0"),
+        ({"description": Text(es="x" * 1025, en="x")}, "more than 1024 characters"),
     ],
 )
 def test_a_wrong_declaration_names_the_tool_and_what_to_change(declared: dict[str, Any], says: str):

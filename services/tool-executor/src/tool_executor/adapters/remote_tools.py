@@ -52,6 +52,9 @@ def _as_tool_error(error: RpcError) -> Exception:
         return TimeoutError(error.message)
     if error.reason is not None:
         return ToolFailed(error.reason, error.message)
+    if error.code == ErrorCode.INTERNAL:
+        # Its words are for whoever mends it: they go to the log, and the caller reads that it has failed.
+        return error
     if error.code in _REFUSED:
         return ToolRefused(Problem("", error.message))
     return ToolFailed(error.code.lower(), error.message)

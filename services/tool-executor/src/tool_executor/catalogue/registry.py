@@ -10,6 +10,9 @@ from tool_executor.domain.limits import Limits, limits_of
 from tool_executor.domain.plans import Caller, CompanyTools, Plan, plan_named
 from tool_executor.ports import Checker, SchemaBroken, SchemaCompiler
 
+LONGEST_DESCRIPTION = 1024
+"""Characters that OpenAI-compatible models take: with a longer one they refuse every request that lists the tool."""
+
 
 class CatalogueError(Exception):
     """A declaration that may not be served; the message names the tool and what to change."""
@@ -107,6 +110,8 @@ def check(tool: Tool, compiler: SchemaCompiler) -> Entry:
             raise CatalogueError(f"tool {tool.id}: its {what} does not exist; give a function, or OverTheBus()")
     if tool.input_schema.get("additionalProperties") is not False:
         raise CatalogueError(f"tool {tool.id}: the input schema must say additionalProperties: false")
+    if max(len(tool.description.es), len(tool.description.en)) > LONGEST_DESCRIPTION:
+        raise CatalogueError(f"tool {tool.id}: a description has more than {LONGEST_DESCRIPTION} characters")
     counts = (tool.per_minute, tool.per_hour, tool.per_day)
     if any(count is not None and count < 1 for count in counts) or tool.time_limit <= 0:
         raise CatalogueError(f"tool {tool.id}: limits and time limit must be above 0")
