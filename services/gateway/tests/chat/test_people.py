@@ -226,6 +226,26 @@ async def test_nothing_of_a_stopped_answer_is_told_any_more_but_the_next_one_is(
     assert "message.delta" not in told
 
 
+async def test_a_run_that_was_given_up_is_told_once_and_adds_nothing_until_it_is_driven_anew(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as visitor:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        agent.begin((await visitor.say("tell me everything"))["seq"])
+        await agent.live(LiveTurnKind.RUN_STARTED)
+        await agent.live(LiveTurnKind.RUN_CANCELLED, reason="taken_over")
+        # Its driver hears of it after whoever took its place has said so.
+        await agent.delta(0, "Every")
+        await agent.live(LiveTurnKind.RUN_CANCELLED, reason="taken_over")
+        await agent.live(LiveTurnKind.RUN_STARTED)
+        await agent.delta(0, "thing")
+        await visitor.until("message.delta")
+    signs = [frame["type"] for frame in visitor.seen if frame["type"].startswith(("run.", "message.delta"))]
+    assert signs == ["run.started", "run.cancelled", "run.started", "message.delta"]
+    assert visitor.seen[-1]["delta"] == "thing"
+
+
 async def test_a_turn_that_answers_an_earlier_message_of_several_can_be_stopped_too(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:

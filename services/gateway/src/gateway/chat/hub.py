@@ -17,6 +17,8 @@ from gateway.ports import LiveSource, Socket, Unsubscribe
 
 log = structlog.get_logger(__name__)
 
+_ENDS = frozenset({LiveTurnKind.RUN_FINISHED, LiveTurnKind.RUN_ERROR})
+
 
 class Attachment:
     """One socket's place in one conversation."""
@@ -81,13 +83,15 @@ class Attachment:
 
 
 class _Channel:
-    __slots__ = ("attachments", "cancelled", "opening")
+    __slots__ = ("attachments", "cancelled", "opening", "overtaken")
 
     def __init__(self, opening: asyncio.Task[Unsubscribe]) -> None:
         self.attachments: list[Attachment] = []
         self.opening = opening
         self.cancelled: str | None = None
         """The turn that was cancelled last."""
+        self.overtaken: str | None = None
+        """The turn whose run was given up last: several agents may say so, and its driver may hear of it last."""
 
 
 class Hub:
@@ -166,9 +170,15 @@ class Hub:
         if channel is None or (turn_id is not None and turn_id == channel.cancelled):
             # Its agent hears of the cancel a moment later than who is told here that it has ended.
             return
+        if kind is LiveTurnKind.RUN_STARTED and turn_id == channel.overtaken:
+            channel.overtaken = None
+        elif turn_id is not None and turn_id == channel.overtaken and kind not in _ENDS:
+            return
         frame = server_frames.of_live_turn(conversation, kind, data)
         if frame is None:
             return
+        if kind is LiveTurnKind.RUN_CANCELLED:
+            channel.overtaken = turn_id
         turn: str | None = None
         delta_seq = -1
         if kind is LiveTurnKind.MESSAGE_DELTA:
