@@ -43,6 +43,8 @@ async def test_a_memory_is_empty_then_corrected_then_forgotten(servers: Servers)
         assert await get(one) == LongTermMemory()
         made = await patch(one, favoriteSymbols=["AAPL"], tradingStyle="swing", userNotes=["I live in Lima"])
         assert made == await get(one)
+        assert (await patch(one, favoriteSymbols=["aapl", "btcusd", "AAPL"])).favorite_symbols == ["AAPL", "BTC/USD"]
+        made = await patch(one, favoriteSymbols=["AAPL"])
         assert (made.favorite_symbols, made.trading_style, made.updated_at) == (["AAPL"], "swing", clock.now())
         await clock.advance(3600)
         changed = await patch(one, tradingStyle="day_trading")
@@ -65,6 +67,7 @@ async def test_a_memory_is_empty_then_corrected_then_forgotten(servers: Servers)
         ({"superseded": []}, "superseded"),
         ({"updatedAt": None}, "updatedAt"),
         ({"userNotes": ["x"] * 51}, "userNotes"),
+        ({"favoriteSymbols": ["AAPL", "no symbol!"]}, "favoriteSymbols.1"),
         ({"userNotes": [""]}, "userNotes.0"),
         ({"preferences": ["x" * 501]}, "preferences.0"),
     ],

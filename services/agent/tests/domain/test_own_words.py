@@ -95,6 +95,9 @@ def test_what_was_asked_is_read_from_the_message_whatever_else_is_in_it() -> Non
         ("ya no recuerdes mi estilo", "forget", "mi estilo"),
         ("forget everything you know about me", "forget_all", ""),
         ("Olvida todo lo que sabes de mí", "forget_all", ""),
+        ("Forget everything!", "forget_all", ""),
+        ("por favor, olvida todo", "forget_all", ""),
+        ("Olvídate de todo.", "forget_all", ""),
         ("remember that I have two kids", "remember", "I have two kids"),
         ("Recuerda que mi meta es una casa", "remember", "mi meta es una casa"),
         ("anota: comprar en abril", "remember", "comprar en abril"),
@@ -108,7 +111,7 @@ def test_requests_about_the_memory(text: str, kind: str, about: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["forget it", "olvídalo", "forget everything", "Forget AAPL, let us look at MSFT", "what about AAPL?",
+    ["forget it", "olvídalo", "delete everything", "borra todo", "Forget AAPL, let us look at MSFT", "what about AAPL?",
      "I remember that day", "do you remember that AAPL fell?", "remember when AAPL fell", "Forget AAPL. Buy IBM.", ""],
 )  # fmt: skip
 def test_other_words_are_for_the_model(text: str) -> None:

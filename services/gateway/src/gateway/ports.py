@@ -34,6 +34,15 @@ Unsubscribe = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
+class Visit:
+    """What was said of a visitor when their token was asked for; a hello may say otherwise. `page`: its address."""
+
+    funnel_stage: str | None = None
+    locale: str | None = None
+    page: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """Who is calling, from a verified token alone. `expires`: seconds since the epoch."""
 
@@ -43,7 +52,7 @@ class Caller:
     plan: str
     expires: float
     name: str | None = None
-    funnel_stage: str | None = None
+    visit: Visit = Visit()
 
     @property
     def is_operator(self) -> bool:
@@ -108,11 +117,11 @@ class Tokens(Protocol):
         """The visitor of a token that expired at most 30 days ago; raises TokenInvalid."""
         ...
 
-    def visitor(self, company: str, subject: str, funnel_stage: str | None = None) -> VisitorToken:
+    def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
         """A visitor's token, new."""
         ...
 
-    def known_user(self, company: str, subject: str, plan: str, expires: float) -> VisitorToken:
+    def known_user(self, company: str, subject: str, plan: str, expires: float, visit: Visit) -> VisitorToken:
         """The token of a user whom the company vouches for until then (seconds since the epoch)."""
         ...
 

@@ -28,7 +28,7 @@ from gateway.adapters.identity import Identity, build_identity
 from gateway.adapters.log import event_json, parse_fact
 from gateway.app import Gateway, compose
 from gateway.domain.facts import Fact, message_view
-from gateway.ports import Personas
+from gateway.ports import Personas, Visit
 from gateway.settings import GatewaySettings
 from gateway.web.mcp_endpoint import Build as McpBuild
 from gateway.web.mcp_endpoint import load_product
@@ -359,7 +359,7 @@ class TokenMaker:
 
     def visitor(self, subject: str, company: str = "acme", lifetime: int = 3600) -> str:
         """A visitor's token."""
-        return build_identity(self._settings, lifetime, SystemClock()).tokens.visitor(company, subject).token
+        return build_identity(self._settings, lifetime, SystemClock()).tokens.visitor(company, subject, Visit()).token
 
     def user(
         self, subject: str, role: str = "user", company: str = "acme", plan: str = "free", name: str | None = None

@@ -11,6 +11,7 @@ from nats.aio.client import Client
 from pydantic import SecretStr
 
 from gateway.adapters.identity import Identity, build_identity
+from gateway.ports import Visit
 from gateway.settings import GatewaySettings
 from gateway.testing import (
     ChatClient,
@@ -221,7 +222,7 @@ async def test_while_the_companys_key_set_is_away_a_token_is_neither_good_nor_ba
             await client.send("hello", token=token)
             error = await client.next(deadline=15)
             assert (error["code"], error["retryable"]) == ("UNAVAILABLE", True)
-            visitor = identity.tokens.visitor("acme", "v1").token
+            visitor = identity.tokens.visitor("acme", "v1", Visit()).token
             await client.hello(visitor)
 
 

@@ -15,6 +15,7 @@ from gateway.adapters.log import parse_fact
 from gateway.domain.facts import Fact
 from gateway.settings import GatewaySettings
 from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
+from gateway.testing_http import Http
 from runtime.conversation_log import ConversationLog
 from runtime.testing import NatsServer, eventually
 
@@ -56,6 +57,22 @@ async def test_an_acknowledged_message_is_in_the_log_with_who_wrote_it_and_where
         "seq": fact.seq,
         "duplicate": False,
     }
+
+
+async def test_what_a_token_was_asked_for_with_goes_with_the_messages_unless_a_hello_says_otherwise(
+    gateway: GatewayUnderTest, http: Http, nats_client: Client
+) -> None:
+    page = {"url": "https://shop.example/pricing", "title": "x" * 500}
+    visit = {"companyId": "acme", "page": page, "locale": "en-GB", "funnelStage": "lead"}
+    status, body, _ = await http("POST", "/v2/visitors", json=visit)
+    assert status == 201
+    for said, url, locale in (({}, page["url"], "en-GB"), ({"page": {"url": "/x"}, "locale": "es"}, "/x", "es")):
+        async with ChatClient(gateway.url) as client:
+            conversation = (await client.hello(body["token"], **said))["conversationId"]
+            await client.say("hello")
+        data = VisitorMessage.model_validate((await stored(nats_client, conversation))[-1].data)
+        assert data.page is not None
+        assert (data.page.url, data.locale, data.funnel_stage) == (url, locale, "lead")
 
 
 async def test_every_socket_of_the_conversation_is_told_of_a_message_once(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens, derive_key
 from gateway.errors import TokenExpired, TokenInvalid, Unavailable
-from gateway.ports import Caller, Principals, SignedPrincipal, Tokens, VisitorToken
+from gateway.ports import Caller, Principals, SignedPrincipal, Tokens, Visit, VisitorToken
 from runtime.clock import Clock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady
 from runtime.principals import Principal, PrincipalSigner, PrincipalVerifier
@@ -55,11 +55,11 @@ class GatewayTokens:
     async def verify_for_renewal(self, token: str) -> Caller:
         return await self._verify(token, RENEWABLE_SECONDS)
 
-    def visitor(self, company: str, subject: str, funnel_stage: str | None = None) -> VisitorToken:
-        return self._visitors.make(company, subject, funnel_stage)
+    def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
+        return self._visitors.make(company, subject, visit)
 
-    def known_user(self, company: str, subject: str, plan: str, expires: float) -> VisitorToken:
-        return self._visitors.make_user(company, subject, plan, expires)
+    def known_user(self, company: str, subject: str, plan: str, expires: float, visit: Visit) -> VisitorToken:
+        return self._visitors.make_user(company, subject, plan, expires, visit)
 
     async def _verify(self, token: str, grace: float) -> Caller:
         if self._visitors.made_here(token):

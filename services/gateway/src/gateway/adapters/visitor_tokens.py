@@ -11,7 +11,7 @@ import jwt
 
 from contracts.ids import check_company, check_id
 from gateway.errors import TokenExpired, TokenInvalid
-from gateway.ports import Caller, VisitorToken
+from gateway.ports import Caller, Visit, VisitorToken
 from runtime.clock import Clock
 
 KEY_ID = "nexus-visitor"
@@ -40,7 +40,7 @@ class VisitorTokens:
         except jwt.InvalidTokenError:
             return False
 
-    def make(self, company: str, subject: str, funnel_stage: str | None) -> VisitorToken:
+    def make(self, company: str, subject: str, visit: Visit) -> VisitorToken:
         """A visitor's token, valid from now on."""
         now = int(self.clock.now().timestamp())
         expires = now + self.lifetime
@@ -51,17 +51,24 @@ class VisitorTokens:
             "plan": "free",
             "iat": now,
             "exp": expires,
+            **_claims_of(visit),
         }
-        if funnel_stage is not None:
-            claims["funnel"] = funnel_stage
         token = jwt.encode(claims, self.key, algorithm=_ALGORITHM, headers={"kid": KEY_ID})
         return VisitorToken(token, subject, float(expires))
 
-    def make_user(self, company: str, subject: str, plan: str, expires: float) -> VisitorToken:
+    def make_user(self, company: str, subject: str, plan: str, expires: float, visit: Visit) -> VisitorToken:
         """A known user's token: good for as long as the company's own word, and no longer than a visitor's."""
         now = int(self.clock.now().timestamp())
         until = min(int(expires), now + self.lifetime)
-        claims = {"sub": subject, "role": "user", "company": company, "plan": plan, "iat": now, "exp": until}
+        claims: dict[str, Any] = {
+            "sub": subject,
+            "role": "user",
+            "company": company,
+            "plan": plan,
+            "iat": now,
+            "exp": until,
+            **_claims_of(visit),
+        }
         token = jwt.encode(claims, self.key, algorithm=_ALGORITHM, headers={"kid": KEY_ID})
         return VisitorToken(token, subject, float(until))
 
@@ -84,10 +91,15 @@ class VisitorTokens:
                 company=check_company(str(claims["company"])),
                 plan=str(claims["plan"]) if known else "free",
                 expires=float(claims["exp"]),
-                funnel_stage=claims.get("funnel"),
+                visit=Visit(claims.get("funnel"), claims.get("locale"), claims.get("page")),
             )
         except (jwt.InvalidTokenError, ValueError, KeyError, TypeError) as error:
             raise TokenInvalid("the token is not valid") from error
         if caller.expires + (0.0 if known else grace) <= self.clock.now().timestamp():
             raise TokenExpired("the token has expired: get a new one")
         return caller
+
+
+def _claims_of(visit: Visit) -> dict[str, str]:
+    said = {"funnel": visit.funnel_stage, "locale": visit.locale, "page": visit.page}
+    return {name: value for name, value in said.items() if value is not None}

@@ -104,7 +104,7 @@ class Commands:
             role="user" if caller.role == "user" else "visitor",
             locale=draft.locale,
             page=draft.page,
-            funnel_stage=caller.funnel_stage,
+            funnel_stage=caller.visit.funnel_stage,
         )
         return await self._log.append(
             place.company, place.conversation, ChatKind.VISITOR, data, identity=draft.client_message_id

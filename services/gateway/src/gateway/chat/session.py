@@ -299,7 +299,8 @@ class Session:
     async def _let_in(self, caller: Caller, frame: frames.Hello) -> None:
         if not (caller.is_operator or caller.writes_as_visitor):
             raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no chat")
-        self.locale, self.page = frame.locale, frame.page
+        self.locale = frame.locale or caller.visit.locale
+        self.page = frame.page or (Page(url=caller.visit.page) if caller.visit.page else None)
         if caller.is_operator:
             if frame.conversation_id is None:
                 await self._greet_operator()

@@ -5,10 +5,11 @@ an older gateway understands a newer client.
 """
 
 import json
+import re
 from typing import Annotated, Any, Literal, cast
 
 import orjson
-from pydantic import Field, StringConstraints, ValidationError, field_validator
+from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
 
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
@@ -22,6 +23,7 @@ MAX_FRAME_BYTES = 128 * 1024
 Uuid = Annotated[
     str, StringConstraints(pattern=r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
 ]
+LOCALE = re.compile(r"^[A-Za-z0-9-]*$")
 _REFERENCES = ("clientMessageId", "turnId", "actionId", "messageId")
 
 
@@ -46,6 +48,19 @@ class Frame(Wire):
     conversation_id: Id | None = None
 
 
+def _cut(page: Any) -> Any:
+    """A long title is the page's, not the visitor's fault: nobody is kept out of the chat for it."""
+    if not isinstance(page, dict):
+        return page
+    fields = cast("dict[str, Any]", page)
+    title = fields.get("title")
+    return {**fields, "title": title[:MAX_TITLE]} if isinstance(title, str) else fields
+
+
+VisitedPage = Annotated[Page, BeforeValidator(_cut)]
+"""The page that a visitor is on, as a site tells it."""
+
+
 class Cursor(Wire):
     """The last durable fact that a client has: the log's incarnation and the sequence in it."""
 
@@ -58,18 +73,8 @@ class Hello(Frame):
 
     token: str = Field(default="", max_length=8192)
     since: Cursor | None = None
-    page: Page | None = None
-    locale: str | None = Field(default=None, max_length=35, pattern=r"^[A-Za-z0-9-]*$")
-
-    @field_validator("page", mode="before")
-    @classmethod
-    def _cut(cls, page: Any) -> Any:
-        """A long title is the page's, not the visitor's fault: nobody is kept out of the chat for it."""
-        if not isinstance(page, dict):
-            return page
-        fields = cast("dict[str, Any]", page)
-        title = fields.get("title")
-        return {**fields, "title": title[:MAX_TITLE]} if isinstance(title, str) else fields
+    page: VisitedPage | None = None
+    locale: str | None = Field(default=None, max_length=35, pattern=LOCALE.pattern)
 
 
 class MessageSend(Frame):

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
-from contracts.events.chat import Page
 from contracts.ids import CompanyId, uuid7
+from gateway.domain.client_frames import LOCALE, VisitedPage
 from gateway.errors import Refused, TokenInvalid, not_found
-from gateway.ports import VisitorToken
+from gateway.ports import Visit, VisitorToken
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, bearer
 from gateway.web.origins import origin_allowed
@@ -25,7 +25,7 @@ class VisitorRequest(Wire):
     company says who its signed-in user is (sub, exp within the hour, aud = the company's id, plan)."""
 
     company_id: CompanyId
-    page: Page | None = None
+    page: VisitedPage | None = None
     locale: str | None = Field(default=None, max_length=35)
     funnel_stage: str | None = Field(default=None, max_length=64)
     identity: str | None = Field(default=None, max_length=8192)
@@ -56,10 +56,11 @@ async def make_visitor(
         if not origin_allowed(origin, settings, request, dev=api.dev):
             raise Refused(ErrorCode.FORBIDDEN, f"the widget may not run on {origin[:200]}: see allowedOrigins")
         response.headers.update(_cors(origin))
+    visit = _visit(body)
     if body.identity is not None:
-        made = await _known_user(body.company_id, body.identity, api)
+        made = await _known_user(body.company_id, body.identity, visit, api)
     else:
-        made = api.tokens.visitor(body.company_id, await _visitor(body.company_id, request, api), body.funnel_stage)
+        made = api.tokens.visitor(body.company_id, await _visitor(body.company_id, request, api), visit)
     return VisitorReply(token=made.token, visitor_id=made.visitor, expires_at=datetime.fromtimestamp(made.expires, UTC))
 
 
@@ -75,12 +76,19 @@ async def preflight(origin: Annotated[str | None, Header()] = None) -> Response:
     return Response(status_code=204, headers=headers)
 
 
-async def _known_user(company: str, identity: str, api: Api) -> VisitorToken:
+def _visit(body: VisitorRequest) -> Visit:
+    """What the token carries of it: a locale that a hello might say, and an address that fits into a token."""
+    locale = body.locale if body.locale and LOCALE.fullmatch(body.locale) else None
+    page = body.page.url if body.page and body.page.url.isascii() else None
+    return Visit(body.funnel_stage, locale, page)
+
+
+async def _known_user(company: str, identity: str, visit: Visit, api: Api) -> VisitorToken:
     found = await api.memory.identify(company, identity)
     if found.user is None:
         raise TokenInvalid(f"the identity is not valid: {found.problem}")
     user = found.user
-    return api.tokens.known_user(company, user.user_id, user.plan, user.expires_at.timestamp())
+    return api.tokens.known_user(company, user.user_id, user.plan, user.expires_at.timestamp(), visit)
 
 
 async def _visitor(company: str, request: Request, api: Api) -> str:

@@ -1,6 +1,6 @@
 """What is remembered of a user, and what the user may change of it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from contracts.memory_rpc import LongTermMemory, Superseded
+from contracts.symbols import InvalidSymbolError, parse_symbol
 from memory.domain.company import BadField
 from memory.domain.keys import Position
 from memory.domain.zones import is_zone
@@ -113,6 +114,8 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
         raise BadMemoryError([BadField(".".join(map(str, bad["loc"])), bad["msg"]) for bad in found]) from None
     if wrong := _too_long(new):
         raise BadMemoryError(wrong)
+    if "favoriteSymbols" in patch:
+        new = new.model_copy(update={"favorite_symbols": _symbols(new.favorite_symbols)})
     if new.timezone is not None and not is_zone(new.timezone):
         raise BadMemoryError([BadField("timezone", "no IANA time zone: write it as America/Mexico_City")])
     state = restyled(state, new.trading_style, now)
@@ -130,6 +133,20 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
     }
     state = replace(state, memory=memory, asked=asked, style_since=since, set_since=set_since)
     return replace(state, since=_dated(state, {*old.user_notes, *old.preferences}, now))
+
+
+def _symbols(given: Sequence[str]) -> list[str]:
+    """In their one spelling, without repeats."""
+    names: dict[str, None] = {}
+    wrong: list[BadField] = []
+    for index, one in enumerate(given):
+        try:
+            names[parse_symbol(one).name] = None
+        except InvalidSymbolError:
+            wrong.append(BadField(f"favoriteSymbols.{index}", "no symbol: write it as AAPL or BTC/USD"))
+    if wrong:
+        raise BadMemoryError(wrong)
+    return list(names)
 
 
 def _dated(state: Remembered, before: Collection[str], now: datetime) -> dict[str, datetime]:

@@ -26,6 +26,9 @@ _ALL = re.compile(
     r"(?: (?:de|sobre|acerca de) mi)?|(?:borra|elimina|limpia|reinicia) (?:mi memoria|tu memoria de mi))"
     r"(?:,? (?:please|por favor))?"
 )
+_EVERYTHING = re.compile(
+    rf"{_POLITE}(?:forget(?: about)? (?:it all|everything)|olvida(?:te|lo)?(?: de)? todo)(?:,? (?:please|por favor))?"
+)
 _ABOUT_ME = re.compile(r"\b(me|mi|my memory|memoria|know|remember|sabes|recuerdas|guardado|guardas|stored|saved)\b")
 _FORGET = re.compile(
     rf"{_POLITE}(?:(?:forget|stop remembering|don'?t remember|do not remember|no longer remember)"
@@ -63,7 +66,7 @@ def memory_wish(text: str) -> MemoryWish | None:
         return MemoryWish("read")
     if "?" in said:
         return None
-    if _ALL.fullmatch(bare) and _ABOUT_ME.search(bare):
+    if _EVERYTHING.fullmatch(bare) or (_ALL.fullmatch(bare) and _ABOUT_ME.search(bare)):
         return MemoryWish("forget_all")
     if re.search(r"[.!;]\s+\S", said):
         # More than one sentence says more than one thing.
