@@ -10,6 +10,7 @@ from contracts.symbols import parse_symbol
 from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, OPENING_CASH, Account, Position
+from market_adapter.domain.paper.matching import turn_in_bar
 from market_adapter.domain.paper.orders import Order, Side, to_cents
 from market_adapter.errors import MarketError
 from market_adapter.ports import MarketProvider
@@ -95,13 +96,15 @@ class PortfolioTools:
         )
 
     async def get_trade_history(self, asked: HistoryArguments, by: CallBy) -> HistoryData:
-        """The last fills."""
+        """The last fills, newest first."""
         symbol = None if asked.symbol is None else asked_symbol(asked.symbol).name
         account = await self._books.current(by.owner)
         orders: dict[str, Order] = {
             order.id: order for order in await self._books.store.archived(by.owner, asked.limit, symbol)
         }
         orders |= {order.id: order for order in account.orders if symbol in (None, order.symbol)}
+        fills = [(order, fill) for order in orders.values() for fill in order.fills]
+        fills.sort(key=lambda one: (one[1].time, one[0].symbol, turn_in_bar(one[0])), reverse=True)
         trades = [
             TradeData(
                 order_id=order.id,
@@ -113,11 +116,9 @@ class PortfolioTools:
                 time=fill.time,
                 realized=number(fill.realized),
             )
-            for order in orders.values()
-            for fill in reversed(order.fills)
+            for order, fill in fills[: asked.limit]
         ]
-        trades.sort(key=lambda one: one.time, reverse=True)
-        return HistoryData(trades=trades[: asked.limit], source=self._provider.source, as_of=self._provider.now())
+        return HistoryData(trades=trades, source=self._provider.source, as_of=self._provider.now())
 
     async def _position(self, held: Position) -> PositionData:
         try:

@@ -15,7 +15,7 @@ from typing import Any
 
 from market_adapter.domain.bars import Bar, Split
 from market_adapter.domain.paper.actions import action_of
-from market_adapter.domain.paper.matching import RANK, match
+from market_adapter.domain.paper.matching import match, turn_in_bar
 from market_adapter.domain.paper.orders import (
     GOOD_FOR,
     LOT,
@@ -167,7 +167,7 @@ def advance(account: Account, news: Mapping[str, News], *, wall: datetime, marke
     )
     for _, symbol, bar in bars:
         account = _split(account, symbol, news[symbol].splits, bar.session)
-        for order in sorted(_live(account, symbol), key=lambda one: (RANK[one.type], one.created_at, one.id)):
+        for order in sorted(_live(account, symbol), key=turn_in_bar):
             account = _seen(account, order, bar)
     for symbol, one in news.items():
         account = _split(account, symbol, one.splits, market.date())

@@ -13,6 +13,7 @@ Source of the stop-limit rule: QuantConnect LEAN's EquityFillModel.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import ROUND_DOWN, Decimal
 
 from market_adapter.domain.bars import Bar
@@ -21,6 +22,11 @@ from market_adapter.domain.paper.orders import LOT, Order, OrderType, Side
 PARTICIPATION = Decimal("0.1")
 RANK = {OrderType.MARKET: 0, OrderType.STOP: 1, OrderType.STOP_LIMIT: 1, OrderType.LIMIT: 2}
 """The order in which one bar's orders are looked at: the open comes first, stops before targets."""
+
+
+def turn_in_bar(order: Order) -> tuple[int, datetime, str]:
+    """Orders of a symbol have their turn in this order within a bar."""
+    return RANK[order.type], order.created_at, order.id
 
 
 @dataclass(frozen=True, slots=True)
