@@ -6,7 +6,7 @@ import pytest
 
 from agent.domain.offline.answers import answer_from, plain_answer
 from agent.domain.offline.copilot_answers import copilot_answer
-from agent.domain.offline.intents import wish_in
+from agent.domain.offline.intents import Intent, wish_in
 from agent.domain.prompt.layers import Language
 
 TOOLS = [
@@ -162,3 +162,21 @@ def test_figures_are_the_results_own_and_what_is_unknown_is_said() -> None:
         copilot_answer("get_portfolio", {"as_of": "x", "cash": 1.0, "equity": 1.0, "currency": "USD"}, "es") is not None
     )
     assert copilot_answer("list_alerts", {"alerts": []}, "es") == "No hay alertas activas."
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I prefer dividend stocks", "I am a swing trader", "I moved from swing to day trading", "Call me Zoe",
+     "my risk profile is aggressive", "Prefiero ETF", "soy principiante", "me llamo Ana", "hago swing trading",
+     "mi perfil de riesgo es moderado", "Ahora opero a largo plazo"],
+)  # fmt: skip
+def test_what_a_customer_says_of_themselves_is_taken_note_of(text: str) -> None:
+    assert wish_in(text, TOOLS).intent is Intent.STATED
+    assert wish_in(text, ["get_price", "fetch_page"]).intent is not Intent.STATED, "visitors are not remembered"
+
+
+@pytest.mark.parametrize(
+    "text", ["do I prefer bonds?", "AAPL", "buy 5 AAPL", "I like AAPL, what is its price?", "thanks"]
+)
+def test_questions_and_orders_are_no_statements(text: str) -> None:
+    assert wish_in(text, TOOLS).intent is not Intent.STATED

@@ -30,6 +30,10 @@ _SAY: dict[Intent, dict[Language, str]] = {
         "explain concepts (“what is a stop loss?”) and work out the size of a position. For anything else, ask for a "
         "person.",
     },
+    Intent.STATED: {
+        "es": "Entendido, lo tendré en cuenta. Cuando quieras, pregúntame «¿qué recuerdas de mí?».",
+        "en": "Understood, I will keep that in mind. You can ask me any time: “what do you remember about me?”.",
+    },
     Intent.THANKS: {"es": "¡De nada! ¿Algo más?", "en": "You are welcome! Anything else?"},
     Intent.UNKNOWN: {
         "es": "No lo sé: solo entiendo preguntas sencillas, como «¿cuánto cuesta el plan Pro?» o «¿a cuánto cotiza "

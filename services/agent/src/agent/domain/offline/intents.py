@@ -22,6 +22,7 @@ class Intent(Enum):
     ABILITIES = auto()
     GREETING = auto()
     THANKS = auto()
+    STATED = auto()
     COPILOT = auto()
     UNKNOWN = auto()
 
@@ -59,6 +60,21 @@ _ABILITIES = re.compile(
 )
 _GREETING = re.compile(r"^\W*(hi|hello|hey|good (morning|afternoon|evening)|hola|buenas?|buenos dias|que tal)\b")
 _THANKS = re.compile(r"^\W*(thanks?|thank you|thx|gracias|muchas gracias|perfecto|ok)\b")
+_STATED = re.compile(
+    r"^(?:(?:and|but|well|actually|now|y|pero|bueno|ahora)[, ]+)*"
+    r"(?:i(?:'d)? (?:(?:always|really|now|actually) )?(?:prefer|like|love|rather)\b|i always\b|my name is\b|call me\b|"
+    r"(?:yo )?(?:siempre |ahora )?prefiero\b|(?:a mi )?(?:ahora )?me gustan?\b|me llamo\b|mi nombre es\b|llamame\b|"
+    r"my (?:risk (?:profile|tolerance)|level|experience|(?:trading )?style|time ?zone) is\b|"
+    r"mi (?:perfil(?: de \w+)?|nivel(?: de experiencia)?|experiencia|estilo(?: de \w+)?|zona horaria) es\b|"
+    r"i(?:'m| am) (?:now |no longer )?(?:an? )?(?:\w+ )?(?:trader|investor|beginner|novice|conservative|moderate|"
+    r"aggressive|intermediate|advanced)\b|(?:ya no |ahora )?soy (?:una? )?(?:\w+ )?(?:trader|inversora?|operadora?|"
+    r"principiante|conservadora?|moderad[oa]|agresiv[oa]|intermedi[oa]|avanzad[oa])\b|"
+    r"(?:i (?:now )?(?:do|trade|moved|switched|changed)|(?:ahora )?(?:hago|opero|pase|cambie|me pase))\b.*"
+    r"\b(?:swing|day[ -]?trad\w+|intraday|intradia|scalping|long[ -]term|largo plazo))"
+)
+"""What a customer says of themselves, in sentences of the kind that memory learns from."""
+_ABOUT_PEOPLE = "search_memory"
+"""A tool of customers: visitors are not remembered."""
 _PAGES: tuple[tuple[str, re.Pattern[str]], ...] = (
     # What is about a plan and yet not about its price, first.
     (
@@ -140,6 +156,8 @@ def wish_in(text: str, offered: Collection[str], *, site_prefix: str = "") -> Wi
         return Wish(Intent.PAGE, (("fetch_page", {"path": path}),))
     if symbols and (_PRICE.search(said) or len(said.split()) <= 3) and "get_price" in offered:
         return Wish(Intent.PRICE, tuple(("get_price", {"symbol": symbol}) for symbol in symbols))
+    if _ABOUT_PEOPLE in offered and "?" not in said and _STATED.search(said):
+        return Wish(Intent.STATED)
     if _THANKS.search(said):
         return Wish(Intent.THANKS)
     if _GREETING.search(said):
