@@ -177,6 +177,8 @@ def test_a_note_is_what_the_user_asks_to_remember(text: str, note: str | None) -
         ("Siempre uso stop loss", "Siempre uso stop loss"),
         ("I always set a stop loss", "I always set a stop loss"),
         ("It is what I'd call fine", None),
+        ("I'd like to know the price of AAPL", None),
+        ("I'd rather read charts", "I'd rather read charts"),
     ],
 )
 def test_a_preference_is_kept_in_the_users_own_words(text: str, preference: str | None) -> None:

@@ -15,7 +15,8 @@ _LEAD = (
 )
 _PREFERENCE = re.compile(
     rf"(?:^|[.,;:!¡]\s*|\b(?:and|y|pero|but)\s+)(?:{_LEAD}\s+)?"
-    r"((?:I(?:'d)? (?:always |really |now |actually )?(?:prefer|like|love|rather)\b|always\b|I always\b"
+    r"((?:I(?:'d)? (?:always |really |now |actually )?(?:prefer|rather)\b|I (?:always |really |now )?(?:like|love)\b"
+    r"|always\b|I always\b"
     r"|(?:yo )?(?:siempre |ahora )?prefiero\b|(?:a m[ií] )?(?:ahora )?me gustan?\b|siempre\b)"
     r"(?:[^.!?\n;]|[.](?=\d)){2,300})",
     re.I,

@@ -62,7 +62,8 @@ _GREETING = re.compile(r"^\W*(hi|hello|hey|good (morning|afternoon|evening)|hola
 _THANKS = re.compile(r"^\W*(thanks?|thank you|thx|gracias|muchas gracias|perfecto|ok)\b")
 _STATED = re.compile(
     r"^(?:(?:and|but|well|actually|now|y|pero|bueno|ahora)[, ]+)*"
-    r"(?:i(?:'d)? (?:(?:always|really|now|actually) )?(?:prefer|like|love|rather)\b|i always\b|my name is\b|call me\b|"
+    r"(?:i(?:'d)? (?:(?:really|now) )?(?:prefer|rather)\b|i (?:(?:really|now) )?(?:like|love)\b|i always\b|"
+    r"my name is\b|call me\b|"
     r"(?:yo )?(?:siempre |ahora )?prefiero\b|(?:a mi )?(?:ahora )?me gustan?\b|me llamo\b|mi nombre es\b|llamame\b|"
     r"my (?:risk (?:profile|tolerance)|level|experience|(?:trading )?style|time ?zone) is\b|"
     r"mi (?:perfil(?: de \w+)?|nivel(?: de experiencia)?|experiencia|estilo(?: de \w+)?|zona horaria) es\b|"
