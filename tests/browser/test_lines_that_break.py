@@ -25,6 +25,10 @@ async def test_what_is_written_offline_waits_in_sight_and_is_sent_online_in_orde
     await chat.say("And the Premium plan?")
     await expect(chat.panel).to_contain_text("2 messages are sent when you are back.")
     await expect(chat.own.first).to_contain_text("Waiting to be sent")
+    # The words about the line, and a keyboard on the screen, take of the room: the newest stays in sight.
+    await expect(chat.own.last.locator(".delivery")).to_be_in_viewport()
+    await page.set_viewport_size({"width": 360, "height": 460})
+    await expect(chat.own.last.locator(".delivery")).to_be_in_viewport()
     await context.set_offline(False)
     await chat.ready()
     await expect(chat.own).to_contain_text(["What does the Pro plan cost?", "And the Premium plan?"])

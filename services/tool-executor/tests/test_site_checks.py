@@ -45,6 +45,15 @@ async def test_anything_else_is_refused_with_a_reason(address: str) -> None:
     assert verdict.reason
 
 
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [("https://evil.example/pricing", "no es ninguna dirección del sitio"), ("https://[::1", "no es una dirección")],
+)
+async def test_the_reason_is_said_in_the_language_of_whoever_asks(address: str, reason: str) -> None:
+    request = SiteCheckRequest(tool_config=SHOP, address=address, language="es")
+    assert reason in ((await SiteChecks(None).check(request)).reason or "")
+
+
 async def test_where_pages_are_switched_off_none_may_be_read() -> None:
     off = SHOP.model_copy(update={"fetch_page_enabled": False})
     verdict = await SiteChecks(None).check(SiteCheckRequest(tool_config=off, address="/pricing"))

@@ -62,10 +62,14 @@ class TryReply(Wire):
 
 
 class SiteCheckRequest(Wire):
-    """May fetch_page read this under these settings? A path of the site, or a whole address."""
+    """May fetch_page read this under these settings? A path of the site, or a whole address.
+
+    `language`: of the reason.
+    """
 
     tool_config: ToolConfig
     address: str = Field(min_length=1, max_length=2048)
+    language: Language = "en"
 
 
 class SiteCheckReply(Wire):

@@ -20,7 +20,7 @@ class Tryouts(Protocol):
         """An answer with these settings."""
         ...
 
-    async def site(self, tools: ToolConfig, address: str) -> SiteCheckReply:
+    async def site(self, tools: ToolConfig, address: str, language: Language) -> SiteCheckReply:
         """Whether fetch_page may read the address."""
         ...
 

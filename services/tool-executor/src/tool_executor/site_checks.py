@@ -5,8 +5,15 @@ Decided on the text alone, by the code that fetch_page asks: names are not looke
 
 from urllib.parse import urlsplit
 
+from contracts.text import Text
 from contracts.trying_rpc import SiteCheckReply, SiteCheckRequest
 from tool_executor.domain.site_address import AddressRefused, Origin, parse_origin, site_of
+
+OFF = Text(
+    es="Leer páginas está desactivado (toolConfig.fetchPageEnabled).",
+    en="Reading pages is switched off (toolConfig.fetchPageEnabled).",
+)
+NO_ADDRESS = Text(es="Eso no es una dirección.", en="That is no address.")
 
 
 class SiteChecks:
@@ -19,7 +26,7 @@ class SiteChecks:
         """The verdict; a refusal says why."""
         tools, address = request.tool_config, request.address.strip()
         if not tools.fetch_page_enabled:
-            return SiteCheckReply(allowed=False, reason="Reading pages is switched off (toolConfig.fetchPageEnabled).")
+            return SiteCheckReply(allowed=False, reason=OFF.said_in(request.language))
         try:
             site = site_of(tools.allowed_domains, tools.allowed_paths, self._demo)
             if "://" not in address:
@@ -28,5 +35,7 @@ class SiteChecks:
             origin = parse_origin(f"{parts.scheme}://{parts.netloc}")
             path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
             return SiteCheckReply(allowed=True, url=str(site.at(origin, path)))
-        except (AddressRefused, ValueError) as refused:
-            return SiteCheckReply(allowed=False, reason=str(refused))
+        except AddressRefused as refused:
+            return SiteCheckReply(allowed=False, reason=refused.text.said_in(request.language))
+        except ValueError:
+            return SiteCheckReply(allowed=False, reason=NO_ADDRESS.said_in(request.language))

@@ -32,8 +32,8 @@ class BusTryouts:
         )
         return await ask(self._client, trying_rpc.TRY, request, deadline=TRY_SECONDS)
 
-    async def site(self, tools: ToolConfig, address: str) -> trying_rpc.SiteCheckReply:
-        request = trying_rpc.SiteCheckRequest(tool_config=tools, address=address)
+    async def site(self, tools: ToolConfig, address: str, language: trying_rpc.Language) -> trying_rpc.SiteCheckReply:
+        request = trying_rpc.SiteCheckRequest(tool_config=tools, address=address, language=language)
         return await ask(self._client, trying_rpc.SITE_CHECK, request)
 
     async def explain(

@@ -60,7 +60,7 @@ async def try_settings(api: ApiDep, caller: AdminDep, company: CompanyPath, body
 async def check_site(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Address) -> SiteCheckReply:
     """Whether fetch_page may read an address, and why not. Nothing is fetched."""
     config = await _with(api, caller, company, body)
-    return await api.tryouts.site(config.tool_config, body.address)
+    return await api.tryouts.site(config.tool_config, body.address, body.language)
 
 
 @router.get(

@@ -56,10 +56,11 @@ export class Composer {
     this.#typing();
   }
   async #suggest(asked) {
+    this.#offers.replaceChildren(make("p", { class: "hint" }, say("loading")));
     await this.#busy(asked, async () => {
       const found = await post("/v2/llm/suggestions", { conversationId: this.#conversation }, { deadline: 60_000 });
       this.#offers.replaceChildren(...found.suggestions.map((text) => button(text, () => this.put(text), { class: "offer" })));
-    });
+    }, () => this.#offers.replaceChildren());
   }
   async #better(tone) {
     const text = this.field.value.trim();
@@ -69,11 +70,11 @@ export class Composer {
       this.put((await post("/v2/llm/improve", body, { deadline: 60_000 })).text);
     });
   }
-  async #busy(asked, work) {
+  async #busy(asked, work, undone = () => {}) {
     asked.disabled = true;
     asked.setAttribute("aria-busy", "true");
     this.tell("");
-    try { await work(); } catch (error) { this.tell(error.message); }
+    try { await work(); } catch (error) { undone(); this.tell(error.message); }
     asked.disabled = false;
     asked.removeAttribute("aria-busy");
   }

@@ -1,6 +1,6 @@
 /* The settings of a company, field by field: how each is shown, read back, and bounded (visitor-chat settings). */
 import { make, button } from "./dom.js";
-import { say } from "./words-of.js";
+import { number, say } from "./words-of.js";
 
 const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
 const PROVIDERS = ["groq", "openai", "anthropic", "compatible", "offline"];
@@ -32,12 +32,17 @@ export const SECTIONS = [
 
 export const at = (settings, path) => path.split(".").reduce((value, name) => value?.[name], settings);
 
-/* {path, node, read(), show(value), fault(text)}; read() gives the value as the settings have it. */
+/* {path, node, read(), show(value), fault(text), bounds()}; read() gives the value as the settings have it, bounds() tells
+   what a number must be where it is not. */
 export function field([path, kind, options = {}], changed) {
   const id = `setting-${path.replaceAll(".", "-")}`;
   const fault = make("p", { class: "fault", id: `${id}-fault`, role: "alert" });
   const hintName = `setting_${path}_hint`;
-  const control = CONTROLS[kind]({ id, changed, ...options });
+  const tell = (text) => {
+    fault.textContent = text;
+    for (const one of control.inputs) one.toggleAttribute("aria-invalid", Boolean(text));
+  };
+  const control = CONTROLS[kind]({ id, changed: () => { tell(""); changed(); }, ...options });
   for (const one of control.inputs) one.setAttribute("aria-describedby", `${id}-hint ${id}-fault`);
   const words = [
     control.group ? make("span", { class: "name", id: `${id}-name` }, say(`setting_${path}`)) : make("label", { for: id, class: "name" }, say(`setting_${path}`)),
@@ -47,10 +52,11 @@ export function field([path, kind, options = {}], changed) {
     class: "field", "data-kind": kind, ...(control.group && { role: "group", "aria-labelledby": `${id}-name` }),
   }, make("div", { class: "words" }, ...words), make("div", { class: "control" }, control.node, fault));
   return {
-    path, node, read: control.read, show: control.show,
-    fault(text) {
-      fault.textContent = text;
-      for (const one of control.inputs) one.toggleAttribute("aria-invalid", Boolean(text));
+    path, node, read: control.read, show: control.show, fault: tell,
+    bounds() {
+      const { min, max } = options, value = control.read();
+      if (kind !== "number" || typeof value !== "number" || (value >= min && value <= (max ?? Infinity))) return "";
+      return max === undefined ? say("atLeast", { min }) : say("between", { min, max: number.format(max) });
     },
   };
 }

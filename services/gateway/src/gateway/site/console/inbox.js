@@ -2,6 +2,7 @@
 import { ConversationView } from "./conversation.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
+import { block, blocks } from "./markdown.js";
 import { moment, say, span } from "./words-of.js";
 
 const STATES = [[null, "stateAll"], ["needs_human", "stateNeeds"], ["stuck", "stateStuck"], ["mine", "stateMine"], ["ai", "stateAi"]];
@@ -18,7 +19,7 @@ export const inboxView = {
 };
 
 class InboxView {
-  #context; #stage; #list; #filters; #place; #open = null; #conversation = null; #tick; #more;
+  #context; #stage; #list; #filters; #place; #open; #conversation = null; #tick; #more;
 
   constructor(stage, context) {
     this.#context = context;
@@ -84,7 +85,7 @@ class InboxView {
     make("span", { class: "top" },
       make("b", {}, nameOf(item)),
       make("time", { datetime: last?.createdAt || item.startedAt }, moment(last?.createdAt || item.startedAt))),
-    make("span", { class: "last" }, last ? `${last.role === "visitor" || last.role === "user" ? "" : `${say(`short_${last.role}`)}: `}${last.text.slice(0, 160)}` : "…"),
+    make("span", { class: "last" }, last ? `${last.role === "visitor" || last.role === "user" ? "" : `${say(`short_${last.role}`)}: `}${(["assistant", "operator"].includes(last.role) ? plain(last.text) : last.text).slice(0, 160)}` : "…"),
     make("span", { class: "tags" }, stateTag(item))));
   }
   #age() {
@@ -111,6 +112,13 @@ class InboxView {
   };
 }
 
+/* The words of an answer alone, without the signs of its Markdown. */
+function plain(text) {
+  const nodes = blocks(text.slice(0, 400)).map((source) => block(source));
+  for (const one of nodes.flatMap((node) => [...node.querySelectorAll("li, td, th, br")])) one.after(" ");
+  return nodes.map((node) => node.textContent).join(" ");
+}
+
 /* A customer by their own id; a visitor, who has none that means anything, by its end. */
 export function nameOf(item) {
   const id = item.visitor?.id || item.id;
@@ -121,7 +129,7 @@ export function stateTag(item) {
   if (item.state === "needs_human") {
     return make("span", { class: "tag needs" }, glyph("clock"), make("span", { "data-since": item.waitingSince || item.startedAt }, say("waits")));
   }
-  if (item.state === "stuck") return make("span", { class: "tag stuck" }, glyph("failed"), say("stateStuck"));
+  if (item.state === "stuck") return make("span", { class: "tag stuck" }, glyph("failed"), say("isStuck"));
   if (item.owner?.kind === "human") return make("span", { class: "tag human" }, glyph("person"), item.owner.name || item.owner.operatorId || say("stateHuman"));
   return make("span", { class: "tag" }, glyph("spark"), say("stateAi"));
 }

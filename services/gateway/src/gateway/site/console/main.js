@@ -11,10 +11,12 @@ import { language, say, speak } from "./words-of.js";
 const root = document.getElementById("console");
 let live = null, view = null, shown = null;
 
-function start() {
+/* `why`: what ended the session, told where one signs in. */
+function start(why = "") {
   stop();
   const who = session.who;
-  if (!who || !["commercial", "admin"].includes(who.role) || who.expires < Date.now()) return signIn(root, start, isDevelopment);
+  const old = who && who.expires < Date.now();
+  if (!who || !["commercial", "admin"].includes(who.role) || old) return signIn(root, start, isDevelopment, why || (old ? say("lineEnded") : ""));
   const stage = make("main", { class: "stage", id: "stage", tabindex: "-1" });
   const line = make("p", { class: "line", role: "status", hidden: true });
   const inbox = new Conversations();
@@ -89,7 +91,8 @@ function rail(who) {
 
 function tellLine(line, state) {
   line.hidden = state === "ready";
-  line.textContent = state === "ended" ? say("lineEnded") : say("lineLost");
+  if (state !== "ended") { line.textContent = say("lineLost"); return; }
+  line.replaceChildren(say("lineEnded"), " ", button(say("signIn"), () => { session.end(); start(); }, { class: "small" }));
 }
 
 const THEME = "nexus.console.theme";
@@ -101,6 +104,6 @@ function dress(first = false) {
   else document.documentElement.dataset.theme = next;
 }
 
-addEventListener("signedout", start);
+addEventListener("signedout", () => start(say("lineEnded")));
 dress(true);
 start();

@@ -3,7 +3,7 @@ import { call, get, Problem } from "./api.js";
 import { make, button } from "./dom.js";
 import { at, field, SECTIONS } from "./fields.js";
 import { TryOut } from "./tryout.js";
-import { say } from "./words-of.js";
+import { number, say } from "./words-of.js";
 
 export const settingsView = {
   path: "settings",
@@ -85,7 +85,12 @@ class SettingsView {
   }
 
   async #store(patch) {
-    for (const one of this.#fields) one.fault("");
+    for (const one of this.#fields) one.fault(one.bounds());
+    if (this.#fields.some((one) => one.bounds())) {
+      this.#status.textContent = say("faults");
+      this.#stage.querySelector("[aria-invalid]").focus();
+      return;
+    }
     try {
       this.#took(await call("PATCH", this.#address, { body: patch, headers: { "If-Match": this.#tag } }));
       this.#show();
@@ -115,7 +120,7 @@ class SettingsView {
       const wrote = !same(mine.get(one.path), was);
       if (!wrote) one.show(at(this.#settings, one.path));
       else if (!same(was, now)) {
-        one.fault(say("theirs", { value: JSON.stringify(now) }));
+        one.fault(say("theirs", { value: shown(one.path, now) }));
         both.push(one.path);
       }
     }
@@ -139,7 +144,8 @@ class SettingsView {
         button(say("switchOff"), () => { dialog.close(); this.#flip(false); }, { class: "danger" })));
     document.body.append(dialog);
     dialog.showModal();
-  }  /* At once, whoever else has saved meanwhile; what is written in the fields is neither saved with it nor lost. */
+  }
+  /* At once, whoever else has saved meanwhile; what is written in the fields is neither saved with it nor lost. */
   async #flip(on) {
     let tag = this.#tag, answer = null;
     try {
@@ -159,6 +165,15 @@ class SettingsView {
     this.#switch.querySelector("button").focus();
     if (this.#save.disabled) this.#status.textContent = say("saved");
   }
+}
+
+/* A setting as a person would say it. */
+function shown(path, value) {
+  if (value === null || value === "" || value.length === 0) return say("valueNone");
+  if (path === "budget.whenSpent") return say(`spent_${value}`);
+  if (typeof value === "boolean") return say(value ? "valueOn" : "valueOff");
+  if (typeof value === "number") return number.format(value);
+  return Array.isArray(value) ? value.map((one) => one.url ?? one).join(", ") : value;
 }
 
 /* What the server shows of a webhook beside what one writes is no change. */

@@ -5,7 +5,7 @@ import { glyph } from "./glyphs.js";
 import { claims, session } from "./session.js";
 import { say } from "./words-of.js";
 
-export function signIn(root, done, isDevelopment) {
+export function signIn(root, done, isDevelopment, why = "") {
   const fault = make("p", { class: "fault", role: "alert" });
   const field = make("textarea", { id: "token", rows: "4", spellcheck: "false", autocomplete: "off", required: true });
   const enter = (token) => {
@@ -30,6 +30,7 @@ export function signIn(root, done, isDevelopment) {
   root.replaceChildren(make("main", { class: "door" },
     make("p", { class: "mark" }, glyph("mark"), make("span", {}, "Nexus")),
     make("h1", {}, say("signInTitle")),
+    why && make("p", { class: "line", role: "status" }, why),
     isDevelopment && make("section", { class: "people", "aria-label": say("demoPeople") },
       make("p", {}, say("demoPeople")), make("div", { class: "row" }, ...people)),
     form, fault));

@@ -5,14 +5,17 @@ import { glyph } from "./glyphs.js";
 import { block, blocks, link } from "./markdown.js";
 import { exactly, moment, say } from "./words-of.js";
 
+const NEAR = 80; // pixels from the end at which one is taken to follow
+
 export class Thread {
-  node = make("ol", { class: "thread", "aria-live": "polite", "aria-relevant": "additions", tabindex: "0", "aria-label": say("messages") });
+  node = make("ol", { class: "thread", "aria-live": "polite", "aria-relevant": "additions", tabindex: "0", "aria-label": say("messages"), onscroll: () => this.#scrolled() });
   onWhy = () => {};
   onStop = () => {};
   onEdit = () => {};
   #seen = new Map(); #waiting = new Map(); #draft = null; #turn = null; #text = ""; #tools = null;
   // Turns that are over: what still comes of one (signs and facts have no common order) begins no draft anew.
   #over = new Set();
+  #following = true;
 
   reset() {
     this.#seen.clear();
@@ -20,6 +23,7 @@ export class Thread {
     this.#over.clear();
     this.#endDraft();
     this.node.replaceChildren();
+    this.#following = true;
   }
   add(message, mine = "") {
     if (message.turnId) this.stopped(message.turnId);
@@ -34,10 +38,10 @@ export class Thread {
   waits({ clientMessageId, text }) {
     if (this.#waiting.has(clientMessageId)) return;
     const row = make("li", { class: "said operator waiting" },
-      make("p", { class: "by" }, make("b", {}, say("you")), say("sending")), make("div", { class: "text" }, text));
+      make("p", { class: "by" }, make("b", {}, say("you")), say("sending")), make("div", { class: "text plain", dir: "auto" }, text));
     this.#waiting.set(clientMessageId, row);
     this.node.append(row);
-    this.bottom();
+    this.bottom(true);
   }
   /* They are in the log, or back where they were written. */
   arrived(clientMessageId) {
@@ -95,10 +99,13 @@ export class Thread {
   }
   get running() { return this.#turn; }
 
-  bottom() {
+  /* What comes is followed, unless one looks back. */
+  bottom(always = false) {
+    if (always) this.#following = true;
     const { node } = this;
-    requestAnimationFrame(() => { node.scrollTop = node.scrollHeight; });
+    requestAnimationFrame(() => { if (this.#following) node.scrollTop = node.scrollHeight; });
   }
+  #scrolled() { this.#following = this.node.scrollHeight - this.node.scrollTop - this.node.clientHeight < NEAR; }
   #drawDraft() {
     this.#tools.hidden = true;
     this.#draft.querySelector(".text").replaceChildren(...blocks(this.#text).map((one) => block(one)));
@@ -117,7 +124,8 @@ export class Thread {
       && button("", () => this.onWhy(message), { class: "small quiet", title: say("why") }, glyph("why"), say("why"));
     return make("li", { class: `said ${role}`, "data-id": message.id },
       make("p", { class: "by" }, make("b", {}, who), make("time", { datetime: message.createdAt, title: exactly(message.createdAt) }, moment(message.createdAt)), why),
-      make("div", { class: "text" }, ...blocks(message.text).map((one) => block(one))),
+      role === "visitor" || role === "user" ? make("div", { class: "text plain", dir: "auto" }, message.text)
+        : make("div", { class: "text", dir: "auto" }, ...blocks(message.text).map((one) => block(one))),
       ...(message.charts || []).map(chart),
       ...(message.actions || []).map((action) => make("p", { class: "action", "data-action": action.id },
         action.summary, " ", make("span", { class: "state", "data-state": action.state }, say(`action_${action.state}`)))),

@@ -50,7 +50,7 @@ export class TryOut {
     ];
   }
   async #checked(address) {
-    const found = await post(`${this.#address}/site-check`, { address, settings: this.#patch() });
+    const found = await post(`${this.#address}/site-check`, { address, language, settings: this.#patch() });
     return [make("p", { class: found.allowed ? "good" : "bad" }, found.allowed ? say("siteAllowed") : say("siteRefused", { reason: found.reason || "" })),
       ...(found.url ? [make("p", { class: "hint" }, found.url)] : [])];
   }

@@ -1,7 +1,7 @@
 /* What the assistant used against its budget, and how it did: days as bars, figures as text beside them. */
 import { get } from "./api.js";
 import { draw, make, button } from "./dom.js";
-import { dayOf, exactly, money, number, say } from "./words-of.js";
+import { dayOf, exactly, money, number, percent, say } from "./words-of.js";
 
 const SPANS = [7, 30, 90];
 const WIDTH = 640, HEIGHT = 140;
@@ -19,7 +19,7 @@ class UsageView {
   constructor(stage, { session }) {
     this.#admin = session.isAdmin;
     this.#buttons = SPANS.map((days) => button(say("lastDays", { days }), () => this.#load(days), { class: "filter", "aria-pressed": "false" }));
-    this.#body = make("div", { class: "figures-page", "aria-live": "polite" });
+    this.#body = make("div", { class: "figures-page", "aria-live": "polite" }, make("p", { class: "empty" }, say("loading")));
     stage.append(make("div", { class: "page" }, make("div", { class: "row spread" }, make("h1", {}, say("usage")),
       make("div", { class: "filters plain", role: "group", "aria-label": say("period") }, ...this.#buttons)), this.#body));
     this.#load(30);
@@ -43,7 +43,8 @@ class UsageView {
 }
 
 const sum = (days, name) => days.reduce((total, day) => total + day[name], 0);
-const share = (part, whole) => (whole ? `${number.format(Math.round((part / whole) * 1000) / 10)} %` : "–");
+const share = (part, whole) => (whole ? percent.format(part / whole) : "–");
+const outOf = (part, whole) => say("outOf", { part: number.format(part), whole: number.format(whole) });
 const card = (name, value, note = "") => make("div", { class: "card" }, make("p", {}, say(name)), make("b", {}, value), make("small", {}, note));
 
 function spent({ days, budget }, names) {
@@ -71,8 +72,8 @@ function doing({ days, complaints, complete }, names) {
       make("h2", {}, say("doing")),
       make("div", { class: "cards" },
         card("conversations", number.format(talks)),
-        card("handOffRate", share(sum(days, "handedOff"), talks), number.format(sum(days, "handedOff"))),
-        card("failRate", share(sum(days, "failed"), talks), number.format(sum(days, "failed"))),
+        card("handOffRate", share(sum(days, "handedOff"), talks), outOf(sum(days, "handedOff"), talks)),
+        card("failRate", share(sum(days, "failed"), talks), outOf(sum(days, "failed"), talks)),
         card("downRate", share(down, up + down), say("ratings", { up: number.format(up), down: number.format(down) }))),
       bars(say("conversationsPerDay"), names, new Map(days.map((day) => [day.date, day.conversations]))),
       !complete && make("p", { class: "hint" }, say("incomplete"))),
@@ -96,13 +97,14 @@ function bars(title, names, values) {
   const columns = names.map((name, index) => {
     const value = values.get(name) || 0, height = most && (value / most) * (HEIGHT - 20);
     return draw("rect", { x: String(index * step + 1), y: String(HEIGHT - height), width: String(Math.max(step - 2, 1)), height: String(Math.max(height, value ? 2 : 0)), rx: "2" },
-      draw("title", {}, `${name}: ${number.format(value)}`));
+      draw("title", {}, `${dayOf(name)}: ${number.format(value)}`));
   });
   const table = make("details", {}, make("summary", {}, say("asTable")), make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": title },
     make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, say("day")), make("th", { scope: "col" }, title))),
       make("tbody", {}, ...names.filter((name) => values.has(name)).map((name) =>
-        make("tr", {}, make("td", {}, name), make("td", {}, number.format(values.get(name)))))))));
-  return make("figure", {}, make("figcaption", {}, title, make("small", {}, say("mostADay", { count: number.format(most) }))),
-    draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "bars", preserveAspectRatio: "none", role: "img", "aria-label": title }, ...columns),
-    make("p", { class: "row spread", "aria-hidden": "true" }, make("small", {}, dayOf(names[0])), make("small", {}, dayOf(names[names.length - 1]))), table);
+        make("tr", {}, make("td", {}, dayOf(name)), make("td", {}, number.format(values.get(name)))))))));
+  const told = most ? say("mostADay", { count: number.format(most) }) : say("nothingThen");
+  return make("figure", {}, make("figcaption", {}, title, make("small", {}, told)),
+    draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "bars", preserveAspectRatio: "none", role: "img", "aria-label": `${title}: ${told}` }, ...columns),
+    make("p", { class: "row spread", "aria-hidden": "true" }, make("small", {}, dayOf(names[0])), make("small", {}, dayOf(names[names.length - 1]))), most > 0 && table);
 }

@@ -19,6 +19,7 @@ const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-di
 const calendar = new Intl.DateTimeFormat(language, { day: "numeric", month: "short" });
 const whole = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium" });
 export const number = new Intl.NumberFormat(language);
+export const percent = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 });
 export const money = (amount, currency = "USD") =>
   new Intl.NumberFormat(language, { style: "currency", currency, maximumFractionDigits: amount < 1 ? 4 : 2 }).format(amount);
 export const moment = (stamp) => {

@@ -154,7 +154,9 @@ export class Chat {
     const ai = make("span", { class: "tag" }, words.ai);
     const texts = { human: [fill(words.talkingTo, { name: name || words.agent })], waiting: [words.waitingShort], ai: this.#ai ? [ai, words.aiShort] : [words.peopleShort] };
     this.status.replaceChildren(...texts[kind]);
+    const left = this.person.getRootNode().activeElement === this.person;
     this.person.hidden = kind !== "ai";
+    if (left && this.person.hidden) this.composer.input.focus();
     this.caution.hidden = kind === "human";
   }
 

@@ -32,9 +32,10 @@ export class Message {
     this.#who.replaceChildren(sign, make("span", { class: isMine(this.role) ? "unseen" : "" }, isMine(this.role) ? words.you : known[this.role]));
   }
 
-  /* The text of people is shown as they wrote it; an answer is Markdown. */
+  /* What one writes oneself, and notices, are shown as they are; an answer is Markdown, the assistant's or a person's: it may
+     have been the other's draft. */
   say(text) {
-    if (this.role !== "assistant") { this.#body.textContent = text; return; }
+    if (this.role !== "assistant" && this.role !== "operator") { this.#body.textContent = text; return; }
     const sources = blocks(text);
     let same = 0;
     while (same < sources.length && sources[same] === this.#shown[same]) same += 1;

@@ -22,6 +22,8 @@ export class Thread {
     this.#typing = make("div", { class: "typing", hidden: true });
     this.node = make("div", { class: "log", role: "log", "aria-live": "off", "aria-label": words.conversation, tabindex: "0", onscroll: () => this.#scrolled() },
       intro, this.list, this.#typing);
+    // Words above it, or a keyboard below it, take of its height.
+    new ResizeObserver(() => { if (this.following) this.toEnd(); }).observe(this.node);
     this.latest = button("", () => this.toEnd(true), { class: "latest", hidden: true, "aria-label": words.latest }, icon("down"), words.latest);
   }
   get empty() { return this.#order.length === 0; }

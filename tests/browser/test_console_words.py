@@ -1,0 +1,74 @@
+"""The console's words: in the reader's language, to the point, and there also where there is nothing to show."""
+
+import pytest
+from playwright.async_api import Route, expect
+
+from tests.browser.test_console import a_visitor, signed_in
+from tests.browser.visits import Visits
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_setting_that_cannot_be_is_told_in_the_readers_language_until_it_is_changed(visits: Visits) -> None:
+    page = await visits.open("/console", locale="es-ES")
+    await page.get_by_role("button", name="Administrador").click()
+    await expect(page.get_by_text("Elige una conversación.")).to_be_visible()
+    await page.get_by_role("link", name="Ajustes").click()
+    field = page.get_by_label("Temperatura")
+    await expect(field).to_be_enabled()
+    before = await field.input_value()
+    await field.fill("9")
+    await page.get_by_role("button", name="Guardar").click()
+    fault = page.get_by_text("debe estar entre 0 y 2")
+    await expect(fault).to_be_visible()
+    await expect(field).to_be_focused()
+    await field.fill(before)
+    await expect(fault).to_be_hidden()
+    await page.get_by_label("¿Se puede leer esta página?").fill("https://evil.example/x")
+    await page.get_by_role("button", name="Comprobar").click()
+    await expect(page.get_by_text("no es ninguna dirección del sitio")).to_be_visible()
+
+
+async def test_a_chart_of_nothing_says_so(visits: Visits) -> None:
+    async def nothing(route: Route) -> None:
+        await route.fulfill(json={"days": [], "complaints": [], "complete": True})
+
+    page = await visits.open("/console", locale="es-ES")
+    await page.route("**/v2/insights?*", nothing)
+    await page.get_by_role("button", name="Agente").click()
+    await page.get_by_role("link", name="Uso").click()
+    chart = page.get_by_role("img", name="Conversaciones iniciadas al día: nada en este tiempo")
+    await expect(chart).to_be_visible()
+    await expect(page.get_by_text("como mucho 0")).to_have_count(0)
+
+
+async def test_an_agents_words_look_alike_on_both_sides_and_a_customers_stay_as_written(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.say("Is **this** bold?")
+        page = await signed_in(visits)
+        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await expect(page.locator(".thread .said.visitor")).to_contain_text("Is **this** bold?")
+        await page.get_by_label("Your message").fill("Yes, **this** one: https://a.example/b")
+        await page.get_by_role("button", name="Take over and send").click()
+        said = page.locator(".thread .said.operator:not(.waiting)")
+        await expect(said.locator("strong")).to_have_text("this")
+        await expect(said.get_by_role("link")).to_have_attribute("href", "https://a.example/b")
+        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        await expect(row).to_contain_text("Yes, this one:")
+
+
+async def test_what_is_on_is_seen_without_the_pages_own_colours(visits: Visits) -> None:
+    page = await visits.open("/console", forced_colors="active")
+    await page.get_by_role("button", name="Admin").click()
+    await page.get_by_role("link", name="Settings").click()
+    switch = page.get_by_role("switch", name="Suggested replies for agents")
+    await expect(switch).to_be_enabled()
+    shown: dict[bool, str] = {}
+    for _ in range(2):
+        await switch.click()
+        shown[await switch.is_checked()] = await switch.evaluate("(node) => getComputedStyle(node).backgroundColor")
+    assert shown[True] != shown[False]
