@@ -71,6 +71,36 @@ async def test_a_message_that_comes_back_first_is_acknowledged_by_that_and_once(
         assert of_kind(client, "message.ack", "error")[:-1] == [ack]
 
 
+async def test_a_message_that_comes_back_while_a_gap_is_read_is_acknowledged_before_it_is_shown(
+    gateway: GatewayUnderTest, tokens: TokenMaker, late: LateLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with ChatClient(gateway.url) as client, ChatClient(gateway.url) as other:
+        mine = await client.hello(tokens.visitor("v1"))
+        (attachment,) = gateway.gateway.chat.hub.attachments()
+        await other.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+        reading, go_on = asyncio.Event(), asyncio.Event()
+        snapshot: Callable[..., Any] = NatsLog.snapshot
+
+        async def slow(log: NatsLog, *place: Any) -> Any:
+            read = await snapshot(log, *place)
+            reading.set()
+            await go_on.wait()
+            return read
+
+        monkeypatch.setattr(NatsLog, "snapshot", slow)
+        resync = asyncio.create_task(gateway.gateway.chat.recovery.resync(attachment))
+        await reading.wait()
+        late.told.clear()
+        await client.send("message.send", clientMessageId=str(uuid.uuid4()), text="hello")
+        await other.until("message.created")
+        go_on.set()
+        await resync
+        await client.until("message.created")
+        late.told.set()
+        told = [frame["type"] for frame in of_kind(client, "message.ack", "message.created")]
+        assert told == ["message.ack", "message.created"]
+
+
 async def test_an_acknowledgement_that_is_lost_is_no_failure_once_the_message_has_come_back(
     gateway: GatewayUnderTest, tokens: TokenMaker, late: LateLog
 ) -> None:

@@ -71,15 +71,14 @@ class Attachment:
         """The message seems not to be stored: whether its client is still to be told anything of it."""
         return self._sending.pop(message_id, None) is not None
 
-    def send_fact(self, fact: Fact, frame: bytes) -> None:
-        """Sends the fact. A message that comes back before the log's acknowledgement is acknowledged by that: a client
-        hears that it was stored before it hears what came of it.
+    def came_back(self, fact: Fact) -> None:
+        """The fact is in the log. A message that comes back before the log's acknowledgement is acknowledged by that,
+        at once: a client hears that it was stored before it hears what came of it.
         """
         message_id = fact.data.get("messageId")
         # What was acknowledged already is no first copy of a message that is being sent again.
         if message_id in self._sending and fact.seq > self._acknowledged:
             self.acknowledge(message_id, fact.seq, duplicate=False)
-        self.socket.push(frame)
 
 
 class _Channel:
@@ -157,9 +156,11 @@ class Hub:
             log.warning("chat.malformed_fact", company=company, conversation=conversation, seq=fact.seq)
             return
         for attachment in list(channel.attachments):
+            # Also while the feed waits behind a gap: it is let go with no look at what is in it.
+            attachment.came_back(fact)
             try:
                 if attachment.feed.fact(fact.seq, frame):
-                    attachment.send_fact(fact, frame)
+                    attachment.socket.push(frame)
             except FeedOverflowError:
                 attachment.socket.terminate(CloseCode.RESYNC)
 

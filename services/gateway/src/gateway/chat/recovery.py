@@ -236,7 +236,8 @@ class Recovery:
         for index, fact in enumerate(now):
             frame = server_frames.of_fact(attachment.conversation, fact)
             if frame is not None and attachment.feed.read(fact.seq):
-                attachment.send_fact(fact, frame)
+                attachment.came_back(fact)
+                attachment.socket.push(frame)
             if index % PACE == PACE - 1:
                 await attachment.socket.drained()
 
