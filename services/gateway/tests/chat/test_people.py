@@ -246,6 +246,26 @@ async def test_a_run_that_was_given_up_is_told_once_and_adds_nothing_until_it_is
     assert visitor.seen[-1]["delta"] == "thing"
 
 
+async def test_of_a_turn_that_has_its_final_message_only_the_end_is_told(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as visitor:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        asked = (await visitor.say("tell me everything"))["seq"]
+        agent.begin(asked)
+        await agent.live(LiveTurnKind.RUN_STARTED)
+        await agent.answer(asked, "Everything.")
+        # Another driver of the turn, which does not know yet.
+        await agent.live(LiveTurnKind.RUN_STARTED)
+        await agent.delta(0, "Every")
+        await agent.live(LiveTurnKind.RUN_CANCELLED, reason="superseded")
+        await agent.live(LiveTurnKind.RUN_FINISHED, usage={"promptTokens": 1, "completionTokens": 2})
+        await visitor.until("run.finished")
+    told = [frame["type"] for frame in visitor.seen if frame["type"].startswith(("run.", "message.delta"))]
+    assert told == ["run.started", "run.finished"]
+
+
 async def test_a_turn_that_answers_an_earlier_message_of_several_can_be_stopped_too(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:

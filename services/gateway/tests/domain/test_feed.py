@@ -51,6 +51,15 @@ def test_without_a_known_turn_everything_live_follows_in_its_order() -> None:
     assert feed.follow(4) == [b"started", b"delta", b"answer"]
 
 
+def test_signs_of_a_turn_whose_final_message_was_read_already_are_not_sent_after_it() -> None:
+    feed = Feed()
+    feed.live(b"delta", turn="t", delta_seq=1, about="t")
+    feed.live(b"another's", turn="u", delta_seq=0, about="u")
+    feed.fact(5, b"answer", about="t")
+    feed.live(b"finished")
+    assert feed.follow(5) == [b"another's", b"finished"]
+
+
 def test_a_paused_feed_holds_back_what_lies_behind_a_hole() -> None:
     feed = Feed()
     feed.follow(3)

@@ -82,13 +82,15 @@ class Attachment:
 
 
 class _Channel:
-    __slots__ = ("attachments", "cancelled", "opening", "overtaken")
+    __slots__ = ("answered", "attachments", "cancelled", "opening", "overtaken")
 
     def __init__(self, opening: asyncio.Task[Unsubscribe]) -> None:
         self.attachments: list[Attachment] = []
         self.opening = opening
         self.cancelled: str | None = None
         """The turn that was cancelled last."""
+        self.answered: str | None = None
+        """The turn whose final message came last."""
         self.overtaken: str | None = None
         """The turn whose run was given up last: several agents may say so, and its driver may hear of it last."""
 
@@ -151,6 +153,8 @@ class Hub:
             return
         if fact.kind is ChatKind.CANCEL:
             channel.cancelled = fact.data.get("turnId")
+        ends: str | None = fact.data.get("turnId") if fact.kind in {ChatKind.ASSISTANT, ChatKind.SYSTEM} else None
+        channel.answered = ends or channel.answered
         frame = server_frames.of_fact(conversation, fact)
         if frame is None:
             log.warning("chat.malformed_fact", company=company, conversation=conversation, seq=fact.seq)
@@ -159,7 +163,7 @@ class Hub:
             # Also while the feed waits behind a gap: it is let go with no look at what is in it.
             attachment.came_back(fact)
             try:
-                if attachment.feed.fact(fact.seq, frame):
+                if attachment.feed.fact(fact.seq, frame, ends):
                     attachment.socket.push(frame)
             except FeedOverflowError:
                 attachment.socket.terminate(CloseCode.RESYNC)
@@ -171,9 +175,13 @@ class Hub:
         if channel is None or (turn_id is not None and turn_id == channel.cancelled):
             # Its agent hears of the cancel a moment later than who is told here that it has ended.
             return
-        if kind is LiveTurnKind.RUN_STARTED and turn_id == channel.overtaken:
+        about = turn_id if kind not in _ENDS else None
+        if about is not None and about == channel.answered:
+            # Signs and facts have no common order, and a second driver may hear last that the turn has its answer.
+            return
+        if kind is LiveTurnKind.RUN_STARTED and about == channel.overtaken:
             channel.overtaken = None
-        elif turn_id is not None and turn_id == channel.overtaken and kind not in _ENDS:
+        elif about is not None and about == channel.overtaken:
             return
         frame = server_frames.of_live_turn(conversation, kind, data)
         if frame is None:
@@ -184,7 +192,7 @@ class Hub:
         delta_seq = -1
         if kind is LiveTurnKind.MESSAGE_DELTA:
             turn, delta_seq = data.get("turnId"), data.get("deltaSeq", -1)
-        self._hand_out(company, conversation, frame, turn=turn, delta_seq=delta_seq)
+        self._hand_out(company, conversation, frame, turn=turn, delta_seq=delta_seq, about=about)
 
     def presence(self, company: str, conversation: str, kind: PresenceKind, data: Json, source: str) -> None:
         """Somebody is writing or has read; `source` is the attachment that need not hear of itself."""
@@ -199,6 +207,7 @@ class Hub:
         *,
         turn: str | None = None,
         delta_seq: int = -1,
+        about: str | None = None,
         but: str | None = None,
     ) -> None:
         channel = self._channels.get((company, conversation))
@@ -208,7 +217,7 @@ class Hub:
             if attachment.id == but:
                 continue
             try:
-                if attachment.feed.live(frame, turn, delta_seq):
+                if attachment.feed.live(frame, turn, delta_seq, about):
                     attachment.socket.push(frame)
             except FeedOverflowError:
                 attachment.socket.terminate(CloseCode.RESYNC)

@@ -19,6 +19,7 @@ class _Waiting:
     seq: int | None = None
     turn: str | None = None
     delta_seq: int = -1
+    about: str | None = None
 
 
 class Feed:
@@ -40,20 +41,21 @@ class Feed:
         if self._waiting is None:
             self._waiting = []
 
-    def fact(self, seq: int, frame: bytes) -> bool:
-        """Whether the frame of the durable fact `seq` is to be sent now."""
+    def fact(self, seq: int, frame: bytes, about: str | None = None) -> bool:
+        """Whether the frame of the durable fact `seq` is to be sent now; `about`: the turn that it ends."""
         if self._waiting is not None:
-            self._wait(self._waiting, _Waiting(frame, seq=seq))
+            self._wait(self._waiting, _Waiting(frame, seq=seq, about=about))
             return False
         if seq <= self.cursor:
             return False
         self.cursor = seq
         return True
 
-    def live(self, frame: bytes, turn: str | None = None, delta_seq: int = -1) -> bool:
-        """Whether a live frame is to be sent now; `turn` and `delta_seq` are those of a delta."""
+    def live(self, frame: bytes, turn: str | None = None, delta_seq: int = -1, about: str | None = None) -> bool:
+        """Whether a live frame is to be sent now; `turn` and `delta_seq` are those of a delta. `about`: the turn after
+        whose final message it says nothing any more."""
         if self._waiting is not None:
-            self._wait(self._waiting, _Waiting(frame, turn=turn, delta_seq=delta_seq))
+            self._wait(self._waiting, _Waiting(frame, turn=turn, delta_seq=delta_seq, about=about))
             return False
         return True
 
@@ -74,8 +76,11 @@ class Feed:
         self.cursor = max(self.cursor, up_to)
         waiting, self._waiting = self._waiting or [], None
         frames: list[bytes] = []
+        told = {entry.about for entry in waiting if entry.seq is not None and entry.seq <= self.cursor} - {None}
         for entry in waiting:
             if entry.seq is None:
+                if entry.about in told:
+                    continue
                 if turn is None or entry.turn != turn or entry.delta_seq > delta_seq:
                     frames.append(entry.frame)
             elif entry.seq > self.cursor:
