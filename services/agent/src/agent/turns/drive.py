@@ -8,11 +8,7 @@ from dataclasses import replace
 import structlog
 
 from agent.analysis.in_chat import analysis_tool
-from agent.domain.actions import pending_actions
-from agent.domain.charts import charts
-from agent.domain.spending import degrading, spent_text
-from agent.domain.texts import failure_text
-from agent.domain.tool_results import citations
+from agent.domain.spending import degrading
 from agent.domain.turn.effects import (
     Append,
     AppendRefused,
@@ -39,18 +35,20 @@ from agent.domain.turn.effects import (
     Stored,
     Trigger,
 )
-from agent.domain.turn.journal import Journal
+from agent.domain.turn.journal import Journal, Reply
 from agent.domain.turn.log import Fact, StopReason, stop_reason
-from agent.domain.turn.machine import advance, begin
+from agent.domain.turn.machine import EARLY, advance, begin
 from agent.errors import BudgetSpentError, ModelError, UnreachableError
 from agent.measures import FIRST_TOKEN_SECONDS
-from agent.ports import Asker, Ending, Key, Seen
+from agent.ports import Asker, Key, Seen
 from agent.recording.turn import EndedTurn
 from agent.turns.calling import outcomes
 from agent.turns.deltas import Deltas
+from agent.turns.ending import ending_of
 from agent.turns.knowing import Knowing
 from agent.turns.needs import Limits, Ports, policy_of
-from agent.turns.paying import account_of, ask_paid
+from agent.turns.paying import ask_paid
+from agent.turns.preparing import Preparing
 from agent.turns.watching import Watch
 from contracts.company import CompanySettings
 from contracts.ids import answer_id
@@ -87,6 +85,7 @@ class Drive:
         self._seen: Seen | None = None
         self._found: Journal | None = None
         self._knowing = Knowing(ports, limits, key)
+        self._preparing = Preparing(ports, limits, self._knowing)
         self._deltas: Deltas | None = None
         self._appending: Journal | None = None
         self._shown: str | None = None
@@ -100,7 +99,7 @@ class Drive:
         handling, effect = begin(trigger, self._key.company, self._key.conversation, time_limit=self._limits.turn)
         settings = await self._settings()
         clock, delay = self._ports.clock, policy_of(settings).delay
-        if clock.now() >= self._stored_at + delay:
+        if clock.now() + EARLY >= self._stored_at + delay:
             self._due = True
             self._knowing.begin(trigger.seq)
         while not isinstance(effect, Done | Later):
@@ -133,6 +132,7 @@ class Drive:
         self._watch.close()
         if self._deltas is not None:
             self._deltas.stop()
+        self._preparing.close()
         self._knowing.close()
 
     async def _perform(self, effect: Effect) -> Event:
@@ -141,10 +141,11 @@ class Drive:
                 return await self._look(at_least)
             case Probe(turn_id=turn_id):
                 return Probed(await self._ports.drivers.drives(self._key, turn_id))
-            case Save(journal=journal, revision=revision):
+            case Save(journal=journal, revision=revision, then=then):
                 if not journal.released:
                     # Before it is known to be saved: who finds it in the stream meanwhile asks whether it is driven.
                     self.driving, self.basis = journal.turn_id, journal.basis
+                await self._prepare(then)
                 saved = await self._ports.journals.save(self._key, journal, revision)
                 if saved is None:
                     self.driving = None
@@ -212,25 +213,28 @@ class Drive:
     async def _ask(self, effect: Ask) -> Event:
         settings, seen, deltas = await self._company(), self._snapshot(), self._running_deltas()
         journal = effect.journal
-        left = journal.deadline - self._ports.clock.now()
-        if left <= 0:
+        if journal.deadline <= self._ports.clock.now():
             return AskFailed("DEADLINE", "no time is left for the model", final=True)
-        own = await self._knowing.own_reply(effect, seen)
-        if own is not None:
-            deltas.restart()
-            deltas.text(own.text)
-            deltas.flush()
-            return Replied(own)
-        prompt = await self._knowing.prompt(effect, settings.config, seen, min(left, self._limits.model))
-        account = account_of(self._key, seen.asker, journal)
+        call = await self._preparing.ready(effect, settings, seen)
         deltas.restart()
+        if isinstance(call, Reply):
+            deltas.text(call.text)
+            deltas.flush()
+            return Replied(call)
         seen_before = self._first_stop(effect, settings)
         if seen_before is not None:
             return self._told(seen_before)
         try:
             with self._until_stopped(effect, settings):
                 reply = await ask_paid(
-                    self._ports.spending, self._ports.models, account, settings.config, prompt, deltas
+                    self._ports.spending,
+                    self._ports.models,
+                    call.account,
+                    settings.config,
+                    call.prompt,
+                    deltas,
+                    call.choice,
+                    call.advance,
                 )
         except asyncio.CancelledError:
             return self._told(self._stop_or_raise())
@@ -244,6 +248,13 @@ class Drive:
             return AskFailed("LLM_UNAVAILABLE", str(error))
         deltas.flush()
         return Replied(reply)
+
+    async def _prepare(self, ask: Ask | None) -> None:
+        settings = await self._settings()
+        if ask is not None and settings is not None:
+            self._preparing.begin(ask, settings, self._snapshot())
+        else:
+            self._preparing.close()
 
     def _first_stop(self, effect: Ask, settings: CompanySettings) -> Interrupted | None:
         journal, policy = effect.journal, policy_of(settings)
@@ -327,16 +338,7 @@ class Drive:
         seen, settings = self._snapshot(), await self._company()
         self._drives(replace(journal, released=False))
         self._appending = journal
-        code = journal.failure
-        ending = Ending(
-            journal=journal,
-            text=_failure(journal, settings, seen.asker) if code else journal.answer or "",
-            citations=() if code else citations(journal),
-            actions=() if code else pending_actions(journal),
-            charts=() if code else charts(journal),
-            config_version=settings.version,
-            code=code,
-        )
+        code, ending = journal.failure, ending_of(journal, settings, seen.asker)
         with span(SPAN_COMMIT) as work:
             appending = await self._ports.chat.append(self._key, ending, fence, seen.fence_filter)
             work.set_attributes({"nexus.outcome": appending.outcome})
@@ -387,12 +389,6 @@ class Drive:
         if self._deltas is None:
             raise RuntimeError("no turn is open")
         return self._deltas
-
-
-def _failure(journal: Journal, settings: CompanySettings, asker: Asker) -> str:
-    if journal.failure == "BUDGET_SPENT":
-        return spent_text(journal.detail, settings.config.budget, asker.language)
-    return failure_text(journal.failure or "INTERNAL", asker.language)
 
 
 def _usage(journal: Journal) -> dict[str, int]:

@@ -4,8 +4,6 @@ Both are asked for as soon as the conversation is known, side by side, and once 
 """
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
 
 from agent.analysis.in_chat import offered_with_analysis
 from agent.domain.context.compression import Compressed
@@ -14,16 +12,15 @@ from agent.domain.own.steps import finished, own_step, said
 from agent.domain.providers import window_of
 from agent.domain.turn.effects import Ask
 from agent.domain.turn.journal import Reply
-from agent.ports import History, Key, Prompt, Seen, Tool
+from agent.ports import History, Key, ModelChoice, Prompt, Seen, Tool
 from agent.recording.turn import Inputs
 from agent.turns.needs import Limits, Ports
 from agent.turns.prompting import UNBOUNDED, Material, estimated, prompt_for
+from agent.turns.unheard import unheard
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
 from runtime.gen_ai import SPAN_CONTEXT
 from runtime.telemetry import current_span, span
-
-_T = TypeVar("_T")
 
 
 class Knowing:
@@ -32,7 +29,7 @@ class Knowing:
     def __init__(self, ports: Ports, limits: Limits, key: Key) -> None:
         self._ports = ports
         self._limits = limits
-        self._key = key
+        self.key = key
         self._history: tuple[int, asyncio.Task[History]] | None = None
         self._context: tuple[int, asyncio.Task[FullContext | None]] | None = None
         self.compressed: Compressed | None = None
@@ -44,7 +41,7 @@ class Knowing:
     def begin(self, seq: int) -> "asyncio.Task[History]":
         """What was said up to `seq`, on its way: as begun before, or from now on."""
         if self._history is None or self._history[0] != seq:
-            self._history = (seq, _unheard(self._ports.histories.up_to(self._key, seq)))
+            self._history = (seq, unheard(self._ports.histories.up_to(self.key, seq)))
         return self._history[1]
 
     def begin_context(self, seen: Seen) -> "asyncio.Task[FullContext | None] | None":
@@ -53,7 +50,7 @@ class Knowing:
         if asker.role != "user" or asker.user is None:
             return None
         if self._context is None or self._context[0] != seq:
-            self._context = (seq, _unheard(self._ports.contexts.full(self._key, asker, seen.text, seen.view.n)))
+            self._context = (seq, unheard(self._ports.contexts.full(self.key, asker, seen.text, seen.view.n)))
         return self._context[1]
 
     async def own_reply(self, effect: Ask, seen: Seen) -> Reply | None:
@@ -71,11 +68,13 @@ class Knowing:
         unanswered = [one.text for one in history.messages if not one.mine and one.seq > effect.view.basis]
         return own_step("\n".join(unanswered), seen.asked)
 
-    async def prompt(self, effect: Ask, config: CompanyConfig, seen: Seen, seconds: float) -> Prompt:
-        """The prompt of the next model call."""
+    async def prompt(
+        self, effect: Ask, config: CompanyConfig, seen: Seen, seconds: float, choice: ModelChoice
+    ) -> Prompt:
+        """The prompt of the next call of the models of `choice`."""
         with span(SPAN_CONTEXT) as work:
             history, context = self.begin(effect.view.n), self.begin_context(seen)
-            tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
+            tools = await self._ports.catalogue.offered(self.key.company, seen.asker)
             self.context = await context if context is not None else None
             heard = await history
             tools = offered_with_analysis(tools, seen.asker, heard)
@@ -91,7 +90,7 @@ class Knowing:
                 context=self.context,
                 window=self._limits.window,
             )
-            model, name = self._ports.models.chosen(config.preferred_provider, config.preferred_model).candidates[0]
+            model, name = choice.candidates[0]
             # Rules have no window, and read results whole.
             room = UNBOUNDED if model.provider == "offline" else window_of(name) or self._limits.model_window
             prompt, self.compressed = await prompt_for(material, self._ports.encoders, name, room)
@@ -113,10 +112,3 @@ class Knowing:
         for begun in (self._history, self._context):
             if begun is not None:
                 begun[1].cancel()
-
-
-def _unheard(work: Coroutine[Any, Any, _T]) -> "asyncio.Task[_T]":
-    """A task whose failure is told to whoever waits for it, and to nobody else."""
-    task = asyncio.create_task(work)
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return task

@@ -16,7 +16,8 @@ from agent.domain.turn.journal import Journal, Reply, Tokens
 from agent.errors import BudgetSpentError, ModelError, ModelRefusedError
 from agent.ports import Asker, Budgets, Key, Model, ModelChoice, Models, Prompt, Reservation, TextSink, Tool, UsageFacts
 from agent.turns.asking import ask
-from contracts.company import CompanyConfig
+from agent.turns.unheard import unheard
+from contracts.company import Budget, CompanyConfig
 from contracts.memory_rpc import Tier
 
 log = structlog.get_logger(__name__)
@@ -46,10 +47,12 @@ async def ask_paid(
     prompt: Prompt,
     sink: TextSink | None = None,
     choice: ModelChoice | None = None,
+    advance: "Advance | None" = None,
 ) -> Reply:
     """One reply of the company's model, or of the cheaper one when its budget is spent and its settings say so.
 
-    `sink`: who hears the text while it comes; `choice`: these models instead of the company's own.
+    `sink`: who hears the text while it comes; `choice`: these models instead of the company's own; `advance`: what the
+    first attempt's tokens have been reserved with.
 
     Raises:
         BudgetSpentError: nothing may be called.
@@ -59,7 +62,7 @@ async def ask_paid(
     if choice is None:
         choice = models.chosen(config.preferred_provider, config.preferred_model)
     try:
-        return await ask(_paid(spending, choice, account, config, "main"), prompt, sink)
+        return await ask(_paid(spending, choice, account, config, "main", advance), prompt, sink)
     except BudgetSpentError as spent:
         cheaper = config.budget.cheaper_model
         if config.budget.when_spent != "cheaper_model" or not cheaper:
@@ -73,13 +76,44 @@ async def ask_paid(
             raise spent from error
 
 
-def _paid(spending: Spending, choice: ModelChoice, account: Account, config: CompanyConfig, tier: Tier) -> ModelChoice:
+class Advance:
+    """A call's reservation, asked for before the call may be made: taken by its first attempt, or given back."""
+
+    def __init__(self, spending: Spending, account: Account, config: CompanyConfig, prompt: Prompt) -> None:
+        self._budgets = spending.budgets
+        self._task = unheard(_reserved(spending.budgets, account, config.budget, prompt, "main"))
+        self.taken = False
+
+    async def take(self) -> Reservation | None:
+        """The reservation, from now on the caller's. Raises BudgetSpentError."""
+        reservation = await self._task
+        self.taken = True
+        return reservation
+
+    def close(self) -> None:
+        """Gives back what nobody has taken; while it is being granted, whoever grants it hears of the cancellation."""
+        if self.taken or self._task.cancel() or self._task.cancelled() or self._task.exception() is not None:
+            return
+        self.taken = True
+        reservation = self._task.result()
+        if reservation is not None:
+            self._budgets.settle(reservation, 0)
+
+
+def _paid(
+    spending: Spending,
+    choice: ModelChoice,
+    account: Account,
+    config: CompanyConfig,
+    tier: Tier,
+    advance: Advance | None = None,
+) -> ModelChoice:
     return ModelChoice(
         tuple(
             (
                 _FreeModel(spending, model, account)
                 if model.provider == "offline"
-                else _PaidModel(spending, model, account, config, tier),
+                else _PaidModel(spending, model, account, config, tier, advance),
                 name,
             )
             for model, name in choice.candidates
@@ -110,12 +144,21 @@ class _FreeModel:
 class _PaidModel:
     """A model whose every call is paid for."""
 
-    def __init__(self, spending: Spending, model: Model, account: Account, config: CompanyConfig, tier: Tier) -> None:
+    def __init__(
+        self,
+        spending: Spending,
+        model: Model,
+        account: Account,
+        config: CompanyConfig,
+        tier: Tier,
+        advance: Advance | None,
+    ) -> None:
         self._spending = spending
         self._model = model
         self._account = account
         self._budget = config.budget
         self._tier: Tier = tier
+        self._advance = advance
 
     @property
     def provider(self) -> str:
@@ -145,19 +188,9 @@ class _PaidModel:
         return reply
 
     async def _reserve(self, prompt: Prompt) -> Reservation | None:
-        daily, hourly = self._budget.daily_tokens, self._budget.visitor_hourly_tokens
-        if daily is None and (hourly is None or self._account.payer is None):
-            return None
-        wanted = Reservation(
-            call=uuid4().hex,
-            company=self._account.company,
-            payer=self._account.payer,
-            tokens=_prompt_tokens(prompt) + prompt.max_tokens,
-            seconds=prompt.time_limit + MARGIN,
-            tier=self._tier,
-            at=int(time.time()),
-        )
-        return await self._spending.budgets.reserve(wanted, daily, hourly)
+        if self._advance is not None and not self._advance.taken:
+            return await self._advance.take()
+        return await _reserved(self._spending.budgets, self._account, self._budget, prompt, self._tier)
 
     def _broken_off(self, reservation: Reservation | None, prompt: Prompt, heard: "_Heard") -> None:
         """A call without a count: once it had begun to speak it is billed, by estimate; before that it is not."""
@@ -176,6 +209,25 @@ class _PaidModel:
         self._spending.facts.record(
             self._account, self.provider, model, usage, estimated=estimated, reservation=reservation
         )
+
+
+async def _reserved(
+    budgets: Budgets, account: Account, budget: Budget, prompt: Prompt, tier: Tier
+) -> Reservation | None:
+    """What the prompt's call may use at most; None: there is no limit. Raises BudgetSpentError."""
+    daily, hourly = budget.daily_tokens, budget.visitor_hourly_tokens
+    if daily is None and (hourly is None or account.payer is None):
+        return None
+    wanted = Reservation(
+        call=uuid4().hex,
+        company=account.company,
+        payer=account.payer,
+        tokens=_prompt_tokens(prompt) + prompt.max_tokens,
+        seconds=prompt.time_limit + MARGIN,
+        tier=tier,
+        at=int(time.time()),
+    )
+    return await budgets.reserve(wanted, daily, hourly)
 
 
 class _Unheard:

@@ -1,7 +1,7 @@
 """What the state machine asks of the shell (effects) and what it is told (events)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.domain.turn.journal import Journal, Reply
 from agent.domain.turn.log import LogView, StopReason
@@ -33,14 +33,6 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Save:
-    """Replace the journal, if its revision is still this one."""
-
-    journal: Journal
-    revision: int
-
-
-@dataclass(frozen=True, slots=True)
 class Ask:
     """Call the model with the history up to `view.n` and the journal's calls, watching for facts after `view.n`.
 
@@ -50,6 +42,19 @@ class Ask:
     journal: Journal
     view: LogView
     last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Replace the journal, if its revision is still this one.
+
+    `then`: the call that follows unless something has changed by then. It may be made ready meanwhile, and is made
+    only when it is asked for: attempts are counted before a model is paid.
+    """
+
+    journal: Journal
+    revision: int
+    then: Ask | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def advance(h: Handling, event: Event, policy: Policy, now: float) -> tuple[Hand
         case Probed(driven=True):
             return _later(h, SOON, "driven elsewhere")
         case Probed():
-            return _open(h, now)
+            return _open(h, policy, now)
         case Saved(revision=revision):
             return _saved(h, revision, policy, now)
         case SaveRefused():
@@ -116,17 +116,17 @@ def advance(h: Handling, event: Event, policy: Policy, now: float) -> tuple[Hand
         case Replied(reply=reply):
             journal = _driven(h)[0]
             last = journal.iterations >= policy.max_iterations
-            return _save(h, with_reply(journal, reply, last=last), Phase.DRIVING)
+            return _save(h, with_reply(journal, reply, last=last), Phase.DRIVING, policy)
         case Ran(results=results):
-            return _save(h, with_results(_driven(h)[0], results), Phase.DRIVING)
+            return _save(h, with_results(_driven(h)[0], results), Phase.DRIVING, policy)
         case Interrupted(reason=reason, seq=seq):
             stopped = with_stop(_driven(h)[0], reason)
-            return _save(replace(h, seen=max(h.seen, seq)), stopped, Phase.STOPPING)
+            return _save(replace(h, seen=max(h.seen, seq)), stopped, Phase.STOPPING, policy)
         case AskFailed(code=code, detail=detail, final=final):
             journal = _driven(h)[0]
             if final or journal.failures + 1 >= MAX_FAILURES:
-                return _save(h, with_failure(journal, code, detail), Phase.DRIVING)
-            return _save(h, with_pause(journal), Phase.PAUSING)
+                return _save(h, with_failure(journal, code, detail), Phase.DRIVING, policy)
+            return _save(h, with_pause(journal), Phase.PAUSING, policy)
         case Stored():
             journal = _driven(h)[0]
             if journal.failure is not None:
@@ -175,7 +175,7 @@ def _looked(h: Handling, event: Looked, policy: Policy, now: float) -> tuple[Han
     if found is not None and not found.released and found.basis > view.basis and _hands_off(found, view):
         # Taking a turn from a living driver would pay the model twice, or let a typist starve a forced answer.
         return replace(h, phase=Phase.PROBING), Probe(found.turn_id)
-    return _open(h, now)
+    return _open(h, policy, now)
 
 
 def _hands_off(found: Journal, view: LogView) -> bool:
@@ -184,7 +184,7 @@ def _hands_off(found: Journal, view: LogView) -> bool:
     return found.forced if found.basis != view.newest_visitor else not found.ended
 
 
-def _open(h: Handling, now: float) -> tuple[Handling, Effect]:
+def _open(h: Handling, policy: Policy, now: float) -> tuple[Handling, Effect]:
     view = _seen(h)
     turn = turn_id(h.company, h.conversation, view.newest_visitor)
     journal = open_journal(h.journal, view, turn_id=turn, now=now, time_limit=h.time_limit)
@@ -192,7 +192,7 @@ def _open(h: Handling, now: float) -> tuple[Handling, Effect]:
         return replace(h, journal=journal, phase=Phase.APPENDING), Append(journal, view.n)
     if journal.attempts > MAX_ATTEMPTS:
         journal = with_failure(journal, "INTERNAL", f"given up after {MAX_ATTEMPTS} attempts")
-    return _save(h, journal, Phase.DRIVING)
+    return _save(h, journal, Phase.DRIVING, policy)
 
 
 def _saved(h: Handling, revision: int, policy: Policy, now: float) -> tuple[Handling, Effect]:
@@ -210,14 +210,20 @@ def _saved(h: Handling, revision: int, policy: Policy, now: float) -> tuple[Hand
     if not policy.answers(view.owner):
         return replace(h, phase=Phase.DECIDING), Look(h.seen)
     if now >= journal.deadline:
-        return _save(h, with_failure(journal, "DEADLINE", "the turn's time is over"), Phase.DRIVING)
+        return _save(h, with_failure(journal, "DEADLINE", "the turn's time is over"), Phase.DRIVING, policy)
     if journal.unsettled:
         return h, RunCalls(journal, view)
-    return h, Ask(journal, view, last=journal.iterations >= policy.max_iterations)
+    return h, _ask(journal, view, policy)
 
 
-def _save(h: Handling, journal: Journal, phase: Phase) -> tuple[Handling, Effect]:
-    return replace(h, journal=journal, phase=phase), Save(journal, h.revision)
+def _save(h: Handling, journal: Journal, phase: Phase, policy: Policy) -> tuple[Handling, Effect]:
+    asks = phase is Phase.DRIVING and not journal.ended and not journal.unsettled
+    then = _ask(journal, _seen(h), policy) if asks else None
+    return replace(h, journal=journal, phase=phase), Save(journal, h.revision, then)
+
+
+def _ask(journal: Journal, view: LogView, policy: Policy) -> Ask:
+    return Ask(journal, view, last=journal.iterations >= policy.max_iterations)
 
 
 def _later(h: Handling, seconds: float, why: str) -> tuple[Handling, Effect]:

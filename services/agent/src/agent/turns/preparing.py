@@ -1,0 +1,74 @@
+"""The next model call, made ready while the journal before it is being saved: what is said, and what may be spent.
+
+No model hears of it before it is asked: that waits for the journal, in which attempts are counted.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from agent.domain.spending import Account
+from agent.domain.turn.effects import Ask
+from agent.domain.turn.journal import Reply
+from agent.ports import ModelChoice, Prompt, Seen
+from agent.turns.knowing import Knowing
+from agent.turns.needs import Limits, Ports
+from agent.turns.paying import Advance, account_of
+from agent.turns.unheard import unheard
+from contracts.company import CompanySettings
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A model call with all that it needs."""
+
+    prompt: Prompt
+    choice: ModelChoice
+    account: Account
+    advance: Advance | None
+
+
+class Preparing:
+    """One delivery's next reply, on its way."""
+
+    def __init__(self, ports: Ports, limits: Limits, knowing: Knowing) -> None:
+        self._ports = ports
+        self._limits = limits
+        self._knowing = knowing
+        self._begun: tuple[Ask, CompanySettings, asyncio.Task[Reply | Call]] | None = None
+        self._advance: Advance | None = None
+
+    def begin(self, ask: Ask, settings: CompanySettings, seen: Seen) -> "asyncio.Task[Reply | Call]":
+        """Begins to make the call ready, in place of what was begun before."""
+        self.close()
+        task = unheard(self._make(ask, settings, seen))
+        self._begun = (ask, settings, task)
+        return task
+
+    async def ready(self, ask: Ask, settings: CompanySettings, seen: Seen) -> Reply | Call:
+        """What the model is asked, or the agent's own reply in its place: as begun, if it was for this very call."""
+        begun = self._begun
+        if begun is not None and begun[0] == ask and begun[1] is settings:
+            return await begun[2]
+        return await self.begin(ask, settings, seen)
+
+    def close(self) -> None:
+        """Lets go of what was begun, and gives back what nobody has used of it."""
+        begun, self._begun = self._begun, None
+        if begun is not None:
+            begun[2].cancel()
+        if self._advance is not None:
+            self._advance.close()
+            self._advance = None
+
+    async def _make(self, ask: Ask, settings: CompanySettings, seen: Seen) -> Reply | Call:
+        own = await self._knowing.own_reply(ask, seen)
+        if own is not None:
+            return own
+        ports, config, key = self._ports, settings.config, self._knowing.key
+        choice = ports.models.chosen(config.preferred_provider, config.preferred_model)
+        left = ask.journal.deadline - ports.clock.now()
+        prompt = await self._knowing.prompt(ask, config, seen, min(left, self._limits.model), choice)
+        account = account_of(key, seen.asker, ask.journal)
+        if choice.candidates[0][0].provider != "offline":
+            self._advance = Advance(ports.spending, account, config, prompt)
+        return Call(prompt, choice, account, self._advance)

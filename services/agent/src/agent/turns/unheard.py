@@ -1,0 +1,14 @@
+"""Work begun before anybody waits for it."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+
+
+def unheard(work: Coroutine[Any, Any, _T]) -> "asyncio.Task[_T]":
+    """A task whose failure is told to whoever waits for it, and to nobody else."""
+    task = asyncio.create_task(work)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task

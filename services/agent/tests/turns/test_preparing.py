@@ -1,0 +1,110 @@
+"""What is made ready while a journal is being saved: no model hears of it before, and nothing of it is kept after."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agent.domain.turn.journal import Journal
+from agent.ports import Journals, Key
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import scripted_model
+from agent.settings import ModelSettings
+from agent.testing.stage import agent, stage, until
+from agent.turns.needs import Ports
+from runtime.testing import NatsServer
+
+
+@dataclass
+class Held:
+    """Journals whose `at`-th save (from 0) waits to be let go, and is refused if it is told to be."""
+
+    at: int = 0
+    refused: bool = False
+    let_go: asyncio.Event = field(default_factory=asyncio.Event)
+    saves: int = 0
+
+    def around(self, ports: Ports) -> Ports:
+        return replace(ports, journals=_Journals(self, ports.journals))
+
+
+class _Journals:
+    def __init__(self, held: Held, journals: Journals) -> None:
+        self._held, self._journals = held, journals
+
+    async def read(self, key: Key) -> tuple[Journal | None, int]:
+        return await self._journals.read(key)
+
+    async def save(self, key: Key, journal: Journal, revision: int) -> int | None:
+        held = self._held
+        held.saves += 1
+        if held.saves == held.at + 1:
+            await held.let_go.wait()
+            if held.refused:
+                return None
+        return await self._journals.save(key, journal, revision)
+
+
+async def test_tokens_are_reserved_beside_the_journal_and_the_model_is_asked_behind_it(
+    nats_server: NatsServer,
+) -> None:
+    for at, rule in (
+        (0, Rule(replies=[Reply(text="There.")])),
+        (2, Rule(replies=[Reply(tool_calls=[ScriptedCall(name="order", arguments={})]), Reply(text="There.")])),
+    ):
+        held = Held(at)
+        async with (
+            stage(nats_server.url) as scene,
+            scripted_model(rule) as model,
+            agent(nats_server.url, model.base_url, wrap=held.around),
+        ):
+            scene.executor.offer("order", {"state": "placed"})
+            conversation = f"c{at}"
+            await scene.visitor(conversation, "hi")
+            asked = len(rule.replies) - 1
+            await until(lambda scene=scene, asked=asked: len(scene.reserved) == asked + 1)
+            assert held.saves == at + 1
+            assert len(model.asked) == asked
+            held.let_go.set()
+            await scene.answered(conversation)
+            assert len(model.asked) == len(scene.reserved) == asked + 1
+
+
+async def test_a_journal_that_is_refused_costs_nothing(nats_server: NatsServer) -> None:
+    held = Held(refused=True)
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(default=Reply(text="There.", prompt_tokens=10)) as model,
+        agent(nats_server.url, model.base_url, wrap=held.around),
+    ):
+        await scene.visitor("c1", "hi")
+        await until(lambda: len(scene.reserved) == 1)
+        held.let_go.set()
+        await until(lambda: [request.used for request in scene.settled] == [0])
+        assert model.asked == []
+        await scene.answered("c1")
+        await until(lambda: len(scene.settled) == 2)
+        assert len(model.asked) == 1
+        assert [r.reservation_id for r in scene.settled] == [r.reservation_id for r in scene.reserved]
+
+
+async def test_a_provider_that_has_rested_is_asked_first_again(nats_server: NatsServer) -> None:
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(default=Reply(text="the preferred one")) as preferred,
+        scripted_model(default=Reply(text="the other one")) as other,
+    ):
+        keys: dict[str, Any] = {
+            "base_url": None,
+            "groq_api_key": "g",
+            "groq_base_url": preferred.base_url,
+            "openai_api_key": "o",
+            "openai_base_url": other.base_url,
+            "anthropic_api_key": None,
+            "chain": "groq,openai",
+        }
+        async with agent(nats_server.url, models=ModelSettings.model_validate(keys)) as running:
+            rested = running.models.chosen("groq", "").candidates[0][0]
+            rested._failures = 5  # pyright: ignore[reportPrivateUsage,reportAttributeAccessIssue] - its rest is over
+            await scene.visitor("c1", "hi")
+            await scene.answered("c1")
+            assert (len(preferred.asked), len(other.asked)) == (1, 0)
