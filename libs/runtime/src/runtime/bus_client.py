@@ -24,6 +24,8 @@ _NAME = re.compile("[A-Za-z0-9-]+")
 _STATUS_LINE = b"NATS/1.0\r\n"
 _LARGE = 64 * 1024
 """Bytes of a message from which its pieces are gathered by nats-py, which copies them only once."""
+_MUCH = 4 * 1024 * 1024
+"""Bytes that may wait to be written before publishing is left to nats-py, which waits while 8 MiB do."""
 _FULL = 1024 * 1024
 """Bytes that may wait in the socket before writing is left to nats-py's flusher, which waits for room."""
 
@@ -97,29 +99,36 @@ class BusClient(Client):
     async def publish(
         self, subject: str, payload: bytes = b"", reply: str = "", headers: dict[str, str] | None = None
     ) -> None:
+        if not self.say(subject, payload, reply, headers):
+            await super().publish(subject, payload, reply, headers)
+
+    def say(self, subject: str, payload: bytes = b"", reply: str = "", headers: dict[str, str] | None = None) -> bool:
+        """Publishes a plain message without waiting; False: it has to be published, and nothing was done."""
         head = b"" if headers is None else self._header_lines(headers)
         size = len(payload)
         if (
             self._status != Client.CONNECTED
             or head is None
             or size > self._max_payload
+            or self._pending_data_size > _MUCH
             or not _plain(subject)
             or (reply and not _plain(reply))
             or not isinstance(self._transport, TcpTransport)
         ):
-            await super().publish(subject, payload, reply, headers)
-            return
+            return False
         if head:
             command = f"HPUB {subject} {reply} {len(head)} {len(head) + size}\r\n".encode()
         else:
             command = f"PUB {subject} {reply} {size}\r\n".encode()
         self.stats["out_msgs"] += 1
         self.stats["out_bytes"] += size
-        # Waits only when 8 MiB wait already.
-        await self._send_command(b"".join((command, head, payload, b"\r\n")))
+        message = b"".join((command, head, payload, b"\r\n"))
+        self._pending.append(message)
+        self._pending_data_size += len(message)
         if not self._writing:
             self._writing = True
             asyncio.get_running_loop().call_soon(self._write)
+        return True
 
     def _write(self) -> None:
         """Writes what was published since the event loop's last round, at once."""

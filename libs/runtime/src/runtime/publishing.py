@@ -17,6 +17,7 @@ from nats.errors import Error as NatsError
 from nats.errors import MaxPayloadError
 from nats.js import JetStreamContext
 
+from runtime.bus_client import BusClient
 from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
 from runtime.metrics import PUBLISHED
 from runtime.replies import Pending, ReplyInbox, is_no_responders
@@ -169,6 +170,11 @@ class Publisher:
         body = event if isinstance(event, bytes) else event.to_json()
         await self._client.publish(subject, body, headers=head or None)
         return True
+
+    def say_live(self, subject: str, event: bytes) -> bool:
+        """The same without waiting, where that can be done; False: nothing was sent, `publish_live` it."""
+        client = self._client
+        return isinstance(client, BusClient) and client.say(subject, event, headers=trace_headers() or None)
 
 
 def _read_answer(message: Msg, *, maybe_own: bool) -> Appended | str:

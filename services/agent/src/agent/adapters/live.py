@@ -42,8 +42,12 @@ class LiveEvents:
             },
             option=orjson.OPT_UTC_Z,
         )
+        subject = live_turn(*key, LiveTurnKind(kind))
+        # Nothing overtakes what is under way.
+        if not self._under_way and self._publisher.say_live(subject, event):
+            return
         # Tasks start in the order they are made, and a publish does not give way before it is in the buffer.
-        task = asyncio.create_task(self._send(live_turn(*key, LiveTurnKind(kind)), event))
+        task = asyncio.create_task(self._send(subject, event))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
 

@@ -139,20 +139,33 @@ async def _read_stream(reading: _Reading, content: aiohttp.StreamReader, sink: T
         rest = lines.pop()
         if len(rest) > MAX_LINE:
             raise ModelDownError(f"{provider} sent a line without end")
-        for line in lines:
-            if not line.startswith(b"data:"):
-                continue
-            data = line[5:].strip()
-            if data == b"[DONE]":
-                reading.finished = True
-                await _read_out(content)
-                return
-            try:
-                _read_event(reading, orjson.loads(data), sink, provider)
-            except (orjson.JSONDecodeError, AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
-                raise ModelDownError(f"{provider} sent a chunk that cannot be read") from error
+        silent = not reading.length
+        ended = _read_lines(reading, lines, sink, provider)
+        if silent and reading.length:
+            # The first words leave before the rest is worked on: one round of the loop says them, one writes them.
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        if ended:
+            await _read_out(content)
+            return
     if not reading.finished:
         raise ModelDownError(f"{provider} broke off in mid-answer")
+
+
+def _read_lines(reading: _Reading, lines: list[bytes], sink: TextSink, provider: str) -> bool:
+    """Reads events; whether the last one was among them."""
+    for line in lines:
+        if not line.startswith(b"data:"):
+            continue
+        data = line[5:].strip()
+        if data == b"[DONE]":
+            reading.finished = True
+            return True
+        try:
+            _read_event(reading, orjson.loads(data), sink, provider)
+        except (orjson.JSONDecodeError, AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
+            raise ModelDownError(f"{provider} sent a chunk that cannot be read") from error
+    return False
 
 
 async def _read_out(content: aiohttp.StreamReader) -> None:
