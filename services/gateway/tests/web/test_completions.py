@@ -111,6 +111,7 @@ async def test_an_answer_as_it_comes(client: AsyncOpenAI, completions: Completio
     assert chunks[-1].choices == []
     assert chunks[-1].usage is not None
     assert chunks[-1].usage.prompt_tokens == 7
+    assert {chunk.model for chunk in chunks[-2:]} == {"scripted"}
     assert completions.asked[0].stream
 
 

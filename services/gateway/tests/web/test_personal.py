@@ -115,6 +115,7 @@ async def test_a_service_gets_principals_for_itself_and_its_own_companys_custome
     service = tokens.user("crm", "service", plan="pro")
     verifier = PrincipalVerifier(keys)
     for body, who in (
+        (None, ("crm", "service", None)),
         ({}, ("crm", "service", None)),
         ({"userId": "ana", "conversationId": "c1"}, ("ana", "user", "c1")),
     ):

@@ -5,7 +5,7 @@ for their user's yes: `pending_actions`.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -84,15 +84,16 @@ class Answering:
         return self._chunk({"content": text})
 
     def last(self, end: CompletionEnd, *, with_usage: bool) -> Iterator[dict[str, Any]]:
-        """The chunks that end it."""
+        """The chunks that end it; from here on it is known which model answered."""
+        known = replace(self, model=end.model or self.model)
         if end.calls:
-            yield self._chunk({"tool_calls": [_delta(index, call) for index, call in enumerate(end.calls)]})
-        closing = self._chunk({}, end.finish_reason) | {"model": end.model or self.model}
+            yield known._chunk({"tool_calls": [_delta(index, call) for index, call in enumerate(end.calls)]})
+        closing = known._chunk({}, end.finish_reason)
         if end.actions:
             closing["pending_actions"] = _actions(end)
         yield closing
         if with_usage:
-            yield self._chunk({}) | {"choices": [], "usage": _usage(end).model_dump()}
+            yield known._chunk({}) | {"choices": [], "usage": _usage(end).model_dump()}
 
     def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
         return {

@@ -28,8 +28,9 @@ class PrincipalReply(Wire):
 
 
 @router.post("/v2/principals", status_code=201, responses=described())
-async def make_principal(api: ApiDep, caller: ServiceDep, body: PrincipalRequest) -> PrincipalReply:
+async def make_principal(api: ApiDep, caller: ServiceDep, body: PrincipalRequest | None = None) -> PrincipalReply:
     """Vouches for a customer of the service's own company, or for the service itself."""
+    body = body or PrincipalRequest()
     whose = caller if body.user_id is None else dataclasses.replace(caller, subject=body.user_id, role="user")
     signed = api.principals.vouch(whose, body.conversation_id)
     return PrincipalReply(principal=signed.principal, expires_at=datetime.fromtimestamp(signed.expires, UTC))
