@@ -68,7 +68,7 @@ async def test_tools_lists_what_a_plan_may_use(nexus: Nexus, executor: Client) -
 async def answer_one_call(bus: Client, result: ToolResult) -> ToolCallRequested:
     """Takes one call from the work queue, as the executor does, and answers it."""
     work = await jetstream(bus).pull_subscribe("tools.call.requested.v1.*", durable="executor", stream="TOOLS")
-    message = (await work.fetch(1, timeout=20))[0]
+    message = (await work.fetch(1, timeout=60))[0]
     call = CloudEvent[ToolCallRequested].parse(message.data).data
     completed = ToolCallCompleted(call_id=call.call_id, tool=call.tool, arguments=call.arguments, result=result)
     event = CloudEvent[ToolCallCompleted](source="/test", type="tools.call.completed.v1", data=completed)

@@ -71,7 +71,7 @@ async def chat(url: str, text: str, *options: str, cwd: Path) -> tuple[int, str,
     command = [sys.executable, "-m", "nexus_cli", "chat", "--url", url, "--locale", "en", *options]
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd)
-    out, err = await asyncio.wait_for(process.communicate(text.encode()), 30)
+    out, err = await asyncio.wait_for(process.communicate(text.encode()), 90)
     return process.returncode or 0, out.decode(), err.decode()
 
 

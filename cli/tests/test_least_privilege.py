@@ -65,7 +65,7 @@ async def test_questions_are_answered_and_no_permission_is_missing(tmp_path: Pat
 async def ask(gateway: str, text: str) -> Frame:
     """The final message that answers a new visitor's question."""
     token = await visitor_token(gateway, "demo", "en")
-    async with asyncio.timeout(30), conversation(gateway, token, "en") as (chat, _):
+    async with asyncio.timeout(90), conversation(gateway, token, "en") as (chat, _):
         await chat.say(text)
         async for frame in chat.frames():
             if frame["type"] == "message.created" and frame["message"]["role"] != "visitor":

@@ -65,7 +65,7 @@ def subject(event: EventType) -> str:
 async def may_publish(address: str, user: str, subject: str) -> bool:
     """Spoken by hand: one stream of commands, so that the refusal, if any, comes before the PONG."""
     host, port = address.split(":")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         reader, writer = await asyncio.open_connection(host, int(port))
         login = json.dumps({"user": user, "pass": f"pw-{user}", "verbose": False})
         writer.write(f"CONNECT {login}\r\nPUB {subject} 2\r\n{{}}\r\nPING\r\n".encode())
@@ -106,8 +106,8 @@ async def test_a_service_serves_its_own_methods_and_answers_them(address: str, u
             subscription = await server.subscribe(method.subject, queue=method.queue or "")  # pyright: ignore[reportUnknownMemberType]
             await server.flush()
             await server.flush()  # nats-py's first PING overtakes the subscription, its second does not
-            asking = asyncio.create_task(caller.request(method.subject, b"?", timeout=5))
-            await (await subscription.next_msg(5)).respond(b"!")
+            asking = asyncio.create_task(caller.request(method.subject, b"?", timeout=30))
+            await (await subscription.next_msg(30)).respond(b"!")
             assert (await asking).data == b"!"
             assert refused == []
 
@@ -120,8 +120,8 @@ async def test_agents_ask_agents_who_drives_a_turn_and_gateways_hand_answers_to_
         asked = await one.subscribe(method.subject)  # pyright: ignore[reportUnknownMemberType]
         await one.flush()
         await one.flush()  # nats-py's first PING overtakes the subscription, its second does not
-        asking = asyncio.create_task(other.request(method.subject, b"?", timeout=5))
-        await (await asked.next_msg(5)).respond(b"!")
+        asking = asyncio.create_task(other.request(method.subject, b"?", timeout=30))
+        await (await asked.next_msg(30)).respond(b"!")
         assert (await asking).data == b"!"
         assert (not_one, not_others) == ([], [])
 
@@ -143,7 +143,7 @@ async def test_a_completion_comes_in_as_many_parts_as_it_has_and_is_told_how_far
         await StreamServer(agent).serve(COMPLETE, count)
         await agent.flush()
         await agent.flush()  # nats-py's first PING overtakes the subscription, its second does not
-        async with asyncio.timeout(10), StreamClient(gateway).open(COMPLETE, asked) as parts:
+        async with asyncio.timeout(30), StreamClient(gateway).open(COMPLETE, asked) as parts:
             assert len([part async for part in parts]) == 200
         assert (not_agents, not_gateways) == ([], [])
 
@@ -157,7 +157,7 @@ async def test_a_service_pulls_and_acknowledges_its_work(address: str, user: str
     async with bus(address, user) as (client, refused), bus(address, "operator") as (operator, _):
         work = await client.jetstream().pull_subscribe(where, durable=f"{user}-{stream}", stream=stream)  # pyright: ignore[reportUnknownMemberType]
         await operator.jetstream().publish(where, b"{}")  # pyright: ignore[reportUnknownMemberType]
-        for message in await work.fetch(1, timeout=5):
+        for message in await work.fetch(1, timeout=30):
             await message.ack_sync()
         assert refused == []
 

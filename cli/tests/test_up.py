@@ -47,12 +47,13 @@ def test_the_three_servers_are_up_and_recorded(nexus: Nexus) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_stops_everything_with_exit_code_0(nexus: Nexus, number: signal.Signals) -> None:
+async def test_a_signal_stops_everything_with_exit_code_0(nexus: Nexus, number: signal.Signals) -> None:
     with nexus.up(*SERVERS) as process:
         started = children_of(process.pid)
         process.send_signal(number)
-        assert process.wait(20) == 0
-        assert all_gone(started)()
+        assert process.wait(60) == 0
+        # The guard sees that the supervisor is gone, and goes.
+        await eventually(all_gone(started))
         assert not (nexus.data / "stack.json").exists()
 
 
@@ -66,7 +67,7 @@ async def test_kill_9_of_the_supervisor_leaves_no_process_behind(nexus: Nexus) -
 
 async def test_kill_9_in_the_middle_of_starting_leaves_no_process_behind(nexus: Nexus) -> None:
     process = subprocess.Popen(nexus.command("up", *SERVERS), env=nexus.environment)
-    started = await eventually(lambda: children_of(process.pid), deadline=20)
+    started = await eventually(lambda: children_of(process.pid), deadline=60)
     process.kill()
     process.wait()
     await eventually(all_gone(started))
@@ -76,7 +77,7 @@ async def test_with_parent_the_stack_stops_when_the_program_that_started_it_is_k
     command = shlex.join(nexus.command("up", *SERVERS, "--with-parent"))
     # The shell stays the parent: it has another command to run after this one.
     parent = subprocess.Popen(["/bin/sh", "-c", f"{command}; true"], env=nexus.environment)
-    await eventually(lambda: (nexus.data / "stack.json").exists() and len(nexus.pids()) == 3, deadline=20)
+    await eventually(lambda: (nexus.data / "stack.json").exists() and len(nexus.pids()) == 3, deadline=60)
     supervisor = children_of(parent.pid)
     started = children_of(supervisor[0])
     parent.kill()
@@ -124,7 +125,7 @@ async def test_a_server_that_is_killed_comes_back_on_the_same_address(nexus: Nex
     with nexus.up(*SERVERS):
         before = nexus.stack()
         os.kill(nexus.pids()["nats"], signal.SIGKILL)
-        await eventually(lambda: nexus.pids()["nats"] != before["processes"][0]["pid"], deadline=20)
+        await eventually(lambda: nexus.pids()["nats"] != before["processes"][0]["pid"], deadline=60)
         assert nexus.stack()["urls"] == before["urls"]
         await (await connect(nexus)).close()
 

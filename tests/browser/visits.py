@@ -6,7 +6,7 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, 
 
 from tests.browser.chat_page import ChatPage
 
-DEADLINE_MS = 15_000
+DEADLINE_MS = 40_000
 """How long a test waits for what should appear; one that needs longer says so."""
 Scheme = Literal["light", "dark"]
 

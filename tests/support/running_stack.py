@@ -22,7 +22,7 @@ from runtime.testing import eventually
 from runtime.tokens import TokenMinter
 
 NEXUS = str(Path(sys.executable).with_name("nexus"))
-START_SECONDS = 90.0
+START_SECONDS = 180.0
 JWT_SECRET = "the-secret-of-these-tests-only-0123456789"
 ONE_ADDRESS = {
     "NEXUS_GATEWAY_MESSAGES_PER_ADDRESS": "1000000",
@@ -66,9 +66,9 @@ class RunningStack:
     def stop(self) -> None:
         """Runs `nexus down`."""
         command = [NEXUS, "down", "--data", str(self.data)]
-        subprocess.run(command, env=self._env, capture_output=True, timeout=60, check=False)
+        subprocess.run(command, env=self._env, capture_output=True, timeout=120, check=False)
 
-    def nexus(self, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    def nexus(self, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
         """Runs a nexus command as a user of this stack would."""
         return subprocess.run(
             [NEXUS, *arguments], env=self._env, capture_output=True, text=True, timeout=timeout, check=False
@@ -88,7 +88,7 @@ class RunningStack:
         os.kill(pid, signal.SIGKILL)
         return pid
 
-    async def back(self, name: str, dead: int, deadline: float = 60.0) -> None:
+    async def back(self, name: str, dead: int, deadline: float = 120.0) -> None:
         """Waits until the supervisor has brought another process of that name up and it is ready."""
 
         async def ready() -> bool:
@@ -97,7 +97,7 @@ class RunningStack:
 
         await eventually(ready, deadline)
 
-    async def whole(self, deadline: float = 60.0) -> None:
+    async def whole(self, deadline: float = 120.0) -> None:
         """Waits until every process of stack.json is alive, and every service ready."""
 
         async def up() -> bool:
@@ -113,7 +113,7 @@ class RunningStack:
         """Whether a service answers 200 on /readyz."""
         try:
             async with (
-                aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=2)) as http,
+                aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=10)) as http,
                 http.get(f"{url}/readyz") as answer,
             ):
                 return answer.status == 200
@@ -147,7 +147,7 @@ class RunningStack:
         await bus.connect(self.facts()["urls"]["nats"])
         try:
             request = CompanyCreateRequest(config={"companyId": company, **settings})
-            await RpcClient(bus).call(COMPANY_CREATE, request, deadline=10)
+            await RpcClient(bus).call(COMPANY_CREATE, request, deadline=40)
         finally:
             await bus.close()
 

@@ -19,7 +19,7 @@ async def test_a_service_that_publishes_a_message_gets_it_answered(stack: Runnin
     assert DOCUMENTED_URL in example
     program = tmp_path / "join.py"
     program.write_text(example.replace(DOCUMENTED_URL, bus))
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=90, check=False)
     assert done.returncode == 0, done.stderr
 
     async def kinds() -> list[str]:

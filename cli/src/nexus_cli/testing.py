@@ -38,7 +38,7 @@ class Nexus:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs a command to its end."""
         return subprocess.run(
-            self.command(*arguments), env=self.environment, capture_output=True, text=True, timeout=60, check=False
+            self.command(*arguments), env=self.environment, capture_output=True, text=True, timeout=120, check=False
         )
 
     @contextlib.contextmanager
@@ -53,13 +53,13 @@ class Nexus:
         )
         try:
             assert process.stdout is not None
-            assert select.select([process.stdout], [], [], 60)[0], "nothing printed within 60 s"
+            assert select.select([process.stdout], [], [], 120)[0], "nothing printed within 120 s"
             line = process.stdout.readline()
             assert line, process.communicate(timeout=10)[1]
             yield process
         finally:
             process.kill()
-            process.communicate(timeout=10)
+            process.communicate(timeout=60)
 
     def stack(self) -> dict[str, Any]:
         """The content of stack.json."""
@@ -97,7 +97,7 @@ def production_nats(directory: Path) -> Generator[ProductionNats]:
     """nats-server with the production configuration; its ports and its directory alone are the test's own.
 
     Raises:
-        AssertionError: it does not answer within 20 s.
+        AssertionError: it does not answer within 60 s.
     """
     root = next(parent for parent in Path(__file__).parents if (parent / "deploy").is_dir())
     port = ports.choose(set())
@@ -115,7 +115,7 @@ def production_nats(directory: Path) -> Generator[ProductionNats]:
             stderr=output,
         )
     try:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while "Server is ready" not in log.read_text():
             assert server.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()

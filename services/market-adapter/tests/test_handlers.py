@@ -40,7 +40,7 @@ async def get_price(client: Client, language: str = "en", **arguments: Any) -> d
         arguments=arguments,
         caller=Caller(company_id="demo", user_id="visitor-1", role="visitor", plan="free", language=language),
     )
-    reply: ToolServiceData = await RpcClient(client).call(tool_service("get_price", QUEUE), request, deadline=5)
+    reply: ToolServiceData = await RpcClient(client).call(tool_service("get_price", QUEUE), request, deadline=30)
     return reply.result
 
 
@@ -116,5 +116,5 @@ async def test_while_the_store_is_away_a_tool_is_unavailable_so_that_the_same_ca
             caller=Caller(company_id="demo", user_id="ann", role="user", plan="pro"),
         )
         with pytest.raises(RpcError) as raised:
-            await RpcClient(nats_client).call(tool_service("get_watchlist", QUEUE), request, deadline=5)
+            await RpcClient(nats_client).call(tool_service("get_watchlist", QUEUE), request, deadline=30)
     assert (raised.value.code, raised.value.reason, raised.value.retryable) == ("UNAVAILABLE", "store_down", True)

@@ -34,10 +34,10 @@ class Unheard:
 class Replica:
     """One replica's sample clock, with a machine clock of its own."""
 
-    def __init__(self, url: str, database: str, nudge: Nudge, seconds: float) -> None:
+    def __init__(self, url: str, database: str, nudge: Nudge, seconds: float, patience: int = 20_000) -> None:
         self.time = FakeClock()
         self.clock = SampleClock(SAMPLE.sessions, SAMPLE.closes)
-        self.client = AsyncMongoClient[dict[str, Any]](url, timeoutMS=300)
+        self.client = AsyncMongoClient[dict[str, Any]](url, timeoutMS=patience)
         store = MongoSessionStore(self.client[database])
         self.replay = Replay(self.clock, store, nudge, self.time, seconds_per_bar=seconds)
 
@@ -53,7 +53,7 @@ class Replica:
             yield
         finally:
             self.replay.stop()
-            await asyncio.wait_for(task, 5)
+            await asyncio.wait_for(task, 40)
 
 
 Make = Callable[..., Replica]
@@ -144,7 +144,7 @@ async def test_it_ends_on_the_last_bar_and_stays_there(replica: Make) -> None:
         await one.time.advance(0.01)
         return running.done()
 
-    await eventually(ended, deadline=20)
+    await eventually(ended, deadline=60)
     assert one.clock.session == SESSIONS[-1]
     late = replica()
     await late.replay.start()
@@ -153,7 +153,7 @@ async def test_it_ends_on_the_last_bar_and_stays_there(replica: Make) -> None:
 
 async def test_it_stands_still_while_its_server_is_away_and_then_goes_on() -> None:
     with run_mongo_server() as server:
-        one = Replica(server.url, "market", Unheard(), 60)
+        one = Replica(server.url, "market", Unheard(), 60, patience=1000)
         await one.replay.start()
         await one.after(60)
         server.kill()

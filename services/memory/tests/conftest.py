@@ -10,3 +10,10 @@ from runtime.testing import MongoDatabase, NatsServer, ValkeyServer
 def servers(nats_server: NatsServer, valkey_server: ValkeyServer, mongo_server: MongoDatabase) -> Servers:
     """All three."""
     return Servers(nats_server.url, mongo_server.url, mongo_server.database, valkey_server.url)
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is listed is as new as the log: that a projection which is late is not waited for is not what tests are
+    about, and on a busy machine it is late."""
+    monkeypatch.setattr("memory.application.inbox.FRESH", 20.0)

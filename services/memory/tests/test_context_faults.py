@@ -96,7 +96,7 @@ async def test_without_any_other_service_the_conversation_and_the_memory_are_the
 
 
 async def test_a_portfolio_that_is_none_is_left_out_and_the_alerts_stay(servers: Servers) -> None:
-    async with replica(servers, context_part=5) as one:
+    async with replica(servers, context_part=15) as one:
         outside = Outside()
 
         async def lie(request: UserRef) -> Holdings:
@@ -111,7 +111,7 @@ async def test_a_portfolio_that_is_none_is_left_out_and_the_alerts_stay(servers:
 
 
 async def test_a_price_that_was_not_asked_for_or_is_none_is_no_answer(servers: Servers) -> None:
-    async with replica(servers, context_part=5) as one:
+    async with replica(servers, context_part=15) as one:
         outside = Outside()
 
         async def lie(request: QuotesRequest) -> QuotesReply:
@@ -186,7 +186,7 @@ async def test_without_mongodb_what_it_alone_knows_is_missing_and_the_log_tells_
 
 
 async def test_a_document_that_makes_no_sense_costs_the_part_that_it_is_for(servers: Servers) -> None:
-    async with replica(servers, context_part=5) as one:
+    async with replica(servers, context_part=15) as one:
         await Outside().serve(one)
         await remember(one, userNotes=["vive en Lima"])
         writer = Writer(one.client)

@@ -29,7 +29,7 @@ async def called(on: Replica, writer: Writer, tool: str, **arguments: Any) -> No
 
 
 async def test_a_context_holds_who_asks_what_they_hold_and_follow_and_what_was_said(servers: Servers) -> None:
-    async with replica(servers, clock=FakeClock(NOW), context_part=5) as one:
+    async with replica(servers, clock=FakeClock(NOW), context_part=15) as one:
         outside = Outside()
         await outside.serve(one)
         await remember(
@@ -101,7 +101,7 @@ async def test_a_context_holds_who_asks_what_they_hold_and_follow_and_what_was_s
 
 
 async def test_who_is_new_gets_the_defaults(servers: Servers) -> None:
-    async with replica(servers, context_part=5) as one:
+    async with replica(servers, context_part=15) as one:
         await Outside().serve(one)
         writer = Writer(one.client)
         seq = await writer.visitor("hola", user="ana", role="user")
@@ -120,7 +120,7 @@ async def test_who_is_new_gets_the_defaults(servers: Servers) -> None:
 
 async def test_every_part_is_asked_for_before_any_has_answered(servers: Servers) -> None:
     """The slowest part decides, not the sum: each answers only when all of them have been asked."""
-    async with replica(servers, context_part=10) as one:
+    async with replica(servers, context_part=15) as one:
         outside = Outside()
         together = {MARKET_STATUS.subject, HOLDINGS.subject, CATALOGUE.subject}
         all_asked = asyncio.Event()
@@ -149,7 +149,7 @@ async def test_every_part_is_asked_for_before_any_has_answered(servers: Servers)
 
 
 async def test_at_most_ten_symbols_and_unknown_ones_take_nobodys_place(servers: Servers) -> None:
-    async with replica(servers, context_part=5) as one:
+    async with replica(servers, context_part=15) as one:
         await Outside().serve(one)
         await remember(one, favoriteSymbols=["F1", "F2", "F3", "F4"])
         writer = Writer(one.client)
@@ -162,7 +162,7 @@ async def test_at_most_ten_symbols_and_unknown_ones_take_nobodys_place(servers: 
 
 
 async def test_messages_that_the_caller_has_do_not_come_again(servers: Servers) -> None:
-    async with replica(servers, context_part=5) as one:
+    async with replica(servers, context_part=15) as one:
         await Outside().serve(one)
         writer = Writer(one.client)
         seqs = [await writer.visitor(f"m{number}", user="ana", role="user") for number in range(70)]
@@ -183,7 +183,7 @@ async def test_messages_that_the_caller_has_do_not_come_again(servers: Servers) 
 
 
 async def test_a_conversation_too_large_for_one_message_is_cut_at_its_old_end(servers: Servers) -> None:
-    async with replica(servers, context_part=5) as one:
+    async with replica(servers, context_part=15) as one:
         await Outside().serve(one)
         writer = Writer(one.client)
         text = "\x01ñ💶" * 2_600

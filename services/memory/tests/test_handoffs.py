@@ -130,7 +130,7 @@ async def test_many_replicas_give_a_conversation_back_exactly_once(servers: Serv
             total += sum(await asyncio.gather(*(each.sweep() for each in sweeps)))
             return total >= 2 * len(writers) and not await sweeps[0].due()
 
-        await eventually(all_told, 20)
+        await eventually(all_told, 60)
         assert total == 2 * len(writers)
         for writer in writers:
             facts = await facts_of(one, writer)

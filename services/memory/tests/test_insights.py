@@ -90,5 +90,5 @@ async def test_what_a_deleted_user_thought_goes_with_the_conversation(servers: S
 
         await eventually(counted)
         await serve_deletions(one.client)
-        await one.rpc.call(USER_FORGET, UserRef(company_id="acme", user_id="ana"), deadline=20)
+        await one.rpc.call(USER_FORGET, UserRef(company_id="acme", user_id="ana"))
         assert [complaint.message_id for complaint in (await report(one)).complaints] == ["m2"]

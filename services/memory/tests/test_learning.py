@@ -81,13 +81,19 @@ async def test_a_finished_turn_is_learned_once_from_the_users_words_alone(server
         await eventually(favourite)
         after = await get(one)
         assert after.frequent_questions == memory.frequent_questions
-        told = await DirectReader(one.client, FACTS.name).batch("memory.updated.v1.acme.ana", 1, 20)
-        events = [CloudEvent[MemoryUpdated].parse(stored.event).data for stored in told.facts]
-        assert [event.fields for event in events] == [
-            ["frequentQuestions", "tradingStyle", "userNotes"],
-            ["favoriteSymbols"],
-        ]
-        assert events[0].turn_id == name
+        reader = DirectReader(one.client, FACTS.name)
+
+        async def told() -> list[MemoryUpdated]:
+            # A memory is told a moment after it is stored.
+            found = (await reader.batch("memory.updated.v1.acme.ana", 1, 20)).facts
+            events = [CloudEvent[MemoryUpdated].parse(stored.event).data for stored in found]
+            assert [event.fields for event in events] == [
+                ["frequentQuestions", "tradingStyle", "userNotes"],
+                ["favoriteSymbols"],
+            ]
+            return events
+
+        assert (await eventually(told))[0].turn_id == name
 
 
 async def test_a_visitor_is_not_remembered(servers: Servers) -> None:
@@ -153,7 +159,7 @@ async def test_what_was_said_before_everything_was_forgotten_is_not_learned_afte
         writer = Writer(one.client)
         # Answered, and about to be learned while the user has everything forgotten.
         await turn(writer, "Remember that AAPL is my first stock")
-        await asyncio.wait_for(asked.wait(), 10)
+        await asyncio.wait_for(asked.wait(), 40)
         await one.rpc.call(MEMORY_DELETE, UserRef(company_id="acme", user_id="ana"))
         market_back.set()
         await turn(writer, "Remember that I live in Lima")
@@ -161,7 +167,7 @@ async def test_what_was_said_before_everything_was_forgotten_is_not_learned_afte
         async def learned() -> bool:
             return "I live in Lima" in (await get(one)).user_notes
 
-        await eventually(learned, deadline=20)
+        await eventually(learned)
         assert (await get(one)).user_notes == ["I live in Lima"]
         # Said before and after, answered at once: only what came after counts.
         await writer.visitor("Remember that I drink tea", user="ana", role="user")
@@ -171,4 +177,4 @@ async def test_what_was_said_before_everything_was_forgotten_is_not_learned_afte
         async def only_that() -> bool:
             return (await get(one)).user_notes == ["I drink coffee"]
 
-        await eventually(only_that, deadline=20)
+        await eventually(only_that)

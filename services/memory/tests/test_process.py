@@ -67,7 +67,7 @@ async def health(port: int, path: str) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             return await reader.read()
     finally:
         writer.close()
@@ -124,12 +124,12 @@ async def test_what_a_killed_process_was_telling_an_endpoint_its_successor_tells
             request = CompanyCreateRequest(config={"companyId": "acme", "webhooks": [hook]})
             await RpcClient(client).call(COMPANY_CREATE, request)
             await Writer(client).visitor("once at least")
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(40):
                 await asked.wait()
             memory.kill()
             await memory.wait()
         release.set()
         async with process(servers):
-            await eventually(lambda: len(shop.taken) == 2, 40)
+            await eventually(lambda: len(shop.taken) == 2, 70)
         assert shop.taken[0].id == shop.taken[1].id
     await client.close()

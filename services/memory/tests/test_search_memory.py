@@ -20,7 +20,7 @@ async def search(on: Replica, query: str, *, user: str | None = "ana", company: 
         arguments={"query": query, **more},
         caller=Caller(company_id=company, user_id=user, role="user", plan="free", conversation_id=conversation),
     )
-    return (await on.rpc.call(SEARCH_MEMORY, request, deadline=10)).result
+    return (await on.rpc.call(SEARCH_MEMORY, request)).result
 
 
 def texts(data: Any) -> list[str]:
@@ -119,7 +119,7 @@ async def test_a_deleted_user_is_found_by_no_replica_any_more(servers: Servers) 
         await talk(one, "my plan is pineapple")
         for each in (one, two):
             assert texts(await search(each, "pineapple")) == ["my plan is pineapple"]
-        await one.rpc.call(USER_FORGET, UserRef(company_id="acme", user_id="ana"), deadline=20)
+        await one.rpc.call(USER_FORGET, UserRef(company_id="acme", user_id="ana"))
         for each in (one, two):
             assert texts(await search(each, "pineapple")) == []
         await talk(one, "my plan is mango")

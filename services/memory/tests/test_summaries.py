@@ -20,7 +20,7 @@ async def context(on: Replica, writer: Writer, seq: int, **more: Any) -> FullCon
     request = ContextRequest(
         company_id="acme", conversation_id=writer.conversation, user_id="ana", up_to_seq=seq, **more
     )
-    return await on.rpc.call(CONTEXT, request, deadline=10)
+    return await on.rpc.call(CONTEXT, request)
 
 
 async def said(on: Replica, writer: Writer, count: int) -> list[int]:
@@ -90,6 +90,6 @@ async def test_a_deleted_conversation_keeps_no_summary_and_gets_none_any_more(se
         seqs = await said(one, writer, 3)
         assert (await save(one, writer, "secret", seqs[1])).saved
         await serve_deletions(one.client)
-        await one.rpc.call(USER_FORGET, UserRef(company_id="acme", user_id="ana"), deadline=20)
+        await one.rpc.call(USER_FORGET, UserRef(company_id="acme", user_id="ana"))
         late = await save(one, writer, "secret again", seqs[2])
         assert (late.saved, late.summary) == (False, None)

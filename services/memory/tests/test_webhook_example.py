@@ -47,7 +47,7 @@ async def test_the_example_takes_what_is_signed_and_nothing_else(servers: Server
             await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "acme", "webhooks": [hook]}))
             writer = Writer(one.client)
             await writer.visitor("hello, shop")
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(40):
                 line = (await example.stdout.readline()).decode().strip()
             assert line == f"chat.message.visitor.v1 acme/{writer.conversation} hello, shop"
     finally:

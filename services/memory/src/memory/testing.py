@@ -25,6 +25,7 @@ from contracts.events.chat import (
 from contracts.ids import answer_id, derive_id, turn_id, uuid7
 from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
+from contracts.rpc import Rpc
 from contracts.streams import CHAT
 from memory.adapters.signed_principals import SignedPrincipals
 from memory.app import Memory
@@ -33,7 +34,7 @@ from runtime.clock import Clock
 from runtime.connection import connect
 from runtime.principals import PrincipalSigner, PrincipalVerifier
 from runtime.publishing import Publisher
-from runtime.rpc import RpcClient, RpcServer
+from runtime.rpc import ReplyT, RequestT, RpcClient, RpcServer
 from runtime.service import Service
 from runtime.settings import DevSettings, DrainSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
 
@@ -56,7 +57,16 @@ class Replica:
 
     service: Service
     client: Client
-    rpc: RpcClient
+    rpc: "PatientClient"
+
+
+class PatientClient(RpcClient):
+    """Waits longer than a caller who has a user waiting: a busy machine is no failure."""
+
+    async def call(
+        self, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = 40.0, retries: int = 1
+    ) -> ReplyT:
+        return await super().call(method, request, deadline=deadline, retries=retries)
 
 
 @asynccontextmanager
@@ -71,13 +81,13 @@ async def replica(
         principals=SignedPrincipals(PrincipalVerifier(TOKENS)),
         mongo_settings=MongoSettings(url=servers.mongo, database=servers.database),
         redis_settings=RedisSettings(url=servers.redis),
-        settings=MemorySettings(**settings),
+        settings=MemorySettings.model_validate({"history_deadline": 15.0} | settings),
         dev=dev or DevSettings(dev=False),
         clock=clock,
     )
     try:
         await service.start()
-        yield Replica(service, caller, RpcClient(caller))
+        yield Replica(service, caller, PatientClient(caller))
     finally:
         await service.stop()
         await caller.close()

@@ -121,7 +121,7 @@ async def context(on: Replica, writer: Writer, seq: int, text: str = "", **more:
     """What memory tells of ana, up to `seq`; `more` are fields of the request."""
     fields: dict[str, Any] = {"user_id": "ana", "plan": "pro", "agent_version": "1.2.3", "language": "en"} | more
     request = ContextRequest(company_id="acme", conversation_id=writer.conversation, text=text, up_to_seq=seq, **fields)
-    return await on.rpc.call(CONTEXT, request, deadline=10)
+    return await on.rpc.call(CONTEXT, request)
 
 
 async def remember(on: Replica, **fields: Any) -> None:
