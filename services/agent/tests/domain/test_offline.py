@@ -269,6 +269,8 @@ def test_common_words_are_no_symbols() -> None:
     assert symbols_in("HOW IS IT") == []
     assert symbols_in("¿Cómo está el MACD?") == []
     assert symbols_in("BRK.B and $NVDA and eth") == ["ETH/USD", "BRK.B", "NVDA"]
+    assert symbols_in("¿A cuánto está ibm? ¿Y Google?") == ["IBM", "GOOG"]
+    assert symbols_in("¿Cómo va la bolsa de EE.UU.? And U.S. stocks?") == []
 
 
 def test_the_language_shows_in_the_words() -> None:

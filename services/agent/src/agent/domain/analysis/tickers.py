@@ -39,7 +39,7 @@ _KNOWN = _words(
     "VOO SLV HYG LQD EEM VIX JPM BAC WMT KO PEP PFE JNJ XOM CVX BRK.B BRK.A SAN BBVA ITX TEF"
 )
 """Tickers that are recognised in a text that is all capitals."""
-_KNOWN_LOWER = _KNOWN - _words("META CRM DIA KO PEP SAN")
+KNOWN_LOWER = _KNOWN - _words("META CRM DIA KO PEP SAN")
 """Tickers that are recognised in lower case: they are no words."""
 _NOT_TICKERS = _words(
     "I A AN THE AND OR NOT FOR IS IT MY ME OK AS AT BE BY DO GO IF IN OF ON SO TO UP US WE VS ALL ANY ARE BUT CAN "
@@ -89,7 +89,7 @@ def tickers_in(query: str) -> list[str]:
         at = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lowered)
         if at:
             add(ticker, at.start())
-    rest = _DOTTED.sub(_without_dots, rest)
+    rest = undotted(rest)
     letters = [c for c in rest if c.isalpha()]
     shouting = len(letters) > 12 and sum(c.isupper() for c in letters) > 0.8 * len(letters)
     for match in _TICKER.finditer(rest):
@@ -100,9 +100,14 @@ def tickers_in(query: str) -> list[str]:
         bounded = not re.match(r"\w", rest[match.end() : match.end() + 1]) and (
             match.start() == 0 or not re.match(r"[\w'’]", rest[match.start() - 1])
         )
-        if bounded and match[0].upper() in _KNOWN_LOWER:
+        if bounded and match[0].upper() in KNOWN_LOWER:
             add(match[0], match.start())
     return sorted(found, key=lambda name: found[name])
+
+
+def undotted(text: str) -> str:
+    """The text without abbreviations that look like tickers: I.B.M. becomes IBM, U.S. nothing."""
+    return _DOTTED.sub(_without_dots, text)
 
 
 def _without_dots(match: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+from agent.domain.analysis.tickers import KNOWN_LOWER, undotted
 from agent.domain.prompt.layers import Language
 
 
@@ -27,8 +28,9 @@ _NAMES = {
     "microsoft": "MSFT",
     "tesla": "TSLA",
     "amazon": "AMZN",
-    "google": "GOOGL",
-    "alphabet": "GOOGL",
+    "google": "GOOG",
+    "alphabet": "GOOG",
+    "facebook": "FB",
     "nvidia": "NVDA",
     "meta": "META",
     "netflix": "NFLX",
@@ -41,7 +43,7 @@ _TICKER = re.compile(r"(?<!\w)\$?([A-Z]{1,5}(?:\.[A-Z])?)(?!\w)")
 _NO_TICKERS = _words(
     "I A THE AND OR FOR IS IT MY OK USD EUR MXN AI IA FAQ PRO EL LA LOS LAS UN UNA DE DEL QUE Y O EN ES MI SI NO POR "
     "CON PARA HOLA HI WHAT HOW API TV PC US UK EU ETF CEO ML PDF "
-    "RSI MACD BB SMA EMA ATR VWAP OBV ADX EPS ROI IPO"
+    "RSI MACD BB SMA EMA ATR VWAP OBV ADX EPS ROI IPO PER BPA PIB IPC EE UU"
 )
 _FIGURES = (
     "with|con|capital|account|cuenta|balance|saldo|entry|entrada|stop|risk|riesgo|target|objetivo|take.?profit|tp"
@@ -75,6 +77,7 @@ def plain(text: str) -> str:
 
 def symbols_in(text: str) -> list[str]:
     """Tickers, crypto pairs and well-known names, each once, at most three."""
+    text = undotted(text)
     found: dict[str, None] = {}
     for match in _CRYPTO.finditer(text):
         found.setdefault(f"{match[1].upper()}/USD")
@@ -85,6 +88,8 @@ def symbols_in(text: str) -> list[str]:
     for word in _WORD.findall(covered.lower()):
         if word in _NAMES:
             found.setdefault(_NAMES[word])
+        elif word.upper() in KNOWN_LOWER:
+            found.setdefault(word.upper())
     return list(found)[:3]
 
 
