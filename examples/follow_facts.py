@@ -9,7 +9,6 @@ import os
 import signal
 
 import nats
-from nats.errors import TimeoutError as NothingYet
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
 COMPANY = os.environ.get("NEXUS_COMPANY", "demo")
@@ -35,8 +34,8 @@ async def main() -> None:
     while not stop.is_set():
         try:
             messages = await facts.fetch(10, timeout=1)
-        except NothingYet:
-            continue
+        except TimeoutError:
+            continue  # nothing yet
         for message in messages:
             event = json.loads(message.data)
             print(event["type"], event["id"], json.dumps(event["data"])[:200], flush=True)
