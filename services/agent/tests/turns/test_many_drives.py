@@ -4,6 +4,8 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from agent.domain.turn.journal import Journal
 from agent.ports import Drivers, Journals, Key
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
@@ -133,7 +135,10 @@ async def test_a_turn_is_driven_from_the_moment_at_which_its_journal_can_be_foun
         assert len(model.asked) == 1
 
 
-async def test_a_run_whose_driver_died_is_ended_when_a_person_has_taken_over(nats_server: NatsServer) -> None:
+@pytest.mark.parametrize("given_back", [False, True], ids=["and keeps it", "and has answered"])
+async def test_a_run_whose_driver_died_is_ended_when_a_person_has_taken_over(
+    nats_server: NatsServer, given_back: bool
+) -> None:
     death = Death(3, after=False)
     async with stage(nats_server.url) as scene, scripted_model(SLOW) as model:
         offer_slow(scene)
@@ -141,6 +146,9 @@ async def test_a_run_whose_driver_died_is_ended_when_a_person_has_taken_over(nat
             turn = turn_id(COMPANY, "c1", await scene.visitor("c1", "hello"))
             await eventually(death.dead.is_set, 5.0)
         await scene.take("c1")
+        if given_back:
+            await scene.operator("c1", "I am here.")
+            await scene.release("c1")
         async with agent(nats_server.url, model.base_url, ack_wait_seconds=0.5):
             await scene.idle()
         cancelled: dict[str, Any] = {"turnId": turn, "reason": "taken_over"}

@@ -191,8 +191,8 @@ class Drive:
 
     def _end_predecessor(self, turn_id: str) -> None:
         """A turn that was never answered and has lost its place: its driver may still wait for tools, or be dead."""
-        found = self._found
-        if found is not None and found.turn_id != turn_id and found.basis > self._snapshot().view.basis:
+        found, settled = self._found, self._snapshot().view.basis
+        if found is not None and found.turn_id != turn_id and (found.basis > settled or not found.ended):
             self._end_run_of(found, StopReason.SUPERSEDED)
 
     def _end_run_of(self, found: Journal, reason: StopReason) -> None:
@@ -305,8 +305,9 @@ class Drive:
         vetoed = not policy.answers(view.owner)
         veto = StopReason.TAKEN_OVER if policy.enabled else StopReason.DISABLED
         if deltas is None:
-            # Shown by a driver that died, and by now not ours to go on with.
-            if vetoed and found is not None and found.basis == self._handled and not found.ended:
+            # Shown by a driver that died, and by now not ours to go on with, or settled by a person's message.
+            over = vetoed or not view.unanswered
+            if over and found is not None and found.basis == self._handled and not found.ended:
                 self._end_run_of(found, veto)
         elif vetoed:
             self.end_run(veto)
