@@ -232,17 +232,21 @@ async def test_a_run_that_was_given_up_is_told_once_and_adds_nothing_until_it_is
     async with ChatClient(gateway.url) as visitor:
         mine = await visitor.hello(tokens.visitor("v1"))
         agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
-        agent.begin((await visitor.say("tell me everything"))["seq"])
+        asked = (await visitor.say("tell me everything"))["seq"]
+        agent.begin(asked)
         await agent.live(LiveTurnKind.RUN_STARTED)
         await agent.live(LiveTurnKind.RUN_CANCELLED, reason="taken_over")
-        # Its driver hears of it after whoever took its place has said so.
+        agent.begin((await visitor.say("or something"))["seq"])
+        await agent.live(LiveTurnKind.RUN_CANCELLED, reason="superseded")
+        # Its driver hears of it after whoever took its place has said so, and after the next one's end too.
+        agent.begin(asked)
         await agent.delta(0, "Every")
         await agent.live(LiveTurnKind.RUN_CANCELLED, reason="taken_over")
         await agent.live(LiveTurnKind.RUN_STARTED)
         await agent.delta(0, "thing")
         await visitor.until("message.delta")
     signs = [frame["type"] for frame in visitor.seen if frame["type"].startswith(("run.", "message.delta"))]
-    assert signs == ["run.started", "run.cancelled", "run.started", "message.delta"]
+    assert signs == ["run.started", "run.cancelled", "run.cancelled", "run.started", "message.delta"]
     assert visitor.seen[-1]["delta"] == "thing"
 
 

@@ -18,6 +18,8 @@ from gateway.ports import LiveSource, Socket, Unsubscribe
 log = structlog.get_logger(__name__)
 
 _ENDS = frozenset({LiveTurnKind.RUN_FINISHED, LiveTurnKind.RUN_ERROR})
+MAX_OVERTAKEN = 8
+"""Given-up runs of a conversation that are remembered."""
 
 
 class Attachment:
@@ -91,8 +93,8 @@ class _Channel:
         """The turn that was cancelled last."""
         self.answered: str | None = None
         """The turn whose final message came last."""
-        self.overtaken: str | None = None
-        """The turn whose run was given up last: several agents may say so, and its driver may hear of it last."""
+        self.overtaken: tuple[str, ...] = ()
+        """Turns whose runs were given up: several agents may say so, and a turn's driver may hear of it last."""
 
 
 class Hub:
@@ -179,15 +181,15 @@ class Hub:
         if about is not None and about == channel.answered:
             # Signs and facts have no common order, and a second driver may hear last that the turn has its answer.
             return
-        if kind is LiveTurnKind.RUN_STARTED and about == channel.overtaken:
-            channel.overtaken = None
-        elif about is not None and about == channel.overtaken:
+        if kind is LiveTurnKind.RUN_STARTED:
+            channel.overtaken = tuple(turn for turn in channel.overtaken if turn != about)
+        elif about in channel.overtaken:
             return
         frame = server_frames.of_live_turn(conversation, kind, data)
         if frame is None:
             return
         if kind is LiveTurnKind.RUN_CANCELLED:
-            channel.overtaken = turn_id
+            channel.overtaken = (*channel.overtaken, str(turn_id))[-MAX_OVERTAKEN:]
         turn: str | None = None
         delta_seq = -1
         if kind is LiveTurnKind.MESSAGE_DELTA:
