@@ -83,10 +83,18 @@ def test_a_comparison_tells_each_tickers_returns_and_what_is_not_known() -> None
     }
     said = copilot_answer("market_snapshot", body, "en")
     assert said is not None
-    assert said.splitlines()[:4] == [
-        "Returns:", "- IBM: 1 month +1.2%, 1 year -5.0%", "- MSFT: –", "- There are no data for TSLA."
+    # The empty line ends the list: what follows would be read as its last item's.
+    assert said.splitlines()[:5] == [
+        "Returns:", "- IBM: 1 month +1.2%, 1 year -5.0%", "- MSFT: –", "- There are no data for TSLA.", ""
     ]  # fmt: skip
     assert "As of 26 October 2012 (source: sample)" in said
+
+
+def test_an_indicator_of_one_value_is_that_value() -> None:
+    indicators = {"RSI": {"value": 56.324, "period": 14}, "MACD": {"macd": 1.5, "signal": 1.25}}
+    body: dict[str, Any] = {"symbol": "MSFT", "timeframe": "1d", "indicators": indicators}
+    said = copilot_answer("get_indicators", body, "es") or ""
+    assert said.startswith("MSFT (1d): RSI 56,32; MACD macd 1,50, signal 1,25.")
 
 
 def test_no_answer_shows_a_time_as_machines_write_it() -> None:

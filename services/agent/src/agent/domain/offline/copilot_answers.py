@@ -169,8 +169,12 @@ def _indicators(body: Fields, language: Language) -> str:
     parts: list[str] = []
     for name, values in cast("dict[str, Any]", body.get("indicators") or {}).items():
         fields = cast("dict[str, Any]", values) if isinstance(values, dict) else {"value": values}
-        shown = [f"{key} {number(value, language)}" for key, value in fields.items() if isinstance(value, float)]
-        parts.append(f"{name}: {', '.join(shown) or '–'}")
+        shown = [
+            number(value, language) if key == "value" else f"{key} {number(value, language)}"
+            for key, value in fields.items()
+            if isinstance(value, float)
+        ]
+        parts.append(f"{name} {', '.join(shown) or '–'}")
     return f"{body['symbol']} ({body['timeframe']}): {'; '.join(parts)}. {_source(body, language)}"
 
 
@@ -193,7 +197,7 @@ def _moves(body: Fields, language: Language) -> str:
     unknown = ", ".join(str(one["ticker"]) for one in _list(body, "errors"))
     if unknown:
         lines.append({"es": f"- No hay datos de {unknown}.", "en": f"- There are no data for {unknown}."}[language])
-    return "\n".join([{"es": "Rendimientos:", "en": "Returns:"}[language], *lines, _source(body, language)])
+    return "\n".join([{"es": "Rendimientos:", "en": "Returns:"}[language], *lines, "", _source(body, language)])
 
 
 def _bars(body: Fields, language: Language) -> str:
