@@ -20,7 +20,7 @@ from benchmarks import cpu
 from benchmarks.calibration import calibrate
 from benchmarks.report import Figure, median, percentile
 from tests.support.chat_client import ChatClient
-from tests.support.running_stack import RunningStack
+from tests.support.running_stack import NEXUS, RunningStack
 
 QUESTION = "overhead around the model"
 COMPANY = "bench"
@@ -52,7 +52,7 @@ class Run:
 
 async def run() -> list[Figure]:
     """All figures; about half a minute."""
-    async with scripted_model(default=BURST) as model, _stack(model) as stack:
+    async with scripted_model(default=BURST) as model, running(model) as stack:
         before = await calibrate(stack.facts()["urls"]["nats"])
         plain = await _measure(stack, model, TURNS)
         spaced = await _measure(stack, model, SPACED_TURNS, pause=SPACE)
@@ -100,20 +100,21 @@ async def _measure(
             await client.hello(locale="en")
             for _ in range(15):
                 if len(measured) == warm_up:
-                    before = _spent(stack)
-                measured.append(await _turn(client, model, calls))
+                    before = spent(stack)
+                measured.append(await one_turn(client, model, calls))
                 if pause:
                     await asyncio.sleep(pause)
-    after = _spent(stack)
+    after = spent(stack)
     counted = len(measured) - warm_up
     return Run(measured[warm_up:], {name: (after[name] - before[name]) / counted for name in after})
 
 
-def _spent(stack: RunningStack) -> Spent:
+def spent(stack: RunningStack) -> Spent:
+    """The CPU time of each process so far, in milliseconds."""
     return {name: cpu.seconds([stack.process(name).pid]) * 1000 for name in SERVICES + SERVERS}
 
 
-async def _turn(client: ChatClient, model: ScriptedModel, calls: int) -> float:
+async def one_turn(client: ChatClient, model: ScriptedModel, calls: int) -> float:
     """One turn; the milliseconds that are not the model's."""
     asked = len(model.asked)
     mark = len(client.frames)
@@ -127,7 +128,8 @@ async def _turn(client: ChatClient, model: ScriptedModel, calls: int) -> float:
 
 
 @asynccontextmanager
-async def _stack(model: ScriptedModel) -> AsyncGenerator[RunningStack]:
+async def running(model: ScriptedModel, nexus: str = NEXUS) -> AsyncGenerator[RunningStack]:
+    """The whole stack with the scripted model, as the command `nexus` starts it."""
     env = {
         "NEXUS_LLM_BASE_URL": model.base_url,
         "NEXUS_LLM_API_KEY": "not-a-key",
@@ -135,7 +137,7 @@ async def _stack(model: ScriptedModel) -> AsyncGenerator[RunningStack]:
         "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
     }
     with tempfile.TemporaryDirectory() as folder:
-        stack = RunningStack(Path(folder) / "data", env)
+        stack = RunningStack(Path(folder) / "data", env, nexus)
         stack.start()
         try:
             await stack.create_company(

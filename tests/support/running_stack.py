@@ -43,10 +43,11 @@ class Process:
 
 
 class RunningStack:
-    """A stack under test. `data` is its folder; it takes a free port."""
+    """A stack under test. `data` is its folder, `nexus` the command that runs it; it takes a free port."""
 
-    def __init__(self, data: Path, env: Mapping[str, str]) -> None:
+    def __init__(self, data: Path, env: Mapping[str, str], nexus: str = NEXUS) -> None:
         self.data = data
+        self._nexus = nexus
         self._env = _environment() | dict(env)
 
     @property
@@ -56,7 +57,7 @@ class RunningStack:
 
     def start(self) -> Self:
         """Runs `nexus up --detach`, which returns when all is ready."""
-        command = [NEXUS, "up", "--detach", "--port", "0", "--data", str(self.data)]
+        command = [self._nexus, "up", "--detach", "--port", "0", "--data", str(self.data)]
         done = subprocess.run(
             command, env=self._env, capture_output=True, text=True, timeout=START_SECONDS, check=False
         )
@@ -65,13 +66,13 @@ class RunningStack:
 
     def stop(self) -> None:
         """Runs `nexus down`."""
-        command = [NEXUS, "down", "--data", str(self.data)]
+        command = [self._nexus, "down", "--data", str(self.data)]
         subprocess.run(command, env=self._env, capture_output=True, timeout=120, check=False)
 
     def nexus(self, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
         """Runs a nexus command as a user of this stack would."""
         return subprocess.run(
-            [NEXUS, *arguments], env=self._env, capture_output=True, text=True, timeout=timeout, check=False
+            [self._nexus, *arguments], env=self._env, capture_output=True, text=True, timeout=timeout, check=False
         )
 
     def facts(self) -> dict[str, Any]:
