@@ -4,6 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,11 +18,16 @@ from contracts.errors import ToolCode
 from contracts.events.tool import ToolMetadata, ToolResult
 from runtime.testing import NatsServer, ValkeyServer, eventually
 from tool_executor.adapters.call_records import RedisCallRecords
+from tool_executor.adapters.json_schema import JsonSchemas
 from tool_executor.adapters.redis_store import Part, RedisStore, Script
 from tool_executor.adapters.renewals import LEASE, Renewals
+from tool_executor.catalogue.announced import Offers
+from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.declaration import CallContext, Data
-from tool_executor.domain.plans import Arguments
-from tool_executor.ports import CallKey, Claimed, OtherArguments, Recorded, Running, StoreAway
+from tool_executor.domain.plans import Arguments, Caller
+from tool_executor.pipeline.call import Outcome, Postponed, Progress
+from tool_executor.pipeline.recall import Recall
+from tool_executor.ports import CallKey, Claim, Claimed, OtherArguments, Recorded, Running, StoreAway
 from tool_executor.testing import Asker, Counting, Someone, listen, running_executor, tool_named
 
 KEY = CallKey("demo", "user-1", "call-1")
@@ -94,6 +100,32 @@ async def test_many_deliveries_of_one_call_run_it_once(nats_client: Client, valk
         results = await asyncio.gather(*calls)
         assert {str(completed.result.data) for completed in results} == {"{'run': 1}"}
         assert runs == ["one"]
+
+
+class Busy:
+    """Records in which every call is being run by somebody."""
+
+    async def claim(self, key: CallKey, fingerprint: str, lease: float, *, renewed: bool) -> Claim:
+        return Running(30.0)
+
+    async def finish(self, key: CallKey, owner: str, result: ToolResult, *, lasting: bool) -> bool:
+        raise NotImplementedError
+
+    async def release(self, key: CallKey, owner: str, *, forget: bool) -> None:
+        raise NotImplementedError
+
+
+async def test_who_asks_for_a_call_that_runs_already_hears_of_its_end_soon():
+    schemas = JsonSchemas()
+    offers = Offers(build_registry([tool_named("count", Counting())], schemas), schemas)
+    call = Progress("one", "count", {}, Caller("demo", "user-1", "user"), expires=time.monotonic() + 30.0)
+
+    async def rest() -> Outcome:
+        raise NotImplementedError
+
+    outcome = await Recall(Busy(), offers)(call, rest)
+    assert isinstance(outcome, Postponed)
+    assert outcome.seconds <= 0.5
 
 
 async def test_a_started_record_turns_done_for_its_owner_alone(valkey_server: ValkeyServer):
