@@ -166,7 +166,7 @@ def jwks(keys: list[dict[str, Any]]) -> Generator[tuple[str, list[str]]]:
         server.server_close()
 
 
-async def test_a_key_set_is_fetched_once_and_an_unknown_key_does_not_ask_again_and_again(
+async def test_a_key_set_is_fetched_once_and_for_unknown_keys_once_more(
     rsa_key: RSAPrivateKey,
 ) -> None:
     public: dict[str, Any] = {**json.loads(RSAAlgorithm.to_jwk(rsa_key.public_key())), "kid": "k1", "use": "sig"}
@@ -178,8 +178,19 @@ async def test_a_key_set_is_fetched_once_and_an_unknown_key_does_not_ask_again_a
             assert (await verifier.verify(known)).company == "acme"
             with pytest.raises(InvalidToken):
                 await verifier.verify(unknown)
-    assert len(asked) == 1
+    assert len(asked) == 2
     assert (await verifier.verify(known)).company == "acme"
+
+
+async def test_a_key_that_takes_anothers_place_is_known_at_once(rsa_key: RSAPrivateKey) -> None:
+    keys: list[dict[str, Any]] = [{**json.loads(RSAAlgorithm.to_jwk(rsa_key.public_key())), "kid": "k1", "use": "sig"}]
+    newer = generate_private_key(public_exponent=65537, key_size=2048)
+    with jwks(keys) as (url, asked):
+        verifier = TokenVerifier(TokenSettings(jwt_jwks_url=url), clock())
+        assert await verifier.verify(jwt.encode(CLAIMS, rsa_key, algorithm="RS256", headers={"kid": "k1"}))
+        keys[:] = [{**json.loads(RSAAlgorithm.to_jwk(newer.public_key())), "kid": "k2", "use": "sig"}]
+        assert await verifier.verify(jwt.encode(CLAIMS, newer, algorithm="RS256", headers={"kid": "k2"}))
+    assert len(asked) == 2
 
 
 async def test_a_key_set_that_cannot_be_had_is_said_to_be_so(rsa_key: RSAPrivateKey) -> None:

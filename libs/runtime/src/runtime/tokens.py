@@ -157,13 +157,15 @@ class TokenMinter:
 
 
 class KeySet:
-    """The RSA keys at a JWKS address, kept for five minutes; asked for again for an unknown key, at most every 10 s."""
+    """The RSA keys at a JWKS address, kept for five minutes; asked for again for an unknown key: at once, since it may
+    have taken another's place just now, and then at most every 10 s."""
 
     def __init__(self, url: str, clock: Clock) -> None:
         self._url = url
         self._clock = clock
         self._keys: dict[str | None, PyJWK] = {}
         self._fetched = float("-inf")
+        self._sought = float("-inf")
         self._lock = asyncio.Lock()
 
     async def get(self, kid: str | None) -> PyJWK:
@@ -173,14 +175,22 @@ class KeySet:
             InvalidToken: there is no such key.
             KeysUnavailable: no keys are known and none can be fetched.
         """
-        if kid not in self._keys or self._clock.monotonic() - self._fetched > _KEYS_FRESH:
+        if self._due(kid):
             async with self._lock:
-                if self._clock.monotonic() - self._fetched > _KEYS_AGAIN:
+                if self._due(kid):
+                    if self._keys and kid not in self._keys:
+                        self._sought = self._clock.monotonic()
                     await self._refresh()
         key = self._keys.get(kid)
         if key is None:
             raise InvalidToken("the token is signed with a key that is not in the key set")
         return key
+
+    def _due(self, kid: str | None) -> bool:
+        now = self._clock.monotonic()
+        if kid in self._keys:
+            return now - self._fetched > _KEYS_FRESH
+        return now - (self._sought if self._keys else self._fetched) > _KEYS_AGAIN
 
     async def _refresh(self) -> None:
         try:
