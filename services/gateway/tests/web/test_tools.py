@@ -231,6 +231,14 @@ async def test_a_body_that_is_none_is_a_problem_document(ana: Caller, body: str)
     assert (status, document["code"]) == (422, "BAD_FIELD")
 
 
+async def test_half_a_character_in_the_arguments_is_a_bad_field(ana: Caller, executor: ExecutorStandIn):
+    await executor.start()
+    headers, body = {"Content-Type": "application/json"}, rb'{"arguments": {"symbol": "\ud800"}}'
+    status, document, _ = await ana("POST", "/v2/tools/get_price", headers, data=body)
+    assert (status, document["code"], executor.calls) == (422, "BAD_FIELD", [])
+    assert (await ana("POST", "/v2/tools/get_price", headers, data=b'{"arguments": {}}'))[0] == 200
+
+
 async def test_with_no_executor_there_a_call_is_unavailable(ana: Caller):
     status, body, headers = await ana("POST", "/v2/tools/get_price", json={})
     assert (status, body["error"]["code"]) == (503, "UNAVAILABLE")

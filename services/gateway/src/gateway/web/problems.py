@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError
 from starlette.exceptions import HTTPException
 
 from contracts.errors import ErrorCode
@@ -109,6 +110,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(GatewayError, _gateway_error)
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(PydanticSerializationError, _unsendable)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -160,11 +162,20 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
     if error.status_code == HTTPStatus.BAD_REQUEST:
         # The framework's word for a body that is not text; one that is not JSON is a 422 of its own.
-        fields = [FieldProblem(field="body", message="must be JSON in UTF-8")]
-        return await _unreadable(request, "the body cannot be read", fields)
+        return await _no_text(request)
     code = _CODES.get(error.status_code, "BAD_REQUEST")
     headers = dict(error.headers) if error.headers else None
     return error_answer(request.url.path, error.status_code, code, str(error.detail), headers=headers)
+
+
+async def _unsendable(request: Request, error: Exception) -> JSONResponse:
+    # JSON may hold half a surrogate pair, which is no text: it is noticed when it is to be sent on.
+    return await (_no_text(request) if "surrogates not allowed" in str(error) else _unexpected(request, error))
+
+
+async def _no_text(request: Request) -> JSONResponse:
+    fields = [FieldProblem(field="body", message="must be JSON in UTF-8")]
+    return await _unreadable(request, "the body cannot be read", fields)
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
