@@ -164,6 +164,27 @@ async def test_a_spent_budget_asks_for_a_person_once(nats_server: NatsServer) ->
         assert kinds == [ChatKind.VISITOR, ChatKind.SYSTEM, ChatKind.OWNER, ChatKind.OWNER]
 
 
+async def test_what_was_written_to_a_person_who_gave_it_back_asks_for_a_person_again(nats_server: NatsServer) -> None:
+    config = spender(daily_tokens=0, when_spent="handoff")
+    async with (
+        stage(nats_server.url, config) as scene,
+        scripted_model() as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        await scene.take("c1")
+        await scene.visitor("c1", "hi")
+        await scene.release("c1")
+        (message,) = await scene.answered("c1")
+        assert "I have asked a person" in message["text"]
+        await scene.idle()
+        *_, (kind, _, data) = await scene.facts("c1")
+        assert (kind, data.get("reason")) == (ChatKind.OWNER, "budget_spent")
+        await scene.release("c1")
+        await scene.idle()
+        kinds = [kind for kind, _, _ in await scene.facts("c1")]
+        assert kinds[-3:] == [ChatKind.SYSTEM, ChatKind.OWNER, ChatKind.OWNER]
+
+
 async def test_a_cheaper_model_goes_on_until_its_own_purse_is_empty(nats_server: NatsServer) -> None:
     config = spender(
         daily_tokens=1, visitor_hourly_tokens=None, when_spent="cheaper_model", cheaper_model="small", fallback_text="x"

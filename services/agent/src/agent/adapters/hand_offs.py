@@ -9,7 +9,7 @@ from agent.ports import Failures, Key
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.envelope import CloudEvent
-from contracts.events.chat import Owner, OwnerChanged, OwnerKind
+from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import derive_id
 from runtime.conversation_log import ConversationLog
 from runtime.errors import FenceRefused, RuntimeFault
@@ -44,7 +44,7 @@ class HandOffs:
         self._log = log
 
     async def ask_for_person(self, key: Key, journal: Journal) -> None:
-        """A person is asked for, unless the owner has changed since the message that the turn was to answer."""
+        """A person is asked for, unless the owner has changed since the visitor was told so."""
         identity = derive_id(journal.turn_id, REASON)
         data = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="agent", reason=REASON)
         kind = ChatKind.OWNER
@@ -54,8 +54,9 @@ class HandOffs:
         try:
             for _ in range(ATTEMPTS):
                 snapshot = await self._log.snapshot(*key)
-                owner = snapshot.facts.get(kind)
-                if owner is not None and (owner.seq > journal.basis or not _is_ai(owner.event)):
+                owner, told = snapshot.facts.get(kind), snapshot.facts.get(ChatKind.SYSTEM)
+                since = told.seq if told is not None and _is_of(told.event, journal.turn_id) else journal.basis
+                if owner is not None and (owner.seq > since or not _is_ai(owner.event)):
                     return
                 try:
                     await self._publisher.append(
@@ -71,6 +72,10 @@ class HandOffs:
         except RuntimeFault as error:
             raise UnreachableError(f"no person could be asked for in {key.conversation}: {error}") from error
         raise UnreachableError(f"no person could be asked for in {key.conversation}: too much is going on")
+
+
+def _is_of(event: bytes, turn_id: str) -> bool:
+    return CloudEvent[SystemMessage].model_validate_json(event).data.turn_id == turn_id
 
 
 def _is_ai(event: bytes) -> bool:
