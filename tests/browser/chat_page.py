@@ -71,3 +71,9 @@ class ChatPage:
     async def texts(self) -> list[str]:
         """What every message says, without what stands beside it."""
         return await self.messages.locator(".body").all_inner_texts()
+
+
+async def conversation_of(page: Page) -> str:
+    """The conversation that the page's visitor is in."""
+    key = "Object.keys(localStorage).find((key) => key.endsWith(':conversation'))"
+    return await page.evaluate(f"JSON.parse(localStorage.getItem({key}))")

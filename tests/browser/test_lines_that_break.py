@@ -72,7 +72,7 @@ async def test_a_message_whose_acknowledgement_was_lost_is_stored_once(visits: V
     line.swallow = lambda frame: frame["type"] in {"message.ack", "message.created"}
     await chat.say("What does the Pro plan cost?")
     await expect(chat.own).to_contain_text("Sending…")
-    await asyncio.wait_for(line.swallowed.wait(), 15)
+    await asyncio.wait_for(line.swallowed.wait(), 40)
     line.swallow = lambda _: False
     await line.cut()
     await chat.ready()

@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel
 from gateway.testing_http import Http
-from tests.browser.chat_page import ChatPage
+from tests.browser.chat_page import ChatPage, conversation_of
 from tests.browser.host_site import HostSite, host_site
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
@@ -19,7 +19,7 @@ from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-SLOWLY = Reply(text=" ".join(f"word{number}" for number in range(120)), token_ms=50)
+SLOWLY = Reply(text=" ".join(f"word{number}" for number in range(120)), token_ms=100)
 """Six seconds of text."""
 QUICKLY = Reply(text="A quick answer.")
 
@@ -32,12 +32,6 @@ async def shop(stack: RunningStack, **settings: object) -> AsyncGenerator[tuple[
         given = {"aiAutoResponseEnabled": True, "responseDelayMs": 0, "allowedOrigins": [site.origin], **settings}
         await stack.create_company(company, **given)
         yield site, company
-
-
-async def conversation_of(page: Page) -> str:
-    """The conversation that the page's visitor is in."""
-    key = "Object.keys(localStorage).find((key) => key.endsWith(':conversation'))"
-    return await page.evaluate(f"JSON.parse(localStorage.getItem({key}))")
 
 
 async def test_a_reload_in_mid_answer_shows_the_text_so_far_and_then_the_rest_once(

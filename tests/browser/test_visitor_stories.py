@@ -1,11 +1,14 @@
 """A visitor's stories, from the question to the answer."""
 
-import re
+import uuid
 
 import pytest
 from playwright.async_api import expect
 
+from tests.browser.chat_page import conversation_of
 from tests.browser.visits import Visits
+from tests.support.chat_client import ChatClient
+from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -92,9 +95,16 @@ async def test_words_that_were_not_sent_survive_a_reload(visits: Visits) -> None
     await expect(chat.input).to_have_value("I was just about to ask")
 
 
-async def test_a_message_that_comes_while_the_chat_is_closed_is_counted(visits: Visits) -> None:
+async def test_a_message_that_comes_while_the_chat_is_closed_is_counted(visits: Visits, stack: RunningStack) -> None:
     chat = await visits.chat("/")
-    await chat.say("What does the Pro plan cost?")
-    await expect(chat.own).to_contain_text("Sent")
+    await chat.ask("What does the Pro plan cost?")
+    conversation = await conversation_of(chat.page)
     await chat.panel.get_by_role("button", name="Close the chat").click()
-    await expect(chat.page.get_by_role("button", name=re.compile(r"Open the chat \(\d\)"))).to_be_visible()
+    await expect(chat.page.get_by_role("button", name="Open the chat", exact=True)).to_be_visible()
+    async with ChatClient(stack.url, stack.mint("commercial", "ana")) as ana:
+        await ana.hello()
+        await ana.send_frame("conversation.watch", conversationId=conversation)
+        await ana.wait_for("snapshot")
+        text = "And it can be paid by the year."
+        await ana.send_frame("message.send", conversationId=conversation, clientMessageId=str(uuid.uuid4()), text=text)
+        await expect(chat.page.get_by_role("button", name="Open the chat (1)")).to_be_visible()
