@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -50,6 +51,8 @@ class Nexus:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            # The suite itself may run under nohup, which every child inherits.
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
         )
         try:
             assert process.stdout is not None
