@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import sys
-import time
 
 from contracts.envelope import Wire
 from contracts.rpc import Rpc
@@ -31,7 +31,8 @@ async def main() -> None:
 
     async def ping(request: Ping) -> Ping:
         if request.text == "freeze":
-            time.sleep(5)  # noqa: ASYNC251 - the loop must stand still
+            # The loop stands still until the test has seen it.
+            select.select([sys.stdin], [], [], 60)
         return request
 
     async def work(delivery: Delivery) -> Outcome:

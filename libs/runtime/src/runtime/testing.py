@@ -123,8 +123,8 @@ class ServerProcess(ABC):
         if self._process is not None:
             return
         chosen = self.port
-        give_up = time.monotonic() + START_DEADLINE
-        while time.monotonic() < give_up:
+        end = time.monotonic() + START_DEADLINE
+        while time.monotonic() < end:
             with (self.directory / "output.log").open("wb") as output:
                 self._process = subprocess.Popen(
                     self.command(),
@@ -134,7 +134,6 @@ class ServerProcess(ABC):
                     stderr=subprocess.STDOUT,
                     preexec_fn=_die_with_parent,
                 )
-            end = time.monotonic() + START_DEADLINE
             while self._process.poll() is None and time.monotonic() < end:
                 if self.ready():
                     return
@@ -143,7 +142,8 @@ class ServerProcess(ABC):
             # Somebody may have taken the port: since it was chosen, or since we last had it (a client's own end of a
             # connection will do, and that ends soon). A port given by us is kept.
             self.port = chosen
-            time.sleep(0.1)
+            while chosen and not _can_bind(self.host, chosen) and time.monotonic() < end:
+                time.sleep(0.002)
         raise ServerFailed(f"{type(self).__name__} did not start:\n{self.log[-2000:]}")
 
     def stop(self) -> None:
@@ -363,6 +363,16 @@ def _running(server: S) -> Generator[S]:
 def _script(name: str) -> str:
     beside_python = Path(sysconfig.get_path("scripts")) / name
     return str(beside_python) if beside_python.exists() else shutil.which(name) or name
+
+
+def _can_bind(host: str, port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
 
 
 def _stopped(pid: int) -> bool:
