@@ -27,7 +27,7 @@ from tool_executor.domain.declaration import CallContext, Data
 from tool_executor.domain.plans import Arguments, Caller
 from tool_executor.pipeline.call import Outcome, Postponed, Progress
 from tool_executor.pipeline.recall import Recall
-from tool_executor.ports import CallKey, Claim, Claimed, OtherArguments, Recorded, Running, StoreAway
+from tool_executor.ports import CallKey, Claimed, OtherArguments, Recorded, Running, StoreAway
 from tool_executor.testing import Asker, Counting, Someone, listen, running_executor, tool_named
 
 KEY = CallKey("demo", "user-1", "call-1")
@@ -102,30 +102,34 @@ async def test_many_deliveries_of_one_call_run_it_once(nats_client: Client, valk
         assert runs == ["one"]
 
 
-class Busy:
-    """Records in which every call is being run by somebody."""
-
-    async def claim(self, key: CallKey, fingerprint: str, lease: float, *, renewed: bool) -> Claim:
-        return Running(30.0)
-
-    async def finish(self, key: CallKey, owner: str, result: ToolResult, *, lasting: bool) -> bool:
-        raise NotImplementedError
-
-    async def release(self, key: CallKey, owner: str, *, forget: bool) -> None:
-        raise NotImplementedError
-
-
-async def test_who_asks_for_a_call_that_runs_already_hears_of_its_end_soon():
+async def test_who_asks_for_a_call_that_runs_already_hears_of_its_end_soon(valkey_server: ValkeyServer):
+    store = RedisStore(valkey_server.url, 10.0)
     schemas = JsonSchemas()
     offers = Offers(build_registry([tool_named("count", Counting())], schemas), schemas)
-    call = Progress("one", "count", {}, Caller("demo", "user-1", "user"), expires=time.monotonic() + 30.0)
+    recall = Recall(RedisCallRecords(store, Renewals(store), 60), offers)
+    runs: list[str] = []
+    started, go_on = asyncio.Event(), asyncio.Event()
+
+    def call() -> Progress:
+        return Progress("one", "count", {}, Caller("demo", "user-1", "user"), expires=time.monotonic() + 30.0)
 
     async def rest() -> Outcome:
-        raise NotImplementedError
+        runs.append("one")
+        started.set()
+        await go_on.wait()
+        return Postponed(0.0)
 
-    outcome = await Recall(Busy(), offers)(call, rest)
-    assert isinstance(outcome, Postponed)
-    assert outcome.seconds <= 0.5
+    running = asyncio.create_task(recall(call(), rest))
+    try:
+        await asyncio.wait_for(started.wait(), 20)
+        again = await recall(call(), rest)
+        assert isinstance(again, Postponed)
+        assert 0 < again.seconds <= 0.5
+        assert runs == ["one"]
+    finally:
+        go_on.set()
+        await running
+        await store.close()
 
 
 async def test_a_started_record_turns_done_for_its_owner_alone(valkey_server: ValkeyServer):
