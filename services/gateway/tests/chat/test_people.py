@@ -2,6 +2,8 @@
 
 import asyncio
 import uuid
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import orjson
@@ -17,6 +19,20 @@ from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, T
 from runtime.conversation_log import ConversationLog
 
 pytestmark = pytest.mark.usefixtures("memory")
+
+
+@asynccontextmanager
+async def being_answered(
+    gateway: GatewayUnderTest, tokens: TokenMaker, client: Client
+) -> AsyncGenerator[tuple[ChatClient, AgentStandIn, int]]:
+    """A visitor whose message an agent has begun to answer, with its sequence."""
+    async with ChatClient(gateway.url) as visitor:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        agent = AgentStandIn(client, "acme", mine["conversationId"])
+        asked: int = (await visitor.say("tell me everything"))["seq"]
+        agent.begin(asked)
+        await agent.live(LiveTurnKind.RUN_STARTED)
+        yield visitor, agent, asked
 
 
 async def last_of(client: Client, conversation: str, kind: ChatKind) -> dict[str, Any]:
@@ -207,11 +223,7 @@ async def test_stopping_a_running_answer_settles_its_message(
 async def test_nothing_of_a_stopped_answer_is_told_any_more_but_the_next_one_is(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as visitor:
-        mine = await visitor.hello(tokens.visitor("v1"))
-        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
-        agent.begin((await visitor.say("tell me everything"))["seq"])
-        await agent.live(LiveTurnKind.RUN_STARTED)
+    async with being_answered(gateway, tokens, nats_client) as (visitor, agent, _):
         await visitor.until("run.started")
         await visitor.send("run.cancel", turnId=agent.turn)
         await visitor.until("run.cancelled")
@@ -229,12 +241,7 @@ async def test_nothing_of_a_stopped_answer_is_told_any_more_but_the_next_one_is(
 async def test_a_run_that_was_given_up_is_told_once_and_adds_nothing_until_it_is_driven_anew(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as visitor:
-        mine = await visitor.hello(tokens.visitor("v1"))
-        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
-        asked = (await visitor.say("tell me everything"))["seq"]
-        agent.begin(asked)
-        await agent.live(LiveTurnKind.RUN_STARTED)
+    async with being_answered(gateway, tokens, nats_client) as (visitor, agent, asked):
         await agent.live(LiveTurnKind.RUN_CANCELLED, reason="taken_over")
         agent.begin((await visitor.say("or something"))["seq"])
         await agent.live(LiveTurnKind.RUN_CANCELLED, reason="superseded")
@@ -253,12 +260,7 @@ async def test_a_run_that_was_given_up_is_told_once_and_adds_nothing_until_it_is
 async def test_of_a_turn_that_has_its_final_message_only_the_end_is_told(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as visitor:
-        mine = await visitor.hello(tokens.visitor("v1"))
-        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
-        asked = (await visitor.say("tell me everything"))["seq"]
-        agent.begin(asked)
-        await agent.live(LiveTurnKind.RUN_STARTED)
+    async with being_answered(gateway, tokens, nats_client) as (visitor, agent, asked):
         await agent.answer(asked, "Everything.")
         # Another driver of the turn, which does not know yet.
         await agent.live(LiveTurnKind.RUN_STARTED)
