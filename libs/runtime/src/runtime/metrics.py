@@ -9,6 +9,9 @@ _SLOW = (0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
 RPC_SECONDS = Histogram("nexus_rpc_call_seconds", "Calls to other services", ("method", "outcome"), buckets=_FAST)
 RPC_SERVED = Counter("nexus_rpc_served_total", "Calls answered", ("method", "outcome"))
+RPC_REPEATS = Counter(
+    "nexus_rpc_repeats_total", "Requests repeated, or not for want of a budget", ("method", "outcome")
+)
 CONSUMED = Counter("nexus_consumed_total", "Messages handled", ("consumer", "outcome"))
 CONSUME_SECONDS = Histogram("nexus_consume_seconds", "Time to handle a message", ("consumer",), buckets=_SLOW)
 IN_WORK = Gauge("nexus_in_work", "Messages being handled now", ("consumer",))

@@ -2,8 +2,9 @@
 
 nats-py's own `request` takes exactly one reply and creates futures, names and timers that cost as much as the round
 trip. Here every request of a client shares one wildcard subscription; a reply is matched by the last token of its
-subject, and a request may have many replies (direct gets) or be sent again under the same name (publish retries: the
-first answer to any copy counts).
+subject, and a request may have many replies (direct gets). The answer to any attempt counts, however late: a stream's
+answers may all come to one name, while what a service answers needs a name an attempt (`Pending.another_name`), since
+its permission to reply is one reply a name, and two requests under one name leave it with none (decision 0035).
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ NO_RESPONDERS = "503"
 class Pending:
     """One question that waits for its answer. Always ended by `close`, so use it in a `with` block."""
 
-    __slots__ = ("_collect", "_done", "_future", "_inbox", "_key", "_parts", "reply_to")
+    __slots__ = ("_complete", "_done", "_inbox", "_keys", "_parts", "_waiter", "reply_to")
 
-    def __init__(self, inbox: ReplyInbox, key: str, reply_to: str, done: Callable[[Msg], bool] | None) -> None:
-        self.reply_to = reply_to
+    def __init__(self, inbox: ReplyInbox, done: Callable[[Msg], bool] | None) -> None:
         self._inbox = inbox
-        self._key = key
+        self._keys: list[str] = []
         self._done = done
         self._parts: list[Msg] = []
-        self._future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._complete = False
+        self._waiter: asyncio.Future[None] | None = None
+        self.reply_to = self.another_name()
 
     def __enter__(self) -> Pending:
         return self
@@ -44,44 +46,51 @@ class Pending:
 
     def close(self) -> None:
         """Forgets the question; later replies are dropped."""
-        self._inbox.forget(self._key)
-        if not self._future.done():
-            self._future.cancel()
+        for key in self._keys:
+            self._inbox.forget(key)
+
+    def another_name(self) -> str:
+        """A further name to reply to, for a further attempt; replies to the earlier ones go on counting."""
+        key, name = self._inbox.register(self)
+        self._keys.append(key)
+        return name
 
     def accept(self, message: Msg) -> None:
         """Takes a reply; the last one ends the wait."""
         self._parts.append(message)
-        if (self._done is None or self._done(message)) and not self._future.done():
-            self._future.set_result(None)
+        if self._done is None or self._done(message):
+            self._complete = True
+            if self._waiter is not None and not self._waiter.done():
+                self._waiter.set_result(None)
 
     async def wait(self, seconds: float) -> list[Msg]:
-        """The replies so far, once the last has come. May be called again after a TimeoutError, and goes on waiting.
+        """The replies so far, at least one, once the last has come. One waits at a time.
+
+        A wait that has ended, by its time or because it was cancelled, takes nothing with it: the next goes on.
 
         Raises:
             TimeoutError: the last reply did not come in time.
         """
-        future = self._future
-        if not future.done():
-            timer = asyncio.get_running_loop().call_later(max(seconds, 0), self._expire)
+        if not self._complete:
+            loop = asyncio.get_running_loop()
+            # Of this wait alone: were the question's own future awaited, a cancelled wait would cancel that.
+            waiter = self._waiter = loop.create_future()
+            timer = loop.call_later(max(seconds, 0), _expire, waiter)
             try:
-                await future
+                await waiter
             finally:
                 timer.cancel()
         return self._parts
 
-    def _expire(self) -> None:
-        # Whoever waits is woken with the old future; the answer, should it still come, finds a new one.
-        expired, self._future = self._future, asyncio.get_running_loop().create_future()
-        if expired.done():
-            self._future.set_result(None)
-        else:
-            expired.set_exception(TimeoutError())
-
     def reset(self) -> None:
-        """Forgets the replies so far and waits anew, under the same name."""
+        """Forgets the replies so far and waits anew, under the same names."""
         self._parts = []
-        if self._future.done():
-            self._future = asyncio.get_running_loop().create_future()
+        self._complete = False
+
+
+def _expire(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_exception(TimeoutError())
 
 
 class Following(Pending):
@@ -89,8 +98,8 @@ class Following(Pending):
 
     __slots__ = ("_take",)
 
-    def __init__(self, inbox: ReplyInbox, key: str, reply_to: str, take: Callable[[Msg], None]) -> None:
-        super().__init__(inbox, key, reply_to, None)
+    def __init__(self, inbox: ReplyInbox, take: Callable[[Msg], None]) -> None:
+        super().__init__(inbox, None)
         self._take = take
 
     def accept(self, message: Msg) -> None:
@@ -121,23 +130,25 @@ class ReplyInbox:
 
     async def expect(self, done: Callable[[Msg], bool] | None = None) -> Pending:
         """A name to reply to. `done` says which reply is the last; without it the first is."""
-        key, reply_to = await self._name()
-        pending = self._pending[key] = Pending(self, key, reply_to, done)
-        return pending
+        await self._listening()
+        return Pending(self, done)
 
     async def follow(self, take: Callable[[Msg], None]) -> Following:
         """A name to reply to as often as there is something to say; each reply is handed to `take`."""
-        key, reply_to = await self._name()
-        following = self._pending[key] = Following(self, key, reply_to, take)
-        return following
+        await self._listening()
+        return Following(self, take)
 
-    async def _name(self) -> tuple[str, str]:
+    async def _listening(self) -> None:
         if self._starting is None or (self._starting.done() and self._starting.exception() is not None):
             self._starting = asyncio.create_task(listen(self._client, self._prefix + "*", self._on_message))
         if not self._starting.done() or self._starting.exception() is not None:
             await asyncio.shield(self._starting)
+
+    def register(self, pending: Pending) -> tuple[str, str]:
+        """A new key, and the subject to reply to; done by Pending."""
         self._count += 1
         key = str(self._count)
+        self._pending[key] = pending
         return key, self._prefix + key
 
     def forget(self, key: str) -> None:

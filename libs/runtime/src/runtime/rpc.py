@@ -1,7 +1,9 @@
 """Requests that need an answer now: core NATS, queue groups, an answer always, a deadline always.
 
-The caller's side makes one question out of all its attempts: a second one goes out under the same reply name while the
-first still counts. The serving side turns everything a handler can raise into an error reply.
+The caller's side makes one question out of all its attempts: each goes out under a reply name of its own, and the first
+answer to any of them counts, however late. Repeats have a budget, so that a slow server is not asked twice for
+everything. The serving side turns everything a handler can raise into an error reply, leaves unread what nobody waits
+for any more, and works no longer than the caller waits (runtime.deadlines).
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from contracts.errors import ErrorCode, FieldFault
 from contracts.rpc import Rpc
 from runtime.connection import subscribe
+from runtime.deadlines import HEADER, Arrivals, Origin, serve_for
 from runtime.errors import NobodyServes, RpcError
-from runtime.metrics import RPC_SECONDS, RPC_SERVED
+from runtime.metrics import RPC_REPEATS, RPC_SECONDS, RPC_SERVED
 from runtime.replies import Pending, ReplyInbox, headers_of, is_no_responders
 from runtime.telemetry import remote_span, trace_headers
 
@@ -33,11 +36,24 @@ RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 Handler = Callable[[RequestT], Awaitable[ReplyT | None]]
 
+CALL_DEADLINE = 5.0
+"""Seconds for a call's answer, all attempts together, where the caller names no other."""
+ASK_ALL_DEADLINE = 0.25
+"""Seconds in which one of many servers may say that it knows the answer."""
 PAUSE = 0.05
+"""Seconds before a request is sent again that nobody took."""
 SLICE = 0.2
 """Seconds between two looks at whether the connection is still the one that the request went out on."""
+REPEATS = 10.0
+"""Repeats of one method that a client makes at once; after that, one for every ten answers: a server that is slow gets
+a tenth more to do, not twice as much."""
+REPEATS_EARNED = 0.1
 IN_FLIGHT = 512
+"""Requests that a server works on at once; the next is refused."""
 SERVE_DEADLINE = 30.0
+"""Seconds that a request is worked on at most; less when its caller waits for less."""
+EXPIRED = "expired"
+"""The reason in the answer to a request that was left unread, since its caller's deadline had passed."""
 _FAULTS = TypeAdapter(list[FieldFault])
 
 
@@ -47,16 +63,20 @@ class RpcClient:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._inbox = ReplyInbox.of(client)
+        self._origin = Origin()
+        self._repeats: dict[str, float] = {}
+        """By method, how many repeats may be made now."""
 
     async def call(
-        self, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = 5.0, retries: int = 1
+        self, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = CALL_DEADLINE, retries: int = 1
     ) -> ReplyT:
         """The method's reply.
 
         Args:
             deadline: seconds in all.
-            retries: further attempts when no reply has come, for methods that are safe to repeat; a method that
-                nobody serves at this moment is asked again until the deadline, since nobody has seen the request.
+            retries: further attempts when no reply has come, for methods that are safe to repeat, as far as their
+                budget goes; a method that nobody serves at this moment is asked again until the deadline, since
+                nobody has seen the request.
 
         Raises:
             RpcError: the error that was answered; TIMEOUT without an answer; UNAVAILABLE when nobody serves it.
@@ -75,7 +95,7 @@ class RpcClient:
             RPC_SECONDS.labels(method.subject, outcome).observe(time.perf_counter() - started)
 
     async def ask_all(
-        self, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = 0.25
+        self, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = ASK_ALL_DEADLINE
     ) -> ReplyT | None:
         """The first answer to a question asked of every server of a method without a queue group; None: no answer."""
         try:
@@ -90,15 +110,17 @@ class RpcClient:
     ) -> ReplyT:
         clock = asyncio.get_running_loop().time
         end = clock() + deadline
-        headers = trace_headers() or None
-        nobody = True
-        sent = 0
+        # Requests that may still be answered, and attempts made.
+        out = sent = reconnects = 0
         next_attempt = 0.0
-        reconnects = 0
+        refused: RpcError | None = None
+        renewed = False
         while True:
             left = end - clock()
+            if refused is not None and (out == 0 or left <= 0):
+                raise refused
             if left <= 0:
-                if nobody:
+                if out == 0:
                     raise NobodyServes(method.subject)
                 raise RpcError(
                     ErrorCode.TIMEOUT, f"no reply from {method.subject} within {deadline:g} s", retryable=method.safe
@@ -107,29 +129,70 @@ class RpcClient:
                 await asyncio.sleep(min(PAUSE, left))
                 continue
             # A request made on a connection that broke is lost more often than not: it is no attempt.
-            lost = method.safe and sent > 0 and reconnects != self._client.stats["reconnects"]
-            if lost or (sent < attempts and clock() >= next_attempt):
+            lost = method.safe and out > 0 and reconnects != self._client.stats["reconnects"]
+            due = sent < attempts and clock() >= next_attempt
+            if due and out > 0 and not lost and not self._may_repeat(method):
+                attempts, due = sent, False
+            if lost or due:
+                # A name that may still be replied to is left to that reply.
+                reply_to = pending.another_name() if out else pending.reply_to
                 sent += 0 if lost else 1
+                out += 1
                 reconnects = self._client.stats["reconnects"]
                 next_attempt = clock() + left / (attempts - sent + 1)
-                try:
-                    await self._client.publish(method.subject, body, reply=pending.reply_to, headers=headers)
-                except NatsError as error:
-                    raise RpcError(ErrorCode.UNAVAILABLE, f"{method.subject}: {error}", retryable=True) from error
-                nobody = False
+                await self._send(method, body, reply_to, left)
             try:
-                answer = (await pending.wait(min(left, SLICE)))[0]
+                answers = await pending.wait(min(left, SLICE))
             except TimeoutError:
                 continue
-            if not is_no_responders(answer):
-                return _read_reply(method, answer.data)
-            nobody = True
-            if method.queue is None:
-                raise NobodyServes(method.subject)
-            sent -= 1
-            next_attempt = 0.0
             pending.reset()
-            await asyncio.sleep(min(PAUSE, max(end - clock(), 0)))
+            nobody = False
+            for answer in answers:
+                out -= 1
+                if is_no_responders(answer):
+                    nobody, sent, next_attempt = True, sent - 1, 0.0
+                    if out > 0:
+                        self._earn(method, 1.0)  # that repeat was no work for anybody
+                    continue
+                try:
+                    reply = _read_reply(method, answer.data)
+                except RpcError as error:
+                    if error.reason == EXPIRED and not renewed:
+                        # We are still here: the server is wrong about our clock, and has done nothing.
+                        renewed, sent, next_attempt = True, sent - 1, 0.0
+                        self._origin.renew()
+                    elif error.retryable:
+                        refused = error  # the answer to another attempt may still come
+                    else:
+                        raise
+                else:
+                    self._earn(method, REPEATS_EARNED)
+                    return reply
+            if nobody:
+                if method.queue is None and out == 0:
+                    raise NobodyServes(method.subject)
+                await asyncio.sleep(min(PAUSE, max(end - clock(), 0)))
+
+    async def _send(self, method: Rpc[Any, Any], body: bytes, reply_to: str, left: float) -> None:
+        headers = trace_headers() | {HEADER: self._origin.header(left)}
+        try:
+            await self._client.publish(method.subject, body, reply=reply_to, headers=headers)
+        except NatsError as error:
+            raise RpcError(ErrorCode.UNAVAILABLE, f"{method.subject}: {error}", retryable=True) from error
+
+    def _may_repeat(self, method: Rpc[Any, Any]) -> bool:
+        budget = self._repeats.get(method.subject, REPEATS)
+        if budget < 1:
+            RPC_REPEATS.labels(method.subject, "withheld").inc()
+            return False
+        self._repeats[method.subject] = budget - 1
+        RPC_REPEATS.labels(method.subject, "sent").inc()
+        return True
+
+    def _earn(self, method: Rpc[Any, Any], much: float) -> None:
+        budget = self._repeats.get(method.subject)
+        if budget is not None:
+            self._repeats[method.subject] = min(budget + much, REPEATS)
 
 
 def _read_reply(method: Rpc[Any, ReplyT], data: bytes) -> ReplyT:
@@ -166,14 +229,16 @@ def _faults(fields: object) -> list[FieldFault]:
 class RpcServer:
     """Serves methods. Every request is answered: with data, or with an error.
 
-    At most `in_flight` requests are worked on at once; beyond that the answer is UNAVAILABLE at once, since a caller
-    with a deadline is better served by a quick no.
+    At most `in_flight` requests are worked on at once; beyond that the newest is answered UNAVAILABLE at once, since a
+    caller with a deadline is better served by a quick no. A request whose caller has gone is not even read. Both, and
+    that nothing is worked on for longer than its caller waits, let an overloaded server recover by itself.
     """
 
     def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT, deadline: float = SERVE_DEADLINE) -> None:
         self._client = client
         self._limit = in_flight
         self._deadline = deadline
+        self._arrivals = Arrivals()
         self._running: set[asyncio.Task[None]] = set()
         self._subscriptions: list[Subscription] = []
 
@@ -187,12 +252,18 @@ class RpcServer:
         """
 
         async def take(message: Msg) -> None:
+            left = self._arrivals.left(headers_of(message))
+            if left is not None and left <= 0:
+                RPC_SERVED.labels(method.subject, "EXPIRED").inc()
+                await self._answer(message, _error(expired(method)))
+                return
             if len(self._running) >= self._limit:
+                RPC_SERVED.labels(method.subject, "SHED").inc()
                 await self._answer(
                     message, _error(RpcError(ErrorCode.UNAVAILABLE, "too many requests at once", retryable=True))
                 )
                 return
-            task = asyncio.create_task(self._handle(method, handler, message))
+            task = asyncio.create_task(self._handle(method, handler, message, left))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
 
@@ -220,12 +291,17 @@ class RpcServer:
         if late:
             await asyncio.wait(late, timeout=1)
 
-    async def _handle(self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], message: Msg) -> None:
+    async def _handle(
+        self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], message: Msg, left: float | None
+    ) -> None:
         outcome = "ok"
         answer: bytes | None
+        seconds = self._deadline if left is None else min(self._deadline, left)
+        if left is not None:
+            serve_for(seconds)
         try:
             with remote_span(method.subject, headers_of(message)):
-                async with asyncio.timeout(self._deadline):
+                async with asyncio.timeout(seconds):
                     reply = await handler(method.request.model_validate_json(message.data))
             answer = None if reply is None else b'{"data":' + _json(reply) + b"}"
             if answer is None and method.queue is not None:
@@ -259,6 +335,11 @@ class RpcServer:
             await self._client.publish(message.reply, answer)
         except NatsError as error:
             log.warning("rpc.reply_lost", subject=message.subject, error=str(error))
+
+
+def expired(method: Rpc[Any, Any]) -> RpcError:
+    """The answer to a request that was left unread."""
+    return RpcError(ErrorCode.TIMEOUT, f"{method.subject} was asked too long ago", retryable=True, reason=EXPIRED)
 
 
 def _json(model: BaseModel) -> bytes:

@@ -30,10 +30,11 @@ from pydantic import BaseModel, ValidationError
 from contracts.errors import ErrorCode
 from contracts.rpc import Rpc
 from runtime.connection import subscribe
+from runtime.deadlines import HEADER, Arrivals, Origin
 from runtime.errors import NobodyServes, RpcError
 from runtime.metrics import RPC_SERVED
 from runtime.replies import ReplyInbox, headers_of, is_no_responders
-from runtime.rpc import error_body, error_of, wrong_fields
+from runtime.rpc import EXPIRED, error_body, error_of, expired, wrong_fields
 from runtime.telemetry import remote_span, trace_headers
 
 log = structlog.get_logger(__name__)
@@ -100,6 +101,7 @@ class StreamServer:
         self._client = client
         self._limit = in_flight
         self._instance = uuid.uuid4().hex[:16]
+        self._arrivals = Arrivals()
         self._running: dict[str, tuple[Outlet[Any], asyncio.Task[None]]] = {}
         self._subscriptions: list[Subscription] = []
 
@@ -116,7 +118,13 @@ class StreamServer:
             if not message.reply:
                 return
             outlet: Outlet[PartT] = Outlet(self._client, message.reply)
+            left = self._arrivals.left(headers_of(message))
+            if left is not None and left <= 0:
+                RPC_SERVED.labels(method.subject, "EXPIRED").inc()
+                await outlet.frame(b'"error":' + error_body(expired(method)))
+                return
             if len(self._running) >= self._limit:
+                RPC_SERVED.labels(method.subject, "SHED").inc()
                 busy = RpcError(ErrorCode.UNAVAILABLE, "too many requests at once", retryable=True)
                 await outlet.frame(b'"error":' + error_body(busy))
                 return
@@ -263,6 +271,7 @@ class StreamClient:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._inbox = ReplyInbox.of(client)
+        self._origin = Origin()
 
     @asynccontextmanager
     async def open(self, method: Rpc[RequestT, PartT], request: RequestT) -> AsyncGenerator[AsyncIterator[PartT]]:
@@ -289,13 +298,18 @@ class StreamClient:
         end = time.monotonic() + OPEN_SECONDS
         while True:
             reading.nobody = False
+            # Opened later than that, it would be work for somebody who has gone.
+            headers = trace_headers() | {HEADER: self._origin.header(end - time.monotonic())}
             try:
-                await self._client.publish(method.subject, body, reply=reply_to, headers=trace_headers() or None)
+                await self._client.publish(method.subject, body, reply=reply_to, headers=headers)
             except NatsError as error:
                 raise RpcError(ErrorCode.UNAVAILABLE, f"{method.subject}: {error}", retryable=True) from error
             frame = await reading.frame(max(end - time.monotonic(), 0.05))
             if "error" in frame:
-                raise error_of(frame["error"])
+                refused = error_of(frame["error"])
+                if refused.reason == EXPIRED:
+                    self._origin.renew()  # the server is wrong about our clock: the next call goes through
+                raise refused
             if not reading.nobody:
                 return
             if time.monotonic() >= end:
