@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from typing import Any
 
 import orjson
 import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.rpc import Rpc
+from runtime.connection import subscribe
+from runtime.deadlines import HEADER, SHARE, part, time_left
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient, RpcServer
+from runtime.rpc import REPEATS, REPEATS_EARNED, RpcClient, RpcServer
 from runtime.testing import eventually
 
 
@@ -144,3 +149,138 @@ async def test_too_many_requests_are_refused_and_a_drain_answers_what_it_cannot_
     await server.drain(0.01)
     with pytest.raises(RpcError, match="stopping"):
         await first
+
+
+class Asked:
+    """Requests of one method as they pass on the bus, whoever serves it."""
+
+    def __init__(self) -> None:
+        self.messages: list[Msg] = []
+
+    async def listen(self, client: Client, method: Rpc[Any, Any] = DOUBLE) -> None:
+        async def note(message: Msg) -> None:
+            self.messages.append(message)
+
+        await subscribe(client, method.subject, note)
+
+    async def times(self, count: int) -> None:
+        await eventually(lambda: len(self.messages) >= count)
+
+
+async def test_every_attempt_has_a_reply_name_of_its_own_and_the_late_answer_of_the_first_counts(
+    nats_client: Client,
+) -> None:
+    asked = Asked()
+    await asked.listen(nats_client)
+    call = asyncio.create_task(RpcClient(nats_client).call(DOUBLE, Ask(how_many=1), deadline=10))
+    await asked.times(2)
+    first, second = asked.messages[:2]
+    assert first.reply != second.reply
+    await nats_client.publish(first.reply, b'{"data":{"asText":"late"}}')
+    assert (await asyncio.wait_for(call, 20)).as_text == "late"
+
+
+async def test_a_repeat_that_is_refused_does_not_cost_the_first_answer(nats_client: Client) -> None:
+    asked = Asked()
+    await asked.listen(nats_client)
+
+    async def slow(request: Ask) -> Answer:
+        await asked.times(2)
+        await nats_client.flush()  # by now the second has been refused
+        return Answer(as_text="first")
+
+    await RpcServer(nats_client, in_flight=1).serve(DOUBLE, slow)
+    answer = await RpcClient(nats_client).call(DOUBLE, Ask(how_many=1), deadline=4)
+    assert (answer.as_text, len(asked.messages)) == ("first", 2)
+
+
+async def test_a_server_that_is_slow_does_not_get_twice_the_load(nats_client: Client) -> None:
+    asked = Asked()
+    await asked.listen(nats_client)
+    await nats_client.flush()
+    client = RpcClient(nats_client)
+    calls = [client.call(DOUBLE, Ask(how_many=1), deadline=1.0) for _ in range(50)]
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    assert {isinstance(one, RpcError) and one.code for one in outcomes} == {"TIMEOUT"}
+    assert len(asked.messages) == 50 + int(REPEATS)
+
+    await RpcServer(nats_client).serve(DOUBLE, double)
+    for _ in range(round(2 / REPEATS_EARNED)):
+        await client.call(DOUBLE, Ask(how_many=1), deadline=20)
+    assert client.repeats_left(DOUBLE) == pytest.approx(2)
+
+
+async def test_a_request_whose_caller_has_gone_is_not_read(nats_client: Client) -> None:
+    served: list[int] = []
+
+    async def note(request: Ask) -> Answer:
+        served.append(request.how_many)
+        return Answer(as_text="")
+
+    await RpcServer(nats_client).serve(DOUBLE, note)
+    now = int(time.monotonic() * 1000)
+    for number, header in enumerate(
+        (f"2000 me {now}", f"2000 me {now - 60_000}", f"99000 me {now - 60_000}", "0", "7000")
+    ):
+        raw = await nats_client.request(
+            DOUBLE.subject, b'{"howMany":%d}' % number, headers={HEADER: header}, timeout=10
+        )
+        error = orjson.loads(raw.data).get("error")
+        assert (error is not None) == (number in (1, 3)), number
+        assert error is None or (error["code"], error["reason"], error["retryable"]) == ("TIMEOUT", "expired", True)
+    assert served == [0, 2, 4]
+
+
+async def test_a_caller_that_is_wrongly_taken_for_gone_is_answered_all_the_same(nats_client: Client) -> None:
+    asked = Asked()
+    await asked.listen(nats_client, UNSAFE)
+    await RpcServer(nats_client).serve(UNSAFE, double)
+    client = RpcClient(nats_client)
+    assert (await client.call(UNSAFE, Ask(how_many=1), deadline=20)).as_text == "2"
+    _, origin, sent = (asked.messages[0].headers or {})[HEADER].split()
+    # As after a machine stood still: all that this caller sends seems to come 100 s late.
+    ahead = {HEADER: f"5000 {origin} {int(sent) + 100_000}"}
+    await nats_client.request(UNSAFE.subject, b'{"howMany":5}', headers=ahead, timeout=10)
+    assert (await client.call(UNSAFE, Ask(how_many=2), deadline=20)).as_text == "4"
+    assert (await client.call(UNSAFE, Ask(how_many=3), deadline=20)).as_text == "6"
+    assert len(asked.messages) == 1 + 1 + 2 + 1
+
+
+async def test_nothing_is_worked_on_for_longer_than_its_caller_waits(nats_client: Client) -> None:
+    given: list[float | None] = []
+    ended = asyncio.Event()
+
+    async def hangs(request: Ask) -> Answer:
+        given.extend((time_left(), part(30.0)))
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return Answer(as_text="")
+
+    await RpcServer(nats_client).serve(UNSAFE, hangs)
+    with pytest.raises(RpcError) as raised:
+        await RpcClient(nats_client).call(UNSAFE, Ask(how_many=1), deadline=1.0)
+    assert raised.value.code == "TIMEOUT"
+    await asyncio.wait_for(ended.wait(), 20)
+    left, share = given
+    assert left is not None
+    assert share is not None
+    assert share <= SHARE * 1.0 < left <= 1.0
+
+
+async def test_a_server_that_was_swamped_sheds_the_newest_and_recovers_by_itself(nats_client: Client) -> None:
+    stuck = asyncio.Event()
+
+    async def as_fast_as_its_store(request: Ask) -> Answer:
+        await stuck.wait()
+        return Answer(as_text="done")
+
+    await RpcServer(nats_client, in_flight=8).serve(UNSAFE, as_fast_as_its_store)
+    client = RpcClient(nats_client)
+    calls = [client.call(UNSAFE, Ask(how_many=1), deadline=1.0) for _ in range(20)]
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    codes = [(one.code, one.retryable) for one in outcomes if isinstance(one, RpcError)]
+    assert sorted(codes) == [("TIMEOUT", False)] * 8 + [("UNAVAILABLE", True)] * 12
+    stuck.set()
+    assert (await client.call(UNSAFE, Ask(how_many=1), deadline=20)).as_text == "done"

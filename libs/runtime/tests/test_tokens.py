@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import http.server
 import json
@@ -23,6 +24,7 @@ from runtime.clock import FakeClock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady
 from runtime.principals import AUDIENCE, Principal, PrincipalSigner, PrincipalVerifier
 from runtime.settings import TokenSettings
+from runtime.testing import eventually
 from runtime.tokens import KeysUnavailable, TokenMinter, TokenVerifier
 
 SECRET = "s" * 32
@@ -140,12 +142,15 @@ async def test_a_public_key_is_no_secret(rsa_key: RSAPrivateKey) -> None:
 
 
 @contextmanager
-def jwks(keys: list[dict[str, Any]]) -> Generator[tuple[str, list[str]]]:
+def jwks(keys: list[dict[str, Any]], gate: threading.Event | None = None) -> Generator[tuple[str, list[str]]]:
+    """A key set over HTTP, and what was asked of it; with a `gate` it answers when that is opened."""
     asked: list[str] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.append(self.path)
+            if gate is not None:
+                gate.wait(60)
             body = json.dumps({"keys": keys}).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
@@ -180,6 +185,30 @@ async def test_a_key_set_is_fetched_once_and_for_unknown_keys_once_more(
                 await verifier.verify(unknown)
     assert len(asked) == 2
     assert (await verifier.verify(known)).company == "acme"
+
+
+async def test_whoever_hangs_up_while_keys_are_fetched_does_not_cost_the_others_theirs(rsa_key: RSAPrivateKey) -> None:
+    public: dict[str, Any] = {**json.loads(RSAAlgorithm.to_jwk(rsa_key.public_key())), "kid": "k1", "use": "sig"}
+    token = jwt.encode(CLAIMS, rsa_key, algorithm="RS256", headers={"kid": "k1"})
+    gate = threading.Event()
+    with jwks([public], gate) as (url, asked):
+        verifier = TokenVerifier(TokenSettings(jwt_jwks_url=url), clock())
+        first, second = (asyncio.create_task(verifier.verify(token)) for _ in range(2))
+        await eventually(lambda: asked)
+        first.cancel()
+        await asyncio.wait((first,), timeout=20)
+        gate.set()
+        assert (await asyncio.wait_for(second, 20)).company == "acme"
+        assert (await verifier.verify(token)).company == "acme"
+    assert len(asked) == 1
+
+
+async def test_keys_that_could_not_be_fetched_a_moment_ago_are_not_said_to_be_wrong(rsa_key: RSAPrivateKey) -> None:
+    verifier = TokenVerifier(TokenSettings(jwt_jwks_url="http://127.0.0.1:1/keys"), clock())
+    token = jwt.encode(CLAIMS, rsa_key, algorithm="RS256", headers={"kid": "k1"})
+    for _ in range(2):
+        with pytest.raises(KeysUnavailable):
+            await verifier.verify(token)
 
 
 async def test_a_key_that_takes_anothers_place_is_known_at_once(rsa_key: RSAPrivateKey) -> None:

@@ -165,6 +165,13 @@ class BusClient(Client):
 
     # ------------------------------------------------------------------ in
 
+    async def _process_pong(self) -> None:
+        # nats-py sets the result of a flush that was given up, which ends its read loop: nothing is heard any more.
+        pongs: list[asyncio.Future[bool]] = self._pongs  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        if pongs and pongs[0].done():
+            pongs[0] = asyncio.get_running_loop().create_future()
+        await super()._process_pong()
+
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
         take = self._takers.get(sid)
         if take is None:
@@ -186,7 +193,7 @@ class BusClient(Client):
     async def _process_headers(self, headers: bytes) -> dict[str, str] | None:
         if headers and headers.startswith(_STATUS_LINE):
             return self._parse_header_lines(headers[len(_STATUS_LINE) :]) or None
-        return await super()._process_headers(headers)  # pyright: ignore[reportUnknownMemberType]
+        return await super()._process_headers(headers)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
     @staticmethod
     def _parse_header_lines(raw: bytes) -> dict[str, str]:

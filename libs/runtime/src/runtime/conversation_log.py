@@ -98,6 +98,9 @@ class ConversationLog:
 
         Compare `bounds` first: below the stream's first sequence there is nothing, and NATS does not say so; and more
         than 20,000 behind its end memory is the one to ask.
+
+        Raises:
+            ReadFailed: no answer in time, or no turn to read.
         """
         tree = conversation_tree(company, conversation)
         facts: list[StoredFact] = []
@@ -106,13 +109,20 @@ class ConversationLog:
         clock = asyncio.get_running_loop().time
         end = clock() + deadline
         position = after + 1
-        async with self._scans:
+        try:
+            async with asyncio.timeout_at(end):
+                await self._scans.acquire()
+        except TimeoutError as error:
+            raise ReadFailed(f"{company}/{conversation}: too many are reading the log at once") from error
+        try:
             while True:
                 batch = await self._direct.batch(tree, position, BATCH, deadline=max(end - clock(), 0.001))
                 facts.extend(fact for fact in batch.facts if fact.seq <= up_to)
                 if not batch.facts or not batch.more or batch.facts[-1].seq >= up_to:
                     return facts
                 position = batch.facts[-1].seq + 1
+        finally:
+            self._scans.release()
 
     async def first_visitor(self, company: str, conversation: str) -> StoredFact | None:
         """The conversation's first visitor message that the stream still holds."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
+from contextvars import Context, ContextVar, copy_context
 from uuid import uuid4
 
 HEADER = "Nexus-Deadline"
@@ -36,7 +36,7 @@ def time_left() -> float | None:
 def part(most: float) -> float:
     """The deadline in seconds of one part of the work: `most`, or SHARE of what is left of the request being served.
 
-    Not for work that several requests share: that must not end with the first of them.
+    Not for work that several requests share, which must not end with the first of them: runtime.single_flight.
     """
     left = time_left()
     return most if left is None else min(most, SHARE * left)
@@ -45,6 +45,13 @@ def part(most: float) -> float:
 def serve_for(seconds: float) -> None:
     """From now on in this task, and in those that it begins, the caller waits for so many seconds."""
     _ends.set(time.monotonic() + seconds)
+
+
+def for_nobody() -> Context:
+    """The context of work that must not end with the request in which it is begun."""
+    context = copy_context()
+    context.run(_ends.set, None)
+    return context
 
 
 class Origin:
@@ -66,7 +73,8 @@ class Origin:
 class Arrivals:
     """The serving side: what is left of the requests' deadlines when they are read."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._smallest: OrderedDict[str, tuple[float, float]] = OrderedDict()
         """By origin: the difference of the clocks, and when it was noted."""
 
@@ -81,7 +89,7 @@ class Arrivals:
         return seconds - waited
 
     def _waited(self, origin: str, sent: float) -> float:
-        now = time.monotonic()
+        now = self._clock()
         difference = now - sent
         smallest, noted = self._smallest.get(origin, (difference, now))
         # The clocks drift: what was the smallest an hour ago may be out of reach by now.

@@ -180,8 +180,12 @@ class RpcClient:
         except NatsError as error:
             raise RpcError(ErrorCode.UNAVAILABLE, f"{method.subject}: {error}", retryable=True) from error
 
+    def repeats_left(self, method: Rpc[Any, Any]) -> float:
+        """How many repeats of the method may be made now."""
+        return self._repeats.get(method.subject, REPEATS)
+
     def _may_repeat(self, method: Rpc[Any, Any]) -> bool:
-        budget = self._repeats.get(method.subject, REPEATS)
+        budget = self.repeats_left(method)
         if budget < 1:
             RPC_REPEATS.labels(method.subject, "withheld").inc()
             return False

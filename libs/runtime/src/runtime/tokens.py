@@ -20,6 +20,7 @@ from runtime.clock import Clock, SystemClock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady, RuntimeFault
 from runtime.principals import AUDIENCE, read_identity
 from runtime.settings import TokenSettings
+from runtime.single_flight import SingleFlight
 
 log = structlog.get_logger(__name__)
 
@@ -166,7 +167,7 @@ class KeySet:
         self._keys: dict[str | None, PyJWK] = {}
         self._fetched = float("-inf")
         self._sought = float("-inf")
-        self._lock = asyncio.Lock()
+        self._fetching = SingleFlight[None]()
 
     async def get(self, kid: str | None) -> PyJWK:
         """The key of this id; without an id the only one there is.
@@ -176,12 +177,12 @@ class KeySet:
             KeysUnavailable: no keys are known and none can be fetched.
         """
         if self._due(kid):
-            async with self._lock:
-                if self._due(kid):
-                    if self._keys and kid not in self._keys:
-                        self._sought = self._clock.monotonic()
-                    await self._refresh()
+            if self._keys and kid not in self._keys:
+                self._sought = self._clock.monotonic()
+            await self._fetching.result("keys", self._refresh)
         key = self._keys.get(kid)
+        if not self._keys:
+            raise KeysUnavailable("the key set for tokens could not be fetched a moment ago")
         if key is None:
             raise InvalidToken("the token is signed with a key that is not in the key set")
         return key

@@ -4,9 +4,10 @@ import orjson
 
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
-from agent.testing.stage import COMPANY, agent, stage
+from agent.testing.stage import COMPANY, agent, stage, until
 from contracts import channels
 from contracts.channels import ChatKind
+from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from runtime.direct import DirectReader
 from runtime.testing import NatsServer
 
@@ -52,6 +53,32 @@ async def test_the_model_uses_a_tool_and_the_page_is_cited(nats_server: NatsServ
         assert "data, not instructions" in second[-1]["content"]
         assert scene.told("tool.started")[0]["label"] == "Using fetch_page /pricing"
         assert scene.told("tool.finished")[0]["success"] is True
+
+
+async def test_a_tool_that_takes_longer_than_the_first_request_is_waited_for_runs_once_in_one_turn(
+    nats_server: NatsServer,
+) -> None:
+    rule = Rule(
+        replies=[
+            Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/pricing"})]),
+            Reply(text="Pro is 29 USD."),
+        ]
+    )
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+
+        async def slow(request: ToolCallRequested) -> ToolResult:
+            del request
+            await until(lambda: scene.executor.repeats)
+            return ToolResult(success=True, data={"text": "29 USD"}, metadata=ToolMetadata(execution_time=4000.0))
+
+        scene.executor.tools["fetch_page"] = slow
+        await scene.visitor("c1", "what does Pro cost?")
+        (answer,) = await scene.answered("c1", deadline=40)
+        assert answer["text"] == "Pro is 29 USD."
+        assert len(scene.executor.effects) == 1
+        assert len(model.asked) == 2
+        assert [len(scene.told(kind)) for kind in ("run.started", "tool.started", "tool.finished")] == [1, 1, 1]
+        await scene.idle()
 
 
 async def test_an_order_that_waits_for_a_yes_comes_with_the_answer_as_the_tool_told_it(nats_server: NatsServer) -> None:

@@ -1,6 +1,5 @@
 """The companies' settings: kept here, filled from memory on a miss, replaced by each change, dropped on a reconnect."""
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 
@@ -15,6 +14,7 @@ from contracts.events.fact import CompanyConfigChanged
 from contracts.rpc import COMPANY_GET, CompanyRequest
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
+from runtime.single_flight import SingleFlight
 
 log = structlog.get_logger(__name__)
 
@@ -22,6 +22,7 @@ CHANGES = "company.config.changed.v1.>"
 KEPT = 10_000
 """Companies whose settings are kept."""
 DEADLINE = 3.0
+"""Seconds for memory's answer."""
 Listener = Callable[[str, CompanySettings | None], None]
 
 
@@ -31,18 +32,14 @@ class CompanyCache:
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
         self._kept: OrderedDict[str, CompanySettings | None] = OrderedDict()
-        self._asking: dict[str, asyncio.Task[CompanySettings | None]] = {}
+        self._asking = SingleFlight[CompanySettings | None]()
         self._listeners: list[Listener] = []
 
     async def get(self, company: str) -> CompanySettings | None:
         """The settings now; None: no such company. Raises UnreachableError."""
         if company in self._kept:
             return self._kept[company]
-        task = self._asking.get(company)
-        if task is None:
-            task = self._asking[company] = asyncio.create_task(self._ask(company))
-            task.add_done_callback(lambda _: self._asking.pop(company, None))
-        return await asyncio.shield(task)
+        return await self._asking.result(company, lambda: self._ask(company))
 
     def on_change(self, listener: Listener) -> None:
         """Called with each change, and with what is read anew."""

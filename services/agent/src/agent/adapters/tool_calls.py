@@ -84,12 +84,12 @@ class ToolRequests:
         )
         # An attempt of this agent must not be swallowed as a copy of another agent's, whose inbox is gone.
         msg_id = f"{request.call_id}.{request.attempt}.{self._instance}.{self._count}"
+        end = time.monotonic() + seconds
         try:
-            async with asyncio.timeout(seconds):
-                await self._publisher.append(
-                    channels.tool_request(category), event, stream="TOOLS", msg_id=msg_id, deadline=seconds
-                )
-                messages = await pending.wait(seconds)
+            await self._publisher.append(
+                channels.tool_request(category), event, stream="TOOLS", msg_id=msg_id, deadline=seconds
+            )
+            messages = await pending.wait(end - time.monotonic())
         except (TimeoutError, PublishFailed):
             return None
         try:

@@ -60,7 +60,7 @@ from runtime.connection import connect, subscribe
 from runtime.conversation_log import ConversationLog
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import FenceRefused, InvalidToken, RpcError
-from runtime.outcomes import Done, Outcome
+from runtime.outcomes import Done, Later, Outcome
 from runtime.principals import Principal
 from runtime.publishing import Publisher
 from runtime.pulling import Delivery, PullWorker
@@ -91,6 +91,9 @@ class Executor:
     tools: dict[str, Handle] = field(default_factory=dict[str, Handle])
     effects: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     requests: list[ToolCallRequested] = field(default_factory=list[ToolCallRequested])
+    repeats: list[ToolCallRequested] = field(default_factory=list[ToolCallRequested])
+    """Requests that came while their call was running."""
+    running: set[str] = field(default_factory=set[str])
     done: dict[str, ToolResult] = field(default_factory=dict[str, ToolResult])
 
     def offer(self, name: str, data: dict[str, Any]) -> None:
@@ -102,8 +105,18 @@ class Executor:
 
         self.tools[name] = answer
 
-    async def run(self, request: ToolCallRequested) -> ToolResult:
-        """The recorded result, or the tool's."""
+    async def run(self, request: ToolCallRequested) -> ToolResult | None:
+        """The recorded result, or the tool's; None: the call is running, and is to come again."""
+        if request.call_id in self.running:
+            self.repeats.append(request)
+            return None
+        self.running.add(request.call_id)
+        try:
+            return await self._run(request)
+        finally:
+            self.running.discard(request.call_id)
+
+    async def _run(self, request: ToolCallRequested) -> ToolResult:
         self.requests.append(request)
         known = self.done.get(request.call_id)
         if known is not None:
@@ -312,6 +325,8 @@ class Stage:
     async def _call(self, delivery: Delivery) -> Outcome:
         request = CloudEvent[ToolCallRequested].model_validate_json(delivery.data).data
         result = await self.executor.run(request)
+        if result is None:
+            return Later(0.1)
         completed = ToolCallCompleted(
             call_id=request.call_id, tool=request.tool, arguments=request.arguments, result=result
         )

@@ -63,7 +63,7 @@ class Knowing:
             return said(answer) if answer else None
         if effect.journal.iterations or effect.last:
             return None
-        history = await self.begin(effect.view.n)
+        history = await asyncio.shield(self.begin(effect.view.n))
         self.inputs = Inputs(seen, history)
         unanswered = [one.text for one in history.messages if not one.mine and one.seq > effect.view.basis]
         return own_step("\n".join(unanswered), seen.asked)
@@ -75,8 +75,9 @@ class Knowing:
         with span(SPAN_CONTEXT) as work:
             history, context = self.begin(effect.view.n), self.begin_context(seen)
             tools = await self._ports.catalogue.offered(self.key.company, seen.asker)
-            self.context = await context if context is not None else None
-            heard = await history
+            # Shielded: a call that is no longer wanted must not take what the next one needs with it.
+            self.context = await asyncio.shield(context) if context is not None else None
+            heard = await asyncio.shield(history)
             tools = offered_with_analysis(tools, seen.asker, heard)
             self.tools, self.inputs = tools, Inputs(seen, heard, self.context)
             material = Material(

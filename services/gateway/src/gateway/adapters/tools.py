@@ -110,9 +110,10 @@ class BusTools:
         )
         # Every request has an answer of its own to get: none must be swallowed as a copy of another's.
         msg_id = f"{request.call_id}.{request.attempt}.{uuid7()}"
+        end = time.monotonic() + seconds
         await self._publisher.append(tool_request(category), event, stream="TOOLS", msg_id=msg_id, deadline=seconds)
         try:
-            messages = await pending.wait(seconds)
+            messages = await pending.wait(end - time.monotonic())
             return _CompletedEvent.model_validate_json(messages[0].data).data.result
         except TimeoutError:
             return None

@@ -4,7 +4,6 @@ A provider that limits us is not asked again at once; one that is down is tried 
 while, so that a caller hears it at once instead of waiting.
 """
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar, cast
@@ -12,6 +11,7 @@ from typing import Any, TypeVar, cast
 from contracts.text import Text
 from market_adapter.errors import MarketError, ProviderDownError, RateLimitedError
 from runtime.clock import Clock
+from runtime.single_flight import SingleFlight
 
 AnswerT = TypeVar("AnswerT")
 KEPT = 2000
@@ -36,7 +36,7 @@ class Guard:
         self._failures = 0
         self._closed_until = 0.0
         self._kept: OrderedDict[str, tuple[float, Any]] = OrderedDict()
-        self._asking: dict[str, asyncio.Task[Any]] = {}
+        self._asking = SingleFlight[Any]()
 
     async def ask(self, key: str, ticker: str, seconds: float, question: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
         """The answer, at most `seconds` old; many who ask the same at once share one question.
@@ -49,13 +49,7 @@ class Guard:
         kept = self._kept.get(key)
         if kept is not None and kept[0] > self._clock.monotonic():
             return cast(AnswerT, kept[1])
-        task = self._asking.get(key)
-        if task is None:
-            task = asyncio.create_task(self._answer(key, ticker, seconds, question))
-            self._asking[key] = task
-            task.add_done_callback(lambda _: self._asking.pop(key, None))
-        # Shielded: one caller that gives up does not take the answer from the others.
-        return await asyncio.shield(task)
+        return await self._asking.result(key, lambda: self._answer(key, ticker, seconds, question))
 
     async def _answer(
         self, key: str, ticker: str, seconds: float, question: Callable[[], Awaitable[AnswerT]]

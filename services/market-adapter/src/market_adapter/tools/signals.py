@@ -22,6 +22,7 @@ from market_adapter.domain.signals.prediction import BARS, HORIZON, METHOD, Pred
 from market_adapter.errors import NoDataError, UnknownPredictionError
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.shapes import Sourced, SymbolArguments
+from runtime.single_flight import SingleFlight
 
 VERSION = "v1"
 _ID = re.compile(rf"(.+)-(\d{{8}})-h{HORIZON}-{VERSION}")
@@ -76,6 +77,7 @@ class SignalTools:
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
         self._made: OrderedDict[str, Prediction] = OrderedDict()
+        self._making = SingleFlight[Prediction]()
         self._one_at_a_time = asyncio.Lock()
 
     async def get_ml_signals(self, asked: SymbolArguments) -> SignalData:
@@ -132,20 +134,25 @@ class SignalTools:
 
     async def _prediction(self, history: History) -> Prediction:
         key = prediction_id(history.symbol, history.last.session)
+        made = self._made.get(key)
+        # A caller whose time is over leaves it to be finished: the next one finds it made.
+        return made if made is not None else await self._making.result(key, lambda: self._make(key, history))
+
+    async def _make(self, key: str, history: History) -> Prediction:
         async with self._one_at_a_time:
-            if key not in self._made:
-                try:
-                    self._made[key] = await asyncio.to_thread(predict, series_of(history))
-                except TooShortError as error:
-                    text = Text(
-                        es=f"{history.symbol}: {error.bars} sesiones no bastan para medir una señal; hacen falta "
-                        f"{error.needed}",
-                        en=f"{history.symbol}: {error}",
-                    )
-                    raise NoDataError(history.symbol.name, text) from error
-                if len(self._made) > KEPT:
-                    self._made.popitem(last=False)
-            return self._made[key]
+            try:
+                made = await asyncio.to_thread(predict, series_of(history))
+            except TooShortError as error:
+                text = Text(
+                    es=f"{history.symbol}: {error.bars} sesiones no bastan para medir una señal; hacen falta "
+                    f"{error.needed}",
+                    en=f"{history.symbol}: {error}",
+                )
+                raise NoDataError(history.symbol.name, text) from error
+            self._made[key] = made
+            if len(self._made) > KEPT:
+                self._made.popitem(last=False)
+            return made
 
 
 def _last(history: History, count: int) -> History:

@@ -16,8 +16,10 @@ from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
 from contracts.rpc import COMPANY_GET, CompanyRequest
 from runtime.connection import subscribe
+from runtime.deadlines import part
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
+from runtime.single_flight import SingleFlight
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.plans import CompanyTools
 
@@ -26,6 +28,7 @@ log = structlog.get_logger(__name__)
 _ChangedEvent = CloudEvent[CompanyConfigChanged]
 _CHANGES = "company.config.changed.v1.>"
 _DEADLINE = 2.0
+"""Seconds for memory's answer; who lists tools waits for a part of their caller's deadline only."""
 _MOST = 10_000
 _KEEP = 300.0
 _KEEP_NONE = 5.0
@@ -45,7 +48,7 @@ class BusCompanies:
         self._client = client
         self._rpc = rpc
         self._known: OrderedDict[str, _Known] = OrderedDict()
-        self._asking: dict[str, asyncio.Task[CompanyTools]] = {}
+        self._asking = SingleFlight[CompanyTools]()
         self._subscription: Subscription | None = None
         self._generation = 0
 
@@ -57,7 +60,7 @@ class BusCompanies:
         """Drops what is known: changes may have been missed while the bus was away."""
         self._generation += 1
         self._known.clear()
-        self._asking.clear()
+        self._asking.forget()
 
     def knows(self, company: str) -> bool:
         """Whether the next answer comes without asking memory."""
@@ -68,17 +71,11 @@ class BusCompanies:
         known = self._known.get(company)
         if known is not None and known.until > time.monotonic():
             return known.tools
-        task = self._asking.get(company)
-        if task is None:
-            task = self._asking[company] = asyncio.create_task(self._ask(company))
-            task.add_done_callback(lambda done: self._asked(company, done))
-        return await asyncio.shield(task)
-
-    def _asked(self, company: str, task: asyncio.Task[CompanyTools]) -> None:
-        if self._asking.get(company) is task:
-            del self._asking[company]
-        if not task.cancelled():
-            task.exception()
+        try:
+            async with asyncio.timeout(part(_DEADLINE)):
+                return await self._asking.result(company, lambda: self._ask(company))
+        except TimeoutError as error:
+            raise ServiceAway(f"the settings of {company} are not there yet") from error
 
     async def _ask(self, company: str) -> CompanyTools:
         generation = self._generation

@@ -103,8 +103,11 @@ class RedisStore:
                 self._waiting = []
                 answers = [StoreAway(f"Redis does not answer: {error}") for _ in batch]
             except BaseException:
-                for _, future in batch:
-                    future.cancel()
+                # Whoever asked was not cancelled: it is told, and so are those behind.
+                for _, future in batch + self._waiting:
+                    if not future.done():
+                        future.set_exception(StoreAway("the connection to Redis is being closed"))
+                self._waiting = []
                 raise
             for (_, future), answer in zip(batch, answers, strict=True):
                 if not future.done():

@@ -1,0 +1,55 @@
+"""What one delivery knows: asked for once, and not lost with a call that is no longer wanted."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from agent.domain.turn.effects import Ask
+from agent.domain.turn.journal import Journal
+from agent.domain.turn.log import LogView, Ownership
+from agent.ports import Asker, History, Key, Seen
+from agent.testing.stage import COMPANY, agent, stage
+from agent.turns.knowing import Knowing
+from agent.turns.needs import Limits, Ports
+from runtime.testing import NatsServer
+
+ASKER = Asker("user/pro/ana", "user", "pro", "ana", "en")
+
+
+@dataclass
+class Slow:
+    """Histories that come when they are let go."""
+
+    let_go: asyncio.Event = field(default_factory=asyncio.Event)
+    asked: int = 0
+
+    async def up_to(self, key: Key, seq: int) -> History:
+        del key, seq
+        self.asked += 1
+        await self.let_go.wait()
+        return History(())
+
+
+async def test_a_call_that_is_given_up_leaves_what_was_asked_for_to_the_next(nats_server: NatsServer) -> None:
+    kept: list[Ports] = []
+
+    def keep(ports: Ports) -> Ports:
+        kept.append(ports)
+        return ports
+
+    async with stage(nats_server.url), agent(nats_server.url, wrap=keep):
+        slow = Slow()
+        knowing = Knowing(replace(kept[0], histories=slow), Limits(), Key(COMPANY, "c1"))
+        view = LogView(7, 7, 0.0, 0, Ownership.AI)
+        ask, seen = Ask(Journal("t1", 7, 0.0, 60.0), view, last=False), Seen(view, ASKER, "")
+        first = asyncio.create_task(knowing.own_reply(ask, seen))
+        await asyncio.sleep(0)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        second = asyncio.create_task(knowing.own_reply(ask, seen))
+        slow.let_go.set()
+        assert await asyncio.wait_for(second, 20) is None
+        assert slow.asked == 1
+        knowing.close()
