@@ -193,7 +193,7 @@ class BusClient(Client):
     async def _process_headers(self, headers: bytes) -> dict[str, str] | None:
         if headers and headers.startswith(_STATUS_LINE):
             return self._parse_header_lines(headers[len(_STATUS_LINE) :]) or None
-        return await super()._process_headers(headers)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        return await super()._process_headers(headers)  # pyright: ignore[reportUnknownMemberType]
 
     @staticmethod
     def _parse_header_lines(raw: bytes) -> dict[str, str]:
