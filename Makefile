@@ -23,7 +23,7 @@ STAMP := $(VENV)/.installed
 SUITE := tests/support/mcp_suite
 SUITE_STAMP := $(SUITE)/node_modules/.installed
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check check bench screenshots test-containers \
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench screenshots test-containers \
 	lock sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,7 +87,13 @@ contracts: $(STAMP) ## write the generated schemas and AsyncAPI document
 contracts-check: $(STAMP)
 	$(BIN)/python -m contracts.generate --check
 
-check: lint types imports contracts-check test ## all that CI runs: lint, types, import rules, contracts, tests
+waits: $(STAMP) ## write the list of all waits and their limits out of the code
+	$(BIN)/python deploy/waits.py
+
+waits-check: $(STAMP)
+	$(BIN)/python deploy/waits.py --check
+
+check: lint types imports contracts-check waits-check test ## all that CI runs: lint, types, import rules, contracts, tests
 
 screenshots: $(STAMP) ## take the pictures in docs/screenshots again (needs Chromium)
 	$(BIN)/python -m tests.browser.screenshots

@@ -139,7 +139,8 @@ class ExplainReply(Wire):
 
 
 PROMPT = Rpc("rpc.agent.try.prompt.v1", PromptRequest, PromptReply, queue="agent")
-TRY = Rpc("rpc.agent.try.question.v1", TryRequest, TryReply, queue="agent")
+# Asked once: a repeat would be a second bill for a model.
+TRY = Rpc("rpc.agent.try.question.v1", TryRequest, TryReply, queue="agent", safe=False)
 EXPLAIN = Rpc("rpc.agent.turn.explain.v1", ExplainRequest, ExplainReply, queue="agent")
 SITE_CHECK = Rpc("rpc.tools.site.check.v1", SiteCheckRequest, SiteCheckReply, queue="tool-executor")
 

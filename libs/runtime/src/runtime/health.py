@@ -34,7 +34,9 @@ Check = Callable[[], Awaitable[None]]
 """Raises when what it checks is not all right; the message says what."""
 
 CHECK_DEADLINE = 1.0
+"""Seconds for each of the checks behind /readyz."""
 BEAT = 0.25
+"""Seconds between two looks at whether the event loop goes on."""
 FROZEN = 5.0
 """Seconds without a beat after which the event loop counts as frozen."""
 

@@ -26,8 +26,11 @@ from runtime.telemetry import trace_headers
 FENCE_CODES = frozenset({10071, 10164})
 _DUPLICATE_IN_PROGRESS = 10158
 FIRST_ATTEMPT = 0.5
+"""Seconds for the first acknowledgement; each further attempt waits twice as long."""
 LONGEST_ATTEMPT = 4.0
+"""Seconds that any attempt waits at most."""
 PAUSE = 0.05
+"""Seconds before an event is sent again that nobody took."""
 SLICE = 0.1
 """Seconds between two looks at whether the connection is still the one that the event went out on."""
 

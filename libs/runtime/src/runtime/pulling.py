@@ -43,6 +43,7 @@ SILENCE = 3.0
 """Seconds without a message or a heartbeat after which a request is taken for lost."""
 TICK = 0.25
 ACK_DEADLINE = 2.0
+"""Seconds for the server to confirm an acknowledgement."""
 LONGEST_BACKOFF = 30.0
 
 

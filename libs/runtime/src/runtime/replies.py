@@ -4,7 +4,7 @@ nats-py's own `request` takes exactly one reply and creates futures, names and t
 trip. Here every request of a client shares one wildcard subscription; a reply is matched by the last token of its
 subject, and a request may have many replies (direct gets). The answer to any attempt counts, however late: a stream's
 answers may all come to one name, while what a service answers needs a name an attempt (`Pending.another_name`), since
-its permission to reply is one reply a name, and two requests under one name leave it with none (decision 0035).
+its permission to reply is one reply a name, and two requests under one name leave it with none (decision 0036).
 """
 
 from __future__ import annotations

@@ -48,6 +48,7 @@ REPEATS = 10.0
 """Repeats of one method that a client makes at once; after that, one for every ten answers: a server that is slow gets
 a tenth more to do, not twice as much."""
 REPEATS_EARNED = 0.1
+"""What each answer adds to that budget."""
 IN_FLIGHT = 512
 """Requests that a server works on at once; the next is refused."""
 SERVE_DEADLINE = 30.0

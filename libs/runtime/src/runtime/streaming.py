@@ -53,6 +53,7 @@ PATIENCE = 15.0
 OPEN_SECONDS = 5.0
 """Seconds for the first frame."""
 IN_FLIGHT = 256
+"""Calls that a server works on at once; the next is refused."""
 MAX_WAITING = 2 * WINDOW + 64
 """Frames that have come and are not read: more than a server that keeps to the window can send."""
 

@@ -31,6 +31,7 @@ LEEWAY = 5
 _KEYS_FRESH = 300.0
 _KEYS_AGAIN = 10.0
 _FETCH_DEADLINE = 5.0
+"""Seconds for one step of fetching the key set; one more for all of it."""
 _MOST_BYTES = 1024 * 1024
 _LONGEST_NAME = 80
 

@@ -23,6 +23,7 @@ from runtime.errors import PublishFailed
 ResultT = TypeVar("ResultT")
 Change = Callable[[Account, Mapping[str, News]], tuple[Account, ResultT]]
 TRIES = 50
+"""To change an account that is being changed elsewhere too."""
 KEPT = 200
 """Final orders that stay in the account; older ones go to the archive. It bounds the document (16 MB) for good."""
 

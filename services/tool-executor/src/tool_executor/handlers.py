@@ -45,7 +45,9 @@ CompletedEvent = CloudEvent[ToolCallCompleted]
 SOURCE = "/nexus/tool-executor"
 COMPLETED = "tools.call.completed.v1"
 _LOG_DEADLINE = 5.0
+"""Seconds to store a call's result in FACTS."""
 _LOG_TRIES = 5
+"""Deliveries in which that is tried."""
 _REPLY_SUBJECT = re.compile(r"[^\s.*>$][^\s.*>]*(?:\.[^\s.*>]+)*")
 _OWN_TREES = frozenset(subject.partition(".")[0] for stream in STREAMS for subject in stream.subjects) | {"live", "rpc"}
 """Where Nexus's own facts and methods live: an answer that a caller asks for must never become one of them."""

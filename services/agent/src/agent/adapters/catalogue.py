@@ -18,6 +18,7 @@ STALE = 60.0
 """Seconds that it still does when the executor does not answer: a refused call costs less than no tools."""
 KEPT = 4096
 DEADLINE = 1.0
+"""Seconds for the executor's answer; then what was last known holds."""
 
 
 class ExecutorCatalogue:

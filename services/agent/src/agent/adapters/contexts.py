@@ -14,6 +14,7 @@ log = structlog.get_logger(__name__)
 DEADLINE = 2.0
 """Seconds for everything: memory leaves out what is slow long before."""
 SAVE_DEADLINE = 5.0
+"""Seconds for memory to keep a summary."""
 LONGEST = 8_000
 AGENT_VERSION = version("nexus-agent")
 

@@ -16,6 +16,7 @@ FAILURES = 5
 REST = 5.0
 """Seconds of the first rest; each further failure doubles it."""
 LONGEST_REST = 60.0
+"""Seconds of the longest rest."""
 TRIAL = 5.0
 """Seconds for which one turn alone tries a provider that has rested."""
 

@@ -20,7 +20,9 @@ from runtime.rpc import RpcClient
 log = structlog.get_logger(__name__)
 
 DECIDE_SECONDS = 8.0
+"""For a yes or no: the market adapter books it before it answers."""
 MEMORY_SECONDS = 3.0
+"""For memory to read or change what it knows of a user."""
 MOST_NOTES = 50
 ATTEMPTS = 10
 """At changing a memory that others change too."""

@@ -13,6 +13,7 @@ from runtime.rpc import RpcClient
 FRESH = 30.0
 """Seconds that an answer is good for: which tools there are changes with the executor's version."""
 DEADLINE = 3.0
+"""Seconds for the executor's answer."""
 KEPT = 1_000
 
 

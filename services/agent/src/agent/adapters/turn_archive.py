@@ -21,13 +21,16 @@ from contracts.events.fact import CompanyConfigChanged
 from contracts.ids import NOBODY, is_id
 from contracts.rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import CHAT, FACTS
+from runtime.deadlines import part
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import ReadFailed, RpcError
-from runtime.rpc import RpcClient
+from runtime.rpc import CALL_DEADLINE, RpcClient
 
 log = structlog.get_logger(__name__)
 
 PAGE = 256
+READ_DEADLINE = 10.0
+"""Seconds to read a page of records; a part of the caller's deadline where one waits."""
 RECORDED_WITHIN = timedelta(seconds=5)
 """The clocks of two servers may differ by so much."""
 NEAR = 50
@@ -89,7 +92,9 @@ class TurnArchive:
             data = CloudEvent[CompanyConfigChanged].model_validate_json(fact.event).data
             found[data.version] = CompanySettings(config=data.config, version=data.version)
         try:
-            now = (await self._rpc.call(COMPANY_GET, CompanyRequest(company_id=company))).settings
+            now = (
+                await self._rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=part(CALL_DEADLINE))
+            ).settings
         except RpcError as error:
             raise UnreachableError(f"the settings of {company} cannot be had: {error}") from error
         if now is not None:
@@ -121,7 +126,7 @@ class TurnArchive:
     async def _all(self, subject: str) -> AsyncIterator[StoredFact]:
         position = 1
         while True:
-            batch = await self._facts.batch(subject, position, PAGE, deadline=10.0)
+            batch = await self._facts.batch(subject, position, PAGE, deadline=part(READ_DEADLINE))
             for fact in batch.facts:
                 yield fact
             if not batch.more or not batch.facts:

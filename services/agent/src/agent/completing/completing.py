@@ -26,6 +26,7 @@ from contracts.completion_rpc import OWN_MODEL, CompleteRequest, CompletionCall,
 from contracts.events.chat import Usage
 
 LEAST_TOOL_SECONDS = 1.0
+"""That a tool gets, however little time is left."""
 
 
 class Completing:

@@ -25,6 +25,7 @@ log = structlog.get_logger(__name__)
 MOST = 32
 """Summaries in the making; further ones are left to later turns."""
 SECONDS = 20.0
+"""For the model that sums up."""
 _MINE = {Role.ASSISTANT: True, Role.OPERATOR: True, Role.VISITOR: False, Role.USER: False}
 
 

@@ -22,6 +22,7 @@ from runtime.rpc import RpcClient
 log = structlog.get_logger(__name__)
 
 DECIDE_SECONDS = 10.0
+"""For a yes or no: the market adapter books it before it answers."""
 HELLO_SECONDS = 0.5
 """For what a welcome and a history hold: a chat begins without it when the market is away."""
 MOST_TOLD = 100

@@ -19,6 +19,7 @@ RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
 DEADLINE = 3.0
+"""Seconds for a service's answer where nothing else is said."""
 _PASSED_ON = {
     ErrorCode.NOT_FOUND,
     ErrorCode.BAD_FIELD,

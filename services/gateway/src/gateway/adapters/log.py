@@ -18,7 +18,9 @@ from runtime.publishing import Fence, Publisher
 
 SOURCE = "/nexus/gateway"
 READ_DEADLINE = 5.0
+"""Seconds to read of a conversation's log."""
 APPEND_DEADLINE = 15.0
+"""Seconds in which a message must be stored; until then it is tried again under its id."""
 BOUNDS_AGE = 1.0
 """Seconds for which the stream's bounds are good enough: they tell its incarnation and its rough length."""
 

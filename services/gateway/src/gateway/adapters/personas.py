@@ -9,6 +9,7 @@ from runtime.tokens import TokenMinter
 
 COMPANY = "demo"
 SECONDS = 12 * 3600
+"""For which a demo user's token is good."""
 
 
 @dataclass(frozen=True, slots=True)

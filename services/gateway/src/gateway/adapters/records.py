@@ -8,6 +8,7 @@ from gateway.adapters.asking import ask
 from runtime.rpc import RpcClient
 
 FORGET_SECONDS = 25.0
+"""For a user's deletion, which asks two more services."""
 
 
 class BusRecords:

@@ -33,7 +33,9 @@ CALL_SECONDS = 60.0
 PATIENCE = (10.0, 20.0, 30.0)
 """Seconds to wait for the answer to each request before the next; the executor runs a call id once."""
 _CATALOGUE_SECONDS = 3.0
+"""For the list of tools."""
 _QUOTA_SECONDS = 1.0
+"""For what is left of a tool's quota; without it the answer goes out all the same."""
 _MOST_NAMES = 2000
 
 

@@ -10,6 +10,7 @@ from gateway.domain import server_frames
 from gateway.ports import Caller
 
 GATHER_SECONDS = 0.3
+"""For which changes are gathered before operators are told."""
 MOST_NAMED = 200
 """Conversations named in one frame; beyond that the client reads its list anew in any case."""
 

@@ -38,6 +38,7 @@ MAX_FOLLOWED = 200
 RETRY_AFTER_MS = 2_000
 """When to try again what could not be done because something behind the door is away."""
 MAX_TIMER_SECONDS = 86_400.0
+"""The longest timer for a token's end."""
 
 Handler = Callable[["Session", Caller, Any], Awaitable[None]]
 """What one frame does (handlers.py); it may raise GatewayError."""

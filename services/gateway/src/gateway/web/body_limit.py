@@ -13,6 +13,7 @@ from gateway.web.problems import error_answer
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 16 * 1024 * 1024
 DISCARD_SECONDS = 5.0
+"""For the rest of a body that is too large, so that its sender reads the answer."""
 
 
 class BodyLimit:

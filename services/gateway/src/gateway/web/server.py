@@ -12,6 +12,7 @@ from gateway.domain.client_frames import MAX_FRAME_BYTES
 from gateway.web.transport import ChatProtocol
 
 START_DEADLINE = 10.0
+"""Seconds for the web server to listen."""
 
 
 class _Server(uvicorn.Server):

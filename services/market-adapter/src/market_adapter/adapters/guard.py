@@ -16,10 +16,13 @@ from runtime.single_flight import SingleFlight
 AnswerT = TypeVar("AnswerT")
 KEPT = 2000
 ATTEMPTS = 3
+"""Tries of one question."""
 FIRST_PAUSE = 0.25
+"""Seconds before the second try; twice that before the third."""
 LONGEST_WAIT = 2.0
 """Seconds that a caller waits for its turn at the limiter, at most."""
 FAILURES = 5
+"""In a row, after which the provider rests."""
 REST = 30.0
 """Seconds for which a provider is left alone after so many failures in a row."""
 

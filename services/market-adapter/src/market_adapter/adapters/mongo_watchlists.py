@@ -14,6 +14,7 @@ from market_adapter.errors import BusyError
 Document = dict[str, Any]
 COLLECTION = "market_watchlists"
 TRIES = 50
+"""To change a list that is being changed elsewhere too."""
 
 
 class MongoWatchlists:

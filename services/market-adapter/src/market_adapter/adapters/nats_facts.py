@@ -5,11 +5,13 @@ from contracts.envelope import CloudEvent
 from contracts.events.registry import BY_TYPE
 from contracts.ids import derive_id
 from market_adapter.domain.paper.account import Fact, Owner
+from runtime.deadlines import part
 from runtime.publishing import Publisher
 
 SOURCE = "/nexus/market-adapter"
 STREAM = "FACTS"
 DEADLINE = 5.0
+"""Seconds to store a fact; less when a caller waits. One that is not stored is told later, out of its outbox."""
 
 
 class NatsFacts:
@@ -33,5 +35,5 @@ class NatsFacts:
             event.to_json(),
             stream=STREAM,
             msg_id=f"{owner.company}.{owner.user}.{fact.kind}.{fact.key}",
-            deadline=DEADLINE,
+            deadline=part(DEADLINE),
         )

@@ -33,6 +33,7 @@ WITHDRAWN = "tools.withdrawn.v1"
 _LONGEST = timedelta(hours=1)
 """The longest ttl that the contract allows."""
 _DEADLINE = 5.0
+"""Seconds to read back what was announced before."""
 _BATCH = 256
 _MOST = 10_000
 

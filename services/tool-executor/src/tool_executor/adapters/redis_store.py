@@ -20,9 +20,12 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 from tool_executor.ports import StoreAway
 
 _AWAY_SECONDS = 0.5
+"""For which Redis is not asked after it did not answer."""
 _BATCH = 256
 _BATCHES_AT_ONCE = 4
+"""Batches under way at once, each on its own connection."""
 _MOST_WAITING = 20_000
+"""Commands that wait for a batch; the next is refused."""
 
 Part = str | bytes | int
 

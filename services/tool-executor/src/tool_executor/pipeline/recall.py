@@ -14,6 +14,7 @@ from tool_executor.ports import CallKey, CallRecords, Claimed, OtherArguments, R
 _MARGIN = 3.0
 """Seconds that a claim outlives the longest run of the call: what comes before and after the handler."""
 _SHORTEST_WAIT = 0.05
+"""Seconds before a request comes again whose call is running."""
 _LONGEST_WAIT = 0.3
 """A turn that inherits a running call asks for it anew: somebody waits for the answer."""
 
