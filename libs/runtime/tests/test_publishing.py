@@ -8,8 +8,8 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.channels import ChatKind, chat, conversation_tree
-from runtime.conversation_log import ConversationLog
-from runtime.errors import FenceRefused, LogBehind, PublishRefused, PublishTimeout, Unavailable
+from runtime.conversation_log import CONCURRENT_READS, ConversationLog
+from runtime.errors import FenceRefused, LogBehind, PublishRefused, PublishTimeout, ReadFailed, Unavailable
 from runtime.publishing import Fence, Publisher
 from runtime.testing import NatsServer, eventually
 
@@ -145,3 +145,17 @@ async def test_the_epoch_changes_when_the_stream_is_made_anew(nats_streams: Clie
 
     await ensure_streams(nats_streams)
     assert (await log.bounds()).epoch != before.epoch
+
+
+async def test_a_reader_that_gets_no_turn_in_time_is_told_so(nats_server: NatsServer, nats_streams: Client) -> None:
+    log = ConversationLog(nats_streams)
+    nats_server.pause()
+    readers = [
+        asyncio.create_task(log.read("acme", f"c{number}", 0, 1, deadline=60)) for number in range(CONCURRENT_READS)
+    ]
+    await asyncio.sleep(0)
+    with pytest.raises(ReadFailed, match="at once"):
+        await asyncio.wait_for(log.read("acme", "late", 0, 1, deadline=0.1), 20)
+    nats_server.resume()
+    assert await asyncio.wait_for(asyncio.gather(*readers), 60) == [[]] * CONCURRENT_READS
+    assert await log.read("acme", "late", 0, 1) == []

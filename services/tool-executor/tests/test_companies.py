@@ -10,6 +10,7 @@ from contracts.envelope import CloudEvent
 from contracts.errors import ToolCode
 from contracts.events.fact import CompanyConfigChanged
 from contracts.rpc import COMPANY_GET, CompanyReply, CompanyRequest
+from runtime.deadlines import serve_for
 from runtime.rpc import RpcClient, RpcServer
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.adapters.companies import BusCompanies
@@ -48,6 +49,29 @@ async def test_a_company_without_settings_has_the_defaults(nats_client: Client):
     await Memory().serve(nats_client)
     companies = await listening(nats_client)
     assert await companies.tools_of("nobody") == CompanyTools()
+
+
+async def test_who_lists_tools_waits_for_a_part_of_the_time_given_and_the_next_finds_the_answer(nats_client: Client):
+    go_on = asyncio.Event()
+    asked: list[str] = []
+
+    async def slow(request: CompanyRequest) -> CompanyReply:
+        asked.append(request.company_id)
+        await go_on.wait()
+        return CompanyReply(settings=settings_of("demo", SOME, 1))
+
+    await RpcServer(nats_client).serve(COMPANY_GET, slow)
+    companies = await listening(nats_client)
+
+    async def serve_a_request() -> None:
+        serve_for(0.5)
+        await companies.tools_of("demo")
+
+    with pytest.raises(ServiceAway, match="not there yet"):
+        await asyncio.create_task(serve_a_request())
+    go_on.set()
+    assert (await companies.tools_of("demo")).enabled_tools == frozenset({"get_price"})
+    assert len(asked) == 1
 
 
 async def test_a_late_answer_does_not_undo_a_change(nats_client: Client):

@@ -78,6 +78,8 @@ class RedisStore:
         """Closes the connections."""
         for sender in list(self._senders):
             sender.cancel()
+        waiting, self._waiting = self._waiting, []
+        _give_up(waiting)
         await self._redis.aclose()
 
     async def _ask(self, *parts: Part) -> Any:
@@ -106,11 +108,7 @@ class RedisStore:
                 self._waiting = []
                 answers = [StoreAway(f"Redis does not answer: {error}") for _ in batch]
             except BaseException:
-                # Whoever asked was not cancelled: it is told, and so are those behind.
-                for _, future in batch + self._waiting:
-                    if not future.done():
-                        future.set_exception(StoreAway("the connection to Redis is being closed"))
-                self._waiting = []
+                _give_up(batch)
                 raise
             for (_, future), answer in zip(batch, answers, strict=True):
                 if not future.done():
@@ -126,6 +124,13 @@ class RedisStore:
         for parts in commands:
             pipeline.execute_command(*parts)
         return await pipeline.execute(raise_on_error=False)
+
+
+def _give_up(waiting: Sequence[tuple[tuple[Part, ...], asyncio.Future[Any]]]) -> None:
+    # Whoever waits was not cancelled itself: it is told.
+    for _, future in waiting:
+        if not future.done():
+            future.set_exception(StoreAway("the connection to Redis is being closed"))
 
 
 def _settle(future: asyncio.Future[Any], answer: Any) -> None:
