@@ -10,7 +10,7 @@ from tool_executor.ports import StoreAway
 
 
 async def test_who_waits_when_the_connection_is_closed_is_told_and_not_cancelled(valkey_server: ValkeyServer):
-    store = RedisStore(valkey_server.url, deadline=60.0)
+    store = RedisStore(valkey_server.url, deadline=2.0)
     await store.ping()
     valkey_server.pause()
     waiting = [asyncio.create_task(store.ping()) for _ in range(2000)]
