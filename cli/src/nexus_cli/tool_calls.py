@@ -109,9 +109,12 @@ def read_arguments(pairs: Sequence[str], schema: Mapping[str, Any]) -> dict[str,
 
 
 def _value(text: str, declared: Mapping[str, Any]) -> Any:
-    if declared.get("type") == "string":
+    kinds: object = declared.get("type")
+    # An optional argument may be null too, which nobody types: leaving it out says the same.
+    kind = kinds[0] if isinstance(kinds, list) and kinds else kinds  # pyright: ignore[reportUnknownVariableType]
+    if kind == "string":
         return text
-    if declared.get("type") == "array" and not text.startswith("["):
+    if kind == "array" and not text.startswith("["):
         return [_value(part, declared.get("items", {})) for part in text.split(",")]
     try:
         return json.loads(text)

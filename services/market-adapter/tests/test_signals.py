@@ -140,6 +140,9 @@ async def test_a_session_that_still_runs_is_no_part_of_a_prediction() -> None:
     found = await today.get_ml_signals(asked)
     assert found == await yesterday.get_ml_signals(asked)
     assert found.as_of <= market.now()
+    newest = await today.get_ml_features(FeatureArguments(symbol="IBM"))
+    assert newest.prediction_id == found.prediction_id
+    assert newest == await today.get_ml_features(FeatureArguments(symbol="IBM", prediction_id=found.prediction_id))
     running = f"IBM-{bars[1700].session:%Y%m%d}-h{HORIZON}-v1"
     with pytest.raises(MarketError, match="no prediction"):
         await today.get_ml_features(FeatureArguments(symbol="IBM", prediction_id=running))

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from contracts.text import Text
 from tool_executor.adapters.json_schema import JsonSchemas
 from tool_executor.adapters.page_text import readable_text
+from tool_executor.catalogue.shapes import ID, NOT_BLANK, SYMBOL, TICKERS
+from tool_executor.domain.declaration import Schema
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.fingerprint import canonical, fingerprint
 from tool_executor.domain.masking import masked
@@ -95,7 +97,15 @@ def test_what_people_cannot_see_is_not_read():
         ({"multipleOf": 2}, 3, "debe ser múltiplo de 2", "must be a multiple of 2"),
         ({"minLength": 2}, "a", "debe tener al menos 2 caracteres", "must have at least 2 characters"),
         ({"maxLength": 2}, "abc", "debe tener como mucho 2 caracteres", "must have at most 2 characters"),
-        ({"pattern": "^a{2}$"}, "b", "debe tener la forma ^a{2}$", "must match ^a{2}$"),
+        ({"maximum": 1e15}, 1e16, "debe ser 1000000000000000 o menos", "must be 1000000000000000 or less"),
+        ({"pattern": "^a{2}$"}, "b", "no tiene la forma que se pide", "does not have the form that is asked for"),
+        (
+            {"pattern": "^a{2}$", "description": "Two a"},
+            "b",
+            "no tiene la forma que se pide: Two a",
+            "does not have the form that is asked for: Two a",
+        ),
+        ({"type": "string"}, None, "no puede ser null: debe ser un texto", "must not be null: must be a string"),
         ({"minItems": 2}, [], "debe tener al menos 2 elementos", "must have at least 2 items"),
         ({"maxItems": 2}, [1, 2, 3], "debe tener como mucho 2 elementos", "must have at most 2 items"),
         ({"uniqueItems": True}, [1, 1], "no debe tener elementos repetidos", "must have no item twice"),
@@ -104,6 +114,14 @@ def test_what_people_cannot_see_is_not_read():
 def test_what_a_schema_asks_for_is_said_in_both_languages(asked: dict[str, Any], value: Any, es: str, en: str):
     (problem,) = JsonSchemas().compile({"type": "object", "properties": {"a": asked}}).problems({"a": value})
     assert (problem.field, problem.message) == ("a", Text(es=es, en=en))
+
+
+@pytest.mark.parametrize("schema", [SYMBOL, ID, {"type": "string", "pattern": NOT_BLANK}, TICKERS["items"]])
+def test_the_catalogues_own_patterns_are_said_in_words(schema: Schema):
+    (problem,) = JsonSchemas().compile({"type": "object", "properties": {"a": schema}}).problems({"a": " "})
+    assert isinstance(problem.message, Text)
+    for said in (problem.message.es, problem.message.en):
+        assert not set("\\^[]{}*+$") & set(said.replace("^GSPC", ""))
 
 
 @pytest.mark.parametrize("properties", [{}, {"a": {}}])

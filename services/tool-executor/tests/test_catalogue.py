@@ -10,7 +10,7 @@ from tool_executor.adapters.site_pages import SitePages
 from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.registry import Registry, build_registry
 from tool_executor.catalogue.trading import price_problems
-from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Category
+from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Category, Schema
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.ports import Outside
 
@@ -24,7 +24,7 @@ market.fundamentals_events fundamentals_events market free 20 tickers
 news.get_news get_news news free 10 symbol [limit]
 news.get_sentiment get_sentiment news pro 20 symbol
 ml.get_prediction get_ml_signals ml pro 30 symbol
-ml.get_features get_ml_features ml premium 20 symbol prediction_id
+ml.get_features get_ml_features ml premium 20 symbol [prediction_id]
 portfolio.get_positions get_portfolio portfolio pro 30
 portfolio.get_history get_trade_history portfolio pro 20 [limit] [symbol]
 trading.create_paper_order create_paper_order trading pro 10 symbol side quantity order_type [limit_price] [stop_price]
@@ -42,6 +42,44 @@ education.explain_concept explain_concept education free 60 concept [level]
 memory.search search_memory memory free 30 query [limit]
 site.fetch_page fetch_page site free 30 path
 """  # noqa: E501 - a row a tool
+GIVES = """
+get_price symbol price change change_percent change_basis volume source as_of
+get_ohlcv bars bars[].time bars[].open bars[].high bars[].low bars[].close bars[].volume closed source as_of
+get_indicators timeframe warmup_bars indicators source as_of
+get_fundamentals symbol period pe eps revenue market_cap gross_margin net_margin dividend_yield beta currency source as_of
+market_snapshot tickers errors errors[].error errors[].ticker errors[].reason
+fundamentals_events tickers errors errors[].error errors[].ticker errors[].reason
+get_news items items[].title items[].time items[].source items[].sentiment source as_of
+get_sentiment label score sources sources[].source sources[].items sources[].score method source as_of
+get_ml_signals prediction_id prediction confidence horizon accuracy skill_vs_base source as_of
+get_ml_features features features[].name features[].importance features[].value source as_of
+get_portfolio positions positions[].symbol positions[].quantity positions[].average_price positions[].price positions[].value positions[].unrealized cash equity paper source as_of
+get_trade_history trades trades[].order_id trades[].symbol trades[].side trades[].quantity trades[].price trades[].time trades[].realized source as_of
+create_paper_order action_id status order estimate expires_at
+cancel_paper_order order_id status
+get_pending_orders orders
+create_alert alert_id
+list_alerts alerts
+delete_alert alert_id
+calculate_position_size quantity risk_amount position_value capped_by_cash
+calculate_risk_reward ratio risk reward side break_even_win_rate
+get_watchlist symbols source as_of
+add_to_watchlist symbols source as_of
+remove_from_watchlist symbols source as_of
+explain_concept concept explanation related
+search_memory passages passages[].text passages[].time passages[].conversation_id passages[].score
+fetch_page url title text truncated
+"""  # noqa: E501 - a row a tool
+DATA = {name: fields for name, *fields in map(str.split, GIVES.strip().splitlines())}
+DEFAULTS = {
+    "get_ohlcv": {"limit": 100},
+    "get_indicators": {"timeframe": "1d"},
+    "get_news": {"limit": 5},
+    "get_trade_history": {"limit": 20},
+    "calculate_position_size": {"lot_size": 1},
+    "explain_concept": {"level": "beginner"},
+    "search_memory": {"limit": 5},
+}
 ROWS = [line.split() for line in TABLE.strip().splitlines()]
 CHANGING = {
     "create_paper_order",
@@ -73,6 +111,32 @@ async def test_each_tool_is_declared_as_the_table_says(registry: Registry, row: 
     assert tool.side_effects == (name in CHANGING)
     assert tool.description.es != tool.description.en
     assert tool.label is not None
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[1] for row in ROWS])
+async def test_each_tool_promises_the_data_that_the_table_says_and_has_its_defaults(registry: Registry, row: list[str]):
+    entry = registry.find(row[1])
+    assert entry is not None
+    assert set(DATA[row[1]]) <= set(promised(entry.tool.output_schema))
+    properties = entry.tool.input_schema["properties"]
+    defaults = {name: rule["default"] for name, rule in properties.items() if "default" in rule}
+    assert defaults == DEFAULTS.get(row[1], {})
+    assert (entry.tool.per_hour, entry.tool.per_day, entry.tool.budget_per_ticker) == (None, None, 1)
+
+
+def promised(schema: Schema, before: str = "") -> list[str]:
+    """The fields that are always there: a list's items as ``name[].field``."""
+    found: list[str] = []
+    for name in schema.get("required", ()):
+        found.append(f"{before}{name}")
+        found += promised(schema["properties"][name].get("items", {}), f"{before}{name}[].")
+    return found
+
+
+async def test_a_limit_is_at_most_what_the_table_says(registry: Registry):
+    entry = registry.find("get_ohlcv")
+    assert entry is not None
+    assert entry.tool.input_schema["properties"]["limit"]["maximum"] == 500
 
 
 async def test_nothing_else_is_declared(registry: Registry):

@@ -1,6 +1,7 @@
 """What a service asks of the tool-executor that calls tools by itself, with no model that reads their descriptions; and
 a user's deletion there."""
 
+from enum import StrEnum
 from typing import Any
 
 from pydantic import Field
@@ -10,6 +11,21 @@ from contracts.ids import CompanyId
 from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
 from contracts.rpc import Rpc
+
+
+class Category(StrEnum):
+    """What a tool is about; also the last token of the subject on which calls are asked for."""
+
+    MARKET = "market"
+    PORTFOLIO = "portfolio"
+    NEWS = "news"
+    ML = "ml"
+    TRADING = "trading"
+    ALERTS = "alerts"
+    CALCULATE = "calculate"
+    EDUCATION = "education"
+    MEMORY = "memory"
+    SITE = "site"
 
 
 class ToolDetailsRequest(Wire):

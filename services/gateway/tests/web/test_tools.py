@@ -126,6 +126,18 @@ async def test_the_catalogue_is_my_plans_with_what_is_left_of_each_limit(ana: Ca
     assert (asked.company_id, asked.user_id, asked.role, asked.plan) == ("acme", "ana", "user", "pro")
 
 
+async def test_the_catalogue_of_one_category(ana: Caller, executor: ExecutorStandIn):
+    await executor.start()
+    names: dict[str, list[str]] = {}
+    for category in ("market", "news"):
+        status, body, _ = await ana("GET", f"/v2/tools?category={category}")
+        assert status == 200
+        names[category] = [tool["name"] for tool in body["tools"]]
+    assert names == {"market": ["get_price"], "news": []}
+    status, body, _ = await ana("GET", "/v2/tools?category=weather")
+    assert (status, body["code"], body["errors"][0]["field"]) == (422, "BAD_FIELD", "category")
+
+
 async def test_a_call_goes_through_the_bus_under_a_signed_principal(ana: Caller, executor: ExecutorStandIn):
     await executor.start()
     status, body, headers = await ana("POST", "/v2/tools/get_price", json={"arguments": {"symbol": "IBM"}})

@@ -36,7 +36,7 @@ from tool_executor.pipeline.call import Pipeline, Progress
 from tool_executor.pipeline.execution import Bulkhead, Run
 from tool_executor.pipeline.permission import Find, Limit, Permit
 from tool_executor.pipeline.recall import Recall
-from tool_executor.pipeline.validation import CheckOutput, Validate
+from tool_executor.pipeline.validation import CheckOutput, LeaveOutNulls, Validate
 from tool_executor.ports import Outside
 from tool_executor.settings import ExecutorSettings
 
@@ -108,6 +108,7 @@ class Executor:
         }
         return Pipeline(
             [
+                LeaveOutNulls(self.offers),
                 Recall(RedisCallRecords(self.store, self._renewals, settings.record_seconds), self.offers),  # 0
                 Find(self.offers, self.companies),  # 1
                 Permit(),  # 2

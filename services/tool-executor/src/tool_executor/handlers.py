@@ -1,6 +1,7 @@
 """What comes in: tool calls from the work queue, and questions about the catalogue."""
 
 import json
+import math
 import re
 import time
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from contracts.ids import NOBODY, derive_id, is_id, uuid7
 from contracts.rpc import CatalogueReply, CatalogueRequest
 from contracts.streams import STREAMS
 from contracts.tools_rpc import ToolDetailsReply, ToolDetailsRequest
+from contracts.wrong_fields import message_of
 from runtime.errors import InvalidToken, PublishFailed, RpcError
 from runtime.gen_ai import SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
@@ -48,6 +50,8 @@ _LOG_DEADLINE = 5.0
 """Seconds to store a call's result in FACTS."""
 _LOG_TRIES = 5
 """Deliveries in which that is tried."""
+_MOST_DIGITS = 400
+"""Of a whole number that is read as one; those that a double can be have 309."""
 _REPLY_SUBJECT = re.compile(r"[^\s.*>$][^\s.*>]*(?:\.[^\s.*>]+)*")
 _OWN_TREES = frozenset(subject.partition(".")[0] for stream in STREAMS for subject in stream.subjects) | {"live", "rpc"}
 """Where Nexus's own facts and methods live: an answer that a caller asks for must never become one of them."""
@@ -65,7 +69,7 @@ class CallHandler:
     async def handle(self, delivery: Delivery) -> Outcome:
         """Done when the call is answered and logged; Later when it has to come again."""
         try:
-            request = RequestedEvent.model_validate_json(delivery.data).data
+            request = requested(delivery.data)
         except ValidationError as error:
             await self._answer_unreadable(delivery.data, error)
             return DeadLetter(f"not a tool call: {error.error_count()} fields are wrong")
@@ -131,7 +135,7 @@ class CallHandler:
         """Whoever waits for an answer to something that is no call is told so, if it says where."""
         try:
             # The standard library reads what stricter parsers refuse (half a surrogate pair, for one).
-            body = cast("dict[str, Any]", json.loads(data)["data"])
+            body = cast("dict[str, Any]", json.loads(data, parse_int=_whole)["data"])
             reply_to, said, tool = body["replyTo"], body.get("callId"), str(body.get("tool", ""))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return
@@ -140,9 +144,9 @@ class CallHandler:
             return
         # An id that is none cannot be repeated to who sent it; the fields say that it is what is wrong.
         call_id = said if isinstance(said, str) and is_id(said) else NOBODY
-        problems = error.errors(include_url=False, include_input=False, include_context=False)[:20]
+        problems = error.errors(include_url=False, include_input=False)[:20]
         fields = [
-            FieldError(field=".".join(str(part) for part in one["loc"]).removeprefix("data."), message=one["msg"])
+            FieldError(field=".".join(str(part) for part in one["loc"]).removeprefix("data."), message=message_of(one))
             for one in problems
         ]
         result = _failed(ToolCode.VALIDATION_ERROR, "The call does not fit tools.call.requested.v1.", fields)
@@ -179,6 +183,21 @@ class CallHandler:
             if failure.retryable and delivery.num_delivered < _LOG_TRIES:
                 return Later(1.0)
         return Done()
+
+
+def requested(data: bytes) -> ToolCallRequested:
+    """The call in a message; a number with more digits than parsers read is infinite there, for its tool to refuse.
+    Raises ValidationError."""
+    try:
+        return RequestedEvent.model_validate_json(data).data
+    except ValidationError as error:
+        if "number out of range" not in str(error):
+            raise
+        return RequestedEvent.model_validate(json.loads(data, parse_int=_whole)).data
+
+
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _MOST_DIGITS else math.inf
 
 
 class CatalogueHandler:

@@ -14,6 +14,7 @@ from pydantic_core import PydanticSerializationError
 from starlette.exceptions import HTTPException
 
 from contracts.errors import ErrorCode
+from contracts.wrong_fields import message_of
 from gateway.errors import GatewayError, Limited, Refused, TokenInvalid
 from gateway.web.deps import get_api, get_caller
 from gateway.web.openai_errors import PREFIX as OPENAI
@@ -150,7 +151,7 @@ async def _gateway_error(request: Request, error: Exception) -> JSONResponse:
 async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class alone
     path = request.url.path
-    fields = [FieldProblem(field=_field(_where(one), path), message=str(one["msg"])) for one in error.errors()]
+    fields = [FieldProblem(field=_field(_where(one), path), message=message_of(one)) for one in error.errors()]
     detail = "some fields are not as they must be"
     if path.startswith(OPENAI):
         # Its clients show the message alone.

@@ -3,7 +3,7 @@
 import math
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Response
+from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import Field
 
 from contracts.envelope import Wire
@@ -11,6 +11,7 @@ from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import derive_id, is_id, uuid7
 from contracts.rpc import CatalogueReply, CatalogueTool
+from contracts.tools_rpc import Category
 from gateway.ports import ToolCall
 from gateway.web.deps import ApiDep, CustomerDep
 from gateway.web.problems import described
@@ -58,9 +59,15 @@ _RESULTS: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("", response_model_exclude_none=True, responses=described())
-async def list_tools(api: ApiDep, caller: CustomerDep, accept_language: Language = None) -> CatalogueReply:
+async def list_tools(
+    api: ApiDep,
+    caller: CustomerDep,
+    category: Annotated[Category | None, Query(description="these tools alone")] = None,
+    accept_language: Language = None,
+) -> CatalogueReply:
     """The tools of my plan, each with what is left of its limits and when its oldest call leaves the window."""
-    return CatalogueReply(tools=await api.tools.catalogue(caller, language_of(accept_language)))
+    tools = await api.tools.catalogue(caller, language_of(accept_language))
+    return CatalogueReply(tools=[tool for tool in tools if category in (None, tool.category)])
 
 
 @router.post("/{name}", response_model=ToolResult, responses=_RESULTS)

@@ -11,6 +11,7 @@ from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import ID_PATTERN, answer_id
 from contracts.merge_patch import merged
 from contracts.trying_rpc import ExplainedTurn, PromptReply, SiteCheckReply, TryReply
+from contracts.wrong_fields import message_of
 from gateway.errors import Refused, not_found
 from gateway.ports import Caller
 from gateway.web.company_settings import CompanyPath
@@ -101,8 +102,8 @@ async def _with(api: Api, caller: Caller, company: str, body: Unsaved) -> Compan
         return CompanyConfig.model_validate(config)
     except ValidationError as error:
         faults = [
-            FieldFault(field=".".join(str(part) for part in one["loc"]), message=one["msg"])
-            for one in error.errors(include_url=False, include_input=False, include_context=False)
+            FieldFault(field=".".join(str(part) for part in one["loc"]), message=message_of(one))
+            for one in error.errors(include_url=False, include_input=False)
         ]
         raise Refused(
             ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in faults), faults

@@ -50,9 +50,9 @@ class SignalData(Sourced):
 
 
 class FeatureArguments(SymbolArguments):
-    """Input of get_ml_features."""
+    """Input of get_ml_features: without `prediction_id`, the newest prediction."""
 
-    prediction_id: str = Field(min_length=1, max_length=64)
+    prediction_id: str | None = Field(default=None, min_length=1, max_length=64)
 
 
 class FeatureData(Snake):
@@ -102,16 +102,14 @@ class SignalTools:
     async def get_ml_features(self, asked: FeatureArguments) -> FeaturesData:
         """What a prediction was made of."""
         symbol = asked_symbol(asked.symbol)
-        session = _session_of(symbol, asked.prediction_id)
         history = await self._closed(symbol, BARS + SPARE)
-        until = tuple(bar for bar in history.bars if bar.session <= session)
-        if not until or until[-1].session != session:
-            raise UnknownPredictionError(symbol.name, _unknown(asked.prediction_id))
-        then = _last(replace(history, bars=until), BARS)
+        if asked.prediction_id is not None:
+            history = _until(history, _session_of(symbol, asked.prediction_id), asked.prediction_id)
+        then = _last(history, BARS)
         found = await self._prediction(then)
         return FeaturesData(
             symbol=symbol.name,
-            prediction_id=asked.prediction_id,
+            prediction_id=prediction_id(symbol, then.last.session),
             features=[
                 FeatureData(name=one.name, importance=round(one.importance, 6), value=round(one.value, 6))
                 for one in found.weights
@@ -153,6 +151,14 @@ class SignalTools:
             if len(self._made) > KEPT:
                 self._made.popitem(last=False)
             return made
+
+
+def _until(history: History, session: date, name: str) -> History:
+    """The bars up to the session of a prediction. Raises UnknownPredictionError when there is no such session."""
+    bars = tuple(bar for bar in history.bars if bar.session <= session)
+    if not bars or bars[-1].session != session:
+        raise UnknownPredictionError(history.symbol.name, _unknown(name))
+    return replace(history, bars=bars)
 
 
 def _last(history: History, count: int) -> History:

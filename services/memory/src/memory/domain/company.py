@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from contracts import merge_patch
 from contracts.company import CompanyConfig, CompanySettings
+from contracts.wrong_fields import message_of
 from memory.domain.identity import wrong_key
 
 HIDDEN = "********"
@@ -38,14 +39,9 @@ def checked(config: dict[str, Any]) -> CompanyConfig:
     try:
         made = CompanyConfig.model_validate(config)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False, include_context=False)
+        found = error.errors(include_url=False, include_input=False)
         raise BadSettingsError(
-            [
-                BadField(
-                    ".".join(str(part) for part in bad["loc"]) or "settings", bad["msg"].removeprefix("Value error, ")
-                )
-                for bad in found
-            ]
+            [BadField(".".join(str(part) for part in bad["loc"]) or "settings", message_of(bad)) for bad in found]
         ) from None
     keys = made.identity.keys
     bad_keys = [

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from contracts.memory_rpc import LongTermMemory, Superseded
 from contracts.symbols import InvalidSymbolError, parse_symbol
+from contracts.wrong_fields import message_of
 from memory.domain.company import BadField
 from memory.domain.keys import Position
 from memory.domain.zones import is_zone
@@ -110,8 +111,8 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
     try:
         new = LongTermMemory.model_validate(wire)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False, include_context=False)
-        raise BadMemoryError([BadField(".".join(map(str, bad["loc"])), bad["msg"]) for bad in found]) from None
+        found = error.errors(include_url=False, include_input=False)
+        raise BadMemoryError([BadField(".".join(map(str, bad["loc"])), message_of(bad)) for bad in found]) from None
     if wrong := _too_long(new):
         raise BadMemoryError(wrong)
     if "favoriteSymbols" in patch:

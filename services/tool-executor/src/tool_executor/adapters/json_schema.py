@@ -6,7 +6,8 @@ from typing import Any
 import jsonschema_rs
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
-from tool_executor.adapters.schema_wording import worded
+from contracts.text import Text
+from tool_executor.adapters.schema_wording import form_worded, not_null, worded
 from tool_executor.domain.declaration import Problem
 from tool_executor.ports import Checker, SchemaBroken
 
@@ -27,7 +28,7 @@ class JsonSchemas:
             validator = jsonschema_rs.Draft202012Validator(document, retriever=_refuse)
         except (ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
             raise SchemaBroken(str(error).splitlines()[0][:_LONGEST_MESSAGE]) from error
-        return _Compiled(validator)
+        return _Compiled(validator, document)
 
 
 def _refuse(uri: str) -> Any:
@@ -35,8 +36,9 @@ def _refuse(uri: str) -> Any:
 
 
 class _Compiled:
-    def __init__(self, validator: jsonschema_rs.Draft202012Validator) -> None:
+    def __init__(self, validator: jsonschema_rs.Draft202012Validator, schema: Mapping[str, Any]) -> None:
         self._validator = validator
+        self._schema = schema
 
     def problems(self, instance: Any) -> Sequence[Problem]:
         """See ports.Checker."""
@@ -44,11 +46,29 @@ class _Compiled:
             return ()
         found: list[Problem] = []
         for error in self._validator.iter_errors(instance):
-            message = worded(error.kind.name, error.kind.value, error.message)
+            message = self._worded(error)
             found += [Problem(field, message) for field in _fields(error)]
             if len(found) >= _MOST_PROBLEMS:
                 break
         return found
+
+    def _worded(self, error: ValidationError) -> Text | str:
+        if error.kind.name == "pattern":
+            message: Text | str = form_worded(error.kind.value, self._description(error.schema_path))
+        else:
+            message = worded(error.kind.name, error.kind.value, error.message)
+        return not_null(message) if error.instance is None and isinstance(message, Text) else message
+
+    def _description(self, path: Sequence[str | int]) -> str | None:
+        """What the schema says, in words, of the argument that the last keyword of `path` is about."""
+        found: Any = self._schema
+        for part in path[:-1]:
+            try:
+                found = found[part]
+            except (KeyError, IndexError, TypeError):
+                return None
+        text: Any = found.get("description") if isinstance(found, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        return text if isinstance(text, str) else None
 
 
 def _fields(error: ValidationError) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from contracts.text import Text
+from tool_executor.catalogue.shapes import ID_PATTERN, NOT_BLANK, SYMBOL_PATTERN
 
 _LONGEST = 300
 _UNKNOWN = Text(es="no existe: quítalo", en="there is no such argument: leave it out")
@@ -22,7 +23,6 @@ _SAID: Mapping[str, Text] = {
     "multipleOf": Text(es="debe ser múltiplo de {}", en="must be a multiple of {}"),
     "minLength": Text(es="debe tener al menos {} caracteres", en="must have at least {} characters"),
     "maxLength": Text(es="debe tener como mucho {} caracteres", en="must have at most {} characters"),
-    "pattern": Text(es="debe tener la forma {}", en="must match {}"),
     "minItems": Text(es="debe tener al menos {} elementos", en="must have at least {} items"),
     "maxItems": Text(es="debe tener como mucho {} elementos", en="must have at most {} items"),
     "uniqueItems": Text(es="no debe tener elementos repetidos", en="must have no item twice"),
@@ -36,6 +36,34 @@ _TYPES: Mapping[str, Text] = {
     "object": Text(es="un objeto", en="an object"),
     "null": Text(es="null", en="null"),
 }
+
+_FORMS: Mapping[str, Text] = {
+    SYMBOL_PATTERN: Text(
+        es="no es un símbolo: una acción se escribe AAPL o BRK.B, un índice ^GSPC, un par BTC/USD",
+        en="is not a symbol: write a stock as AAPL or BRK.B, an index as ^GSPC, a pair as BTC/USD",
+    ),
+    ID_PATTERN: Text(
+        es="no es un identificador: lleva de 1 a 64 letras sin acento, cifras, guiones o guiones bajos",
+        en="is not an id: it has 1 to 64 plain letters, digits, dashes or underscores",
+    ),
+    NOT_BLANK: Text(es="no puede estar en blanco", en="must not be blank"),
+}
+"""What the catalogue's own patterns ask for, in words: a regular expression is none."""
+_FORM = Text(es="no tiene la forma que se pide", en="does not have the form that is asked for")
+
+
+def form_worded(pattern: str, description: str | None) -> Text:
+    """What is asked for by a pattern, without the pattern; for one that is not the catalogue's, by what its schema
+    says of the argument."""
+    known = _FORMS.get(pattern, _FORM)
+    if known is not _FORM or not description:
+        return known
+    return Text(es=f"{known.es}: {description}"[:_LONGEST], en=f"{known.en}: {description}"[:_LONGEST])
+
+
+def not_null(message: Text) -> Text:
+    """What is asked for instead of a null."""
+    return Text(es=f"no puede ser null: {message.es}", en=f"must not be null: {message.en}")
 
 
 def worded(keyword: str, value: Any, message: str) -> Text | str:
@@ -61,4 +89,6 @@ def _asked(keyword: str, value: Any, side: Callable[[Text], str]) -> str:
 
 
 def _plain(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

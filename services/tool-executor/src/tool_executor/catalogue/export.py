@@ -20,7 +20,7 @@ def openai_functions(entries: Iterable[Entry], language: str) -> list[dict[str, 
             "function": {
                 "name": entry.tool.name,
                 "description": entry.tool.description.said_in(language),
-                "parameters": dict(entry.tool.input_schema),
+                "parameters": entry.parameters,
             },
         }
         for entry in entries
@@ -36,7 +36,7 @@ def catalogue_view(entry: Entry, language: str, quota: Mapping[str, QuotaView] |
         description=tool.description.said_in(language),
         category=entry.category.value,
         required_plan=entry.plan.word,
-        parameters=dict(tool.input_schema),
+        parameters=entry.parameters,
         side_effects=tool.side_effects,
         label=tool.label.said_in(language) if tool.label else None,
         quota=cast("dict[Literal['minute', 'hour', 'day'], QuotaView] | None", quota),
@@ -50,7 +50,7 @@ def details_view(entry: Entry, language: str) -> ToolDetails:
         name=tool.name,
         category=entry.category.value,
         description=tool.description.said_in(language),
-        parameters=dict(tool.input_schema),
+        parameters=entry.parameters,
         output_schema=dict(tool.output_schema),
         examples=[dict(example) for example in tool.examples],
         budget_per_ticker=tool.budget_per_ticker,

@@ -1,7 +1,7 @@
 """What was said before: in the caller's own conversations. Memory serves the tool."""
 
 from contracts.text import Text
-from tool_executor.catalogue.shapes import NUMBER, TEXT, gives, list_of, sourced, takes, whole
+from tool_executor.catalogue.shapes import NOT_BLANK, NUMBER, TEXT, gives, list_of, sourced, takes, whole
 from tool_executor.domain.declaration import Category, OverTheBus, Tool
 
 
@@ -29,7 +29,7 @@ def tools() -> list[Tool]:
                     "query": {
                         **TEXT,
                         "maxLength": 500,
-                        "pattern": r"\S",
+                        "pattern": NOT_BLANK,
                         "description": "What to look for, in the words that may have been used",
                     }
                 },

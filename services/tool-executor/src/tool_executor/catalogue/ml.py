@@ -21,7 +21,11 @@ PREDICTIONS = ("bullish", "bearish", "neutral", "no_edge")
 
 def tools() -> list[Tool]:
     """The category's tools. A prediction that is not kept yet is made on the spot, which takes a second or so."""
-    prediction_id = {**TEXT, "maxLength": 64, "description": "The prediction_id that get_ml_signals gave"}
+    prediction_id = {
+        **TEXT,
+        "maxLength": 64,
+        "description": "A prediction_id of get_ml_signals; without it, the newest prediction of the symbol",
+    }
     return [
         Tool(
             id="ml.get_prediction",
@@ -66,10 +70,13 @@ def tools() -> list[Tool]:
             per_minute=20,
             time_limit=20.0,
             cache=CacheScope.PUBLIC,
-            input_schema=takes({"symbol": SYMBOL, "prediction_id": prediction_id}),
+            input_schema=takes({"symbol": SYMBOL}, {"prediction_id": prediction_id}),
             output_schema=sourced({"features": list_of(gives({"name": TEXT, "importance": SHARE, "value": MAYBE}))}),
             handler=OverTheBus(),
             normaliser=with_normal_symbol,
-            examples=({"symbol": "IBM", "prediction_id": "IBM-20130301-h5-v1"},),
+            examples=(
+                {"symbol": "IBM"},
+                {"symbol": "IBM", "prediction_id": "IBM-20130301-h5-v1"},
+            ),
         ),
     ]

@@ -7,6 +7,7 @@ from typing import Any
 from contracts.ids import is_id
 from tool_executor.domain.declaration import Category, OverTheBus, Tool
 from tool_executor.domain.limits import Limits, limits_of
+from tool_executor.domain.nulls import taking_null
 from tool_executor.domain.plans import Caller, CompanyTools, Plan, plan_named
 from tool_executor.ports import Checker, SchemaBroken, SchemaCompiler
 
@@ -26,6 +27,8 @@ class Entry:
     plan: Plan
     category: Category
     limits: Limits
+    parameters: dict[str, Any]
+    """The input schema as callers are shown it."""
     input: Checker
     output: Checker
 
@@ -120,6 +123,7 @@ def check(tool: Tool, compiler: SchemaCompiler) -> Entry:
         plan=plan,
         category=category,
         limits=limits_of(*counts),
+        parameters=taking_null(tool.input_schema),
         input=_compiled(tool, "input", tool.input_schema, compiler),
         output=_compiled(tool, "output", tool.output_schema, compiler),
     )

@@ -7,11 +7,14 @@ from contracts.symbols import normal_symbol
 from tool_executor.domain.declaration import Schema
 from tool_executor.domain.plans import Arguments
 
+SYMBOL_PATTERN = r"^\s*[$^]?[A-Za-z0-9][A-Za-z0-9 .:/_-]*$"
+ID_PATTERN = "^[A-Za-z0-9_-]{1,64}$"
+NOT_BLANK = r"\S"
 SYMBOL: Schema = {
     "type": "string",
     "minLength": 1,
     "maxLength": 40,
-    "pattern": r"^\s*[$^]?[A-Za-z0-9][A-Za-z0-9 .:/_-]*$",
+    "pattern": SYMBOL_PATTERN,
     "description": "Ticker, e.g. AAPL, BRK.B, BTC/USD, ^GSPC",
 }
 TICKERS: Schema = {
@@ -21,7 +24,7 @@ TICKERS: Schema = {
     "maxItems": 12,
     "description": 'Tickers, e.g. ["IBM", "MSFT"]',
 }
-ID: Schema = {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}
+ID: Schema = {"type": "string", "pattern": ID_PATTERN}
 TEXT: Schema = {"type": "string", "minLength": 1}
 NUMBER: Schema = {"type": "number"}
 PRICE: Schema = {"type": "number", "exclusiveMinimum": 0}

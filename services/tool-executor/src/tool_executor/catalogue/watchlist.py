@@ -1,13 +1,13 @@
 """The caller's watchlist: in the category market, but one's own and never kept. The market-adapter serves it."""
 
 from contracts.text import Text
-from tool_executor.catalogue.shapes import SYMBOL, TEXT, gives, list_of, takes, with_normal_symbol
+from tool_executor.catalogue.shapes import SYMBOL, TEXT, list_of, sourced, takes, with_normal_symbol
 from tool_executor.domain.declaration import Category, OverTheBus, Tool
 
 
 def tools() -> list[Tool]:
     """Looking, adding, removing; each gives the list as it is then."""
-    symbols = gives({"symbols": list_of(TEXT)})
+    symbols = sourced({"symbols": list_of(TEXT)})
     return [
         Tool(
             id="watchlist.get",

@@ -6,23 +6,8 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from contracts.text import Text
+from contracts.tools_rpc import Category as Category
 from tool_executor.domain.plans import Arguments, Caller, CompanyTools
-
-
-class Category(StrEnum):
-    """Also the last token of the subject on which calls are asked for."""
-
-    MARKET = "market"
-    PORTFOLIO = "portfolio"
-    NEWS = "news"
-    ML = "ml"
-    TRADING = "trading"
-    ALERTS = "alerts"
-    CALCULATE = "calculate"
-    EDUCATION = "education"
-    MEMORY = "memory"
-    SITE = "site"
-
 
 CACHE_SECONDS: Mapping[Category, int] = {
     Category.MARKET: 5,

@@ -1,13 +1,30 @@
-"""Step 4: defaults, the input's JSON Schema, the tool's own validator, one spelling. Step 7: the output's schema."""
+"""Before step 0: what is null and optional was not given. Step 4: defaults, the input's JSON Schema, the tool's own
+validator, one spelling. Step 7: the output's schema."""
 
 from collections.abc import Sequence
 
 from contracts.errors import ToolCode
 from contracts.events.tool import FieldError, ToolResult
+from tool_executor.catalogue.announced import Offers
 from tool_executor.domain import texts
 from tool_executor.domain.declaration import Problem
 from tool_executor.domain.defaults import with_defaults
+from tool_executor.domain.nulls import without_nulls
+from tool_executor.domain.numbers import numbers_out_of_range
 from tool_executor.pipeline.call import Outcome, Postponed, Progress, Rest
+
+
+class LeaveOutNulls:
+    """Before step 0, so that a call with a null and the same call without it are one call."""
+
+    def __init__(self, offers: Offers) -> None:
+        self._offers = offers
+
+    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+        entry = self._offers.find(call.tool, call.caller.company)
+        if entry is not None:
+            call.arguments = without_nulls(call.arguments, entry.tool.input_schema)
+        return await rest()
 
 
 class Validate:
@@ -16,7 +33,7 @@ class Validate:
     async def __call__(self, call: Progress, rest: Rest) -> Outcome:
         tool = call.found.tool
         given = with_defaults(call.arguments, tool.input_schema)
-        problems = call.found.input.problems(given)
+        problems = numbers_out_of_range(given) or call.found.input.problems(given)
         if not problems and tool.validator is not None:
             problems = tool.validator(given)
         if problems:

@@ -1,0 +1,21 @@
+"""What is wrong with a field, in words for people: a regular expression is none."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from contracts.ids import COMPANY_PATTERN, ID_PATTERN
+
+_FORMS: Mapping[str, str] = {
+    ID_PATTERN: "must be 1 to 64 plain letters, digits, dashes or underscores",
+    COMPANY_PATTERN: "must be 1 to 64 lower-case letters, digits or dashes",
+    r"^https?://": "must begin with https:// or http://",
+    r"^#[0-9a-fA-F]{6}$": "must be a colour such as #1a2b3c",
+}
+_FORM = "does not have the form that is asked for"
+
+
+def message_of(error: Mapping[str, Any]) -> str:
+    """The message of one of a pydantic ValidationError's errors."""
+    if error["type"] == "string_pattern_mismatch":
+        return _FORMS.get(error.get("ctx", {}).get("pattern", ""), _FORM)
+    return str(error["msg"]).removeprefix("Value error, ")

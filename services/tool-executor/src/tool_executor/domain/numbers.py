@@ -1,0 +1,36 @@
+"""Numbers that no program reads alike: beyond a double (RFC 8259, section 6), and what JSON has no spelling for."""
+
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from contracts.text import Text
+from tool_executor.domain.declaration import Problem
+from tool_executor.domain.plans import Arguments
+
+_MOST = int(sys.float_info.max)
+_SAID = Text(
+    es="no es un número con el que se pueda calcular: es demasiado grande o no es finito",
+    en="is no number that can be computed with: it is too large, or not finite",
+)
+
+
+def numbers_out_of_range(arguments: Arguments) -> list[Problem]:
+    """A problem for each number, at any depth, that is not finite or does not fit a double."""
+    return [Problem(field, _SAID) for field in _found(arguments, "")]
+
+
+def _found(value: Any, field: str) -> Iterator[str]:
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            yield field
+    elif isinstance(value, int):
+        if abs(value) > _MOST:
+            yield field
+    elif isinstance(value, Mapping):
+        for name, item in cast("Mapping[str, Any]", value).items():
+            yield from _found(item, f"{field}.{name}" if field else name)
+    elif isinstance(value, list):
+        for place, item in enumerate(cast("list[Any]", value)):
+            yield from _found(item, f"{field}.{place}")
