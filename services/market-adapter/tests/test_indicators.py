@@ -12,7 +12,7 @@ import pytest
 from contracts.symbols import parse_symbol
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.domain.bars import Bar, History, Split
-from market_adapter.domain.indicators import WARM_UP, Indicator, Value, indicator, obv_line, rsi_line, vwap
+from market_adapter.domain.indicators import BARS, Indicator, Value, converged, indicator, obv_line, rsi_line, vwap
 from market_adapter.domain.series import Series, series_of
 from market_adapter.testing import bar, bars_of
 
@@ -212,7 +212,25 @@ def test_a_split_leaves_no_trace_in_any_indicator() -> None:
     assert raw < adjusted / 2
 
 
-def test_after_the_warm_up_a_longer_history_changes_next_to_nothing() -> None:
-    for kind in (Indicator.RSI, Indicator.ATR, Indicator.ADX, Indicator.EMA):
-        short = indicator(kind, real("IBM", WARM_UP + 1))["value"]
-        assert short == pytest.approx(indicator(kind, real("IBM", 2000))["value"], rel=1e-4)
+@pytest.mark.parametrize("ticker", ["AAPL", "IBM", "MSFT", "GOOG"])
+@pytest.mark.parametrize("kind", list(Indicator))
+def test_what_is_said_to_have_converged_no_longer_depends_on_where_the_history_begins(
+    kind: Indicator, ticker: str
+) -> None:
+    first = next(bars for bars in range(1, BARS + 1) if converged([kind], bars))
+    whole = real(ticker, 2000)
+    for end in range(2000, 1000, -250):
+        seen = whole if end == 2000 else series(*SAMPLE.series[ticker].bars[-2000 : end - 2000], splits=())
+        short, full = indicator(kind, seen.tail(max(first, 30))), indicator(kind, seen)
+        scale = 1e-3 * float(seen.close[-1]) if kind is Indicator.MACD else 0.0
+        for name in () if kind is Indicator.OBV else full:
+            assert short[name] == pytest.approx(full[name], rel=1e-9, abs=1e-9 * scale), (ticker, end, name)
+
+
+def test_an_adx_of_250_bars_is_not_said_to_have_converged() -> None:
+    for ticker in ("AAPL", "MSFT"):
+        short, full = (indicator(Indicator.ADX, real(ticker, count))["value"] for count in (250, 2000))
+        assert short != pytest.approx(full, rel=1e-9)
+    assert not converged([Indicator.SMA, Indicator.ADX], 250)
+    assert converged([Indicator.SMA, Indicator.BB, Indicator.VWAP], 250)
+    assert converged(Indicator, BARS)

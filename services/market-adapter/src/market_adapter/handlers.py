@@ -29,6 +29,7 @@ from market_adapter.tools.shapes import SymbolArguments, TickersArguments
 from market_adapter.tools.signals import FeatureArguments, SignalTools
 from market_adapter.tools.trading import NoArguments, OrderArguments, OrderRef, TradingTools
 from market_adapter.tools.watchlists import WatchlistTools
+from market_adapter.tools.wrong_arguments import wrong_arguments
 from runtime.clock import Clock
 from runtime.errors import RpcError
 
@@ -123,8 +124,8 @@ def arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> Arguments
     try:
         return model.model_validate(request.arguments)
     except ValidationError as error:
-        fields = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise RpcError(ToolCode.VALIDATION_ERROR, f"{request.tool}: {fields}") from error
+        said = wrong_arguments(request.tool, error, request.caller.language)
+        raise RpcError(ToolCode.VALIDATION_ERROR, said) from error
 
 
 async def answered(answer: Awaitable[BaseModel], language: str) -> ToolServiceData:

@@ -85,3 +85,53 @@ async def test_arguments_that_make_no_order_are_refused_by_field(arguments: dict
     with pytest.raises(RpcError, match=field) as raised:
         await desk.order(**{"side": "buy", **arguments})
     assert raised.value.code == "VALIDATION_ERROR"
+
+
+async def test_less_than_a_cent_is_refused_with_what_would_be_enough() -> None:
+    desk = Desk(market("430", "430", "430"))
+    with pytest.raises(RpcError) as raised:
+        await desk.order(quantity=0.00001)
+    assert raised.value.reason == "below_minimum"
+    assert "0.00001 IBM at 430 is less than a cent: order 0.00002326 or more" in raised.value.message
+    made = await desk.call("create_paper_order", symbol="IBM", side="buy", quantity=0.00002326, order_type="market")
+    assert made["estimate"]["amount"] == 0.01
+
+
+async def test_what_is_left_can_be_sold_however_little_it_is() -> None:
+    desk = Desk(market("430", "430", "430", "100"))
+    await desk.decide(await desk.order(quantity=0.00003))
+    await desk.bars(2)
+    with pytest.raises(RpcError) as raised:
+        await desk.order("sell", "part", quantity=0.00001)
+    assert raised.value.reason == "below_minimum"
+    sold = await desk.order("sell", "rest", quantity=0.00003)
+    await desk.decide(sold)
+    await desk.bars()
+    assert (await desk.call("get_portfolio"))["positions"] == []
+
+
+@pytest.mark.parametrize(("side", "wanted"), [("buy", 97000), ("sell", 99000)])
+async def test_the_estimate_leaves_other_orders_what_they_reserve(side: str, wanted: float) -> None:
+    desk = Desk(market("100", "100", "100", "100"))
+    await desk.decide(await desk.order(call_id="held"))
+    await desk.bars(2)
+    await desk.decide(await desk.order(call_id="open", quantity=20, order_type="limit", limit_price=50))
+    made = await desk.call("create_paper_order", "new", symbol="IBM", side=side, quantity=10, order_type="market")
+    # 99,000 of cash, of which the open order reserves 1,000.
+    assert made["estimate"]["cash_after"] == wanted
+    again = await desk.decide(made["action_id"])
+    assert again == "confirmed"
+    repeated = await desk.call("create_paper_order", "new", symbol="IBM", side=side, quantity=10, order_type="market")
+    assert repeated["estimate"] == made["estimate"]
+
+
+@pytest.mark.parametrize(("language", "words"), [
+    ("es", "create_paper_order: quantity: debe tener como mucho 8 decimales"),
+    ("en", "create_paper_order: quantity: must have at most 8 decimals"),
+])  # fmt: skip
+async def test_wrong_arguments_are_said_in_words_and_in_the_callers_language(language: str, words: str) -> None:
+    desk = Desk(market("100"))
+    desk.language = language
+    with pytest.raises(RpcError) as raised:
+        await desk.order(quantity=0.123456789)
+    assert (raised.value.code, raised.value.message) == ("VALIDATION_ERROR", words)

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from market_adapter.domain.asked import asked_symbol
-from market_adapter.domain.indicators import BARS, WARM_UP, Indicator, Values, indicator
+from market_adapter.domain.indicators import BARS, Indicator, Values, converged, indicator
 from market_adapter.domain.series import series_of
 from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.domain.timeframes import Timeframe
@@ -22,7 +22,7 @@ class IndicatorArguments(SymbolArguments):
 
 class IndicatorsData(Sourced):
     """Output of get_indicators: each at the last bar, on split-adjusted prices. `warmup_bars` came before it;
-    `converged` is false with fewer than 250, when smoothed values still lean on where the history begins."""
+    `converged` is false while one of them still leans on where the history begins, by more than 1e-9 of its value."""
 
     symbol: str
     timeframe: Timeframe
@@ -48,7 +48,7 @@ class IndicatorTools:
             symbol=history.symbol.name,
             timeframe=timeframe,
             warmup_bars=len(series) - 1,
-            converged=len(series) > WARM_UP,
+            converged=converged(asked.indicators, len(series)),
             price=float(series.close[-1]),
             indicators={kind: indicator(kind, series, anchored=timeframe.intraday) for kind in asked.indicators},
             source=history.source,

@@ -5,7 +5,7 @@ so the same call again finds the order that it made, whoever lost what in betwee
 """
 
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_UP, Decimal
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -18,7 +18,9 @@ from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, NO_CASH, Account, cancel, obstacle
 from market_adapter.domain.paper.orders import (
+    CENT,
     CONFIRM_WITHIN,
+    LOT,
     Order,
     OrderState,
     OrderType,
@@ -112,7 +114,8 @@ class OrderData(Snake):
 
 
 class Estimate(Snake):
-    """What the order would do at `price`: its limit, its stop, or the last price; the market may give another."""
+    """What the order would do at `price`: its limit, its stop, or the last price; the market may give another.
+    `cash_after` is what would be free then: other open orders keep what they reserve."""
 
     price: float
     amount: float
@@ -245,13 +248,16 @@ class TradingTools:
                 en=f"{MOST_WAITING} orders are waiting already: cancel some first",
             )
             raise RefusedError(symbol.name, text, "too_many_orders")
+        if to_cents(order.quantity * order.reserve_price) < CENT and not _is_the_rest(account, order):
+            raise RefusedError(symbol.name, _too_small(order), "below_minimum")
         if why := obstacle(account, order):
             raise RefusedError(symbol.name, _explained(why, account, order), why)
         return account.with_order(order), order
 
     def _created(self, order: Order, quote: Quote, account: Account) -> CreatedData:
         amount = to_cents(order.quantity * order.reserve_price)
-        after = account.cash - amount if order.side is Side.BUY else account.cash + amount
+        free = account.cash - sum(one.reserved for one in account.orders if one.id != order.id)
+        after = free - amount if order.side is Side.BUY else free + amount
         return CreatedData(
             action_id=order.id,
             status=order.state,
@@ -269,6 +275,19 @@ class TradingTools:
 
 def _waits(order: Order) -> bool:
     return order.live or order.state is OrderState.PENDING
+
+
+def _is_the_rest(account: Account, order: Order) -> bool:
+    """A sale of all that is free: what a split has left may be worth less than a cent, and must not stay for ever."""
+    return order.side is Side.SELL and order.quantity == account.free_quantity(order.symbol)
+
+
+def _too_small(order: Order) -> Text:
+    price, needed = plain(order.reserve_price), plain((CENT / order.reserve_price).quantize(LOT, ROUND_UP))
+    return Text(
+        es=f"{plain(order.quantity)} {order.symbol} a {price} es menos de un céntimo: pide {needed} o más",
+        en=f"{plain(order.quantity)} {order.symbol} at {price} is less than a cent: order {needed} or more",
+    )
 
 
 def _explained(why: str, account: Account, order: Order) -> Text:
