@@ -21,8 +21,9 @@ from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.adapters.nats_facts import NatsFacts
 from market_adapter.adapters.nats_nudge import NatsNudge
 from market_adapter.adapters.sample_facts import load_facts
-from market_adapter.adapters.sample_files import load_sample
+from market_adapter.adapters.sample_files import SampleData, load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
+from market_adapter.adapters.sample_replay import following_sessions
 from market_adapter.adapters.yahoo import Yahoo
 from market_adapter.alarms import Alarms
 from market_adapter.attending import Attendant
@@ -59,7 +60,7 @@ def build() -> Service:
         clock, every = None, SECONDS_BETWEEN_LIVE_ROUNDS
     else:
         sample = load_sample()
-        clock, every = SampleClock(sample.sessions, sample.closes, at_end=settings.frozen), SECONDS_BETWEEN_ROUNDS
+        clock, every = sample_clock(sample, frozen=settings.frozen), SECONDS_BETWEEN_ROUNDS
         provider = SampleProvider(sample, load_facts(), clock)
     calendar = ExchangeCalendar()
     serve_the_market(service, provider, calendar)
@@ -76,6 +77,12 @@ def build() -> Service:
 
     service.on_start(prepare)
     return service
+
+
+def sample_clock(sample: SampleData, *, frozen: bool) -> SampleClock:
+    """Frozen, it stands on the last recorded session; else it runs for as long as the service does."""
+    following = None if frozen else following_sessions()
+    return SampleClock(sample.sessions, sample.closes, at_end=frozen, following=following)
 
 
 async def warm_up(provider: MarketProvider, calendar: Calendar) -> None:

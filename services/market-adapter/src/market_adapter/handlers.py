@@ -47,7 +47,7 @@ def market_tools(provider: MarketProvider) -> Sequence[Tool]:
     """The tools about the market: the same answer for everybody."""
     prices, indicators = PriceTools(provider), IndicatorTools(provider)
     research, news, signals = ResearchTools(provider), NewsTools(provider), SignalTools(provider)
-    return [
+    tools = [
         tool("get_price", SymbolArguments, prices.get_price),
         tool("get_ohlcv", OhlcvArguments, prices.get_ohlcv),
         tool("get_indicators", IndicatorArguments, indicators.get_indicators),
@@ -59,24 +59,41 @@ def market_tools(provider: MarketProvider) -> Sequence[Tool]:
         tool("get_ml_signals", SymbolArguments, signals.get_ml_signals),
         tool("get_ml_features", FeatureArguments, signals.get_ml_features),
     ]
+    return with_notes(provider, tools)
+
+
+def with_notes(provider: MarketProvider, tools: Sequence[Tool]) -> Sequence[Tool]:
+    """The tools, each of whose answers about the market carries the provider's note, when there is one."""
+    return [(method, _noted(provider, handler)) for method, handler in tools]
+
+
+def _noted(provider: MarketProvider, handler: Handler) -> Handler:
+    async def handle(request: ToolServiceRequest) -> ToolServiceData:
+        reply, note = await handler(request), provider.note()
+        if note is None or "source" not in reply.result:
+            return reply
+        return ToolServiceData(result={**reply.result, "note": note.said_in(request.caller.language)})
+
+    return handle
 
 
 def user_tools(provider: MarketProvider, books: Books, wall: Clock) -> Sequence[Tool]:
     """The tools of paper trading."""
     trading, portfolio = TradingTools(provider, books, wall), PortfolioTools(provider, books)
-    return [
+    tools = [
         own_tool("get_portfolio", NoArguments, portfolio.get_portfolio),
         own_tool("get_trade_history", HistoryArguments, portfolio.get_trade_history),
         own_tool("create_paper_order", OrderArguments, trading.create_paper_order),
         own_tool("cancel_paper_order", OrderRef, trading.cancel_paper_order),
         own_tool("get_pending_orders", NoArguments, trading.get_pending_orders),
     ]
+    return with_notes(provider, tools)
 
 
 def list_tools(provider: MarketProvider, alerts: AlertStore, watchlists: WatchlistStore, wall: Clock) -> Sequence[Tool]:
     """The tools on what a user watches."""
     alarm, watch = AlertTools(provider, alerts, wall), WatchlistTools(provider, watchlists)
-    return [
+    tools = [
         own_tool("create_alert", AlertArguments, alarm.create_alert),
         own_tool("list_alerts", ListArguments, alarm.list_alerts),
         own_tool("delete_alert", AlertRef, alarm.delete_alert),
@@ -84,6 +101,7 @@ def list_tools(provider: MarketProvider, alerts: AlertStore, watchlists: Watchli
         own_tool("add_to_watchlist", SymbolArguments, watch.add_to_watchlist),
         own_tool("remove_from_watchlist", SymbolArguments, watch.remove_from_watchlist),
     ]
+    return with_notes(provider, tools)
 
 
 def own_tool(name: str, model: type[ArgumentsT], answer: Callable[[ArgumentsT, CallBy], Awaitable[BaseModel]]) -> Tool:

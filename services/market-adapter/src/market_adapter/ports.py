@@ -5,6 +5,7 @@ from datetime import date, datetime
 from typing import Protocol
 
 from contracts.symbols import Symbol
+from contracts.text import Text
 from market_adapter.domain.alerts import Alert
 from market_adapter.domain.bars import History
 from market_adapter.domain.facts import Event, Fundamentals, Headline
@@ -25,6 +26,10 @@ class MarketProvider(Protocol):
 
     def now(self) -> datetime:
         """The market's present, UTC: what is later is not known yet."""
+        ...
+
+    def note(self) -> Text | None:
+        """What whoever reads its answers must know of all of them now; None: nothing."""
         ...
 
     async def quote(self, symbol: Symbol) -> Quote:

@@ -58,6 +58,10 @@ class ScriptedProvider:
         """The close of the newest bar that is out."""
         return max(bars[min(self.today, len(bars)) - 1].end for bars in self.all_bars.values())
 
+    def note(self) -> Text | None:
+        """Nothing."""
+        return None
+
     async def quote(self, symbol: Symbol) -> Quote:
         """The newest close."""
         return quote_from_daily(await self.daily_history(symbol, 2))

@@ -44,6 +44,10 @@ class LiveProvider:
         """The present."""
         return self._clock.now()
 
+    def note(self) -> Text | None:
+        """Nothing."""
+        return None
+
     async def quote(self, symbol: Symbol) -> Quote:
         """The newest price. Raises StaleDataError when it is older than a week."""
         if symbol.kind is SymbolKind.PAIR:

@@ -65,14 +65,23 @@ def load_sample() -> SampleData:
     return SampleData(tuple(date.fromisoformat(day) for day in days), tuple(hours[day][1] for day in days), series)
 
 
+def load_following() -> Mapping[date, time | None]:
+    """The weekdays after the recorded sessions on which the exchange closes early, or (None) does not open."""
+    rows = _rows(files("market_adapter") / "data" / "following.csv")
+    return {date.fromisoformat(row["date"]): time.fromisoformat(row["close"]) if row["close"] else None for row in rows}
+
+
+def utc(day: date, at: time) -> datetime:
+    """A time of New York's clocks."""
+    return datetime.combine(day, at, NEW_YORK).astimezone(UTC)
+
+
 def _rows(file: Traversable) -> Iterator[dict[str, str]]:
     return csv.DictReader(file.read_text(encoding="utf-8").splitlines())
 
 
 def _hours(day: date, early: Mapping[date, time]) -> tuple[datetime, datetime]:
-    opens = datetime.combine(day, OPENS, NEW_YORK)
-    closes = datetime.combine(day, early.get(day, CLOSES), NEW_YORK)
-    return opens.astimezone(UTC), closes.astimezone(UTC)
+    return utc(day, OPENS), utc(day, early.get(day, CLOSES))
 
 
 def _bar(row: dict[str, str], opens: datetime, closes: datetime) -> Bar:

@@ -1,15 +1,20 @@
-"""The provider `sample`: recorded bars and facts up to where the sample clock stands. What it has not, it says so."""
+"""The provider `sample`: recorded bars and facts up to where the sample clock stands. What it has not, it says so.
+
+After the last recorded session its bars are recorded ones again (sample_replay.py), and each answer says so; facts are
+never played again: what a company reported stays what was known at the last recorded session.
+"""
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from contracts.symbols import Symbol
 from contracts.text import Text
 from market_adapter.adapters.sample_facts import SampleFacts
 from market_adapter.adapters.sample_files import SampleData, Series
-from market_adapter.domain.bars import History
+from market_adapter.adapters.sample_replay import SampleReplay
+from market_adapter.domain.bars import Bar, History
 from market_adapter.domain.facts import Event, Fundamentals, Headline, fundamentals_at, latest_report, upcoming
 from market_adapter.domain.quotes import Quote, quote_from_daily
 from market_adapter.domain.sample_clock import SampleClock
@@ -32,6 +37,19 @@ class SampleProvider:
         self._data = data
         self._facts = facts
         self._clock = clock
+        self._replay = SampleReplay(data)
+
+    def note(self) -> Text | None:
+        """That the newest bars are played again, when they are."""
+        if not self._clock.replaying:
+            return None
+        until = self._clock.recorded_until
+        return Text(
+            es=f"Datos de muestra: los reales terminan el {until}. Las velas posteriores repiten las grabadas, "
+            "primero hacia atrás y luego hacia delante; no son los precios de esas fechas.",
+            en=f"Sample data: the real ones end on {until}. Bars after that are the recorded ones played again, "
+            "backwards and then forwards; they are not the prices of those dates.",
+        )
 
     def now(self) -> datetime:
         """The close of the clock's session."""
@@ -57,7 +75,7 @@ class SampleProvider:
             symbol=symbol,
             currency=CURRENCY,
             source=SOURCE,
-            bars=series.bars[max(0, end - limit) : end],
+            bars=self._bars(series, max(0, end - limit), end),
             splits=tuple(split for split in series.splits if split.on <= today),
             dividends=tuple(dividend for dividend in series.dividends if dividend.on <= today),
         )
@@ -78,14 +96,18 @@ class SampleProvider:
 
     async def bars_since(self, symbol: Symbol, moment: datetime) -> History | None:
         """The daily bars of the sessions that opened at `moment` or later."""
-        history = await self.daily_history(symbol, len(self._data.sessions))
+        since = self._clock.first_from(moment.date() - timedelta(days=1))
+        history = await self.daily_history(symbol, max(1, self._clock.index - since + 1))
         first = bisect_left(history.bars, moment, key=lambda bar: bar.time)
         return replace(history, bars=history.bars[first:]) if first < len(history.bars) else None
 
     async def fundamentals(self, symbol: Symbol) -> Fundamentals:
         """The last annual report that was out by then, against the session's close."""
         history = await self.daily_history(symbol, A_YEAR)
-        report = latest_report(self._facts.reports.get(symbol.name, ()), self._clock.session)
+        if self._clock.replaying:
+            # A price that is played again has nothing to do with what was earned.
+            history = replace(history, bars=self._series(symbol).bars[-A_YEAR:])
+        report = latest_report(self._facts.reports.get(symbol.name, ()), history.last.session)
         if report is None:
             text = Text(
                 es=f"los datos de muestra no tienen ningún informe de {symbol} hasta el {self._clock.session}",
@@ -115,6 +137,15 @@ class SampleProvider:
             )
             raise NotInSampleError(symbol.name, text)
         return sorted(known, key=lambda one: one.published, reverse=True)[:limit]
+
+    def _bars(self, series: Series, first: int, end: int) -> tuple[Bar, ...]:
+        """The ticker's bars from one number to before another: recorded ones, and then those played again."""
+        recorded = len(series.bars)
+        again = [
+            self._replay.bar(series.ticker, number - recorded + 1, *self._clock.hours(series.first + number))
+            for number in range(max(first, recorded), end)
+        ]
+        return (*series.bars[first:end], *again)
 
     def _series(self, symbol: Symbol) -> Series:
         series = self._data.series.get(symbol.name)

@@ -1,28 +1,40 @@
-"""The sample market's clock: which of the recorded sessions has just closed.
+"""The sample market's clock: which session has just closed, of the recorded ones or of those that follow them.
 
 It stands at the close of one session and moves to the close of the next. Everything that the sample market shows is
 from that moment or before: prices, calendar, order expiry. A replica's clock never goes back.
 """
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 
 BARS_BEFORE_END = 120
-"""Where the clock starts: so many sessions before the last one."""
+"""Where the clock starts: so many sessions before the last recorded one."""
+
+Following = Callable[[date], tuple[date, datetime]]
+"""The session after a day, and when it closes (UTC)."""
 
 
 class SampleClock:
-    """The position in the recorded sessions, as one replica knows it."""
+    """The position in the sessions, as one replica knows it."""
 
-    def __init__(self, sessions: Sequence[date], closes: Sequence[datetime], *, at_end: bool = False) -> None:
-        """`sessions` are the exchange's dates in order, `closes` their closing times in UTC."""
+    def __init__(
+        self,
+        sessions: Sequence[date],
+        closes: Sequence[datetime],
+        *,
+        at_end: bool = False,
+        following: Following | None = None,
+    ) -> None:
+        """`sessions` are the exchange's dates in order, `closes` their closing times in UTC; `following` gives those
+        after them, without which the clock ends at the last one."""
         if not sessions or len(sessions) != len(closes):
             raise ValueError("the sample clock needs at least one session, and one closing time for each")
-        self._sessions = sessions
-        self._closes = closes
-        self.last_index = len(sessions) - 1
-        self.index = self.last_index if at_end else max(0, self.last_index - BARS_BEFORE_END)
+        self._sessions = list(sessions)
+        self._closes = list(closes)
+        self._following = following
+        self.last_recorded = len(sessions) - 1
+        self.index = self.last_recorded if at_end else max(0, self.last_recorded - BARS_BEFORE_END)
 
     @property
     def session(self) -> date:
@@ -35,19 +47,47 @@ class SampleClock:
         return self._closes[self.index]
 
     @property
+    def recorded_until(self) -> date:
+        """The last session of which there are records."""
+        return self._sessions[self.last_recorded]
+
+    @property
+    def replaying(self) -> bool:
+        """The recorded sessions are over: what is shown as newer is played again."""
+        return self.index > self.last_recorded
+
+    @property
     def ended(self) -> bool:
         """There is no further session."""
-        return self.index == self.last_index
+        return self._following is None and self.index == self.last_recorded
 
     @property
     def next_session(self) -> date:
         """The session that closes next; the last one when there is none."""
-        return self._sessions[min(self.index + 1, self.last_index)]
+        if not self.ended and self.index + 1 == len(self._sessions):
+            self._grow()
+        return self._sessions[min(self.index + 1, len(self._sessions) - 1)]
+
+    def hours(self, index: int) -> tuple[date, datetime]:
+        """A session that the clock has reached, by its number, and when it closed."""
+        return self._sessions[index], self._closes[index]
+
+    def first_from(self, day: date) -> int:
+        """The number of the first session on that day or later."""
+        return bisect_left(self._sessions, day)
 
     def move_to(self, session: date) -> bool:
         """Moves on to a session, or to the newest one before it; False when the clock is already there or past it."""
+        while self._following is not None and self._sessions[-1] < session:
+            self._grow()
         index = bisect_right(self._sessions, session) - 1
         if index <= self.index:
             return False
         self.index = index
         return True
+
+    def _grow(self) -> None:
+        if self._following is not None:
+            day, close = self._following(self._sessions[-1])
+            self._sessions.append(day)
+            self._closes.append(close)

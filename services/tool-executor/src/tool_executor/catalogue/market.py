@@ -78,6 +78,7 @@ def tools() -> list[Tool]:
             per_minute=60,
             time_limit=5.0,
             cache=CacheScope.PUBLIC,
+            texts_differ=True,
             input_schema=takes({"symbol": SYMBOL}),
             output_schema=sourced(
                 {
@@ -107,6 +108,7 @@ def tools() -> list[Tool]:
             per_minute=30,
             time_limit=8.0,
             cache=CacheScope.PUBLIC,
+            texts_differ=True,
             input_schema=takes(
                 {"symbol": SYMBOL, "timeframe": one_of(TIMEFRAMES, "How long a bar is")},
                 {"limit": whole(100, 500, "How many of the last bars")},
@@ -129,6 +131,7 @@ def tools() -> list[Tool]:
             per_minute=30,
             time_limit=8.0,
             cache=CacheScope.PUBLIC,
+            texts_differ=True,
             input_schema=takes(
                 {
                     "symbol": SYMBOL,
@@ -171,6 +174,7 @@ def tools() -> list[Tool]:
             per_minute=20,
             time_limit=8.0,
             cache=CacheScope.PUBLIC,
+            texts_differ=True,
             input_schema=takes({"symbol": SYMBOL}),
             output_schema=sourced({"symbol": TEXT, **_FUNDAMENTALS}),
             handler=OverTheBus(),

@@ -42,6 +42,7 @@ def tools() -> list[Tool]:
             per_minute=30,
             time_limit=20.0,
             cache=CacheScope.PUBLIC,
+            texts_differ=True,
             input_schema=takes({"symbol": SYMBOL}),
             output_schema=sourced(
                 {
@@ -70,6 +71,7 @@ def tools() -> list[Tool]:
             per_minute=20,
             time_limit=20.0,
             cache=CacheScope.PUBLIC,
+            texts_differ=True,
             input_schema=takes({"symbol": SYMBOL}, {"prediction_id": prediction_id}),
             output_schema=sourced({"features": list_of(gives({"name": TEXT, "importance": SHARE, "value": MAYBE}))}),
             handler=OverTheBus(),

@@ -36,6 +36,7 @@ def tools() -> list[Tool]:
             per_minute=10,
             time_limit=10.0,
             cache=CacheScope.PUBLIC,
+            texts_differ=True,
             input_schema=takes({"symbol": SYMBOL}, {"limit": whole(5, 50, "How many headlines")}),
             output_schema=sourced({"items": list_of(item)}),
             handler=OverTheBus(),
@@ -55,6 +56,7 @@ def tools() -> list[Tool]:
             per_minute=20,
             time_limit=10.0,
             cache=CacheScope.PUBLIC,
+            texts_differ=True,
             input_schema=takes({"symbol": SYMBOL}),
             output_schema=sourced(
                 {

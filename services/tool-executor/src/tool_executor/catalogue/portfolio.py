@@ -54,6 +54,7 @@ def tools() -> list[Tool]:
             per_minute=30,
             time_limit=5.0,
             cache=CacheScope.USER,
+            texts_differ=True,
             input_schema=takes({}),
             output_schema=sourced(
                 {"positions": list_of(position), "cash": NUMBER, "equity": NUMBER, "paper": {"const": True}}
@@ -74,6 +75,7 @@ def tools() -> list[Tool]:
             per_minute=20,
             time_limit=5.0,
             cache=CacheScope.USER,
+            texts_differ=True,
             input_schema=takes({}, {"limit": whole(20, 200, "How many trades"), "symbol": SYMBOL}),
             output_schema=sourced({"trades": list_of(trade)}),
             handler=OverTheBus(),
