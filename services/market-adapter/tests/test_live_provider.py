@@ -264,7 +264,9 @@ async def test_what_a_source_does_not_have_is_said_and_nobody_stands_in(live: Li
 
 
 async def test_an_exchange_that_nobody_knows_is_a_setting_to_correct() -> None:
-    assert await reason(CryptoExchange("nonesuch").bars(BTC, Timeframe.H1, 5)) == "not_configured"
+    exchange = CryptoExchange("nonesuch")
+    await exchange.load()
+    assert await reason(exchange.bars(BTC, Timeframe.H1, 5)) == "not_configured"
 
 
 @pytest.mark.parametrize(("status", "wanted"), [(429, "rate_limited"), (404, "no_data")])

@@ -61,7 +61,7 @@ def test_each_bar_is_scaled_by_the_ratios_of_the_splits_behind_it(
         for name in ("open", "high", "low", "close"):
             raw, scaled = Fraction(getattr(before, name)), Fraction(getattr(after, name))
             assert abs(scaled * factor - raw) <= raw / 10**26
-        assert abs(after.volume - before.volume * factor) <= Fraction(1, 2)
+        assert abs(Fraction(after.volume) - Fraction(before.volume) * factor) <= Fraction(1, 2)
 
 
 @given(histories())

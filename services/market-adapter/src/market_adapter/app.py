@@ -54,9 +54,14 @@ def build() -> Service:
     settings = MarketSettings()
     service = Service("market-adapter", nats=NatsSettings(), port=settings.port, host=DevSettings().bind_host)
     if settings.provider == "live":
-        exchange = CryptoExchange(settings.crypto_exchange)
-        service.on_stop(exchange.close)
-        provider: MarketProvider = LiveProvider(Yahoo(), exchange, SystemClock())
+        yahoo, exchange = Yahoo(), CryptoExchange(settings.crypto_exchange)
+
+        async def hang_up() -> None:
+            yahoo.close()
+            await exchange.close()
+
+        service.on_stop(hang_up)
+        provider: MarketProvider = LiveProvider(yahoo, exchange, SystemClock())
         clock, every = None, SECONDS_BETWEEN_LIVE_ROUNDS
     else:
         sample = load_sample()
@@ -88,6 +93,8 @@ def sample_clock(sample: SampleData, *, frozen: bool) -> SampleClock:
 async def warm_up(provider: MarketProvider, calendar: Calendar) -> None:
     """Loads what takes seconds to import, beside the service's start: the first who ask need not wait for it."""
     await load_ta_lib()
+    if isinstance(provider, LiveProvider):
+        await provider.load()
     await calendar.state(provider.now())
 
 

@@ -74,10 +74,14 @@ class StaleDataError(MarketError):
 
 
 class RateLimitedError(MarketError):
-    """The provider, or our own limiter in front of it, wants us to wait."""
+    """The provider, or our own limiter in front of it, wants us to wait: `retry_after` seconds, if it said so."""
 
     reason = "rate_limited"
     retryable = True
+
+    def __init__(self, ticker: str, text: Text, retry_after: float | None = None) -> None:
+        super().__init__(ticker, text)
+        self.retry_after = retry_after
 
 
 class ProviderDownError(MarketError):

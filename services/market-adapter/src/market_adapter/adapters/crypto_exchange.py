@@ -1,6 +1,7 @@
 """Crypto pairs from one exchange by ccxt. Which one is a setting: what it does not list, no other stands in for."""
 
-import math
+import asyncio
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from importlib import import_module
@@ -8,35 +9,57 @@ from typing import Any
 
 from contracts.symbols import Symbol
 from contracts.text import Text
+from market_adapter.adapters.polite_session import seconds_of
 from market_adapter.domain.bars import Bar, History
 from market_adapter.domain.timeframes import Timeframe
 from market_adapter.errors import MarketError, NoDataError, NotConfiguredError, ProviderDownError, RateLimitedError
+from runtime.clock import Clock, SystemClock
 
 MOST = 720
 """Bars that one question brings (Kraken's limit)."""
+REQUEST_MS = 3000
+"""A request's limit: below that of any tool."""
 
 
 class CryptoExchange:
     """Questions to one exchange. Failures are MarketErrors."""
 
-    def __init__(self, name: str, overrides: dict[str, Any] | None = None) -> None:
+    def __init__(self, name: str, overrides: dict[str, Any] | None = None, clock: Clock | None = None) -> None:
         """`name`: one of ccxt's, e.g. kraken; `overrides`: settings of its class."""
         self.name = name
+        self._clock = clock or SystemClock()
         self._overrides = overrides or {}
+        self._library: Any = None
         self._exchange: Any = None
 
-    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
-        """The last bars; the newest may not have closed. Volume in units of the base, rounded up."""
+    async def load(self) -> None:
+        """Imports the library, in a thread: it takes seconds."""
+        if self._library is None:
+            self._library = await asyncio.to_thread(import_module, "ccxt.async_support")
+
+    async def load_markets(self, symbol: Symbol) -> None:
+        """Asks once what the exchange lists; after `load`."""
         exchange = self._loaded(symbol)
+        if exchange.markets:
+            return
+        # Whoever gives up waiting does not end it: the library would never load them again.
+        loading: asyncio.Future[Any] = asyncio.ensure_future(exchange.load_markets())
+        loading.add_done_callback(_seen)
         try:
-            await exchange.load_markets()
-            if symbol.name not in exchange.markets:
-                raise self._not_listed(symbol)
-            rows = await exchange.fetch_ohlcv(symbol.name, timeframe.value, limit=min(limit, MOST))
-        except MarketError:
-            raise
+            await asyncio.shield(loading)
         except Exception as error:
             raise self._as_market_error(symbol, error) from error
+
+    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
+        """The last bars; the newest may not have closed. Volume in units of the base. After `load_markets`."""
+        exchange = self._loaded(symbol)
+        if symbol.name not in (exchange.markets or {}):
+            raise self._not_listed(symbol)
+        try:
+            rows = await exchange.fetch_ohlcv(symbol.name, timeframe.value, limit=min(limit, MOST))
+        except Exception as error:
+            raise self._as_market_error(symbol, error) from error
+        known_at = self._clock.now()
         if not rows:
             text = Text(
                 es=f"{self.name} no tiene velas de {symbol} en {timeframe}",
@@ -44,7 +67,7 @@ class CryptoExchange:
             )
             raise NoDataError(symbol.name, text)
         bars = tuple(_bar(row, timeframe.length) for row in rows[-limit:])
-        return History(symbol, symbol.name.partition("/")[2], self.name, bars)
+        return History(symbol, symbol.name.partition("/")[2], self.name, bars, known_at=known_at)
 
     async def close(self) -> None:
         """Ends its connections."""
@@ -53,14 +76,16 @@ class CryptoExchange:
 
     def _loaded(self, symbol: Symbol) -> Any:
         if self._exchange is None:
-            library: Any = import_module("ccxt.async_support")
-            if self.name not in library.exchanges:
+            if self.name not in self._library.exchanges:
                 text = Text(
                     es=f"ccxt no conoce ningún mercado {self.name!r}: pon en NEXUS_CRYPTO_EXCHANGE uno que conozca",
                     en=f"ccxt knows no exchange {self.name!r}: set NEXUS_CRYPTO_EXCHANGE to one that it knows",
                 )
                 raise NotConfiguredError(symbol.name, text)
-            self._exchange = getattr(library, self.name)({"enableRateLimit": True, "timeout": 8000, **self._overrides})
+            settings = {"enableRateLimit": True, "timeout": REQUEST_MS, **self._overrides}
+            self._exchange = getattr(self._library, self.name)(settings)
+            # Which currencies there are is a question more, and of no use here.
+            self._exchange.has["fetchCurrencies"] = False
         return self._exchange
 
     def _as_market_error(self, symbol: Symbol, error: Exception) -> MarketError:
@@ -70,7 +95,9 @@ class CryptoExchange:
                 es=f"{self.name} pide que esperemos: prueba otra vez dentro de un minuto",
                 en=f"{self.name} wants us to wait: try again in a minute",
             )
-            return RateLimitedError(symbol.name, text)
+            headers: Mapping[str, str] = self._exchange.last_response_headers or {}
+            told = next((headers[name] for name in headers if name.lower() == "retry-after"), None)
+            return RateLimitedError(symbol.name, text, seconds_of(told))
         if "BadSymbol" in kinds:
             return self._not_listed(symbol)
         text = Text(
@@ -84,7 +111,13 @@ class CryptoExchange:
         return NoDataError(symbol.name, text)
 
 
+def _seen(done: asyncio.Future[Any]) -> None:
+    """Nobody may be left who waits for it."""
+    if not done.cancelled():
+        done.exception()
+
+
 def _bar(row: list[Any], length: timedelta) -> Bar:
     start = datetime.fromtimestamp(row[0] / 1000, UTC)
     prices = [Decimal(str(price)) for price in row[1:5]]
-    return Bar(start.date(), start, start + length, *prices, volume=math.ceil(row[5] or 0))
+    return Bar(start.date(), start, start + length, *prices, volume=Decimal(str(row[5] or 0)))

@@ -1,11 +1,15 @@
-"""What stands between us and somebody else's service: cache, one question at a time, limiter, retries, breaker.
+"""What stands between us and somebody else's service: cache, one question at a time, limiter, retries, breakers.
 
-A provider that limits us is not asked again at once; one that is down is tried a few times, and then left alone for a
-while, so that a caller hears it at once instead of waiting.
+A source that limits us is left alone for as long as it says. One that is down is tried a few times, and then left
+alone for a while, so that a caller hears it at once instead of waiting; a symbol that fails alone is left alone by
+itself. No caller waits longer than PATIENCE, which is below every tool's own limit: so who asked hears which ticker
+failed, and why.
 """
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from contracts.text import Text
@@ -15,6 +19,8 @@ from runtime.single_flight import SingleFlight
 
 AnswerT = TypeVar("AnswerT")
 KEPT = 2000
+PATIENCE = 3.5
+"""Seconds for one question, tries and pauses included. The shortest limit of a tool is 5 s."""
 ATTEMPTS = 3
 """Tries of one question."""
 FIRST_PAUSE = 0.25
@@ -22,22 +28,37 @@ FIRST_PAUSE = 0.25
 LONGEST_WAIT = 2.0
 """Seconds that a caller waits for its turn at the limiter, at most."""
 FAILURES = 5
-"""In a row, after which the provider rests."""
+TICKERS = 3
+"""So many failures in a row, of at least so many symbols, are the source's; those of fewer are the symbols' own."""
 REST = 30.0
-"""Seconds for which a provider is left alone after so many failures in a row."""
+"""Seconds for which a source or a symbol is left alone after so many failures in a row."""
+REST_AFTER_SILENCE = 5.0
+"""Seconds for which a symbol is left alone after no answer at all: it cost somebody all their patience."""
+FIRST_COOLING, LONGEST_COOLING = 30.0, 600.0
+"""Seconds for which a source that limits us is left alone when it does not say how long: doubled each time in a row."""
+
+
+@dataclass(slots=True)
+class _Breaker:
+    failures: int = 0
+    closed_until: float = 0.0
 
 
 class Guard:
-    """One provider's. Its answers are kept by key for as long as the asker says."""
+    """One source's. Its answers are kept by key for as long as the asker says."""
 
-    def __init__(self, name: str, clock: Clock, *, per_minute: int) -> None:
+    def __init__(self, name: str, clock: Clock, *, per_minute: int, patience: float = PATIENCE) -> None:
         self._name = name
         self._clock = clock
+        self._patience = patience
         self._gap = 60 / per_minute
         self._burst = max(1.0, per_minute / 6)
         self._next = 0.0
-        self._failures = 0
-        self._closed_until = 0.0
+        self._source = _Breaker()
+        self._failing: set[str] = set()
+        self._tickers: OrderedDict[str, _Breaker] = OrderedDict()
+        self._limited = 0
+        self._cooling_until = 0.0
         self._kept: OrderedDict[str, tuple[float, Any]] = OrderedDict()
         self._asking = SingleFlight[Any]()
 
@@ -45,8 +66,8 @@ class Guard:
         """The answer, at most `seconds` old; many who ask the same at once share one question.
 
         Raises:
-            RateLimitedError: the provider's limit, or our own before it.
-            ProviderDownError: no answer after a few tries, or it is left alone at this moment.
+            RateLimitedError: the source's limit, or our own before it.
+            ProviderDownError: no answer after a few tries or in time, or it is left alone at this moment.
             MarketError: what the question itself raises.
         """
         kept = self._kept.get(key)
@@ -57,37 +78,49 @@ class Guard:
     async def _answer(
         self, key: str, ticker: str, seconds: float, question: Callable[[], Awaitable[AnswerT]]
     ) -> AnswerT:
+        try:
+            async with asyncio.timeout(self._patience):
+                answer = await self._tried(ticker, question)
+        except TimeoutError as error:
+            self._failed(ticker)
+            breaker = self._tickers[ticker]
+            breaker.closed_until = max(breaker.closed_until, self._clock.monotonic() + REST_AFTER_SILENCE)
+            text = Text(
+                es=f"{self._name} no ha respondido sobre {ticker} en {self._patience:g} s",
+                en=f"{self._name} gave no answer for {ticker} within {self._patience:g} s",
+            )
+            raise ProviderDownError(ticker, text) from error
+        self._keep(key, seconds, answer)
+        return answer
+
+    async def _tried(self, ticker: str, question: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
         pause = FIRST_PAUSE
         for attempt in range(1, ATTEMPTS + 1):
             await self._turn(ticker)
             try:
                 answer = await question()
             except ProviderDownError:
-                self._failed()
+                self._failed(ticker)
                 if attempt == ATTEMPTS:
                     raise
                 await self._clock.sleep(pause)
                 pause *= 2
                 continue
+            except RateLimitedError as error:
+                self._cool(error.retry_after)
+                raise
             except MarketError:
                 # It has answered: what it says is an error, but it is not down.
-                self._failures = 0
+                self._answered(ticker)
                 raise
-            self._failures = 0
-            self._keep(key, seconds, answer)
+            self._answered(ticker)
             return answer
         raise ProviderDownError(ticker, Text(es=f"{self._name} no responde", en=f"{self._name} does not answer"))
 
     async def _turn(self, ticker: str) -> None:
         """Waits for a place under the limit: a leaky bucket that lets a sixth of a minute's share through at once."""
         now = self._clock.monotonic()
-        if now < self._closed_until:
-            left = self._closed_until - now
-            text = Text(
-                es=f"{self._name} ha fallado {FAILURES} veces: no se le pregunta durante {left:.0f} s",
-                en=f"{self._name} has failed {FAILURES} times: left alone for {left:.0f} s more",
-            )
-            raise ProviderDownError(ticker, text)
+        self._refuse_while_closed(ticker, now)
         wait = max(self._next, now) - now - self._burst * self._gap
         if wait > LONGEST_WAIT:
             text = Text(
@@ -98,13 +131,51 @@ class Guard:
         self._next = max(self._next, now) + self._gap
         if wait > 0:
             await self._clock.sleep(wait)
+            # What was said while this one waited for its turn counts for it too.
+            self._refuse_while_closed(ticker, self._clock.monotonic())
 
-    def _failed(self) -> None:
-        self._failures += 1
-        if self._failures >= FAILURES:
-            self._closed_until = self._clock.monotonic() + REST
-            # After the rest one failure is enough to close it again.
-            self._failures = FAILURES - 1
+    def _refuse_while_closed(self, ticker: str, now: float) -> None:
+        if now < self._cooling_until:
+            left = self._cooling_until - now
+            text = Text(
+                es=f"{self._name} pide que esperemos: prueba otra vez dentro de {left:.0f} s",
+                en=f"{self._name} wants us to wait: try again in {left:.0f} s",
+            )
+            raise RateLimitedError(ticker, text)
+        own = self._tickers.get(ticker)
+        for breaker, es, en in ((self._source, "", ""), (own, f" con {ticker}", f" for {ticker}")):
+            if breaker is not None and now < breaker.closed_until:
+                left = breaker.closed_until - now
+                text = Text(
+                    es=f"{self._name} ha fallado{es}: no se le pregunta durante {left:.0f} s",
+                    en=f"{self._name} has failed{en}: left alone for {left:.0f} s more",
+                )
+                raise ProviderDownError(ticker, text)
+
+    def _cool(self, told: float | None) -> None:
+        seconds = min(FIRST_COOLING * 2**self._limited, LONGEST_COOLING) if told is None else told
+        self._limited = min(self._limited + 1, 10)
+        self._cooling_until = max(self._cooling_until, self._clock.monotonic() + seconds)
+
+    def _answered(self, ticker: str) -> None:
+        self._limited = 0
+        self._source.failures = 0
+        self._failing.clear()
+        self._tickers.pop(ticker, None)
+
+    def _failed(self, ticker: str) -> None:
+        own = self._tickers.setdefault(ticker, _Breaker())
+        self._tickers.move_to_end(ticker)
+        if len(self._tickers) > KEPT:
+            self._tickers.popitem(last=False)
+        self._failing.add(ticker)
+        own.failures += 1
+        self._source.failures += 1
+        for breaker, enough in ((own, True), (self._source, len(self._failing) >= TICKERS)):
+            if breaker.failures >= FAILURES and enough:
+                breaker.closed_until = self._clock.monotonic() + REST
+                # After the rest one failure is enough to close it again.
+                breaker.failures = FAILURES - 1
 
     def _keep(self, key: str, seconds: float, answer: Any) -> None:
         self._kept[key] = (self._clock.monotonic() + seconds, answer)

@@ -3,15 +3,16 @@
 What one of them does not have, the other does not make up: the error of the one that was asked is the answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
+from typing import TypeVar
 
 from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
 from market_adapter.adapters.crypto_exchange import CryptoExchange
 from market_adapter.adapters.guard import Guard
-from market_adapter.adapters.yahoo import OPENS, Chart, Yahoo, history_of
+from market_adapter.adapters.yahoo import Chart, Yahoo, history_of
 from market_adapter.domain.bars import History
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote, quote_from_daily, quote_from_hourly
@@ -19,6 +20,7 @@ from market_adapter.domain.timeframes import Timeframe, four_hourly, weekly
 from market_adapter.errors import NoDataError, StaleDataError
 from runtime.clock import Clock
 
+AnswerT = TypeVar("AnswerT")
 PRICES, FIGURES = 15.0, 3600.0
 """Seconds for which an answer is good: bars and quotes; reports, calendars and news."""
 FIVE_YEARS = 1200
@@ -59,8 +61,7 @@ class LiveProvider:
                 en=f"the newest price of {symbol} is of {history.last.session}: too old",
             )
             raise StaleDataError(symbol.name, text)
-        quote = quote_from_daily(history)
-        return replace(quote, as_of=min(quote.as_of, self.now()))
+        return replace(quote_from_daily(history), as_of=history.as_of(self.now()))
 
     async def daily_history(self, symbol: Symbol, limit: int) -> History:
         """The last daily bars, the running session's included."""
@@ -80,7 +81,7 @@ class LiveProvider:
         if timeframe is Timeframe.H4:
             chart = await self._intraday(symbol, Timeframe.H1)
             hours = history_of(symbol, chart, len(chart.bars))
-            blocks = four_hourly(hours, lambda day: datetime.combine(day, OPENS, chart.zone).astimezone(UTC))
+            blocks = four_hourly(hours, lambda day: chart.opens[day])
             return replace(blocks, bars=blocks.bars[-limit:])
         return history_of(symbol, await self._intraday(symbol, timeframe), limit)
 
@@ -93,10 +94,15 @@ class LiveProvider:
                 return replace(history, bars=new) if new else None
         return None
 
+    async def load(self) -> None:
+        """Loads both sources' libraries, so that the first who asks need not wait for it."""
+        await self._yahoo.load()
+        await self._exchange.load()
+
     async def fundamentals(self, symbol: Symbol) -> Fundamentals:
         """Trailing figures."""
         self._needs_a_company(symbol)
-        return await self._stocks.ask(
+        return await self._ask_yahoo(
             f"figures {symbol}", symbol.name, FIGURES, lambda: self._yahoo.fundamentals(symbol, self.now())
         )
 
@@ -105,7 +111,7 @@ class LiveProvider:
         if symbol.kind is not SymbolKind.EQUITY:
             return ()
         today = self.now().date()
-        found = await self._stocks.ask(
+        found = await self._ask_yahoo(
             f"events {symbol}", symbol.name, FIGURES, lambda: self._yahoo.events(symbol, today)
         )
         return sorted((one for one in found if today < one.on <= until), key=lambda one: one.on)
@@ -117,7 +123,7 @@ class LiveProvider:
     async def headlines(self, symbol: Symbol, limit: int) -> Sequence[Headline]:
         """The newest ones."""
         self._needs_a_company(symbol)
-        found = await self._stocks.ask(
+        found = await self._ask_yahoo(
             f"news {symbol}", symbol.name, FIGURES / 12, lambda: self._yahoo.headlines(symbol)
         )
         if not found:
@@ -127,19 +133,28 @@ class LiveProvider:
 
     async def _daily(self, symbol: Symbol, limit: int) -> Chart:
         period = "5y" if limit <= FIVE_YEARS else "max"
-        return await self._stocks.ask(
+        return await self._ask_yahoo(
             f"{period} {symbol}", symbol.name, PRICES, lambda: self._yahoo.daily(symbol, period)
         )
 
     async def _intraday(self, symbol: Symbol, timeframe: Timeframe) -> Chart:
-        return await self._stocks.ask(
+        return await self._ask_yahoo(
             f"{timeframe} {symbol}", symbol.name, PRICES, lambda: self._yahoo.intraday(symbol, timeframe)
         )
 
     async def _pair(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
+        await self._exchange.load()
+        name = symbol.name
+        await self._pairs.ask(f"markets {name}", name, FIGURES, lambda: self._exchange.load_markets(symbol))
         return await self._pairs.ask(
-            f"{timeframe} {limit} {symbol}", symbol.name, PRICES, lambda: self._exchange.bars(symbol, timeframe, limit)
+            f"{timeframe} {limit} {name}", name, PRICES, lambda: self._exchange.bars(symbol, timeframe, limit)
         )
+
+    async def _ask_yahoo(
+        self, key: str, ticker: str, seconds: float, question: Callable[[], Awaitable[AnswerT]]
+    ) -> AnswerT:
+        await self._yahoo.load()
+        return await self._stocks.ask(key, ticker, seconds, question)
 
     def _needs_a_company(self, symbol: Symbol) -> None:
         if symbol.kind is not SymbolKind.EQUITY:

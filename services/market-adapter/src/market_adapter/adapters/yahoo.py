@@ -7,7 +7,9 @@ a session is taken to be 9:30 to 16:00 in the exchange's time zone.
 import asyncio
 import math
 import tempfile
+import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -18,6 +20,8 @@ from zoneinfo import ZoneInfo
 
 from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
+from market_adapter.adapters.exchange_hours import HOME, Hours, Usual, exchange_of, hours_on
+from market_adapter.adapters.polite_session import Politeness
 from market_adapter.domain.bars import Bar, Dividend, History, Split
 from market_adapter.domain.facts import Event, EventKind, Fundamentals, Headline
 from market_adapter.domain.splits import adjustment, scale_volume
@@ -35,6 +39,7 @@ INTERVALS = {
 """The interval's name there, and how far back it is asked for: their limits are 7, 60 and 730 days."""
 OPENS, CLOSES = time(9, 30), time(16, 0)
 DECIMALS = 6
+THREADS = 8
 AnswerT = TypeVar("AnswerT")
 
 
@@ -47,15 +52,32 @@ class Chart:
     dividends: tuple[Dividend, ...]
     currency: str
     zone: ZoneInfo
+    known_at: datetime | None
+    """When the newest price was traded."""
+    opens: Mapping[date, datetime]
+    """When each session of the bars opened."""
 
 
 class Yahoo:
     """Questions to Yahoo, each in a thread: the library blocks. Failures are MarketErrors."""
 
     def __init__(self, session: Any = None) -> None:
-        """`session`: of curl_cffi, instead of the library's own."""
-        self._session = session
+        """`session`: of curl_cffi, instead of one of our own."""
+        self._politeness = Politeness()
+        self._session = None if session is None else self._politeness.on(session)
         self._library: Any = None
+        self._loading = threading.Lock()
+        # A thread of its own kind: one that hangs with a server must not keep others from theirs.
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="yahoo")
+
+    async def load(self) -> None:
+        """Imports the library and the home exchange's calendar: that takes seconds, and nobody's patience."""
+        if self._library is None:
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._loaded)
+
+    def close(self) -> None:
+        """Lets go of the threads; those that wait for a server end with their request."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def daily(self, symbol: Symbol, period: str) -> Chart:
         """Daily bars of a period such as 5y or max."""
@@ -84,7 +106,7 @@ class Yahoo:
             currency=str(info.get("financialCurrency") or info.get("currency") or "USD"),
             source=SOURCE,
             report_source="Yahoo Finance, key statistics",
-            as_of=now,
+            as_of=min(_moment(info.get("regularMarketTime")) or now, now),
         )
 
     async def events(self, symbol: Symbol, today: date) -> list[Event]:
@@ -118,28 +140,44 @@ class Yahoo:
 
     async def _ask(self, symbol: Symbol, question: Callable[[Any], AnswerT]) -> AnswerT:
         def ask() -> AnswerT:
-            return question(self._loaded().Ticker(_their_name(symbol), session=self._session))
+            library = self._loaded()
+            return question(library.Ticker(_their_name(symbol), session=self._session))
 
         try:
-            return await asyncio.to_thread(ask)
-        except MarketError:
-            raise
+            return await asyncio.get_running_loop().run_in_executor(self._threads, ask)
         except Exception as error:
+            if self._politeness.waiting:
+                # Whatever the library makes of it.
+                raise _limited(symbol, self._politeness.told) from error
+            if isinstance(error, MarketError):
+                raise
             # The library raises its own classes, curl_cffi's, KeyErrors and more: all of it means no answer.
             raise _as_market_error(symbol, error) from error
 
     def _loaded(self) -> Any:
+        with self._loading:
+            return self._library or self._load()
+
+    def _load(self) -> Any:
         if self._library is None:
             library: Any = import_module("yfinance")
             # It keeps time zones and cookies in files; ours shall leave nothing in a home directory.
             library.set_tz_cache_location(tempfile.mkdtemp(prefix="nexus-yahoo-"))
             library.config.debug.hide_exceptions = False
+            if self._session is None:
+                requests: Any = import_module("curl_cffi.requests")
+                # As the library makes its own.
+                self._session = self._politeness.on(requests.Session(impersonate="chrome"))
+            hours_on(HOME, datetime.now(UTC).date(), (OPENS, CLOSES, ZoneInfo("America/New_York")))
             self._library = library
         return self._library
 
     def _chart(self, symbol: Symbol, ticker: Any, interval: str, period: str, length: timedelta | None) -> Chart:
         frame = ticker.history(period=period, interval=interval, auto_adjust=False, actions=True)
-        zone = ZoneInfo(str(ticker.history_metadata.get("exchangeTimezoneName") or "America/New_York"))
+        about: Mapping[str, Any] = ticker.history_metadata
+        zone = ZoneInfo(str(about.get("exchangeTimezoneName") or "America/New_York"))
+        exchange, usual = exchange_of(symbol), _usual(about, zone)
+        opens: dict[date, datetime] = {}
         splits: list[Split] = []
         dividends: list[Dividend] = []
         adjusted: list[Bar] = []
@@ -153,28 +191,50 @@ class Yahoo:
             figures = [float(row[name]) for name in ("Open", "High", "Low", "Close", "Volume")]
             # Yahoo leaves holes in what it has no trades for.
             if all(math.isfinite(figure) for figure in figures) and min(figures[:4]) > 0:
-                adjusted.append(_bar(session, start, length, zone, figures))
+                hours = hours_on(exchange, session, usual)
+                opens[session] = hours[0]
+                adjusted.append(_bar(session, start, length, hours, figures))
         if not adjusted:
             text = Text(
                 es=f"Yahoo no tiene velas de {symbol} en {interval}", en=f"Yahoo has no bars of {symbol} in {interval}"
             )
             raise NoDataError(symbol.name, text)
         bars = tuple(_as_traded(bar, tuple(splits)) for bar in adjusted)
-        currency = str(ticker.history_metadata.get("currency") or "USD")
-        return Chart(bars, tuple(splits), tuple(dividends), currency, zone)
+        currency = str(about.get("currency") or "USD")
+        known_at = _moment(about.get("regularMarketTime"))
+        return Chart(bars, tuple(splits), tuple(dividends), currency, zone, known_at, opens)
 
 
 def history_of(symbol: Symbol, chart: Chart, limit: int) -> History:
     """The last bars of a chart."""
-    return History(symbol, chart.currency, SOURCE, chart.bars[-limit:], chart.splits, chart.dividends)
+    return History(symbol, chart.currency, SOURCE, chart.bars[-limit:], chart.splits, chart.dividends, chart.known_at)
 
 
-def _bar(session: date, start: datetime, length: timedelta | None, zone: ZoneInfo, figures: list[float]) -> Bar:
+def _usual(about: Mapping[str, Any], zone: ZoneInfo) -> Usual:
+    """The exchange's usual hours, as Yahoo tells them."""
+    periods: Mapping[str, Any] = about.get("currentTradingPeriod") or {}
+    period: Mapping[str, Any] = periods.get("regular") or {}
+    opens, closes = _moment(period.get("start")), _moment(period.get("end"))
+    if opens is None or closes is None:
+        return OPENS, CLOSES, zone
+    return opens.astimezone(zone).time(), closes.astimezone(zone).time(), zone
+
+
+def _moment(value: Any) -> datetime | None:
+    """A moment as Yahoo has it (seconds since the epoch) or as the library has made it (a time with its zone)."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC)
+    if isinstance(value, int | float) and math.isfinite(value):
+        return datetime.fromtimestamp(value, UTC)
+    return None
+
+
+def _bar(session: date, start: datetime, length: timedelta | None, hours: Hours, figures: list[float]) -> Bar:
     if length is None:
-        opens, closes = (datetime.combine(session, at, zone).astimezone(UTC) for at in (OPENS, CLOSES))
+        opens, closes = hours
     else:
         opens = start.astimezone(UTC)
-        closes = min(opens + length, datetime.combine(session, CLOSES, zone).astimezone(UTC))
+        closes = min(opens + length, hours[1])
         closes = closes if closes > opens else opens + length
     prices = [Decimal(str(round(figure, DECIMALS))) for figure in figures[:4]]
     return Bar(session, opens, closes, *prices, volume=int(figures[4]))
@@ -207,11 +267,7 @@ def _decimal(value: Any) -> Decimal | None:
 def _as_market_error(symbol: Symbol, error: Exception) -> MarketError:
     kinds = {kind.__name__ for kind in type(error).__mro__}
     if "YFRateLimitError" in kinds or "429" in str(error):
-        text = Text(
-            es="Yahoo pide que esperemos: prueba otra vez dentro de un minuto",
-            en="Yahoo wants us to wait: try again in a minute",
-        )
-        return RateLimitedError(symbol.name, text)
+        return _limited(symbol, None)
     if "YFTickerMissingError" in kinds or "YFInvalidPeriodError" in kinds or "404" in str(error):
         return _unknown(symbol)
     text = Text(
@@ -219,6 +275,14 @@ def _as_market_error(symbol: Symbol, error: Exception) -> MarketError:
         en=f"Yahoo gave no answer for {symbol} ({type(error).__name__})",
     )
     return ProviderDownError(symbol.name, text)
+
+
+def _limited(symbol: Symbol, seconds: float | None) -> RateLimitedError:
+    text = Text(
+        es="Yahoo pide que esperemos: prueba otra vez dentro de un minuto",
+        en="Yahoo wants us to wait: try again in a minute",
+    )
+    return RateLimitedError(symbol.name, text, seconds)
 
 
 def _unknown(symbol: Symbol) -> NoDataError:

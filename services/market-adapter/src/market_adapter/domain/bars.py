@@ -8,10 +8,13 @@ from fractions import Fraction
 
 from contracts.symbols import Symbol
 
+Volume = int | Decimal
+"""Shares, of which there are whole ones; or coins, which are traded in parts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What was traded from `time` to `end` (both UTC), in the symbol's currency; volume in shares.
+    """What was traded from `time` to `end` (both UTC), in the symbol's currency; volume in shares or coins.
 
     `session` is the exchange's own date: splits and dividends go by it, not by UTC.
     """
@@ -23,7 +26,7 @@ class Bar:
     high: Decimal
     low: Decimal
     close: Decimal
-    volume: int
+    volume: Volume
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ class History:
     bars: Sequence[Bar]
     splits: tuple[Split, ...] = ()
     dividends: tuple[Dividend, ...] = ()
+    known_at: datetime | None = None
+    """When the newest price was true, where the source says so: the last bar may still run."""
 
     def __post_init__(self) -> None:
         if not self.bars:
@@ -65,3 +70,7 @@ class History:
     def last(self) -> Bar:
         """The newest bar."""
         return self.bars[-1]
+
+    def as_of(self, now: datetime) -> datetime:
+        """When its newest price was true: at the bar's end, unless the source says that it was earlier."""
+        return min(self.last.end, now) if self.known_at is None else min(self.last.end, self.known_at, now)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from contracts.symbols import Symbol
-from market_adapter.domain.bars import History
+from market_adapter.domain.bars import History, Volume
 from market_adapter.domain.splits import adjustment, scale_price
 
 PERCENT_PLACES = Decimal("0.0001")
@@ -25,12 +25,12 @@ class ChangeBasis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A price in `currency`, known at `as_of` (UTC), from `source`. `volume`: shares of the session so far."""
+    """A price in `currency`, known at `as_of` (UTC), from `source`. `volume`: of the session so far."""
 
     symbol: Symbol
     price: Decimal
     currency: str
-    volume: int
+    volume: Volume
     as_of: datetime
     source: str
     change_basis: ChangeBasis
@@ -62,7 +62,7 @@ def quote_from_daily(history: History) -> Quote:
         price=last.close,
         currency=history.currency,
         volume=last.volume,
-        as_of=last.end,
+        as_of=last.end if history.known_at is None else min(last.end, history.known_at),
         source=history.source,
         change_basis=basis,
         basis_price=basis_price,
@@ -79,7 +79,7 @@ def quote_from_hourly(history: History, now: datetime) -> Quote:
         price=last.close,
         currency=history.currency,
         volume=sum(bar.volume for bar in history.bars if bar.end > day_ago),
-        as_of=min(last.end, now),
+        as_of=history.as_of(now),
         source=history.source,
         change_basis=ChangeBasis.DAY_BEFORE if before else ChangeBasis.NONE,
         basis_price=before[-1].close if before else None,

@@ -11,7 +11,7 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
-from market_adapter.domain.bars import Bar, Split
+from market_adapter.domain.bars import Bar, Split, Volume
 
 
 def adjustment(splits: Iterable[Split], session: date, to: date) -> Fraction:
@@ -28,9 +28,9 @@ def scale_price(price: Decimal, factor: Fraction) -> Decimal:
     return price * factor.denominator / factor.numerator
 
 
-def scale_volume(volume: int, factor: Fraction) -> int:
+def scale_volume(volume: Volume, factor: Fraction) -> Volume:
     """A number of shares of before, in shares of after, to the nearest whole one."""
-    return round(volume * factor)
+    return round(Fraction(volume) * factor)
 
 
 def split_adjusted(bars: Sequence[Bar], splits: Sequence[Split]) -> tuple[Bar, ...]:

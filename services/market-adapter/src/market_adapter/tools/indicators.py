@@ -52,5 +52,5 @@ class IndicatorTools:
             price=float(series.close[-1]),
             indicators={kind: indicator(kind, series, anchored=timeframe.intraday) for kind in asked.indicators},
             source=history.source,
-            as_of=min(history.last.end, self._provider.now()),
+            as_of=history.as_of(self._provider.now()),
         )

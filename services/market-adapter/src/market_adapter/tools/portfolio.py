@@ -1,5 +1,6 @@
 """get_portfolio and get_trade_history."""
 
+import asyncio
 from datetime import datetime
 from decimal import Decimal
 
@@ -82,10 +83,10 @@ class PortfolioTools:
     async def get_portfolio(self, _asked: NoArguments, by: CallBy) -> PortfolioData:
         """Holdings at the last prices, and cash."""
         account = await self._books.current(by.owner)
-        positions = [await self._position(one) for _, one in sorted(account.positions.items())]
+        positions = await asyncio.gather(*(self._position(one) for _, one in sorted(account.positions.items())))
         worth = sum((Decimal(str(one.cost if one.value is None else one.value)) for one in positions), Decimal(0))
         return PortfolioData(
-            positions=positions,
+            positions=list(positions),
             cash=float(account.cash),
             reserved=float(account.reserved),
             buying_power=float(account.buying_power),

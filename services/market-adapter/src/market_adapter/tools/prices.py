@@ -11,7 +11,7 @@ from market_adapter.domain.quotes import Quote
 from market_adapter.domain.splits import split_adjusted
 from market_adapter.domain.timeframes import Timeframe, is_closed
 from market_adapter.ports import MarketProvider
-from market_adapter.tools.shapes import Sourced, SymbolArguments
+from market_adapter.tools.shapes import Sourced, SymbolArguments, amount
 
 
 class PriceData(Sourced):
@@ -24,7 +24,7 @@ class PriceData(Sourced):
     change: float | None
     change_percent: float | None
     change_basis: str
-    volume: int
+    volume: int | float
     currency: str
 
     @classmethod
@@ -36,7 +36,7 @@ class PriceData(Sourced):
             change=None if quote.change is None else float(quote.change),
             change_percent=None if quote.change_percent is None else float(quote.change_percent),
             change_basis=quote.change_basis.value,
-            volume=quote.volume,
+            volume=amount(quote.volume),
             currency=quote.currency,
             as_of=quote.as_of,
             source=quote.source,
@@ -58,7 +58,7 @@ class BarData(Snake):
     high: float
     low: float
     close: float
-    volume: int
+    volume: int | float
 
     @classmethod
     def of(cls, bar: Bar) -> "BarData":
@@ -69,7 +69,7 @@ class BarData(Snake):
             high=float(bar.high),
             low=float(bar.low),
             close=float(bar.close),
-            volume=bar.volume,
+            volume=amount(bar.volume),
         )
 
 
@@ -104,5 +104,5 @@ class PriceTools:
             closed=is_closed(history.last, asked.timeframe, self._provider.now()),
             currency=history.currency,
             source=history.source,
-            as_of=min(history.last.end, self._provider.now()),
+            as_of=history.as_of(self._provider.now()),
         )

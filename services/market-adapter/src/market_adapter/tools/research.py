@@ -12,7 +12,15 @@ from market_adapter.domain.splits import split_adjusted
 from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.prices import BarData
-from market_adapter.tools.shapes import FailureData, Sourced, SymbolArguments, TickersArguments, number, per_ticker
+from market_adapter.tools.shapes import (
+    FailureData,
+    Sourced,
+    SymbolArguments,
+    TickersArguments,
+    amount,
+    number,
+    per_ticker,
+)
 
 TAIL = 20
 """Bars of the snapshot's window that are given one by one: a model reads a tail, not a year."""
@@ -69,7 +77,7 @@ class WindowData(Snake):
     high: float
     low: float
     close: float
-    volume: int
+    volume: int | float
     tail: list[BarData]
 
 
@@ -153,7 +161,7 @@ class ResearchTools:
                 high=float(window.high.max()),
                 low=float(window.low.min()),
                 close=float(window.close[-1]),
-                volume=int(window.volume.sum()),
+                volume=amount(float(window.volume.sum())),
                 tail=[BarData.of(bar) for bar in tail],
             ),
             price=float(history.last.close),
@@ -168,7 +176,7 @@ class ResearchTools:
             atr_14=number(figures.atr, PLACES),
             volume_zscore=number(figures.volume_zscore, PLACES),
             source=history.source,
-            as_of=min(history.last.end, self._provider.now()),
+            as_of=history.as_of(self._provider.now()),
         )
 
     async def _events(self, symbol: Symbol) -> EventsData:

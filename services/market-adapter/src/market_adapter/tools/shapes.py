@@ -1,5 +1,6 @@
 """What the tools' shapes share: snake_case, as models see them; figures are JSON numbers, unknown ones null."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -51,18 +52,32 @@ def number(value: Decimal | float | None, places: int | None = None) -> float | 
     return float(value) if places is None else round(float(value), places)
 
 
+def amount(value: Decimal | float) -> int | float:
+    """A number of shares or coins as JSON has it: whole where it is."""
+    return int(value) if value == int(value) else float(value)
+
+
 async def per_ticker(
     tickers: Sequence[str], ask: Callable[[Symbol], Awaitable[DataT]], language: str = "en"
 ) -> tuple[dict[str, DataT], list[FailureData]]:
     """The answer for each ticker, by its internal form, and what failed, in words of that language: one that
     fails does not keep the others from answering."""
-    found: dict[str, DataT] = {}
-    failed: list[FailureData] = []
+    symbols: dict[str, Symbol] = {}
+    answers: list[tuple[str, DataT] | MarketError] = []
     for text in dict.fromkeys(tickers):
         try:
             symbol = asked_symbol(text)
-            if symbol.name not in found:
-                found[symbol.name] = await ask(symbol)
+            symbols[symbol.name] = symbol
         except MarketError as error:
-            failed.append(FailureData(**error.as_entry(language)))
-    return found, failed
+            answers.append(error)
+
+    async def answer(symbol: Symbol) -> tuple[str, DataT] | MarketError:
+        try:
+            return symbol.name, await ask(symbol)
+        except MarketError as error:
+            return error
+
+    # At once: a source that is silent costs one patience, and not one a ticker.
+    answers += await asyncio.gather(*(answer(symbol) for symbol in symbols.values()))
+    failed = [FailureData(**one.as_entry(language)) for one in answers if isinstance(one, MarketError)]
+    return dict(one for one in answers if not isinstance(one, MarketError)), failed

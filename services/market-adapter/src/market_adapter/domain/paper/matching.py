@@ -43,7 +43,7 @@ def match(order: Order, bar: Bar) -> Match:
     if bar.volume <= 0:
         return Match(None, Decimal(0), order.triggered)
     price, triggered = _price(order, bar)
-    most = (bar.volume * PARTICIPATION).quantize(LOT, ROUND_DOWN)
+    most = (Decimal(bar.volume) * PARTICIPATION).quantize(LOT, ROUND_DOWN)
     quantity = min(order.remaining, most)
     if price is None or quantity <= 0:
         return Match(None, Decimal(0), triggered)

@@ -1,0 +1,76 @@
+"""How Yahoo's servers are asked, whatever the library in between wants: with a short limit for each request, and not at
+all for as long as they have told us to wait (429, RFC 6585, with or without Retry-After)."""
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+REQUEST_SECONDS = 3.0
+"""A request's limit: below that of any tool. The library's own are 10 and 30."""
+UNTOLD = 20.0
+"""Seconds to wait after a 429 that does not say how long."""
+LONGEST = 3600.0
+_CRUMB = "/getcrumb"
+
+
+class ToldToWait(Exception):  # noqa: N818 - named after what happened
+    """Yahoo has told us to wait: this request was not made."""
+
+
+class Politeness:
+    """What the servers have told us, and the requests that must heed it. For all threads."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._lock = threading.Lock()
+        self._until = 0.0
+        self._told: float | None = None
+
+    @property
+    def waiting(self) -> bool:
+        """We are to wait."""
+        return self._now() < self._until
+
+    @property
+    def told(self) -> float | None:
+        """For how many seconds more, if they said so."""
+        return None if self._told is None else max(self._until - self._now(), 0.0)
+
+    def on(self, session: Any) -> Any:
+        """The session (of curl_cffi), each of whose requests keeps to this."""
+        ask = session.request
+
+        def request(method: Any, url: str, *args: Any, **more: Any) -> Any:
+            if self.waiting:
+                raise ToldToWait
+            more["timeout"] = min(more.get("timeout") or REQUEST_SECONDS, REQUEST_SECONDS)
+            answer = ask(method, url, *args, **more)
+            # Their crumbs are often refused while prices are not: the library goes on without one.
+            if answer.status_code == 429 and _CRUMB not in url:
+                self._wait(seconds_of(answer.headers.get("Retry-After")))
+            return answer
+
+        session.request = request
+        return session
+
+    def _wait(self, seconds: float | None) -> None:
+        with self._lock:
+            self._told = seconds
+            self._until = self._now() + (UNTOLD if seconds is None else seconds)
+
+
+def seconds_of(retry_after: str | None) -> float | None:
+    """The seconds that a Retry-After header asks for (RFC 9110, 10.2.3: a number, or a date); None when it is none."""
+    if not retry_after:
+        return None
+    try:
+        seconds = float(retry_after)
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(retry_after).astimezone(UTC) - datetime.now(UTC)).total_seconds()
+        except ValueError:
+            return None
+    return min(max(seconds, 0.0), LONGEST) if seconds == seconds else None
