@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import jwt
@@ -14,6 +15,7 @@ from nats.aio.client import Client
 
 from contracts.envelope import CloudEvent
 from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
+from contracts.market_rpc import MARKET_STATUS, MarketStatusReply, MarketStatusRequest
 from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
 from nexus_cli.testing import Nexus
 from runtime.connection import jetstream
@@ -138,3 +140,35 @@ async def test_a_letter_that_is_not_there_is_one_clear_line(nexus: Nexus, execut
     assert shown.returncode == 1
     assert shown.stderr.startswith("nexus: there is no dead letter 99")
     assert len(shown.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "notes", "state", "text"),
+    [
+        ("live", None, "ok", "live: the running stack's"),
+        ("sample", None, "note", "sample data, which ends in 2013; the market is at 2012-09-05"),
+        (
+            "sample",
+            {"en": "played again"},
+            "note",
+            "sample data, which ends in 2013; the market is at 2012-09-05, played",
+        ),
+    ],
+)
+async def test_the_doctor_says_which_market_data_the_running_stack_has(
+    nexus: Nexus, nats_client: Client, source: str, notes: dict[str, str] | None, state: str, text: str
+) -> None:
+    now = datetime(2012, 9, 5, 20, tzinfo=UTC)
+
+    async def status(_asked: MarketStatusRequest) -> MarketStatusReply:
+        return MarketStatusReply(
+            status="closed", current_time=now, next_open=now, next_close=now, source=source, as_of=now, notes=notes
+        )
+
+    server = RpcServer(nats_client)
+    await server.serve(MARKET_STATUS, status)
+    await nats_client.flush()
+    examined = await run(nexus, "doctor", "--json")
+    (market,) = [one for one in json.loads(examined.stdout) if one["subject"] == "market"]
+    assert (market["state"], market["text"][: len(text)]) == (state, text)
+    await server.drain(1)

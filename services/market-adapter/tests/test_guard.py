@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 
 import pytest
 
@@ -116,3 +117,81 @@ async def test_more_than_the_limit_is_refused_with_a_time() -> None:
     assert len(refused) == 7
     await clock.advance(3)
     assert sum(not task.cancelled() and task.exception() is None for task in waiting if task.done()) == 2
+
+
+def limited(seconds: float | None = None) -> RateLimitedError:
+    return RateLimitedError("IBM", Text(es="espera", en="wait"), seconds)
+
+
+async def refused(guard: Guard, provider: Provider, ticker: str = "IBM", key: str = "k") -> MarketError:
+    with pytest.raises(MarketError) as raised:
+        await guard.ask(key, ticker, 0, provider.answer)
+    return raised.value
+
+
+async def test_a_source_is_left_alone_for_as_long_as_it_says() -> None:
+    clock, provider = FakeClock(), Provider()
+    guard = Guard("them", clock, per_minute=6000)
+    provider.fails = [limited(100)]
+    for ticker in ("IBM", "IBM", "MSFT"):
+        assert isinstance(await refused(guard, provider, ticker), RateLimitedError)
+    assert provider.asked == 1
+    await clock.advance(99)
+    assert "try again in 1 s" in str(await refused(guard, provider))
+    await clock.advance(1)
+    assert await guard.ask("k", "IBM", 0, provider.answer) == 2
+
+
+async def test_who_does_not_say_how_long_is_asked_ever_less_often_until_it_answers() -> None:
+    clock, provider = FakeClock(), Provider()
+    guard = Guard("them", clock, per_minute=6000)
+    provider.fails = [limited() for _ in range(4)]
+    asked: list[float] = []
+    for _ in range(600):
+        before = provider.asked
+        await refused(guard, provider)
+        if provider.asked > before:
+            asked.append(clock.monotonic())
+        if not provider.fails:
+            break
+        await clock.advance(1)
+    assert [round(later - earlier) for earlier, later in pairwise(asked)] == [30, 60, 120]
+
+
+async def test_a_symbol_that_fails_does_not_close_the_source_and_many_do() -> None:
+    clock, provider = FakeClock(), Provider()
+    guard = Guard("them", clock, per_minute=60_000)
+
+    async def fail(ticker: str) -> None:
+        provider.fails = [DOWN] * ATTEMPTS
+        with pytest.raises(ProviderDownError):
+            await driven(clock, lambda: guard.ask(ticker, ticker, 0, provider.answer))
+        provider.fails = []
+
+    for _ in range(4):
+        await fail("BAD")
+        await fail("WORSE")
+    assert "with BAD" in (await refused(guard, provider, "BAD")).text.en.replace("for BAD", "with BAD")
+    before = provider.asked
+    assert await guard.ask("good", "IBM", 0, provider.answer) == before + 1
+    for ticker in ("A", "B"):
+        await fail(ticker)
+    assert provider.asked == before + 1 + 2 * ATTEMPTS
+    await asyncio.sleep(0)
+    for ticker in ("C", "D"):
+        provider.fails = [DOWN] * ATTEMPTS
+        with pytest.raises(ProviderDownError):
+            await driven(clock, lambda ticker=ticker: guard.ask(ticker, ticker, 0, provider.answer))
+    provider.fails = []
+    assert "left alone" in str(await refused(guard, provider, "IBM"))
+
+
+async def test_nobody_waits_longer_than_the_guards_patience() -> None:
+    provider = Provider()
+    provider.gate = asyncio.Event()
+    guard = Guard("them", FakeClock(), per_minute=60, patience=0.05)
+    assert "gave no answer for IBM within 0.05 s" in str(await refused(guard, provider))
+    assert "left alone" in str(await refused(guard, provider, key="other"))
+    assert provider.asked == 1
+    provider.gate.set()
+    assert await guard.ask("k", "MSFT", 0, provider.answer) == 2

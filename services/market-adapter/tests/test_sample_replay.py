@@ -7,14 +7,17 @@ from typing import Any
 import pandas_market_calendars
 import pytest
 
+from contracts.market_rpc import MarketStatusRequest
 from contracts.rpc import Caller, ToolServiceRequest
 from contracts.symbols import parse_symbol
+from market_adapter.adapters.exchange_calendar import ExchangeCalendar
 from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.adapters.sample_replay import SampleReplay, following_sessions
 from market_adapter.app import sample_clock
 from market_adapter.books import Books
+from market_adapter.context import MarketContext
 from market_adapter.domain.paper.orders import OrderState
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.domain.timeframes import Timeframe
@@ -146,6 +149,12 @@ async def test_every_answer_says_that_bars_are_played_again_and_none_does_before
     assert "2013-03-01" in again["note"]
     assert "not the prices of those dates" in again["note"]
     assert "no son los precios" in (await call(provider_after(1), name, "es", **CALLS[name]))["note"]
+
+
+@pytest.mark.parametrize("sessions", [0, 1])
+async def test_the_status_says_it_too(sessions: int) -> None:
+    found = await MarketContext(provider_after(sessions), ExchangeCalendar()).status(MarketStatusRequest())
+    assert (found.notes is not None) == (sessions > 0)
 
 
 async def test_facts_are_never_played_again() -> None:

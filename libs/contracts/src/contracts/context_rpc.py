@@ -80,6 +80,9 @@ class ContextMarket(Wire):
     relevant_symbols: list[RelevantSymbol] = Field(
         default_factory=list[RelevantSymbol], description="mentioned, then favourites, then held; at most 10"
     )
+    notes: dict[str, str] | None = Field(
+        default=None, description="by language: what a reader must know of the figures"
+    )
 
 
 class ContextPosition(Wire):

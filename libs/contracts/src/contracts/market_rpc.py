@@ -31,6 +31,9 @@ class MarketStatusReply(Wire):
     early_close: bool = Field(default=False, description="the session of next_close ends early")
     source: str
     as_of: datetime
+    notes: dict[str, str] | None = Field(
+        default=None, description="by language: what a reader must know of all figures of this provider now"
+    )
 
 
 class MarketEventsRequest(Wire):

@@ -31,6 +31,7 @@ class MarketContext:
         """What New York is doing at the market's present."""
         now = self._provider.now()
         state = await self._calendar.state(now)
+        note = self._provider.note()
         return MarketStatusReply(
             status=state.status.value,
             current_time=now,
@@ -39,6 +40,7 @@ class MarketContext:
             early_close=state.early_close,
             source=self._provider.source,
             as_of=now,
+            notes=None if note is None else {"es": note.es, "en": note.en},
         )
 
     async def events(self, asked: MarketEventsRequest) -> MarketEventsReply:

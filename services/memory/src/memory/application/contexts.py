@@ -174,6 +174,7 @@ def _market(
         next_close=status.next_close if status else None,
         upcoming_events=list(events or ()),
         relevant_symbols=list(symbols or ()),
+        notes=status.notes if status else None,
     )
 
 

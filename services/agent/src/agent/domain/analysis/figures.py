@@ -26,6 +26,8 @@ class Gathered:
     sources: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     errors: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     unanswered: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    notes: list[str] = field(default_factory=list[str])
+    """What the tools say of all their figures."""
 
 
 def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
@@ -36,6 +38,8 @@ def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
         data = data_of(call)
         if data is None:
             continue
+        if (noted := data.get("note")) and noted not in found.notes:
+            found.notes.append(str(noted))
         answered = cast("dict[str, Any]", data.get("tickers") or {})
         failed = {
             str(entry["ticker"]): {**entry, "tool": call.tool}

@@ -88,7 +88,8 @@ def limits_of_data(found: Gathered, period: AskedPeriod, language: Language) -> 
     if period.beyond:
         notes.append(note("beyond", language))
     samples = sorted({as_date(one["as_of"]) for one in found.sources if one["source"] == "sample"})
-    if samples:
+    notes += found.notes
+    if samples and not found.notes:
         notes.append(note("sample", language, date=day(samples[-1], language)))
     priced = [finding for finding in found.findings if has_prices(finding)]
     if priced:

@@ -48,7 +48,7 @@ def copilot_sections(
     sections = [
         role,
         _user(words, context, customer),
-        _market(words, context.market, zone) if context.market else None,
+        _market(words, context.market, zone, language) if context.market else None,
         _holdings(words, context.portfolio, context.alerts),
         _known(words, context.user, context.memory),
         _conversation(words, context, summary),
@@ -82,7 +82,7 @@ def _timezone(words: Words, context: FullContext) -> str | None:
     )
 
 
-def _market(words: Words, market: ContextMarket, zone: tzinfo) -> str | None:
+def _market(words: Words, market: ContextMarket, zone: tzinfo, language: Language) -> str | None:
     lines: list[str] = []
     if market.status is not None:
         status = f"{words.status}: {words.statuses[market.status]}"
@@ -91,6 +91,8 @@ def _market(words: Words, market: ContextMarket, zone: tzinfo) -> str | None:
         if market.next_open is not None:
             status += f"; {words.next_open}: {_moment(market.next_open, zone)}"
         lines.append(status)
+    if noted := (market.notes or {}).get(language):
+        lines.append(one_line(noted))
     lines.extend(_price(one.symbol, one.price, one.change_percent) for one in market.relevant_symbols[:SYMBOLS])
     for event in market.upcoming_events[:EVENTS]:
         about = f"{event.symbol}: " if event.symbol else ""
