@@ -107,6 +107,8 @@ class Executor:
 
     async def run(self, request: ToolCallRequested) -> ToolResult | None:
         """The recorded result, or the tool's; None: the call is running, and is to come again."""
+        if request not in self.requests:
+            self.requests.append(request)
         if request.call_id in self.running:
             self.repeats.append(request)
             return None
@@ -117,7 +119,6 @@ class Executor:
             self.running.discard(request.call_id)
 
     async def _run(self, request: ToolCallRequested) -> ToolResult:
-        self.requests.append(request)
         known = self.done.get(request.call_id)
         if known is not None:
             return known
