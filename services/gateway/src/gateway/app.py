@@ -48,6 +48,7 @@ from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.deps import Api
 from gateway.web.mcp_endpoint import Build as McpBuild
 from gateway.web.mcp_endpoint import McpEndpoint, load_product
+from gateway.web.proxies import Proxies
 from gateway.web.server import WebServer
 from runtime.analyses import Analyses
 from runtime.clock import Clock, SystemClock
@@ -186,7 +187,9 @@ def compose(
     )
     answers = Answers(identity.seal_key, BusGateways(rpc), settings.question_seconds)
     mcp = McpEndpoint(api, answers, mcp_server)
-    application = Front(endpoint, build_http(api, health, mcp))
+    application = Front(
+        endpoint, build_http(api, health, mcp), Proxies(settings.trusted_proxies, settings.address_header)
+    )
     elsewhere = AnswersFromElsewhere(client, answers)
     market = MarketFacts(client, customers)
     return Gateway(application, chat, endpoint, mcp, client, live, log, companies, market, elsewhere)
@@ -212,7 +215,6 @@ async def main() -> None:
             host=dev.bind_host,
             port=settings.port,
             heartbeat_seconds=settings.heartbeat_seconds,
-            trusted_proxies=settings.trusted_proxies,
         )
         try:
             await server.start()

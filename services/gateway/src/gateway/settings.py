@@ -1,17 +1,15 @@
 """The gateway's own settings."""
 
-import ipaddress
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from gateway.chat.limits import DoorLimits
+from gateway.domain.forwarded import Network
 from gateway.domain.limits import Limit
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from runtime.settings import EnvSettings
-
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class GatewaySettings(EnvSettings):
@@ -31,9 +29,12 @@ class GatewaySettings(EnvSettings):
         default_factory=list[Network],
         description="addresses or networks, comma-separated, that get no chat",
     )
-    trusted_proxies: str = Field(
-        default="",
-        description="addresses or networks, comma-separated, whose X-Forwarded-For is believed",
+    trusted_proxies: Annotated[list[Network], NoDecode] = Field(
+        default_factory=list[Network],
+        description="addresses or networks, comma-separated, that say whose address they forward; nobody else may",
+    )
+    address_header: Literal["x-forwarded-for", "forwarded"] = Field(
+        default="x-forwarded-for", description="the one header in which trusted proxies say it"
     )
     visitor_token_seconds: int = Field(default=3600, ge=60, le=86_400)
     stream_distance: int = Field(
@@ -47,7 +48,7 @@ class GatewaySettings(EnvSettings):
     hello_seconds: float = Field(default=10.0, gt=0, le=60)
     heartbeat_seconds: float = Field(default=25.0, gt=0, le=300)
 
-    @field_validator("blocked_networks", mode="before")
+    @field_validator("blocked_networks", "trusted_proxies", mode="before")
     @classmethod
     def _networks(cls, value: object) -> object:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value

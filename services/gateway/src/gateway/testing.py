@@ -81,7 +81,6 @@ async def run_gateway(
         host="127.0.0.1",
         port=0,
         heartbeat_seconds=settings.heartbeat_seconds,
-        trusted_proxies=settings.trusted_proxies,
     )
     await server.start()
     try:

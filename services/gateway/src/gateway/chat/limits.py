@@ -4,8 +4,10 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
+from gateway.domain.forwarded import NOBODY
 from gateway.domain.limits import Limit, SlidingLog, address_key, admit
 from gateway.errors import Limited
+from gateway.metrics import ADDRESSES, VISITORS
 from runtime.clock import Clock
 
 
@@ -22,8 +24,14 @@ class DoorLimits:
     frames_per_socket: Limit
 
 
+MOST_ADDRESSES = 64
+"""Addresses that are told apart for the figure of how many there are."""
+
+
 class Door:
-    """Counts who comes in and what they ask for."""
+    """Counts who comes in and what they ask for. An address that a trusted proxy does not say (NOBODY) is anybody's:
+    what is counted by address is not counted there, so that no visitor is refused for another's messages.
+    """
 
     def __init__(self, limits: DoorLimits, clock: Clock) -> None:
         self.limits = limits
@@ -33,30 +41,42 @@ class Door:
         self._conversations = SlidingLog(limits.conversations_per_address)
         self._tokens = SlidingLog(limits.tokens_per_address)
         self._connections: Counter[str] = Counter()
+        self._addresses: set[str] = set()
 
     def message(self, subject: str, address: str, *, opens_conversation: bool) -> None:
         """Counts a message; raises Limited (and counts nothing) when there is no room."""
-        key = address_key(address)
-        windows = [(self._by_visitor, subject), (self._by_address, key)]
-        if opens_conversation:
-            windows.append((self._conversations, key))
+        windows = [(self._by_visitor, subject)]
+        if address != NOBODY:
+            key = address_key(address)
+            windows.append((self._by_address, key))
+            if opens_conversation:
+                windows.append((self._conversations, key))
         wait = admit(self._clock.monotonic(), *windows)
         if wait > 0:
             raise Limited(f"too many messages: try again in {_spoken(wait)}", wait)
 
     def token(self, address: str) -> None:
         """Counts a visitor's token; raises Limited when there is no room."""
-        wait = admit(self._clock.monotonic(), (self._tokens, address_key(address)))
+        if address == NOBODY:
+            VISITORS.labels("unknown").inc()
+            return
+        key = address_key(address)
+        wait = admit(self._clock.monotonic(), (self._tokens, key))
         if wait > 0:
             raise Limited(f"too many tokens for this address: try again in {_spoken(wait)}", wait)
+        VISITORS.labels("known").inc()
+        if len(self._addresses) < MOST_ADDRESSES:
+            self._addresses.add(key)
+            ADDRESSES.set(len(self._addresses))
 
     def enter_address(self, address: str) -> bool:
         """Counts a connection; False (and nothing counted) when the address has too many."""
-        return self._enter(f"a:{address_key(address)}", self.limits.connections_per_address)
+        return address == NOBODY or self._enter(f"a:{address_key(address)}", self.limits.connections_per_address)
 
     def leave_address(self, address: str) -> None:
         """The connection is gone."""
-        self._leave(f"a:{address_key(address)}")
+        if address != NOBODY:
+            self._leave(f"a:{address_key(address)}")
 
     def enter_subject(self, company: str, subject: str) -> bool:
         """Counts a connection of one person; False (and nothing counted) when they have too many."""

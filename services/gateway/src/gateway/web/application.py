@@ -30,6 +30,7 @@ from gateway.web.deps import Api
 from gateway.web.mcp_endpoint import PATH as MCP_PATH
 from gateway.web.mcp_endpoint import McpEndpoint
 from gateway.web.pages import page_routes
+from gateway.web.proxies import Proxies
 
 VERSION = "2.0"
 CHAT_PATH = "/v2/chat/ws"
@@ -41,11 +42,13 @@ class Front:
     A chat that stays for hours holds on to every layer that it came in through: here that is this one alone.
     """
 
-    def __init__(self, chat: ChatEndpoint, http: FastAPI) -> None:
+    def __init__(self, chat: ChatEndpoint, http: FastAPI, proxies: Proxies) -> None:
         self._chat = chat
         self._http = http
+        self._proxies = proxies
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        self._proxies.name_client(scope)
         if scope["type"] == "websocket" and scope["path"] == CHAT_PATH:
             return self._chat(scope, receive, send)
         return self._http(scope, receive, send)

@@ -1,16 +1,14 @@
 """/v2/chat/ws: takes frames off the socket and hands them to the session."""
 
-import ipaddress
 from collections.abc import Sequence
 
 from starlette.types import Receive, Scope, Send
 
 from gateway.chat.session import Chat, Session
 from gateway.domain.close_codes import CloseCode
+from gateway.domain.forwarded import NOBODY, Network, is_in, parse_address
 from gateway.ports import Socket
 from gateway.web.transport import SOCKET_EXTENSION
-
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class ChatEndpoint:
@@ -54,17 +52,12 @@ class ChatEndpoint:
 
 
 def client_address(scope: Scope) -> str:
-    """The client's address; behind a proxy, what a trusted one says (uvicorn's forwarded_allow_ips)."""
+    """The client's address; NOBODY behind a trusted proxy that does not say it (web/proxies.py)."""
     client = scope.get("client")
-    return client[0] if client else ""
+    return client[0] if client else NOBODY
 
 
 def is_blocked(address: str, networks: Sequence[Network]) -> bool:
     """Whether the address is in one of the networks."""
-    if not networks:
-        return False
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    return any(parsed in network for network in networks)
+    parsed = parse_address(address) if networks else None
+    return parsed is not None and is_in(parsed, networks)

@@ -25,9 +25,7 @@ class _Server(uvicorn.Server):
 class WebServer:
     """Serves an ASGI application with the chat's websocket protocol."""
 
-    def __init__(
-        self, application: ASGIApp, *, host: str, port: int, heartbeat_seconds: float, trusted_proxies: str = ""
-    ) -> None:
+    def __init__(self, application: ASGIApp, *, host: str, port: int, heartbeat_seconds: float) -> None:
         self._server = _Server(
             uvicorn.Config(
                 application,
@@ -37,8 +35,7 @@ class WebServer:
                 ws_per_message_deflate=False,
                 ws_ping_interval=heartbeat_seconds,
                 ws_ping_timeout=heartbeat_seconds,
-                proxy_headers=bool(trusted_proxies),
-                forwarded_allow_ips=trusted_proxies or None,
+                proxy_headers=False,  # the application's own (web/proxies.py)
                 lifespan="off",
                 log_config=None,
                 log_level="warning",
