@@ -95,15 +95,22 @@ async def run_gateway(
 class ChatClient:
     """One websocket. `next` gives frame after frame; `until` skips to the one that is wanted."""
 
-    def __init__(self, url: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(self, url: str, headers: dict[str, str] | None = None, *, address: str | None = None) -> None:
         self._headers = headers
+        self._from = (address, 0) if address else None
         self._url = url.replace("http", "ws", 1) + "/v2/chat/ws"
         self._socket: ClientConnection | None = None
         self.seen: list[Frame] = []
 
     async def __aenter__(self) -> Self:
         self._socket = await open_websocket(
-            self._url, compression=None, ping_interval=None, max_size=None, additional_headers=self._headers
+            self._url,
+            compression=None,
+            ping_interval=None,
+            open_timeout=DEADLINE,
+            max_size=None,
+            additional_headers=self._headers,
+            local_addr=self._from,
         )
         return self
 

@@ -1,0 +1,119 @@
+"""Three gateways behind a balancer: nobody is refused for what others do, and nobody can pass for another.
+
+Clients come from addresses of their own (127.1.x.y), the balancer and the direct ones from 127.0.0.1.
+"""
+
+import asyncio
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import aiohttp
+import pytest
+
+from gateway.adapters.identity import Identity
+from gateway.settings import GatewaySettings
+from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker, run_gateway
+from gateway.testing_balancer import Balancer, balanced
+from runtime.testing import NatsServer
+
+pytestmark = pytest.mark.usefixtures("memory")
+
+VISITORS = 500
+TRUSTED = GatewaySettings.model_validate({"trusted_proxies": "127.0.0.1"})
+PATIENCE = 120.0
+
+
+@asynccontextmanager
+async def three(
+    nats: str, identity: Identity, settings: GatewaySettings, *, forwards: bool = True
+) -> AsyncGenerator[Balancer]:
+    async with AsyncExitStack() as stack:
+        gateways: list[GatewayUnderTest] = [
+            await stack.enter_async_context(run_gateway(nats, identity, settings)) for _ in range(3)
+        ]
+        ports = [gateway.server.port for gateway in gateways]
+        yield await stack.enter_async_context(balanced(ports, forwards=forwards))
+
+
+async def token_from(url: str, address: str) -> str:
+    """What a widget on that machine is given."""
+    connector = aiohttp.TCPConnector(local_addr=(address, 0), force_close=True)
+    async with (
+        aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=PATIENCE)) as session,
+        session.post(f"{url}/v2/visitors", json={"companyId": "acme"}) as answer,
+    ):
+        assert answer.status == 201, await answer.text()
+        return (await answer.json())["token"]
+
+
+@pytest.mark.parametrize("addresses", [VISITORS, 50, 1])
+async def test_five_hundred_visitors_at_once_are_let_in_and_heard(
+    nats_server: NatsServer, identity: Identity, addresses: int
+) -> None:
+    # From one address they come behind a balancer that does not say whom it forwards.
+    forwards = addresses > 1
+    async with three(nats_server.url, identity, TRUSTED, forwards=forwards) as balancer, AsyncExitStack() as stack:
+        arrived = asyncio.Barrier(VISITORS)
+
+        async def visit(number: int) -> list[str]:
+            n = number % addresses
+            address = f"127.1.{n // 250}.{n % 250 + 1}" if forwards else "127.0.0.1"
+            token = await token_from(balancer.url, address)
+            client = await stack.enter_async_context(ChatClient(balancer.url, address=address))
+            await arrived.wait()
+            await client.send("hello", token=token)
+            await client.until("welcome", deadline=PATIENCE)
+            for text in ("one", "two", "three"):
+                await client.send("message.send", clientMessageId=str(uuid.uuid4()), text=text)
+                await client.until("message.ack", deadline=PATIENCE)
+            return [frame["code"] for frame in client.seen if frame["type"] == "error"]
+
+        async with asyncio.timeout(PATIENCE):
+            refused = await asyncio.gather(*(visit(number) for number in range(VISITORS)))
+    assert [codes for codes in refused if codes] == []
+
+
+async def is_refused(url: str, tokens: TokenMaker, headers: dict[str, str]) -> bool:
+    """Whether a new visitor's first message is refused for what others of the same address have sent."""
+    async with ChatClient(url, headers=headers) as client:
+        await client.hello(tokens.visitor(uuid.uuid4().hex))
+        await client.send("message.send", clientMessageId=str(uuid.uuid4()), text="hi")
+        while (frame := await client.next())["type"] not in {"message.ack", "error"}:
+            pass
+        return frame["type"] == "error" and frame["code"] == "RATE_LIMITED"
+
+
+LIMITED = {"messages_per_address": 3}
+
+
+async def test_a_forged_address_of_somebody_who_is_no_trusted_proxy_changes_nothing(
+    nats_server: NatsServer, identity: Identity, tokens: TokenMaker
+) -> None:
+    settings = GatewaySettings.model_validate({**LIMITED, "trusted_proxies": "192.0.2.0/24"})
+    async with run_gateway(nats_server.url, identity, settings) as gateway:
+        for number in range(4):
+            forged = {"X-Forwarded-For": f"203.0.113.{number}", "Forwarded": f"for=203.0.113.{number}"}
+            assert await is_refused(gateway.url, tokens, forged) is (number == 3)
+
+
+async def test_what_a_client_claims_before_a_trusted_proxy_changes_nothing(
+    nats_server: NatsServer, identity: Identity, tokens: TokenMaker
+) -> None:
+    settings = GatewaySettings.model_validate({**LIMITED, "trusted_proxies": "127.0.0.1"})
+    async with run_gateway(nats_server.url, identity, settings) as gateway:
+        for number in range(4):
+            # The left hop is the client's own word, the right one the proxy's.
+            said = {"X-Forwarded-For": f"203.0.113.{number}, 198.51.100.1", "Forwarded": f"for=203.0.113.{number}"}
+            assert await is_refused(gateway.url, tokens, said) is (number == 3)
+
+
+async def test_an_ipv6_network_behind_a_proxy_is_one_subscriber(
+    nats_server: NatsServer, identity: Identity, tokens: TokenMaker
+) -> None:
+    settings = GatewaySettings.model_validate({**LIMITED, "trusted_proxies": "127.0.0.1"})
+    async with run_gateway(nats_server.url, identity, settings) as gateway:
+        for number in range(4):
+            said = {"X-Forwarded-For": f"2001:db8:0:1::{number + 1}"}
+            assert await is_refused(gateway.url, tokens, said) is (number == 3)
+        assert not await is_refused(gateway.url, tokens, {"X-Forwarded-For": "2001:db8:0:2::1"})
