@@ -6,18 +6,44 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 
 from pymongo import AsyncMongoClient
+from redis.asyncio import Redis
 
 from contracts.channels import ChatKind
 from contracts.envelope import CloudEvent
-from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage, VisitorMessage
+from contracts.events.chat import (
+    AssistantMessage,
+    CancelReason,
+    OperatorMessage,
+    Owner,
+    OwnerChanged,
+    OwnerKind,
+    RunCancelled,
+    SystemMessage,
+    VisitorMessage,
+)
+from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
+from contracts.rpc import COMPANY_CREATE, CONVERSATIONS, CompanyCreateRequest, ConversationsRequest
 from memory.adapters.chat_log import ChatLog
 from memory.adapters.mongo import Document
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.redis_looks import RedisLooks
 from memory.application.handoffs import Handoffs
 from memory.domain.facts import ChatData, Fact
-from memory.domain.handoff import GiveBack, Nothing, Notify, NotYet, decide, notice_text
+from memory.domain.handoff import (
+    IDLE,
+    Absence,
+    Decision,
+    GiveBack,
+    Nothing,
+    Notify,
+    NotYet,
+    Patience,
+    decide,
+    unreplied,
+)
 from memory.domain.keys import Position
+from memory.ports import LogClock
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.connection import connect
 from runtime.conversation_log import ConversationLog
@@ -27,7 +53,7 @@ from runtime.settings import NatsSettings
 from runtime.testing import eventually
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
-TIMEOUT = timedelta(seconds=120)
+TIMEOUT = Patience(handoff=timedelta(seconds=120), idle=timedelta(minutes=15))
 WAITING = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="v1")
 GIVEN_BACK = OwnerChanged(owner=Owner(kind=OwnerKind.AI), by="memory", reason="handoff_timeout")
 
@@ -72,9 +98,41 @@ def test_the_notice_follows_with_the_snapshots_basis_so_that_what_is_unanswered_
 
 
 def test_the_notice_speaks_the_visitors_language() -> None:
-    assert "asistente automático" in notice_text({ChatKind.VISITOR: visitor(1)})
-    assert "asistente automático" in notice_text({ChatKind.VISITOR: visitor(1, "es-MX")})
-    assert "automatic assistant" in notice_text({ChatKind.VISITOR: visitor(1, "en-US")})
+    for locale, words in ((None, "asistente automático"), ("es-MX", "asistente"), ("en-US", "automatic assistant")):
+        snapshot = {ChatKind.VISITOR: visitor(1, locale), ChatKind.OWNER: fact(ChatKind.OWNER, 7, GIVEN_BACK)}
+        decision = decide(snapshot, TIMEOUT, NOW)
+        assert isinstance(decision, Notify)
+        assert words in decision.text
+
+
+TAKEN = OwnerChanged(owner=Owner(kind=OwnerKind.HUMAN, operator_id="op1"), by="op1")
+MINUTE = 60.0
+
+
+def test_an_owner_loses_a_visitor_who_has_waited_all_the_while_that_they_did_not_look() -> None:
+    def decided(taken: float, waits: float, looked: float | None) -> Decision:
+        snapshot = {ChatKind.OWNER: fact(ChatKind.OWNER, 7, TAKEN, taken * MINUTE)}
+        at = NOW - timedelta(minutes=looked) if looked is not None else None
+        return decide(snapshot, TIMEOUT, NOW, Absence(NOW - timedelta(minutes=waits), at))
+
+    assert isinstance(decided(60, 16, None), GiveBack)
+    assert isinstance(decided(60, 16, 30), GiveBack)
+    # Has just taken it, the visitor has only just written, or it was read a moment ago.
+    for present in ((14, 16, None), (60, 14, None), (60, 30, 14)):
+        assert isinstance(decided(*present), NotYet)
+    assert decide({ChatKind.OWNER: fact(ChatKind.OWNER, 7, TAKEN, 9e9)}, TIMEOUT, NOW, None) == Nothing()
+
+
+def test_a_reply_is_an_answer_and_not_a_run_that_was_cancelled_for_the_person() -> None:
+    taken = {ChatKind.OWNER: fact(ChatKind.OWNER, 4, TAKEN), ChatKind.VISITOR: visitor(3)}
+    assert unreplied(taken) == (0, 3)
+    cancelled = RunCancelled(turn_id="t", basis=3, by="agent", reason=CancelReason.TAKEN_OVER)
+    assert unreplied(taken | {ChatKind.CANCEL: fact(ChatKind.CANCEL, 5, cancelled)}) == (0, 3)
+    wrote = OperatorMessage(message_id="o", text="hello", operator_id="op1")
+    assert unreplied(taken | {ChatKind.OPERATOR: fact(ChatKind.OPERATOR, 5, wrote)}) is None
+    beside = AssistantMessage(message_id="a", turn_id="t", basis=3, text="x", model="m", config_version=1)
+    assert unreplied(taken | {ChatKind.ASSISTANT: fact(ChatKind.ASSISTANT, 5, beside)}) is None
+    assert unreplied({ChatKind.VISITOR: visitor(3)}) is None
 
 
 async def facts_of(on: Replica, writer: Writer) -> list[StoredFact]:
@@ -86,19 +144,27 @@ def kinds(facts: Sequence[StoredFact]) -> list[str]:
     return [fact.subject.split(".", 3)[3] for fact in facts]
 
 
-class InAnHour:
-    """The log's clock when everybody has waited long enough."""
+class In:
+    """The log's clock in a while."""
+
+    def __init__(self, ahead: timedelta) -> None:
+        self.ahead = ahead
 
     async def now(self) -> datetime:
-        return datetime.now(UTC) + timedelta(hours=1)
+        return datetime.now(UTC) + self.ahead
 
 
-async def sweepers(stack: AsyncExitStack, servers: Servers, count: int) -> list[Handoffs]:
-    """As many sweeps as there would be replicas, each with connections of its own, an hour ahead."""
+async def sweepers(
+    stack: AsyncExitStack, servers: Servers, count: int, clock: LogClock | None = None
+) -> list[Handoffs]:
+    """As many sweeps as there would be replicas, each with connections of its own, ten minutes ahead."""
     found: list[Handoffs] = []
+    clock = clock or In(timedelta(minutes=10))
     for _ in range(count):
         client = await connect(NatsSettings(url=servers.nats), name="sweeper")
         stack.push_async_callback(client.close)
+        redis: Redis = Redis.from_url(servers.redis)  # pyright: ignore[reportUnknownMemberType]
+        stack.push_async_callback(redis.aclose)
         database = (await stack.enter_async_context(AsyncMongoClient[Document](servers.mongo)))[servers.database]
         log = ChatLog(ConversationLog(client), Publisher(client))
         await log.refresh()
@@ -107,7 +173,8 @@ async def sweepers(stack: AsyncExitStack, servers: Servers, count: int) -> list[
                 conversations=MongoConversations(database["conversations"]),
                 companies=MongoCompanies(database["companies"]),
                 log=log,
-                clock=InAnHour(),
+                looks=RedisLooks(redis),
+                clock=clock,
             )
         )
     return found
@@ -161,3 +228,100 @@ async def test_a_person_who_comes_in_the_same_moment_keeps_the_conversation(serv
             ]
             # Either nobody had come yet when it was given back, and the person took it after that; or it was not.
             assert owners in ([OwnerKind.WAITING, OwnerKind.HUMAN], [OwnerKind.WAITING, OwnerKind.AI, OwnerKind.HUMAN])
+
+
+def minutes(number: float) -> timedelta:
+    return timedelta(minutes=number)
+
+
+async def owners(on: Replica, writer: Writer) -> list[OwnerKind]:
+    return [
+        CloudEvent[OwnerChanged].model_validate_json(each.event).data.owner.kind
+        for each in await facts_of(on, writer)
+        if each.subject.endswith(ChatKind.OWNER)
+    ]
+
+
+async def swept(sweeps: Sequence[Handoffs], writer: Writer) -> int:
+    """What the replicas append once the projection has the conversation on its list."""
+    total = 0
+
+    async def seen() -> bool:
+        nonlocal total
+        listed = await asyncio.gather(*(each.due() for each in sweeps))
+        found = all(any(conversation == writer.conversation for _, conversation, _ in due) for due in listed)
+        total += sum(await asyncio.gather(*(each.sweep() for each in sweeps)))
+        return found or total > 0
+
+    await eventually(seen, 60)
+    return total
+
+
+async def test_an_owner_who_goes_away_loses_the_visitor_once_and_both_are_told(servers: Servers) -> None:
+    async with AsyncExitStack() as stack:
+        one = await stack.enter_async_context(replica(servers))
+        # Long enough that the waiting which follows is not over in the same sweep.
+        config = {"companyId": "acme", "handoffTimeoutSeconds": 3600}
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=20)
+        writer = Writer(one.client)
+        await writer.owner(OwnerKind.HUMAN, "op1")
+        await writer.operator("how can I help?")
+        await writer.visitor("my invoice is wrong")
+        await writer.visitor("hello?")
+        sweeps = await sweepers(stack, servers, 3, In(minutes(20)))
+        assert await swept(sweeps, writer) == 2
+        facts = await facts_of(one, writer)
+        changed = CloudEvent[OwnerChanged].model_validate_json(facts[-2].event).data
+        assert (changed.owner.kind, changed.by, changed.reason) == (OwnerKind.WAITING, "memory", IDLE)
+        notice = CloudEvent[SystemMessage].model_validate_json(facts[-1].event).data
+        assert notice.code == "OWNER_IDLE"
+        # What nobody answered stays due: the operator's message alone has settled anything.
+        assert notice.basis == facts[1].seq
+
+        async def waits() -> bool:
+            request = ConversationsRequest(company_id=writer.company, state="needs_human")
+            reply = await one.rpc.call(CONVERSATIONS, request, deadline=20)
+            return [(view.id, view.waiting_since is not None) for view in reply.items] == [(writer.conversation, True)]
+
+        await eventually(waits, 20)
+        # Nobody comes either: the AI takes it.
+        later = await sweepers(stack, servers, 2, In(minutes(65)))
+        assert await swept(later, writer) == 2
+        assert await owners(one, writer) == [OwnerKind.HUMAN, OwnerKind.WAITING, OwnerKind.AI]
+
+
+async def test_the_ai_takes_over_at_once_where_the_company_says_so(servers: Servers) -> None:
+    async with AsyncExitStack() as stack:
+        one = await stack.enter_async_context(replica(servers))
+        config = {"companyId": "acme", "ownerIdleAction": "ai", "ownerIdleMinutes": 5}
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=20)
+        writer = Writer(one.client)
+        await writer.visitor("my invoice is wrong")
+        await writer.owner(OwnerKind.HUMAN, "op1")
+        sweeps = await sweepers(stack, servers, 2, In(minutes(6)))
+        assert await swept(sweeps, writer) == 2
+        assert await owners(one, writer) == [OwnerKind.HUMAN, OwnerKind.AI]
+
+
+async def test_an_owner_who_reads_or_has_nobody_waiting_keeps_the_conversation(servers: Servers) -> None:
+    async with AsyncExitStack() as stack:
+        one = await stack.enter_async_context(replica(servers))
+        read, answered = Writer(one.client), Writer(one.client)
+        for writer in (read, answered):
+            await writer.visitor("my invoice is wrong")
+            await writer.owner(OwnerKind.HUMAN, "op1")
+        await answered.operator("I have looked: it is right")
+        (sweep,) = await sweepers(stack, servers, 1, In(minutes(20)))
+        patience = Patience(handoff=minutes(90), idle=minutes(15))
+        looks = sweep._looks  # pyright: ignore[reportPrivateUsage]
+        # Somebody else's look does not count; the owner's does, as another replica has noted it.
+        await looks.note("acme", read.conversation, "op2", datetime.now(UTC) + minutes(10))
+        seen = OwnerSeenRequest(company_id="acme", conversation_id=answered.conversation, operator_id="op1")
+        await one.rpc.call(OWNER_SEEN, seen, deadline=20)
+        assert await looks.last("acme", answered.conversation, "op1") is not None
+        await looks.note("acme", read.conversation, "op1", datetime.now(UTC) + minutes(10))
+        for writer in (read, answered):
+            assert await sweep.settle(writer.company, writer.conversation, patience) == 0
+        later = await sweepers(stack, servers, 1, In(minutes(26)))
+        assert await later[0].settle(read.company, read.conversation, patience) == 2
+        assert await later[0].settle(answered.company, answered.conversation, patience) == 0

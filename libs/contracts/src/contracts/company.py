@@ -145,6 +145,12 @@ class CompanyConfig(Strict):
     allowed_origins: list[Origin] = Field(default_factory=list[str], max_length=50)
     budget: Budget = Field(default_factory=Budget)
     handoff_timeout_seconds: StrictInt = Field(default=120, ge=10, le=3600)
+    owner_idle_minutes: StrictInt = Field(
+        default=15, ge=1, le=1440, description="after which a human owner who leaves a visitor waiting loses them"
+    )
+    owner_idle_action: Literal["needs_person", "ai"] = Field(
+        default="needs_person", description="to whom the conversation goes then: the list of those who wait, or the AI"
+    )
     brand_color: str | None = Field(default=None, pattern=_COLOR.pattern)
     webhooks: list[Webhook] = Field(default_factory=list[Webhook], max_length=20)
     identity: Identity = Field(default_factory=Identity)

@@ -39,6 +39,7 @@ class SystemCode(StrEnum):
     BUDGET_SPENT = "BUDGET_SPENT"
     INTERNAL = "INTERNAL"
     HANDOFF_TIMEOUT = "HANDOFF_TIMEOUT"
+    OWNER_IDLE = "OWNER_IDLE"
 
 
 class ToolCode(StrEnum):

@@ -12,6 +12,7 @@ from contracts import (
     market_rpc,
     mcp_rpc,
     memory_rpc,
+    owner_rpc,
     rpc,
     tools_rpc,
     trying_rpc,
@@ -28,6 +29,7 @@ METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
     *insight_rpc.METHODS,
     *market_rpc.METHODS,
     *mcp_rpc.METHODS,
+    *owner_rpc.METHODS,
     *tools_rpc.METHODS,
     *trying_rpc.METHODS,
 )

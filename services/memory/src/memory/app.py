@@ -12,7 +12,15 @@ from redis.backoff import NoBackoff
 
 from contracts.channels import WEBHOOK_DELIVERIES
 from contracts.streams import CHAT, WEBHOOKS
-from memory import budget_methods, context_handlers, handlers, insight_handlers, personal_handlers, recall_methods
+from memory import (
+    budget_methods,
+    context_handlers,
+    handlers,
+    insight_handlers,
+    owner_methods,
+    personal_handlers,
+    recall_methods,
+)
 from memory.adapters import mongo
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.bus_erasure import StreamErasure
@@ -34,6 +42,7 @@ from memory.adapters.near_windows import NearWindows
 from memory.adapters.other_services import OtherServices
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
+from memory.adapters.redis_looks import RedisLooks
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import SignedPrincipals
@@ -188,10 +197,12 @@ class Memory:
         table = WebhookTable(self._companies)
         companies = Companies(store=self._companies, announcements=announcements, changed=table.refresh)
         await self._tell_endpoints(table, companies)
-        handoffs = Handoffs(conversations=conversations, companies=self._companies, log=log, clock=floor)
+        looks = RedisLooks(self._redis)
+        handoffs = Handoffs(conversations=conversations, companies=self._companies, log=log, looks=looks, clock=floor)
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
         handlers.serve(service, histories, inbox, companies)
+        owner_methods.serve(service, looks, floor)
         budget_methods.serve(service, self._spending)
         memories = Memories(
             store=MongoMemories(self._database["memories"]), announcements=announcements, clock=self._clock

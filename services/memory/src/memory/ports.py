@@ -76,7 +76,7 @@ class ConversationStore(Protocol):
         ...
 
     async def waiting(self, limit: int) -> list[Conversation]:
-        """Conversations that wait for a person, or for the notice that nobody came; longest first."""
+        """Conversations where a visitor waits for a person, or the notice of who answers now is due; longest first."""
         ...
 
     async def outcomes(self, company: str, since: date, until: date, limit: int) -> list[Outcome]:
@@ -173,6 +173,18 @@ class LogClock(Protocol):
 
     async def now(self) -> datetime:
         """Its time: this machine's own may be wrong."""
+        ...
+
+
+class Looks(Protocol):
+    """When human agents last read or typed. Losing it takes a conversation from its owner at most too early."""
+
+    async def note(self, company: str, conversation: str, operator: str, at: datetime) -> None:
+        """They have looked; raises CacheUnavailable."""
+        ...
+
+    async def last(self, company: str, conversation: str, operator: str) -> datetime | None:
+        """When they looked last, if within a day; raises CacheUnavailable."""
         ...
 
 

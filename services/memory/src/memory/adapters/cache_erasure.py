@@ -14,6 +14,7 @@ from nats.aio.msg import Msg
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from memory.adapters.redis_looks import key_of as looks_key
 from memory.adapters.redis_short_term import key_of
 from memory.adapters.redis_windows import PREFIX
 from memory.errors import CacheUnavailable
@@ -53,6 +54,7 @@ class CacheErasure:
             gone += [
                 key async for key in self._keys(f"{PREFIX}*:{company}:*") if key.decode().rsplit(":", 1)[-1] in every
             ]
+            gone += [looks_key(company, name).encode() for name in conversations]
             payers = every | {user}
             gone += [
                 key

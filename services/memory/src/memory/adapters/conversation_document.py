@@ -36,6 +36,7 @@ def to_document(state: Conversation) -> Document:
         "answered": str(state.answered),
         "failed": str(state.failed),
         "noticed": str(state.noticed),
+        "replied": str(state.replied),
         "answers": state.answers,
         "handedOff": state.handed_off,
         "failures": state.failures,
@@ -90,6 +91,8 @@ def from_document(row: Document) -> Conversation:
         answered=_position(row["answered"]),
         failed=_position(row["failed"]),
         noticed=_position(row["noticed"]),
+        # Stored before it was kept: the sweep then looks into the log.
+        replied=_position(row.get("replied", "0/0")),
         answers=row.get("answers", 0),
         handed_off=row.get("handedOff", False),
         failures=row.get("failures", 0),

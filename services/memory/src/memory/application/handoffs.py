@@ -1,77 +1,147 @@
-"""Conversations that wait for a person in vain go back to the AI, and are told so: once, whoever watches."""
+"""Conversations that wait for a person in vain, or whose owner has gone, go on without them: once, whoever watches."""
 
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 
 import structlog
 
 from contracts.channels import ChatKind
-from contracts.errors import SystemCode
+from contracts.company import CompanyConfig
+from contracts.errors import NexusError
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
-from memory.domain.handoff import BY, REASON, Decision, GiveBack, Notify, decide, notice_text
-from memory.ports import CompanyStore, ConversationStore, Log, LogClock, NewFact
+from memory.domain.conversation import Conversation
+from memory.domain.facts import Fact
+from memory.domain.handoff import BY, Absence, Decision, GiveBack, Nothing, Notify, NotYet, Patience, decide, unreplied
+from memory.errors import CacheUnavailable
+from memory.ports import CompanyStore, ConversationStore, Log, LogClock, Looks, NewFact
 
-DEFAULT_TIMEOUT = 120
+DEFAULTS = CompanyConfig(company_id="default")
 LIMIT = 2_000
 """Waiting conversations that a sweep looks at: far above what people can keep waiting."""
 ATTEMPTS = 6
+AGAIN = timedelta(seconds=30)
+"""When to look again, at the latest, at what the store says is due and the log says is not: the store may be a moment
+behind, and the company may change its mind."""
 
 _log = structlog.get_logger(__name__)
+Key = tuple[str, str]
 
 
 class Handoffs:
     """The sweep over waiting conversations. The store only says where to look: the log decides, and its fence."""
 
-    def __init__(self, *, conversations: ConversationStore, companies: CompanyStore, log: Log, clock: LogClock) -> None:
+    def __init__(
+        self, *, conversations: ConversationStore, companies: CompanyStore, log: Log, looks: Looks, clock: LogClock
+    ) -> None:
         self._conversations = conversations
         self._companies = companies
         self._log = log
+        self._looks = looks
         self._clock = clock
+        self._not_before: dict[Key, datetime] = {}
+        """Conversations with an owner, and when to look at them next: a busy shift is not read every second."""
 
     async def sweep(self) -> int:
         """Gives back what is due; returns how many facts this replica appended."""
         appended = 0
-        for company, conversation, timeout in await self.due():
-            appended += await self.settle(company, conversation, timeout)
+        for company, conversation, patience in await self.due():
+            try:
+                appended += await self.settle(company, conversation, patience)
+            except NexusError as error:
+                # One conversation that cannot be read must not keep the others waiting.
+                _log.warning("not given back", company=company, conversation=conversation, error=str(error)[:300])
         return appended
 
-    async def due(self) -> list[tuple[str, str, timedelta]]:
-        """Companies and conversations that the store says are due, and the companies' timeouts."""
-        timeouts: dict[str, timedelta] = {}
+    async def due(self) -> list[tuple[str, str, Patience]]:
+        """Companies and conversations that the store says are due, and the companies' patience."""
+        patience: dict[str, Patience] = {}
         now = await self._clock.now()
-        found: list[tuple[str, str, timedelta]] = []
-        for state in await self._conversations.waiting(LIMIT):
-            timeout = timeouts.get(state.company) or await self._timeout(state.company)
-            timeouts[state.company] = timeout
-            if state.waiting_since is None or now >= state.waiting_since + timeout:
-                found.append((state.company, state.conversation, timeout))
+        found: list[tuple[str, str, Patience]] = []
+        waiting = await self._conversations.waiting(LIMIT)
+        known = {(state.company, state.conversation) for state in waiting}
+        self._not_before = {key: at for key, at in self._not_before.items() if key in known}
+        for state in waiting:
+            key = (state.company, state.conversation)
+            if state.ownership.owner.kind == OwnerKind.HUMAN and now < self._not_before.get(key, now):
+                continue
+            if state.company not in patience:
+                patience[state.company] = await self._patience(state.company)
+            if state.untold or now >= _earliest(state, patience[state.company], now):
+                found.append((*key, patience[state.company]))
         return found
 
-    async def settle(self, company: str, conversation: str, timeout: timedelta) -> int:
+    async def settle(self, company: str, conversation: str, patience: Patience) -> int:
         """Appends to one conversation what is due there: both facts, one, or none."""
         appended = 0
         for _ in range(ATTEMPTS):
             snapshot, end = await self._log.snapshot(company, conversation)
-            decision = decide(snapshot, timeout, await self._clock.now())
-            fact = _fact(company, conversation, decision, notice_text(snapshot))
+            now = await self._clock.now()
+            decision = decide(snapshot, patience, now, await self._absence(company, conversation, snapshot))
+            fact = _fact(company, conversation, decision)
             if fact is None:
+                self._note(company, conversation, snapshot, decision, now)
                 return appended
             if await self._log.append(fact, end):
                 appended += 1
         _log.warning("a conversation kept moving while it was given back", company=company, conversation=conversation)
         return appended
 
-    async def _timeout(self, company: str) -> timedelta:
+    def _note(
+        self, company: str, conversation: str, snapshot: Mapping[ChatKind, Fact], decision: Decision, now: datetime
+    ) -> None:
+        owner = snapshot.get(ChatKind.OWNER)
+        if owner is None or not isinstance(owner.data, OwnerChanged) or owner.data.owner.kind != OwnerKind.HUMAN:
+            return
+        match decision:
+            case NotYet(at=at):
+                self._not_before[company, conversation] = min(at, now + AGAIN)
+            case Nothing():
+                self._not_before[company, conversation] = now + AGAIN
+            case _:
+                pass
+
+    async def _absence(self, company: str, conversation: str, snapshot: Mapping[ChatKind, Fact]) -> Absence | None:
+        waiting, owner = unreplied(snapshot), snapshot.get(ChatKind.OWNER)
+        if waiting is None or owner is None or not isinstance(owner.data, OwnerChanged):
+            return None
+        facts = await self._log.read(company, conversation, *waiting)
+        first = next((fact for fact in facts if fact.kind is ChatKind.VISITOR), snapshot[ChatKind.VISITOR])
+        operator = owner.data.owner.operator_id
+        try:
+            looked = await self._looks.last(company, conversation, operator) if operator else None
+        except CacheUnavailable:
+            # A visitor is not left in silence because it cannot be told whether somebody reads.
+            looked = None
+        return Absence(first.stored_at, looked)
+
+    async def _patience(self, company: str) -> Patience:
         settings = await self._companies.get(company)
-        return timedelta(seconds=settings.config.handoff_timeout_seconds if settings else DEFAULT_TIMEOUT)
+        config = settings.config if settings else DEFAULTS
+        return Patience(
+            handoff=timedelta(seconds=config.handoff_timeout_seconds),
+            idle=timedelta(minutes=config.owner_idle_minutes),
+            idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
+        )
 
 
-def _fact(company: str, conversation: str, decision: Decision, text: str) -> NewFact | None:
+def _earliest(state: Conversation, patience: Patience, now: datetime) -> datetime:
+    since = state.due_since or now
+    match state.ownership.owner.kind:
+        case OwnerKind.WAITING:
+            return since + patience.handoff
+        case OwnerKind.HUMAN:
+            return since + patience.idle
+        case OwnerKind.AI:
+            return now
+
+
+def _fact(company: str, conversation: str, decision: Decision) -> NewFact | None:
     match decision:
-        case GiveBack(event_id=event_id):
-            back = OwnerChanged(owner=Owner(kind=OwnerKind.AI), by=BY, reason=REASON)
+        case GiveBack(event_id=event_id, to=to, reason=reason):
+            back = OwnerChanged(owner=Owner(kind=to), by=BY, reason=reason)
             return NewFact(company, conversation, ChatKind.OWNER, event_id, back)
-        case Notify(event_id=event_id, basis=basis):
-            notice = SystemMessage(message_id=event_id, text=text, code=SystemCode.HANDOFF_TIMEOUT, basis=basis)
+        case Notify(event_id=event_id, basis=basis, code=code, text=text):
+            notice = SystemMessage(message_id=event_id, text=text, code=code, basis=basis)
             return NewFact(company, conversation, ChatKind.SYSTEM, event_id, notice)
         case _:
             return None

@@ -92,7 +92,9 @@ class Conversation:
     """Whether a person was ever asked for, or took over."""
     failures: int = 0
     noticed: Position = START
-    """The hand-off timeout whose notice is in the log: position of the notice."""
+    """The newest notice that nobody came, or that the owner has gone."""
+    replied: Position = START
+    """Up to where visitors have a reply: the newest operator message, or what an answer or a notice names."""
 
     @property
     def state(self) -> str:
@@ -113,9 +115,20 @@ class Conversation:
     @property
     def due_since(self) -> datetime | None:
         """Since when the hand-off sweep has something to do or to wait for here; None: it has not."""
+        match self.ownership.owner.kind:
+            case OwnerKind.WAITING:
+                due = True
+            case OwnerKind.HUMAN:
+                due = self.seen_position > self.replied
+            case OwnerKind.AI:
+                due = self.untold
+        return self.ownership.since if due else None
+
+    @property
+    def untold(self) -> bool:
+        """Whether the sweep has changed the owner, and the people in the conversation have not been told yet."""
         own = self.ownership
-        given_back = (own.by, own.reason) == (handoff.BY, handoff.REASON) and self.noticed < own.position
-        return own.since if own.owner.kind == OwnerKind.WAITING or given_back else None
+        return own.by == handoff.BY and own.reason in handoff.REASONS and self.noticed < own.position
 
 
 def fold(state: Conversation, facts: Iterable[Fact], floor: Position, verified: Mapping[str, Person]) -> Conversation:
@@ -145,6 +158,8 @@ def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
         state.message_count += 1
         if at > state.last_position:
             state.last_message, state.last_position = view(fact), at
+    if isinstance(fact.data, AssistantMessage | SystemMessage):
+        state.replied = max(state.replied, Position(at.era, fact.data.basis))
     match fact.data:
         case VisitorMessage() as data:
             _take_visitor(state, fact, data, person)
@@ -153,7 +168,8 @@ def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
             state.answered = max(state.answered, at)
         case OperatorMessage():
             state.answered = max(state.answered, at)
-        case SystemMessage(code=SystemCode.HANDOFF_TIMEOUT):
+            state.replied = max(state.replied, at)
+        case SystemMessage(code=SystemCode.HANDOFF_TIMEOUT | SystemCode.OWNER_IDLE):
             state.noticed = max(state.noticed, at)
         case SystemMessage(code=code) if code in FAILURES:
             state.failures += 1

@@ -1,0 +1,17 @@
+"""The method with which the door says that a human agent is still there."""
+
+from contracts.owner_rpc import OWNER_SEEN, OwnerSeenReply, OwnerSeenRequest
+from memory.handlers import answering
+from memory.ports import LogClock, Looks
+from runtime.service import Service
+
+
+def serve(service: Service, looks: Looks, clock: LogClock) -> None:
+    """The method that memory serves."""
+
+    async def seen(request: OwnerSeenRequest) -> OwnerSeenReply:
+        at = await clock.now()
+        await looks.note(request.company_id, request.conversation_id, request.operator_id, at)
+        return OwnerSeenReply()
+
+    service.serve(OWNER_SEEN, answering(seen))
