@@ -39,7 +39,10 @@ class SystemCode(StrEnum):
     BUDGET_SPENT = "BUDGET_SPENT"
     INTERNAL = "INTERNAL"
     HANDOFF_TIMEOUT = "HANDOFF_TIMEOUT"
-    OWNER_IDLE = "OWNER_IDLE"
+
+
+OWNER_IDLE = "OWNER_IDLE"
+"""Code of message.system: the human owner has gone. No member of SystemCode, whose frozen schema lists its members."""
 
 
 class ToolCode(StrEnum):

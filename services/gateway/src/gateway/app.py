@@ -35,6 +35,7 @@ from gateway.chat.customers import Customers
 from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
 from gateway.chat.limits import Door
+from gateway.chat.looks import Looks
 from gateway.chat.recovery import Recovery
 from gateway.chat.replays import Replays
 from gateway.chat.session import Chat
@@ -154,6 +155,7 @@ def compose(
         customers=customers,
         inboxes=inboxes,
         door=door,
+        looks=Looks(memory, clock),
         clock=clock,
         handlers=HANDLERS,
         hello_seconds=settings.hello_seconds,

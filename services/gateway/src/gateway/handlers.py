@@ -75,15 +75,18 @@ def _expect(session: Session, attachment: Attachment, seq: int) -> None:
 
 async def _typing(session: Session, caller: Caller, frame: frames.Typing) -> None:
     data = turn.Typing(actor=_actor(caller), expires_in_ms=TYPING_MS)
-    await _tell(session, session.attachment(frame), PresenceKind.TYPING, data)
+    await _tell(session, caller, session.attachment(frame), PresenceKind.TYPING, data)
 
 
 async def _receipt(session: Session, caller: Caller, frame: frames.Receipt) -> None:
     data = turn.Receipt(actor=_actor(caller), up_to_seq=frame.up_to_seq)
-    await _tell(session, session.attachment(frame), PresenceKind.RECEIPT, data)
+    await _tell(session, caller, session.attachment(frame), PresenceKind.RECEIPT, data)
 
 
-async def _tell(session: Session, attachment: Attachment, kind: PresenceKind, data: Wire) -> None:
+async def _tell(session: Session, caller: Caller, attachment: Attachment, kind: PresenceKind, data: Wire) -> None:
+    if caller.is_operator:
+        # Nobody's frames wait for it.
+        session.chat.in_background(session.chat.looks.note(caller, attachment.conversation))
     await session.chat.bus.presence(attachment.company, attachment.conversation, kind, data, attachment.id)
 
 

@@ -350,6 +350,10 @@ class Memory(Protocol):
         """The last messages, at least as new as min_seq."""
         ...
 
+    async def owner_seen(self, company: str, conversation: str, operator: str) -> None:
+        """A human agent has just read or typed in the conversation."""
+        ...
+
     async def facts(self, company: str, conversation: str, since: int, min_seq: int) -> FactsReply:
         """A page of durable facts after `since`."""
         ...

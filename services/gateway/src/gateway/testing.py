@@ -18,7 +18,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import ConnectionClosed
 
-from contracts import rpc
+from contracts import owner_rpc, rpc
 from contracts.channels import ChatKind, LiveTurnKind, chat, chat_msg_id, live_turn
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.envelope import CloudEvent, Wire
@@ -194,6 +194,8 @@ class MemoryStandIn:
     known_conversations: dict[str, rpc.ConversationView] = field(default_factory=dict[str, rpc.ConversationView])
     kept_alone: dict[str, list[rpc.MessageView]] = field(default_factory=dict[str, list[rpc.MessageView]])
     """Messages that the log does not hold any more."""
+    seen: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Conversations and the human agents who have looked at them."""
 
     def __post_init__(self) -> None:
         self._log = ConversationLog(self.client)
@@ -214,6 +216,7 @@ class MemoryStandIn:
         await self._server.serve(rpc.CONVERSATIONS, self._conversations)
         await self._server.serve(rpc.CONVERSATION_MESSAGES, self._messages)
         await self._server.serve(rpc.MESSAGE_BY_ID, self._message)
+        await self._server.serve(owner_rpc.OWNER_SEEN, self._owner_seen)
         await self.client.flush()
 
     async def stop(self) -> None:
@@ -224,6 +227,10 @@ class MemoryStandIn:
     async def _company(self, request: rpc.CompanyRequest) -> rpc.CompanyReply:
         self.asked.append("company")
         return rpc.CompanyReply(settings=self.companies.get(request.company_id))
+
+    async def _owner_seen(self, request: owner_rpc.OwnerSeenRequest) -> owner_rpc.OwnerSeenReply:
+        self.seen.append((request.conversation_id, request.operator_id))
+        return owner_rpc.OwnerSeenReply()
 
     async def _latest(self, request: rpc.LatestConversationRequest) -> rpc.LatestConversationReply:
         self.asked.append("latest")

@@ -15,8 +15,9 @@ from contracts.channels import ChatKind, LiveTurnKind
 from contracts.events.fact import FeedbackGiven
 from contracts.ids import turn_id
 from gateway.adapters.log import parse_fact
-from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, TokenMaker
+from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, TokenMaker
 from runtime.conversation_log import ConversationLog
+from runtime.testing import eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
 
@@ -393,3 +394,25 @@ async def test_feedback_cannot_be_given_for_a_conversation_that_is_not_open(
         assert (await visitor.until("error"))["code"] == "NOT_FOUND"
     with pytest.raises(NatsTimeoutError):
         await given.next_msg(timeout=0.05)
+
+
+async def test_memory_hears_of_human_agents_who_read_or_type_and_of_nobody_else(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    async with ChatClient(gateway.url) as visitor, ChatClient(gateway.url) as ana, ChatClient(gateway.url) as ben:
+        mine = await visitor.hello(tokens.visitor("v1"))
+        conversation = mine["conversationId"]
+        ack = await visitor.say("hello")
+        for name, agent in (("ana", ana), ("ben", ben)):
+            await agent.hello(tokens.user(name, "commercial"))
+            await watched(agent, conversation)
+        # To have it open is not to read it, and what visitors do is theirs.
+        await visitor.send("typing")
+        await visitor.send("receipt", upToSeq=ack["seq"])
+        for _ in range(5):
+            await ana.send("receipt", conversationId=conversation, upToSeq=ack["seq"])
+        await ben.send("typing", conversationId=conversation)
+        await eventually(lambda: len(memory.seen) >= 2)
+        await ana.send("ping")
+        await ana.until("pong")
+    assert sorted(memory.seen) == [(conversation, "ana"), (conversation, "ben")]

@@ -1,6 +1,6 @@
 """What memory keeps of conversations, asked over the bus (ports.Memory)."""
 
-from contracts import identity_rpc, rpc
+from contracts import identity_rpc, owner_rpc, rpc
 from gateway.adapters.asking import ask
 from runtime.rpc import RpcClient
 
@@ -14,6 +14,10 @@ class BusMemory:
     async def snapshot(self, company: str, conversation: str, min_seq: int, limit: int) -> rpc.SnapshotReply:
         request = rpc.SnapshotRequest(company_id=company, conversation_id=conversation, min_seq=min_seq, limit=limit)
         return await ask(self._client, rpc.SNAPSHOT, request)
+
+    async def owner_seen(self, company: str, conversation: str, operator: str) -> None:
+        request = owner_rpc.OwnerSeenRequest(company_id=company, conversation_id=conversation, operator_id=operator)
+        await ask(self._client, owner_rpc.OWNER_SEEN, request)
 
     async def facts(self, company: str, conversation: str, since: int, min_seq: int) -> rpc.FactsReply:
         request = rpc.FactsRequest(company_id=company, conversation_id=conversation, since=since, min_seq=min_seq)

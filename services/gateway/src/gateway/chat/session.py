@@ -20,6 +20,7 @@ from gateway.chat.customers import Customers, has_account
 from gateway.chat.hub import Attachment, Hub
 from gateway.chat.inboxes import Inboxes
 from gateway.chat.limits import Door, FrameRate
+from gateway.chat.looks import Looks
 from gateway.chat.recovery import Recovery
 from gateway.domain import client_frames as frames
 from gateway.domain import server_frames
@@ -58,6 +59,7 @@ class Chat:
     customers: Customers
     inboxes: Inboxes
     door: Door
+    looks: Looks
     clock: Clock
     handlers: Mapping[type[frames.ClientFrame], Handler]
     hello_seconds: float = 10.0

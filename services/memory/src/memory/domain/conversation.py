@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from contracts.errors import SystemCode
+from contracts.errors import OWNER_IDLE, SystemCode
 from contracts.events.chat import (
     AssistantMessage,
     OperatorMessage,
@@ -29,6 +29,8 @@ from memory.domain.recent import UNSEEN, Seen
 START = Position(0, 0)
 FAILURES = frozenset({SystemCode.LLM_UNAVAILABLE, SystemCode.DEADLINE, SystemCode.BUDGET_SPENT, SystemCode.INTERNAL})
 """Codes of notices that end a turn with no answer: somebody should look."""
+NOTICES = frozenset({SystemCode.HANDOFF_TIMEOUT, OWNER_IDLE})
+"""Codes of notices of who answers now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,7 @@ def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
         case OperatorMessage():
             state.answered = max(state.answered, at)
             state.replied = max(state.replied, at)
-        case SystemMessage(code=SystemCode.HANDOFF_TIMEOUT | SystemCode.OWNER_IDLE):
+        case SystemMessage(code=code) if code in NOTICES:
             state.noticed = max(state.noticed, at)
         case SystemMessage(code=code) if code in FAILURES:
             state.failures += 1

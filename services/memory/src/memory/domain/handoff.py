@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from contracts.channels import ChatKind
-from contracts.errors import SystemCode
+from contracts.errors import OWNER_IDLE, SystemCode
 from contracts.events.chat import (
     AssistantMessage,
     OperatorMessage,
@@ -24,7 +24,7 @@ IDLE = "owner_idle"
 REASONS = frozenset({TIMEOUT, IDLE})
 """With which this service changes an owner; each is followed by a notice to the people in the conversation."""
 
-_CODES = {TIMEOUT: SystemCode.HANDOFF_TIMEOUT, IDLE: SystemCode.OWNER_IDLE}
+_CODES = {TIMEOUT: SystemCode.HANDOFF_TIMEOUT, IDLE: OWNER_IDLE}
 _NOTICES = {
     (TIMEOUT, OwnerKind.AI): {
         "es": "Ahora mismo no hay nadie del equipo disponible, así que sigo contigo yo, el asistente automático. "
@@ -79,7 +79,7 @@ class Notify:
 
     event_id: str
     basis: int
-    code: SystemCode
+    code: str
     text: str
 
 

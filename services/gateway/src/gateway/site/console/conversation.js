@@ -10,6 +10,8 @@ import { exactly, number, say } from "./words-of.js";
 import { showWhy } from "./why.js";
 
 const AGAIN = 2_000;
+/* A hand at the page within PRESENT ms is somebody who sees what comes; signs of it go out at most every SIGN ms. */
+const PRESENT = 60_000, SIGN = 10_000, HANDS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
 
 export class ConversationView {
   #context; #id; #thread = new Thread(); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #typingTimer = 0; #outbox; #reading = new Reading(() => this.#load());
@@ -39,6 +41,7 @@ export class ConversationView {
         make("div", { class: "main" }, this.#thread.node, this.#typing, this.#composer.node),
         this.#details));
     this.#showUnsent();
+    for (const kind of HANDS) addEventListener(kind, this.#handled, { passive: true });
     // What waits for a yes may be decided while the line is lost: no later fact of the conversation says so.
     context.live.follow(id, () => this.#thread.undecided);
     this.#reading.now();
@@ -46,6 +49,8 @@ export class ConversationView {
   end() {
     clearTimeout(this.#typingTimer);
     clearTimeout(this.#againTimer);
+    clearTimeout(this.#sign);
+    for (const kind of HANDS) removeEventListener(kind, this.#handled);
     this.#reading.end();
   }
 
@@ -116,7 +121,21 @@ export class ConversationView {
     if (message.role === "visitor" || message.role === "user") this.#isTyping(0);
     if (message.clientMessageId) this.#stored(message.clientMessageId);
     this.#thread.add(message, this.#context.session.who.subject);
-    this.#context.live.send("receipt", { conversationId: this.#id, upToSeq: message.seq });
+    this.#newest = Math.max(this.#newest, message.seq);
+    if (Date.now() - this.#handAt < PRESENT) this.#sign ||= setTimeout(() => this.#read());
+  }
+
+  /* ---------------------------------------------------------------- who has seen it: a page left open has not */
+  #newest = 0; #handAt = Date.now(); #signedAt = 0; #sign = 0;
+  #handled = () => {
+    this.#handAt = Date.now();
+    if (this.#handAt - this.#signedAt > SIGN) this.#read();
+  };
+  #read() {
+    this.#sign = 0;
+    if (!this.#newest) return;
+    this.#signedAt = Date.now();
+    this.#context.live.send("receipt", { conversationId: this.#id, upToSeq: this.#newest });
   }
   #isTyping(milliseconds) {
     clearTimeout(this.#typingTimer);

@@ -9,7 +9,8 @@ const PROVIDERS = ["groq", "openai", "anthropic", "compatible", "offline"];
 export const SECTIONS = [
   ["answers", [
     ["aiSuggestionsEnabled", "switch"], ["aiRespondWithCommercial", "switch"], ["responseDelayMs", "number", { min: 0, max: 60000 }],
-    ["handoffTimeoutSeconds", "number", { min: 10, max: 3600 }],
+    ["handoffTimeoutSeconds", "number", { min: 10, max: 3600 }], ["ownerIdleMinutes", "number", { min: 1, max: 1440 }],
+    ["ownerIdleAction", "choice", { choices: ["needs_person", "ai"], words: "idle_" }],
   ]],
   ["model", [
     ["preferredProvider", "choice", { choices: PROVIDERS }], ["preferredModel", "text", { list: "models", maxlength: 200 }],
@@ -62,7 +63,7 @@ export function field([path, kind, options = {}], changed) {
 }
 
 const HINTS = new Set([
-  "aiRespondWithCommercial", "responseDelayMs", "handoffTimeoutSeconds", "preferredProvider", "temperature", "customSystemPrompt",
+  "aiRespondWithCommercial", "responseDelayMs", "handoffTimeoutSeconds", "ownerIdleMinutes", "preferredProvider", "temperature", "customSystemPrompt",
   "toolConfig.allowedDomains", "toolConfig.allowedPaths", "toolConfig.enabledTools", "toolConfig.maxIterations", "budget.dailyTokens",
   "budget.visitorHourlyTokens", "allowedOrigins", "webhooks",
 ]);

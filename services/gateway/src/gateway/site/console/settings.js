@@ -171,6 +171,7 @@ class SettingsView {
 function shown(path, value) {
   if (value === null || value === "" || value.length === 0) return say("valueNone");
   if (path === "budget.whenSpent") return say(`spent_${value}`);
+  if (path === "ownerIdleAction") return say(`idle_${value}`);
   if (typeof value === "boolean") return say(value ? "valueOn" : "valueOff");
   if (typeof value === "number") return number.format(value);
   return Array.isArray(value) ? value.map((one) => one.url ?? one).join(", ") : value;

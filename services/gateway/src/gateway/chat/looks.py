@@ -1,0 +1,36 @@
+"""Human agents who read or type are still there: memory is told so, seldom enough that a busy desk costs nothing."""
+
+from collections import OrderedDict
+
+from gateway.errors import GatewayError
+from gateway.ports import Caller, Memory
+from runtime.clock import Clock
+
+EVERY = 20.0
+"""Seconds between two signs of the same person in the same conversation; the shortest ownerIdleMinutes is one minute."""
+MOST = 10_000
+"""Whose last sign is remembered; who is forgotten is told once more than needed."""
+
+
+class Looks:
+    """Tells memory of looks."""
+
+    def __init__(self, memory: Memory, clock: Clock) -> None:
+        self._memory = memory
+        self._clock = clock
+        self._told: OrderedDict[tuple[str, str, str], float] = OrderedDict()
+
+    async def note(self, caller: Caller, conversation: str) -> None:
+        """They have looked just now. A sign that does not get through is made up for by the next one."""
+        key = (caller.company, conversation, caller.subject)
+        now = self._clock.monotonic()
+        if now - self._told.get(key, -EVERY) < EVERY:
+            return
+        self._told[key] = now
+        self._told.move_to_end(key)
+        if len(self._told) > MOST:
+            self._told.popitem(last=False)
+        try:
+            await self._memory.owner_seen(caller.company, conversation, caller.subject)
+        except GatewayError:
+            self._told.pop(key, None)
