@@ -22,6 +22,8 @@ from contracts.envelope import Wire
 from contracts.ids import CompanyId
 from contracts.webhooks import checked_name
 
+NULL_IS_A_VALUE = frozenset({"budget.visitorHourlyTokens"})
+"""Fields whose null means "no limit", which is not their default: a merge patch keeps it."""
 RESERVED_COMPANIES = frozenset({"providers", "-"})
 
 
@@ -75,8 +77,8 @@ class ToolConfig(Strict):
 class Budget(Strict):
     """What a company and a visitor may spend, in tokens, and what happens when it is spent."""
 
-    daily_tokens: StrictInt | None = Field(default=None, ge=0)
-    visitor_hourly_tokens: StrictInt | None = Field(default=50_000, ge=0)
+    daily_tokens: StrictInt | None = Field(default=None, ge=0, description="null: no limit")
+    visitor_hourly_tokens: StrictInt | None = Field(default=50_000, ge=0, description="null: no limit")
     when_spent: Literal["cheaper_model", "text", "handoff"] = "handoff"
     cheaper_model: str | None = Field(default=None, max_length=200)
     fallback_text: str | None = Field(default=None, max_length=2000)

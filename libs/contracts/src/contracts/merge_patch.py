@@ -1,19 +1,33 @@
 """JSON Merge Patch (RFC 7396), for those who change documents and those who show what a change would make."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
+from contracts.company import NULL_IS_A_VALUE
 
-def merged(target: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """The target after the patch: null takes a member out, objects are merged, anything else is replaced whole."""
+
+def merged(
+    target: Mapping[str, Any], patch: Mapping[str, Any], kept: Collection[str] = (), at: str = ""
+) -> dict[str, Any]:
+    """The target after the patch: null takes a member out, objects are merged, anything else is replaced whole.
+
+    Args:
+        kept: members, with dots, whose null is a value of its own and stays.
+        at: where in the whole document this is, ending in a dot.
+    """
     result = dict(target)
     for name, value in patch.items():
-        if value is None:
+        if value is None and f"{at}{name}" not in kept:
             result.pop(name, None)
         elif isinstance(value, dict):
             old: object = result.get(name)
             inner = cast("dict[str, Any]", old) if isinstance(old, dict) else {}
-            result[name] = merged(inner, cast("dict[str, Any]", value))
+            result[name] = merged(inner, cast("dict[str, Any]", value), kept, f"{at}{name}.")
         else:
             result[name] = value
     return result
+
+
+def merged_settings(target: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """A company's settings after the patch: null sets a field back to its default, except where it means "no limit"."""
+    return merged(target, patch, NULL_IS_A_VALUE)

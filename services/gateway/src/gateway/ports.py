@@ -171,6 +171,10 @@ class Tools(Protocol):
         """The caller's tools, with quota; raises Unavailable."""
         ...
 
+    async def every(self, company: str, language: str) -> list[CatalogueTool]:
+        """All tools that a user of the company could have on some plan; raises Unavailable."""
+        ...
+
     async def details(self, caller: Caller, language: str) -> list[ToolDetails]:
         """The caller's tools with both schemas and what they do, in the catalogue's own order; raises Unavailable."""
         ...

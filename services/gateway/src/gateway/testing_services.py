@@ -3,7 +3,6 @@
 import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import orjson
 from nats.aio.client import Client
@@ -15,6 +14,7 @@ from contracts.company import CompanyConfig, CompanySettings
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import Action, ActionState, Usage
 from contracts.events.market import TriggeredAlert
+from contracts.merge_patch import merged, merged_settings
 from contracts.text import Text
 from gateway.testing import conversation_view
 from runtime.errors import RpcError
@@ -46,9 +46,9 @@ class SettingsStandIn:
         old = self.companies[request.company_id]
         if old.version != request.version:
             raise RpcError(ErrorCode.PRECONDITION_FAILED, "the settings have moved on")
-        merged = _merge(old.config.model_dump(mode="json", by_alias=True), request.patch)
+        changed = merged_settings(old.config.model_dump(mode="json", by_alias=True), request.patch)
         try:
-            config = CompanyConfig.model_validate(merged)
+            config = CompanyConfig.model_validate(changed)
         except ValidationError as error:
             faults = [
                 FieldFault(field=".".join(str(part) for part in one["loc"]), message=one["msg"])
@@ -63,15 +63,6 @@ class SettingsStandIn:
         subject = fact("company.config.changed.v1", config.company_id, None)
         await self.client.publish(subject, orjson.dumps({"data": settings.to_wire()}))
         return rpc.CompanySaved(settings=settings)
-
-
-def _merge(target: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    for name, value in patch.items():
-        if value is None:
-            target.pop(name, None)
-        else:
-            target[name] = _merge(target.get(name) or {}, value) if isinstance(value, dict) else value  # pyright: ignore[reportUnknownArgumentType]
-    return target
 
 
 @dataclass
@@ -265,7 +256,7 @@ class RecordsStandIn:
         who = (request.company_id, request.user_id)
         old = self.remembered.get(who, memory_rpc.LongTermMemory())
         try:
-            new = memory_rpc.LongTermMemory.model_validate(_merge(old.to_wire(), request.patch))
+            new = memory_rpc.LongTermMemory.model_validate(merged(old.to_wire(), request.patch))
         except ValidationError as error:
             faults = [FieldFault(field=str(one["loc"][0]), message=one["msg"]) for one in error.errors()]
             raise RpcError(ErrorCode.BAD_FIELD, "wrong", fields=faults) from error

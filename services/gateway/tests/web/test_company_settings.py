@@ -202,3 +202,39 @@ async def test_without_memory_or_agents_it_is_unavailable(
         refused = await http("GET", path, token=admin)
         assert_problem(refused, 503, "UNAVAILABLE")
         assert refused[2]["retry-after"] == "2"
+
+
+@pytest.mark.usefixtures("writers")
+async def test_what_has_no_effect_comes_back_as_warnings_in_the_readers_language(
+    http: Http, admin: str, tokens: TokenMaker
+) -> None:
+    patch = {"toolConfig": {"fetchPageEnabled": True}, "budget": {"whenSpent": "cheaper_model"}}
+    sent = {"If-Match": "*", "Accept-Language": "en-GB,en;q=0.8"}
+    status, changed, _ = await http("PATCH", ACME, token=admin, headers=sent, json=patch)
+    assert status == 200
+    told = {one["field"]: one["message"] for one in changed["warnings"]}
+    assert told["toolConfig.fetchPageEnabled"] == "No page can be read while allowedDomains is empty."
+    assert told["preferredProvider"] == "groq has no key in this installation: offline answers."
+    assert "budget.whenSpent" in told
+    spanish = (await http("GET", ACME, token=admin))[1]["warnings"]
+    assert "No se puede leer ninguna página mientras allowedDomains esté vacío." in [one["message"] for one in spanish]
+    # What was shown may be sent back as it is; it is not stored.
+    status, again, _ = await http("PATCH", ACME, token=admin, headers=sent, json={"warnings": changed["warnings"]})
+    assert (status, again["warnings"]) == (200, changed["warnings"])
+    newco = tokens.user("root", "admin", company="newco")
+    made = await http(
+        "POST", "/v2/llm/config", token=newco, json={"companyId": "newco", "customSystemPrompt": " ", "warnings": []}
+    )
+    assert made[0] == 201
+    assert "customSystemPrompt" in [one["field"] for one in made[1]["warnings"]]
+
+
+async def test_null_sets_the_hourly_limit_to_none_and_other_fields_back_to_their_default(
+    http: Http, admin: str
+) -> None:
+    sent = {"If-Match": "*"}
+    patch = {"budget": {"visitorHourlyTokens": None, "dailyTokens": 9}, "temperature": None}
+    _, body, _ = await http("PATCH", ACME, token=admin, headers=sent, json=patch)
+    assert (body["budget"]["visitorHourlyTokens"], body["budget"]["dailyTokens"], body["temperature"]) == (None, 9, 0.7)
+    _, body, _ = await http("PATCH", ACME, token=admin, headers=sent, json={"budget": None})
+    assert body["budget"]["visitorHourlyTokens"] == 50_000

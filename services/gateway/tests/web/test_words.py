@@ -1,8 +1,10 @@
 """The words that people read: each language has all of them, and none that nothing shows."""
 
 import re
+from pathlib import Path
 from string import Formatter
 
+from gateway.domain import settings_warnings
 from gateway.web.words import LANGUAGES, SITE, catalogue
 
 
@@ -33,6 +35,11 @@ def test_the_pages_say_all_of_their_words() -> None:
     pages = "".join(file.read_text() for file in SITE.iterdir() if file.name.endswith(".html"))
     named_by_code = {"home", "pricing", "help", "guide", "language"}
     assert set(catalogue("en")["site"]) - set(re.findall(r"\$(\w+)", pages)) - named_by_code == set()
+
+
+def test_every_warning_has_its_words_and_there_are_no_others() -> None:
+    source = Path(settings_warnings.__file__).read_text()
+    assert set(re.findall(r'Warned\("[\w.]+", "(\w+)"', source)) == set(catalogue("en")["warnings"])
 
 
 def test_the_console_says_all_of_its_words_and_no_others() -> None:

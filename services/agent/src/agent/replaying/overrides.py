@@ -12,6 +12,7 @@ from agent.domain.providers import NAMED, OFFLINE_MODEL, OWNERS
 from agent.ports import ModelChoice, Models
 from agent.settings import ModelSettings
 from contracts.company import CompanyConfig, CompanySettings
+from contracts.merge_patch import merged_settings
 
 
 class OverrideError(Exception):
@@ -86,7 +87,7 @@ def changed(settings: CompanySettings, *, prompt: str | None, patch: dict[str, A
     """
     wire = settings.config.to_wire()
     if patch is not None:
-        wire = cast("dict[str, Any]", _merged(wire, patch))
+        wire = merged_settings(wire, patch)
     if prompt is not None:
         wire["customSystemPrompt"] = prompt
     try:
@@ -114,15 +115,3 @@ def read_prompt(file: Path) -> str:
         return file.read_text("utf-8").strip()
     except (OSError, ValueError) as error:
         raise OverrideError(f"{file} cannot be read as a prompt: {error}") from error
-
-
-def _merged(target: Any, patch: Any) -> Any:
-    if not isinstance(patch, dict):
-        return patch
-    found = dict(cast("dict[str, Any]", target)) if isinstance(target, dict) else {}
-    for name, value in cast("dict[str, Any]", patch).items():
-        if value is None:
-            found.pop(name, None)
-        else:
-            found[name] = _merged(found.get(name), value)
-    return found

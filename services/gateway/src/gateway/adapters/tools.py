@@ -56,6 +56,13 @@ class BusTools:
         except RpcError as error:
             raise Unavailable("the tools cannot be listed now: try again") from error
 
+    async def every(self, company: str, language: str) -> list[CatalogueTool]:
+        request = CatalogueRequest(company_id=company, role="user", plan="premium", language=language)
+        try:
+            return (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
+        except RpcError as error:
+            raise Unavailable("the tools cannot be listed now: try again") from error
+
     async def details(self, caller: Caller, language: str) -> list[ToolDetails]:
         request = ToolDetailsRequest(
             company_id=caller.company, role=caller.role, plan=caller.plan, language=language, names=None

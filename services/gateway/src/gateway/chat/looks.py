@@ -7,7 +7,7 @@ from gateway.ports import Caller, Memory
 from runtime.clock import Clock
 
 EVERY = 20.0
-"""Seconds between two signs of the same person in the same conversation; the shortest ownerIdleMinutes is one minute."""
+"""Seconds between two signs of one person in one conversation; the shortest ownerIdleMinutes is one minute."""
 MOST = 10_000
 """Whose last sign is remembered; who is forgotten is told once more than needed."""
 

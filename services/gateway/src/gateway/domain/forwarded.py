@@ -1,7 +1,7 @@
 """Whose address a request comes from, when trusted proxies stand in between.
 
 Each proxy adds on the right of its header whom it was reached by, so that the header is read from there: as long as
-the one who wrote a hop is trusted, the hop is believed. What a client wrote itself stands to the left and is not reached.
+the one who wrote a hop is trusted, the hop is believed. What a client wrote itself stands to the left of that.
 """
 
 import ipaddress

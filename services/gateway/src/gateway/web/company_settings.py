@@ -1,8 +1,11 @@
 """/v2/llm/config: a company's settings, by its admins; and the providers that they may choose from."""
 
-from typing import Annotated, Any
+import asyncio
+from collections.abc import Awaitable
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Body, Header, Path, Response
+from pydantic import Field
 
 from contracts.agent_rpc import ProvidersReply
 from contracts.company import CompanyConfig, CompanySettings
@@ -10,22 +13,44 @@ from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import COMPANY_PATTERN
 from gateway.domain import model_choice
 from gateway.domain.etags import etag, matches
-from gateway.errors import Refused, not_found
+from gateway.domain.settings_warnings import without_effect
+from gateway.errors import GatewayError, Refused, not_found
 from gateway.ports import Caller
 from gateway.web.deps import AdminDep, Api, ApiDep
 from gateway.web.problems import described
 from gateway.web.request_size import check_size
+from gateway.web.tools import language_of
+from gateway.web.words import words
 
 router = APIRouter(prefix="/v2/llm/config", tags=["llm"])
 
 RACES = 3
 """How often a change with `If-Match: *` is tried anew when somebody else's comes in between."""
+ADVICE_SECONDS = 1.5
+"""For the agents and the executor to say which models and tools there are."""
 _ETAG = {"ETag": {"description": "the version: send it back as If-Match", "schema": {"type": "string"}}}
 
 CompanyPath = Annotated[str, Path(pattern=COMPANY_PATTERN, alias="companyId", description="the admin's own company")]
 IfMatch = Annotated[
     str | None, Header(alias="If-Match", max_length=1000, description="the ETag that was read; required")
 ]
+
+Language = Annotated[
+    str | None, Header(alias="Accept-Language", max_length=200, description="of the warnings: es (default) or en")
+]
+KnownT = TypeVar("KnownT")
+
+
+class ConfigView(CompanyConfig):
+    """The settings, and which of them have no effect."""
+
+    warnings: list[FieldFault] = Field(default_factory=list[FieldFault])
+
+
+class ConfigBody(CompanyConfig):
+    """The settings; `warnings` is what a reply said, and is not stored."""
+
+    warnings: list[FieldFault] = Field(default_factory=list[FieldFault], exclude=True)
 
 
 @router.get("/providers", responses=described())
@@ -35,7 +60,9 @@ async def list_providers(api: ApiDep, caller: AdminDep) -> ProvidersReply:
 
 
 @router.post("", status_code=201, responses=described(404, 409) | {201: {"headers": _ETAG}})
-async def create_settings(api: ApiDep, caller: AdminDep, body: CompanyConfig, response: Response) -> CompanyConfig:
+async def create_settings(
+    api: ApiDep, caller: AdminDep, body: ConfigBody, response: Response, accept_language: Language = None
+) -> ConfigView:
     """A company's first settings; what is left out has its default. 409 when there are some already."""
     _own(caller, body.company_id)
     config = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
@@ -44,14 +71,16 @@ async def create_settings(api: ApiDep, caller: AdminDep, body: CompanyConfig, re
         await _check_model(api, caller, body.preferred_provider, body.preferred_model)
     saved = await api.settings.create(config)
     response.headers["Location"] = f"/v2/llm/config/{body.company_id}"
-    return _shown(saved, response)
+    return await _shown(api, caller, saved, response, accept_language)
 
 
 @router.get("/{companyId}", responses=described(404) | {200: {"headers": _ETAG}})
-async def get_settings(api: ApiDep, caller: AdminDep, company: CompanyPath, response: Response) -> CompanyConfig:
-    """The settings, every default filled in; secrets of webhooks hidden."""
+async def get_settings(
+    api: ApiDep, caller: AdminDep, company: CompanyPath, response: Response, accept_language: Language = None
+) -> ConfigView:
+    """The settings, every default filled in; secrets of webhooks hidden. `warnings`: what has no effect, and why."""
     _own(caller, company)
-    return _shown(await _newest(api, company), response)
+    return await _shown(api, caller, await _newest(api, company), response, accept_language)
 
 
 _PATCH_BODY = {
@@ -60,7 +89,8 @@ _PATCH_BODY = {
         media_type: {
             "schema": {
                 "type": "object",
-                "description": "a merge patch (RFC 7396) of the settings: null sets a field back to its default",
+                "description": "a merge patch (RFC 7396) of the settings: null sets a field back to its default; "
+                "of budget.visitorHourlyTokens it means no limit",
             }
         }
         for media_type in ("application/merge-patch+json", "application/json")
@@ -80,12 +110,15 @@ async def patch_settings(
     body: Annotated[dict[str, Any], Body()],
     response: Response,
     if_match: IfMatch = None,
-) -> CompanyConfig:
+    accept_language: Language = None,
+) -> ConfigView:
     """A merge patch, in effect from the next turn on. 428 without If-Match, 412 when that is not the newest."""
     _own(caller, company)
     if if_match is None:
         raise Refused(ErrorCode.PRECONDITION_REQUIRED, "send If-Match with the ETag that GET gave you")
     check_size(body)
+    # A client may send back what it was shown.
+    body.pop("warnings", None)
     for left in range(RACES - 1, -1, -1):
         newest = await _newest(api, company)
         version = newest.version
@@ -96,7 +129,8 @@ async def patch_settings(
         if chosen := model_choice.named_in(body, newest.config):
             await _check_model(api, caller, *chosen)
         try:
-            return _shown(await api.settings.patch(company, version, body), response)
+            saved = await api.settings.patch(company, version, body)
+            return await _shown(api, caller, saved, response, accept_language)
         except Refused as error:
             if error.code is not ErrorCode.PRECONDITION_FAILED or if_match.strip() != "*" or left == 0:
                 raise
@@ -124,6 +158,27 @@ async def _newest(api: Api, company: str) -> CompanySettings:
     return settings
 
 
-def _shown(settings: CompanySettings, response: Response) -> CompanyConfig:
+async def _shown(
+    api: Api, caller: Caller, settings: CompanySettings, response: Response, accept_language: str | None
+) -> ConfigView:
     response.headers["ETag"] = etag(settings.version)
-    return settings.config
+    language = "en" if language_of(accept_language) == "en" else "es"
+    providers, tools = await asyncio.gather(
+        _known(api.writers.providers(caller.company)), _known(api.tools.every(caller.company, language))
+    )
+    texts = words(language, "warnings")
+    warnings = [
+        FieldFault(field=one.field, message=texts[one.text].format_map(one.values))
+        for one in without_effect(settings.config, providers, tools)
+    ]
+    config = {name: getattr(settings.config, name) for name in CompanyConfig.model_fields}
+    return ConfigView.model_construct(**config, warnings=warnings)
+
+
+async def _known(asked: Awaitable[KnownT]) -> KnownT | None:
+    """None when nobody says in time: settings are shown all the same."""
+    try:
+        async with asyncio.timeout(ADVICE_SECONDS):
+            return await asked
+    except (TimeoutError, GatewayError):
+        return None

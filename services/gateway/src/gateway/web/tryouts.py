@@ -9,7 +9,7 @@ from contracts.company import CompanyConfig
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import ID_PATTERN, answer_id
-from contracts.merge_patch import merged
+from contracts.merge_patch import merged_settings
 from contracts.trying_rpc import ExplainedTurn, PromptReply, SiteCheckReply, TryReply
 from contracts.wrong_fields import message_of
 from gateway.errors import Refused, not_found
@@ -97,7 +97,7 @@ async def _with(api: Api, caller: Caller, company: str, body: Unsaved) -> Compan
     saved = await api.settings.newest(company)
     if saved is None:
         raise not_found("settings of this company")
-    config = merged(saved.config.to_wire(), {**body.settings, "companyId": company})
+    config = merged_settings(saved.config.to_wire(), {**body.settings, "companyId": company})
     try:
         return CompanyConfig.model_validate(config)
     except ValidationError as error:

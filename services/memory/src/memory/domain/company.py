@@ -57,14 +57,15 @@ def checked(config: dict[str, Any]) -> CompanyConfig:
 
 
 def patched(config: CompanyConfig, patch: dict[str, Any]) -> CompanyConfig:
-    """The settings after a merge patch: null sets a field back to its default, lists are replaced whole.
+    """The settings after a merge patch: null sets a field back to its default (of visitorHourlyTokens it means no limit), lists are
+    replaced whole.
 
     Raises:
         BadSettingsError: the result breaks a bound, or belongs to another company.
     """
     if patch.get("companyId", config.company_id) != config.company_id:
         raise BadSettingsError([BadField("companyId", "cannot be changed")])
-    merged = merge_patch.merged(config.model_dump(mode="json", by_alias=True, exclude_unset=True), patch)
+    merged = merge_patch.merged_settings(config.model_dump(mode="json", by_alias=True, exclude_unset=True), patch)
     _keep_secrets(config, merged)
     return checked(merged)
 

@@ -21,6 +21,7 @@ export async function call(method, path, { body, headers = {}, deadline = DEADLI
       method,
       headers: {
         ...(session.token && { Authorization: `Bearer ${session.token}` }),
+        "Accept-Language": document.documentElement.lang,
         ...(body !== undefined && { "Content-Type": "application/json" }),
         ...headers,
       },

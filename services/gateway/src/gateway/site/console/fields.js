@@ -33,27 +33,29 @@ export const SECTIONS = [
 
 export const at = (settings, path) => path.split(".").reduce((value, name) => value?.[name], settings);
 
-/* {path, node, read(), show(value), fault(text), bounds()}; read() gives the value as the settings have it, bounds() tells
+/* {path, node, read(), show(value), fault(text), warn(texts), bounds()}; read() gives the value as the settings have it, bounds() tells
    what a number must be where it is not. */
 export function field([path, kind, options = {}], changed) {
   const id = `setting-${path.replaceAll(".", "-")}`;
   const fault = make("p", { class: "fault", id: `${id}-fault`, role: "alert" });
+  const warned = make("p", { class: "warned", id: `${id}-warned` });
   const hintName = `setting_${path}_hint`;
   const tell = (text) => {
     fault.textContent = text;
     for (const one of control.inputs) one.toggleAttribute("aria-invalid", Boolean(text));
   };
   const control = CONTROLS[kind]({ id, changed: () => { tell(""); changed(); }, ...options });
-  for (const one of control.inputs) one.setAttribute("aria-describedby", `${id}-hint ${id}-fault`);
+  for (const one of control.inputs) one.setAttribute("aria-describedby", `${id}-hint ${id}-warned ${id}-fault`);
   const words = [
     control.group ? make("span", { class: "name", id: `${id}-name` }, say(`setting_${path}`)) : make("label", { for: id, class: "name" }, say(`setting_${path}`)),
     make("p", { class: "hint", id: `${id}-hint` }, HINTS.has(path) ? say(hintName) : ""),
   ];
   const node = make("div", {
     class: "field", "data-kind": kind, ...(control.group && { role: "group", "aria-labelledby": `${id}-name` }),
-  }, make("div", { class: "words" }, ...words), make("div", { class: "control" }, control.node, fault));
+  }, make("div", { class: "words" }, ...words), make("div", { class: "control" }, control.node, warned, fault));
   return {
     path, node, read: control.read, show: control.show, fault: tell,
+    warn(texts) { warned.replaceChildren(...texts.map((text) => make("span", {}, text))); },
     bounds() {
       const { min, max } = options, value = control.read();
       if (kind !== "number" || typeof value !== "number" || (value >= min && value <= (max ?? Infinity))) return "";

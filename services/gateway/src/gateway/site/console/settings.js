@@ -59,6 +59,11 @@ class SettingsView {
     this.#settings = body;
     this.#tag = headers.get("etag");
     this.#drawSwitch();
+    this.#warn(body.warnings);
+  }
+  /* What is stored and has no effect, beside its field. */
+  #warn(warnings = []) {
+    for (const one of this.#fields) one.warn(warnings.filter(({ field: name }) => name === one.path).map(({ message }) => message));
   }
   #show() {
     for (const one of this.#fields) { one.show(at(this.#settings, one.path)); one.fault(""); }
@@ -161,6 +166,7 @@ class SettingsView {
     // What somebody else has changed is met with the next save, under the version that is shown here.
     if (tag === this.#tag) this.#tag = answer.headers.get("etag");
     this.#settings = { ...this.#settings, aiAutoResponseEnabled: on };
+    this.#warn(answer.body.warnings);
     this.#drawSwitch();
     this.#switch.querySelector("button").focus();
     if (this.#save.disabled) this.#status.textContent = say("saved");

@@ -1,0 +1,102 @@
+"""Settings that are accepted and have no effect: which, and why. The texts are the section `warnings` of site/words."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from contracts.agent_rpc import ProvidersReply
+from contracts.company import Budget, CompanyConfig, ToolConfig
+from contracts.rpc import CatalogueTool
+from gateway.domain.model_choice import OPEN, is_known
+
+OWN_SWITCH = "fetch_page"
+"""The tool with a switch of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A field in the wire's names; `text`: the key of the words, whose places `values` fill."""
+
+    field: str
+    text: str
+    values: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def without_effect(
+    config: CompanyConfig, providers: ProvidersReply | None, tools: Sequence[CatalogueTool] | None
+) -> list[Warned]:
+    """What of the settings does nothing, or not what it says.
+
+    Args:
+        providers: as the agents list them, tools: all there are; None: nobody can say now, and nothing is said of them.
+    """
+    found = [*_answering(config), *_paging(config.tool_config), *_spending(config.budget), *_telling(config)]
+    if providers is not None:
+        found += _modelling(config, providers)
+    if tools is not None:
+        found += _offering(config.tool_config, tools)
+    return found
+
+
+def _answering(config: CompanyConfig) -> Iterator[Warned]:
+    if config.custom_system_prompt is not None and not config.custom_system_prompt.strip():
+        yield Warned("customSystemPrompt", "emptyPrompt")
+    if config.ai_respond_with_commercial and not config.ai_auto_response_enabled:
+        yield Warned("aiRespondWithCommercial", "assistantOff")
+
+
+def _paging(tools: ToolConfig) -> Iterator[Warned]:
+    if tools.fetch_page_enabled and not tools.allowed_domains:
+        yield Warned("toolConfig.fetchPageEnabled", "noDomains")
+    if tools.allowed_paths and not (tools.fetch_page_enabled and tools.allowed_domains):
+        yield Warned("toolConfig.allowedPaths", "pathsUnread")
+    for path in tools.allowed_paths:
+        if "://" in path or "#" in path or path.startswith("//"):
+            yield Warned("toolConfig.allowedPaths", "pathMatchesNothing", {"path": path})
+    if tools.cache_ttl_seconds != ToolConfig.model_fields["cache_ttl_seconds"].default and not tools.cache_enabled:
+        yield Warned("toolConfig.cacheTtlSeconds", "cacheOff")
+
+
+def _spending(budget: Budget) -> Iterator[Warned]:
+    if budget.when_spent == "cheaper_model" and not (budget.cheaper_model or "").strip():
+        yield Warned("budget.whenSpent", "noCheaperModel")
+    if budget.fallback_text and budget.when_spent == "handoff":
+        yield Warned("budget.fallbackText", "textUnused")
+    if budget.when_spent != "handoff" and budget.daily_tokens is None and budget.visitor_hourly_tokens is None:
+        yield Warned("budget.whenSpent", "neverSpent")
+
+
+def _telling(config: CompanyConfig) -> Iterator[Warned]:
+    for hook in config.webhooks:
+        if hook.gone_at is not None:
+            yield Warned("webhooks", "hookGone", {"url": hook.url})
+    if config.identity.highest_plan != "free" and not config.identity.keys:
+        yield Warned("identity.highestPlan", "noKeys")
+
+
+def _modelling(config: CompanyConfig, listed: ProvidersReply) -> Iterator[Warned]:
+    """An own server of the installation serves every company; else others answer for what is not configured."""
+    provider, model = config.preferred_provider, config.preferred_model
+    configured = {view.id for view in listed.providers if view.configured}
+    if OPEN in configured:
+        if provider != OPEN:
+            yield Warned("preferredProvider", "installationsServer", {"provider": provider})
+        return
+    if provider not in configured:
+        others = [view.id for view in listed.providers if view.configured and view.id != "offline"] or ["offline"]
+        yield Warned("preferredProvider", "notConfigured", {"provider": provider, "others": ", ".join(others)})
+    if provider != "offline" and not is_known(provider, model, listed):
+        yield Warned("preferredModel", "otherModel", {"provider": provider, "model": model})
+    cheaper = config.budget.cheaper_model
+    if cheaper and provider != "offline" and not is_known(provider, cheaper, listed):
+        yield Warned("budget.cheaperModel", "otherModel", {"provider": provider, "model": cheaper})
+
+
+def _offering(tools: ToolConfig, known: Sequence[CatalogueTool]) -> Iterator[Warned]:
+    plans = {tool.name: tool.required_plan for tool in known}
+    for name in tools.enabled_tools:
+        if name == OWN_SWITCH:
+            yield Warned("toolConfig.enabledTools", "ownSwitch", {"tool": name})
+        elif name not in plans:
+            yield Warned("toolConfig.enabledTools", "unknownTool", {"tool": name})
+        elif plans[name] != "free":
+            yield Warned("toolConfig.enabledTools", "paidTool", {"tool": name, "plan": plans[name]})
