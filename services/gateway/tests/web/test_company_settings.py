@@ -229,9 +229,7 @@ async def test_what_has_no_effect_comes_back_as_warnings_in_the_readers_language
     assert "customSystemPrompt" in [one["field"] for one in made[1]["warnings"]]
 
 
-async def test_null_sets_the_hourly_limit_to_none_and_other_fields_back_to_their_default(
-    http: Http, admin: str
-) -> None:
+async def test_null_means_no_hourly_limit_and_elsewhere_the_default(http: Http, admin: str) -> None:
     sent = {"If-Match": "*"}
     patch = {"budget": {"visitorHourlyTokens": None, "dailyTokens": 9}, "temperature": None}
     _, body, _ = await http("PATCH", ACME, token=admin, headers=sent, json=patch)

@@ -18,6 +18,14 @@ def test_null_sets_a_field_or_a_whole_part_back_to_its_default() -> None:
     assert patched(CONFIG, {"toolConfig": None}).tool_config == CompanyConfig(company_id="acme").tool_config
 
 
+def test_null_is_no_hourly_limit_and_stays_so_through_what_is_stored() -> None:
+    unlimited = patched(CONFIG, {"budget": {"visitorHourlyTokens": None}})
+    assert unlimited.budget.visitor_hourly_tokens is None
+    stored = CompanySettings.model_validate_json(CompanySettings(config=unlimited, version=2).to_json())
+    assert patched(stored.config, {"budget": {"dailyTokens": 5}}).budget.visitor_hourly_tokens is None
+    assert patched(unlimited, {"budget": None}).budget.visitor_hourly_tokens == 50_000
+
+
 def test_lists_are_replaced_whole() -> None:
     first = patched(CONFIG, {"allowedOrigins": ["https://a.example", "https://b.example"]})
     assert patched(first, {"allowedOrigins": ["https://c.example"]}).allowed_origins == ["https://c.example"]

@@ -42,14 +42,15 @@ def noted(result: str) -> str:
 
 
 def citations(journal: Journal) -> tuple[tuple[str, str], ...]:
-    """(url, title) of the pages really fetched, in order, each once."""
+    """(url, title) of the pages really fetched and read, in order, each once."""
     pages: dict[str, str] = {}
     for call in journal.calls:
         if call.tool != PAGE_TOOL or call.result is None:
             continue
         data = data_of(call.result)
         url = data.get("url")
-        if isinstance(url, str) and url:
+        # A page with nothing to read is no source, also when an older executor or its cache calls it a success.
+        if isinstance(url, str) and url and str(data.get("text") or "").strip():
             pages.setdefault(url, str(data.get("title") or url))
     return tuple(pages.items())
 

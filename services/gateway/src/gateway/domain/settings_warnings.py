@@ -1,7 +1,8 @@
 """Settings that are accepted and have no effect: which, and why. The texts are the section `warnings` of site/words."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as made_by
 
 from contracts.agent_rpc import ProvidersReply
 from contracts.company import Budget, CompanyConfig, ToolConfig
@@ -18,7 +19,7 @@ class Warned:
 
     field: str
     text: str
-    values: dict[str, str] = field(default_factory=dict[str, str])
+    values: dict[str, str] = made_by(default_factory=dict[str, str])
 
 
 def without_effect(

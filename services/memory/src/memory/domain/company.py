@@ -57,8 +57,8 @@ def checked(config: dict[str, Any]) -> CompanyConfig:
 
 
 def patched(config: CompanyConfig, patch: dict[str, Any]) -> CompanyConfig:
-    """The settings after a merge patch: null sets a field back to its default (of visitorHourlyTokens it means no limit), lists are
-    replaced whole.
+    """The settings after a merge patch: null sets a field back to its default (of visitorHourlyTokens it means no
+    limit), lists are replaced whole.
 
     Raises:
         BadSettingsError: the result breaks a bound, or belongs to another company.

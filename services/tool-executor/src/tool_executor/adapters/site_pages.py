@@ -3,6 +3,7 @@
 import asyncio
 import re
 
+from contracts.text import Text
 from tool_executor.adapters.page_fetcher import Fetched, PageFetcher
 from tool_executor.adapters.page_text import ReadableText, readable_text
 from tool_executor.domain.declaration import Problem, ToolFailed, ToolRefused
@@ -41,6 +42,14 @@ class SitePages:
             raise ToolFailed(refused.reason, refused.text) from refused
         fetched = await self._fetcher.fetch(site, address)
         readable = await asyncio.to_thread(_read, fetched) if len(fetched.body) > _AT_ONCE else _read(fetched)
+        if not readable.text.strip():
+            raise ToolFailed(
+                "no_text",
+                Text(
+                    es="La página no tiene texto que se pueda leer (quizá la escriben sus scripts): no la cites.",
+                    en="The page has no text that can be read (its scripts may write it): do not cite it.",
+                ),
+            )
         text, truncated = cut(readable.text, self._budget)
         return Page(url=fetched.url, title=readable.title, text=text, truncated=truncated)
 
