@@ -5,6 +5,7 @@ import gzip
 import time
 import zlib
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 
 import pytest
 from aiohttp import web
@@ -12,6 +13,7 @@ from nats.aio.client import Client
 
 from contracts.company import ToolConfig
 from contracts.errors import ToolCode
+from contracts.text import Text
 from runtime.testing import ValkeyServer
 from tool_executor.adapters.page_fetcher import FetchLimits, PageFetcher
 from tool_executor.adapters.site_pages import SitePages
@@ -87,6 +89,25 @@ async def test_a_long_page_is_cut_to_the_budget_at_a_word(served: Served):
     page = await read(served, "/long", budget=100)
     assert page.truncated
     assert page.text == " ".join(["palabra"] * 50)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        " \n ",
+        "<html><head><title>Plans</title></head><body></body></html>",
+        '<title>App</title><div id="root"></div><script>render()</script><noscript>Enable JavaScript</noscript>',
+        "<p hidden>nothing</p><hr><ul><li></li></ul>",
+    ],
+)
+async def test_a_page_with_nothing_to_read_is_no_page(served: Served, body: str):
+    served.pages["/empty"] = html_page(body)
+    with pytest.raises(ToolFailed) as caught:
+        await read(served, "/empty")
+    assert caught.value.reason == "no_text"
+    assert isinstance(caught.value.message, Text)
+    assert "do not cite it" in caught.value.message.en
 
 
 @pytest.mark.parametrize(
@@ -255,7 +276,9 @@ async def test_a_body_that_is_not_what_its_encoding_says_is_refused(served: Serv
 async def test_hostile_markup_costs_little(served: Served, markup: str):
     served.pages["/x"] = html_page(markup)
     started = time.monotonic()
-    await read(served, "/x")
+    # Most of these hold no text at all.
+    with suppress(ToolFailed):
+        await read(served, "/x")
     assert time.monotonic() - started < 20
 
 

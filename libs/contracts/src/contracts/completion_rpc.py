@@ -2,6 +2,7 @@
 
 Answered in parts (runtime/streaming.py): texts as they come, then one end. Nothing is stored as a conversation. Errors,
 beside those of the runtime: UNAUTHORIZED (no valid principal of this company), NOT_FOUND (`reason` model or company),
+BAD_FIELD (`reason` context_length_exceeded: more than the model's window holds),
 RATE_LIMITED (a budget is spent; `reason` day or hour says when it has room again), UNAVAILABLE (no model answered, or
 one broke off when part of its answer was out already), TIMEOUT.
 """
@@ -18,6 +19,8 @@ from contracts.rpc import Rpc
 
 OWN_MODEL = "nexus"
 """The name of whatever model the company has set."""
+CONTEXT_LENGTH = "context_length_exceeded"
+"""The reason with BAD_FIELD: what the caller brought is more than the model's window holds."""
 MAX_MESSAGES = 1000
 MAX_TOOLS = 128
 MAX_OUTPUT = 8192

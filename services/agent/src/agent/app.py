@@ -207,6 +207,7 @@ class Agent:
             tools=ports.tools,
             models=self.models,
             spending=spending,
+            encoders=self._encodings,
             prove=prover(connections.verify),
         )
         self._completions = CompletionMethods(Completing(completion, limits))

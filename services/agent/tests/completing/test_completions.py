@@ -236,6 +236,26 @@ async def test_what_is_refused_says_why(nats_server: NatsServer) -> None:
             assert (error.code, error.reason) == (code, reason)
 
 
+async def test_more_than_the_models_window_holds_is_refused_before_it_is_asked(nats_server: NatsServer) -> None:
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model() as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        # 128,000 tokens are the window of a model that nobody knows.
+        fits = "a b c d " * 27_000
+        for request in (
+            asking(fits * 2),
+            asking(messages=[CompletionMessage(role="system", content=fits), *asking(fits).messages]),
+            asking(fits, max_tokens=8192, tools=[WEATHER.model_copy(update={"description": fits})]),
+        ):
+            error = await refused(scene.nats, request)
+            assert (error.code, error.reason) == ("BAD_FIELD", "context_length_exceeded")
+            assert "context length is 128000 tokens" in error.message
+        assert model.asked == []
+        assert (await complete(scene.nats, asking(fits))).text == "A scripted answer."
+
+
 @pytest.mark.parametrize(
     ("budget", "until_when"), [({"daily_tokens": 1}, "day"), ({"visitor_hourly_tokens": 1}, "hour")]
 )

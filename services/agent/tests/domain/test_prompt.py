@@ -135,6 +135,8 @@ def test_pages_really_fetched_are_cited_once_each() -> None:
         Call("e", "look", "{}", "", page("https://x.test/never")),
         Call("f", "fetch_page", "{}"),
     )
+    empty = json.dumps({"success": True, "data": {"url": "https://x.test/app", "title": "App", "text": " \n"}})
+    calls = (*calls, Call("g", "fetch_page", "{}", "", empty))
     journal = replace(JOURNAL, steps=(Step(1, "", calls),))
     assert citations(journal) == (("https://x.test/pricing", "Prices"), ("https://x.test/help", "Help"))
 

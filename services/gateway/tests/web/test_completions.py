@@ -183,6 +183,11 @@ async def test_what_cannot_be_done_is_refused_by_name(
     ("error", "kind", "code"),
     [
         (RpcError("NOT_FOUND", "no", reason="model"), openai.NotFoundError, "model_not_found"),
+        (
+            RpcError("BAD_FIELD", "x", reason="context_length_exceeded"),
+            openai.BadRequestError,
+            "context_length_exceeded",
+        ),
         (RpcError("RATE_LIMITED", "spent", reason="day"), openai.RateLimitError, "insufficient_quota"),
         (RpcError("UNAVAILABLE", "down", retryable=True), openai.InternalServerError, "unavailable"),
         (RpcError("TIMEOUT", "late"), openai.InternalServerError, "timeout"),
@@ -201,6 +206,8 @@ async def test_an_error_before_the_first_word_is_an_exception_of_the_client(
     with pytest.raises(kind) as caught:
         await client.chat.completions.create(model="nexus", messages=HI, stream=stream)
     assert caught.value.code == code
+    if code == "context_length_exceeded":
+        assert (caught.value.status_code, caught.value.param) == (400, "messages")
     if code == "insufficient_quota":
         headers = caught.value.response.headers
         assert headers["x-should-retry"] == "false"

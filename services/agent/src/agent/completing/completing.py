@@ -8,16 +8,18 @@ over /v2; the answer says so.
 import time
 from dataclasses import replace
 
+from agent.completing.fitting import check_fits
 from agent.completing.needs import CompletionPorts
 from agent.completing.prompting import prompt_for
 from agent.completing.speech import Speech
 from agent.domain.actions import pending_actions, waiting_text
 from agent.domain.offline.reading import language_of
 from agent.domain.prompt.layers import Language
+from agent.domain.providers import window_of
 from agent.domain.spending import Account
 from agent.domain.turn.journal import Journal, Reply, RequestedCall, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
-from agent.ports import Asker, Key, ModelChoice, Tool
+from agent.ports import Asker, Key, ModelChoice, Prompt, Tool
 from agent.turns.calling import outcomes
 from agent.turns.needs import Limits
 from agent.turns.paying import ask_paid
@@ -51,7 +53,8 @@ class Completing:
         """The answer, said into `speech` as it comes.
 
         Raises:
-            HelpRefusedError: UNAUTHORIZED; NOT_FOUND with the reason company or model.
+            HelpRefusedError: UNAUTHORIZED; NOT_FOUND with the reason company or model; BAD_FIELD with
+                CONTEXT_LENGTH.
             BudgetSpentError, ModelError, UnreachableError; BrokenOffError from `speech`.
         """
         asker = self._ports.prove(request.principal, request.company_id)
@@ -124,6 +127,8 @@ class Completing:
             raise ModelDownError("no time is left for the model")
         seconds = min(left, self._limits.model)
         prompt = prompt_for(config, request, asker, journal, ours, time_limit=seconds)
+        if not journal.steps:
+            await self._check_fits(config, choice, prompt)
         # The hourly limit is a person's; a service spends the company's.
         payer = asker.user if asker.role == "user" else None
         account = Account(request.company_id, payer=payer, user=asker.user, turn_id=journal.turn_id)
@@ -134,6 +139,12 @@ class Completing:
             theirs = {tool.name for tool in request.tools} if prompt.tool_choice != "none" else set[str]()
             reply = replace(reply, calls=tuple(call for call in reply.calls if call.tool in theirs))
         return reply
+
+    async def _check_fits(self, config: CompanyConfig, choice: ModelChoice | None, prompt: Prompt) -> None:
+        chosen = choice or self._ports.models.chosen(config.preferred_provider, config.preferred_model)
+        model, name = chosen.candidates[0]
+        if model.provider != "offline":  # rules have no window
+            await check_fits(prompt, self._ports.encoders, name, window_of(name) or self._limits.model_window)
 
     async def _results(
         self, request: CompleteRequest, journal: Journal, asker: Asker, ours: tuple[Tool, ...]

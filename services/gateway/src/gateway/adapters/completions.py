@@ -6,7 +6,15 @@ from datetime import UTC, datetime
 
 import structlog
 
-from contracts.completion_rpc import COMPLETE, MODELS, CompletePart, CompleteRequest, ModelName, ModelsRequest
+from contracts.completion_rpc import (
+    COMPLETE,
+    CONTEXT_LENGTH,
+    MODELS,
+    CompletePart,
+    CompleteRequest,
+    ModelName,
+    ModelsRequest,
+)
 from contracts.errors import ErrorCode, FieldFault
 from gateway.adapters.asking import ask
 from gateway.domain.at_once import AtOnce
@@ -48,6 +56,8 @@ class BusCompletions:
 def _refusal(error: RpcError) -> GatewayError:
     if error.code == ErrorCode.NOT_FOUND and error.reason == "model":
         return Refused(ErrorCode.NOT_FOUND, error.message, [FieldFault(field="model", message=error.message)])
+    if error.reason == CONTEXT_LENGTH:
+        return Refused(ErrorCode.TEXT_TOO_LONG, error.message, [FieldFault(field="messages", message=error.message)])
     if error.code in {ErrorCode.NOT_FOUND, ErrorCode.BAD_FIELD}:
         return Refused(ErrorCode(error.code), error.message, error.fields)
     if error.code == ErrorCode.RATE_LIMITED:

@@ -14,7 +14,12 @@ PREFIX = "/v1/"
 LONGEST_WAIT = 60.0
 """Seconds after which trying again by oneself makes no sense."""
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error", 503: "server_error"}
-_CODES = {"UNAUTHORIZED": "invalid_api_key", "BAD_FIELD": "invalid_value", "RATE_LIMITED": "rate_limit_exceeded"}
+_CODES = {
+    "UNAUTHORIZED": "invalid_api_key",
+    "BAD_FIELD": "invalid_value",
+    "TEXT_TOO_LONG": "context_length_exceeded",
+    "RATE_LIMITED": "rate_limit_exceeded",
+}
 _DESCRIPTIONS = {
     400: "A parameter is not as it must be",
     401: "No valid token",
