@@ -13,6 +13,7 @@ import yaml
 from pydantic import AliasChoices
 from pydantic_settings import BaseSettings
 
+from gateway.settings import GatewaySettings
 from nexus_cli.stack.services import SERVICES, package, port_variable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,6 +86,15 @@ def test_no_secret_is_written_into_compose() -> None:
         for variable, value in service["environment"].items():
             if re.search("PASSWORD|SECRET|KEY", variable):
                 assert re.fullmatch(r"\$\{\w+(:\?[^}]+|:-)?\}", value), f"{name} {variable}"
+
+
+def test_the_gateway_trusts_the_stacks_own_network_and_nothing_else() -> None:
+    stack = compose()
+    (network,) = stack["networks"]["default"]["ipam"]["config"]
+    trusted = stack["services"]["gateway"]["environment"]["NEXUS_GATEWAY_TRUSTED_PROXIES"]
+    assert trusted == "${NEXUS_GATEWAY_TRUSTED_PROXIES:-" + network["subnet"] + "}"
+    settings = GatewaySettings.model_validate({"trusted_proxies": network["subnet"]})
+    assert [str(one) for one in settings.trusted_proxies] == [network["subnet"]]
 
 
 def test_the_example_names_every_variable_that_compose_asks_for() -> None:

