@@ -201,7 +201,7 @@ def visitors_addresses(figures: dict[str, float]) -> list[Finding]:
             Finding(
                 "visitors",
                 "note",
-                f"a trusted proxy does not say whose requests it forwards ({unknown:.0f} visitors): no limit per address",
+                f"a trusted proxy does not say whom it forwards ({unknown:.0f} visitors): no limit per address",
                 "let it send X-Forwarded-For, or name its header in NEXUS_GATEWAY_ADDRESS_HEADER",
             )
         ]
