@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from nats.aio.client import Client
 from pydantic import SecretStr
 
+from contracts import rpc
 from gateway.adapters.identity import Identity, build_identity
 from gateway.ports import Visit
 from gateway.settings import GatewaySettings
@@ -164,6 +165,31 @@ async def test_no_hello_in_time_closes_4502(nats_server: NatsServer, identity: I
         ChatClient(gateway.url) as client,
     ):
         assert await client.closed() == 4502
+
+
+class BusyMemory(MemoryStandIn):
+    """Takes longer to say which conversation is the visitor's than a client may take to say hello."""
+
+    async def _latest(self, request: rpc.LatestConversationRequest) -> rpc.LatestConversationReply:
+        await asyncio.sleep(0.6)
+        return await super()._latest(request)
+
+
+async def test_who_has_said_hello_is_not_sent_away_because_it_takes_long_to_let_them_in(
+    nats_server: NatsServer, identity: Identity, tokens: TokenMaker, nats_client: Client, memory: MemoryStandIn
+) -> None:
+    await memory.stop()
+    busy = BusyMemory(nats_client)
+    busy.add_company("acme")
+    await busy.start()
+    async with (
+        run_gateway(nats_server.url, identity, GatewaySettings(hello_seconds=0.3)) as gateway,
+        ChatClient(gateway.url) as client,
+    ):
+        await client.hello(tokens.visitor("v1"))
+        await client.send("ping")
+        await client.until("pong")
+    await busy.stop()
 
 
 async def test_a_second_hello_is_refused_and_changes_nothing(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:

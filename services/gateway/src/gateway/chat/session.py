@@ -265,6 +265,8 @@ class Session:
         if self.caller is not None:
             self.send_error(Refused(ErrorCode.BAD_FIELD, "type: hello was said already"), frame)
             return
+        # It was said in time: how long it takes to let them in is not theirs to answer for.
+        self._hello_timer.cancel()
         try:
             caller = await self.chat.tokens.verify(frame.token)
         except TokenExpired:
@@ -294,10 +296,7 @@ class Session:
         self.push(
             server_frames.hello_error(error.code, error.message, retryable=error.retryable, retry_after_ms=retry_after)
         )
-        if error.retryable:
-            # A valid hello was said: that something behind the door is away is not the client's fault.
-            self._hello_timer.cancel()
-            self._hello_timer = self._await_hello()
+        self._hello_timer = self._await_hello()
 
     async def _let_in(self, caller: Caller, frame: frames.Hello) -> None:
         if not (caller.is_operator or caller.writes_as_visitor):
@@ -335,7 +334,6 @@ class Session:
             self.chat.door.leave_subject(caller.company, caller.subject)
             return
         self.caller = caller
-        self._hello_timer.cancel()
         self.chat.customers.enter(caller, self)
         if has_account(caller):
             self.chat.in_background(self.chat.customers.catch_up(caller.company, caller.subject))
