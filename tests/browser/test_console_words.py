@@ -30,6 +30,25 @@ async def test_a_setting_that_cannot_be_is_told_in_the_readers_language_until_it
     await expect(page.get_by_text("no es ninguna dirección del sitio")).to_be_visible()
 
 
+async def test_a_setting_without_effect_says_so_beside_its_field(visits: Visits) -> None:
+    page = await visits.open("/console", locale="es-ES")
+    await page.get_by_role("button", name="Administrador").click()
+    await page.get_by_role("link", name="Ajustes").click()
+    # The stack of these tests has no key for any provider.
+    told = page.locator("#setting-preferredProvider-warned")
+    await expect(told).to_have_text("groq no tiene clave en esta instalación: responde offline.")
+    tools = page.get_by_label("Herramientas para visitantes")
+    before = await tools.input_value()
+    await tools.fill(f"{before}\nno_such_tool\ncreate_alert")
+    await page.get_by_role("button", name="Guardar").click()
+    told = page.locator("#setting-toolConfig-enabledTools-warned")
+    await expect(told).to_contain_text("No existe la herramienta no_such_tool.")
+    await expect(told).to_contain_text("create_alert necesita el plan")
+    await tools.fill(before)
+    await page.get_by_role("button", name="Guardar").click()
+    await expect(told).to_be_hidden()
+
+
 async def test_a_chart_of_nothing_says_so(visits: Visits) -> None:
     async def nothing(route: Route) -> None:
         await route.fulfill(json={"days": [], "complaints": [], "complete": True})

@@ -23,6 +23,7 @@ from contracts.events.chat import (
 )
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
 from contracts.rpc import COMPANY_CREATE, CONVERSATIONS, CompanyCreateRequest, ConversationsRequest
+from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_log import ChatLog
 from memory.adapters.mongo import Document
 from memory.adapters.mongo_companies import MongoCompanies
@@ -325,3 +326,17 @@ async def test_an_owner_who_reads_or_has_nobody_waiting_keeps_the_conversation(s
         later = await sweepers(stack, servers, 1, In(minutes(26)))
         assert await later[0].settle(read.company, read.conversation, patience) == 2
         assert await later[0].settle(answered.company, answered.conversation, patience) == 0
+
+
+async def test_looks_go_with_the_visitor_who_is_deleted(servers: Servers) -> None:
+    async with AsyncExitStack() as stack:
+        redis: Redis = Redis.from_url(servers.redis)  # pyright: ignore[reportUnknownMemberType]
+        stack.push_async_callback(redis.aclose)
+        client = await connect(NatsSettings(url=servers.nats), name="eraser")
+        stack.push_async_callback(client.close)
+        looks, now = RedisLooks(redis), datetime.now(UTC)
+        for conversation in ("c1", "c2"):
+            await looks.note("acme", conversation, "op1", now)
+        await CacheErasure(client, redis, ()).erase("acme", "v1", ["c1"])
+        assert await looks.last("acme", "c1", "op1") is None
+        assert await looks.last("acme", "c2", "op1") == now
