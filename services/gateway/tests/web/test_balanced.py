@@ -20,7 +20,7 @@ from runtime.testing import NatsServer
 pytestmark = pytest.mark.usefixtures("memory")
 
 VISITORS = 500
-TRUSTED = GatewaySettings.model_validate({"trusted_proxies": "127.0.0.1"})
+TRUSTED = GatewaySettings.model_validate({"trusted_proxies": "127.0.0.1", "hello_seconds": 60})
 PATIENCE = 120.0
 
 
@@ -41,10 +41,15 @@ async def token_from(url: str, address: str) -> str:
     connector = aiohttp.TCPConnector(local_addr=(address, 0), force_close=True)
     async with (
         aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=PATIENCE)) as session,
-        session.post(f"{url}/v2/visitors", json={"companyId": "acme"}) as answer,
     ):
-        assert answer.status == 201, await answer.text()
-        return (await answer.json())["token"]
+        while True:
+            async with session.post(f"{url}/v2/visitors", json={"companyId": "acme"}) as answer:
+                # On a machine that is overloaded memory may be late: tried again, as the widget does. Never a 429.
+                if answer.status == 503:
+                    await asyncio.sleep(int(answer.headers["Retry-After"]))
+                    continue
+                assert answer.status == 201, await answer.text()
+                return (await answer.json())["token"]
 
 
 @pytest.mark.parametrize("addresses", [VISITORS, 50, 1])
@@ -60,8 +65,8 @@ async def test_five_hundred_visitors_at_once_are_let_in_and_heard(
             n = number % addresses
             address = f"127.1.{n // 250}.{n % 250 + 1}" if forwards else "127.0.0.1"
             token = await token_from(balancer.url, address)
-            client = await stack.enter_async_context(ChatClient(balancer.url, address=address))
             await arrived.wait()
+            client = await stack.enter_async_context(ChatClient(balancer.url, address=address))
             await client.send("hello", token=token)
             await client.until("welcome", deadline=PATIENCE)
             for text in ("one", "two", "three"):
