@@ -10,12 +10,13 @@ from typing import Any
 import orjson
 import pytest
 from nats.aio.client import Client
+from pydantic import ValidationError
 
 from contracts.streams import CHAT, STREAMS, TOOLS
 from runtime.connection import connect, subscribe
 from runtime.errors import NotReady
 from runtime.publishing import Publisher
-from runtime.settings import NatsSettings
+from runtime.settings import NatsSettings, StreamSettings
 from runtime.streams import await_streams, ensure_streams
 from runtime.testing import NatsServer, eventually
 
@@ -99,3 +100,50 @@ async def test_who_may_not_make_streams_waits_for_who_may(nats_client: Client) -
 async def test_streams_that_nobody_makes_are_named_in_the_error(nats_client: Client) -> None:
     with pytest.raises(NotReady, match=r"no stream CHAT .* NEXUS_NATS_MANAGE_STREAMS"):
         await await_streams(nats_client, deadline=0.3)
+
+
+async def test_sizes_and_ages_are_settings_and_hold_for_streams_that_are_there(nats_client: Client) -> None:
+    await ensure_streams(nats_client)
+    wanted = StreamSettings(sizes="CHAT=16GiB, TRACES=1MiB", ages="FACTS=60d,CHAT=14d").applied(STREAMS)
+    await ensure_streams(nats_client, wanted)
+    assert (await config(nats_client, "CHAT"))["max_bytes"] == 16 * 1024**3
+    assert (await config(nats_client, "TRACES"))["max_bytes"] == 1024**2
+    assert (await config(nats_client, "FACTS"))["max_age"] == 60 * 86_400 * 10**9
+    # The server itself must drop nothing of the log: what is older than the window is trimmed behind its readers.
+    assert (await config(nats_client, "CHAT"))["max_age"] == 0
+    assert wanted[0].window == 14 * 86_400
+
+
+@pytest.mark.parametrize(
+    "given", [{"sizes": "CHATS=1GiB"}, {"sizes": "CHAT"}, {"sizes": "CHAT=few"}, {"sizes": "CHAT=1"}, {"ages": "CHAT=7"}]
+)
+def test_a_size_that_cannot_be_meant_is_refused(given: dict[str, str]) -> None:
+    with pytest.raises(ValidationError, match="CHAT|few"):
+        StreamSettings.model_validate(given)
+
+
+async def test_a_log_is_never_made_smaller_than_what_it_holds(nats_client: Client) -> None:
+    await ensure_streams(nats_client)
+    for number in range(20):
+        body = b"x" * 200_000
+        await Publisher(nats_client).append("chat.a.b.owner.changed.v1", body, stream="CHAT", msg_id=str(number))
+    await ensure_streams(nats_client, StreamSettings(sizes="CHAT=1MiB").applied(STREAMS))
+    assert (await config(nats_client, "CHAT"))["max_bytes"] == CHAT.max_bytes
+    held = orjson.loads((await nats_client.request("$JS.API.STREAM.INFO.CHAT", b"", timeout=10)).data)["state"]
+    assert held["messages"] == 20
+
+
+async def test_a_stream_that_the_server_has_no_room_to_enlarge_stays_as_it_is(
+    tmp_path: Path, nats_server: NatsServer
+) -> None:
+    nats_server.stop()
+    small = tmp_path / "small.conf"
+    small.write_text("jetstream { max_file_store: 300M }\n")
+    nats_server.options = ("-c", str(small))
+    nats_server.start()
+    client = await connect(NatsSettings(url=nats_server.url), name="test")
+    await ensure_streams(client, [replace(CHAT, max_bytes=200 * 1024**2, subjects=("chat.a.>",))])
+    await ensure_streams(client, [CHAT])
+    made = await config(client, "CHAT")
+    assert (made["max_bytes"], made["subjects"]) == (200 * 1024**2, ["chat.>"])
+    await client.close()

@@ -20,13 +20,17 @@ class Republish:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """One stream. Sizes in bytes, times in seconds; 0 = no limit."""
+    """One stream. Sizes in bytes, times in seconds; 0 = no limit.
+
+    `window`: what is older goes, but not by the server's hand: memory trims it, behind everybody who has to read it.
+    """
 
     name: str
     subjects: tuple[str, ...]
     retention: Literal["limits", "workqueue"] = "limits"
     max_bytes: int = 0
     max_age: float = 0
+    window: float = 0
     max_msgs_per_subject: int = 0
     max_msg_size: int = 1024 * 1024
     discard: Literal["old", "new"] = "new"
@@ -40,6 +44,7 @@ CHAT = Stream(
     name="CHAT",
     subjects=("chat.>",),
     max_bytes=8 * GIB,
+    window=30 * 86_400,
     max_msg_size=256 * 1024,
     deny_delete=True,
     republish=Republish("chat.>", "live.chat.>"),
@@ -50,6 +55,8 @@ TURNS = Stream(
     max_msgs_per_subject=1,
     max_bytes=2 * GIB,
     max_age=7 * 86_400,
+    # A turn ends within minutes: what was saved longest ago is of turns that are over, and makes room for one that is not.
+    discard="old",
 )
 TOOLS = Stream(
     name="TOOLS",

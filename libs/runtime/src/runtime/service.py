@@ -51,7 +51,7 @@ from runtime.metrics import NATS_RECONNECTS
 from runtime.publishing import Publisher
 from runtime.pulling import PullWorker
 from runtime.rpc import Handler, RpcClient, RpcServer
-from runtime.settings import DrainSettings, LogSettings, NatsSettings, TraceSettings
+from runtime.settings import DrainSettings, LogSettings, NatsSettings, StreamSettings, TraceSettings
 from runtime.span_store import SpanStore
 from runtime.streams import await_streams, ensure_streams
 from runtime.upkeep import Upkeep
@@ -98,7 +98,8 @@ class Service:
         self._log_settings = logging or LogSettings()
         self._drain_settings = drain or DrainSettings()
         self._trace_settings = traces or TraceSettings()
-        self._streams = streams
+        self.streams = StreamSettings().applied(streams)
+        """As the settings want them."""
         self._health_server = HealthServer(self.health, host, port) if port is not None else None
         self._client: Client | None = None
         self._rpc_server: RpcServer | None = None
@@ -224,7 +225,7 @@ class Service:
         if self._nats_settings.manage_streams:
             await self._make_streams()
         else:
-            await await_streams(client, self._streams)
+            await await_streams(client, self.streams)
         for hook in self._on_start:
             await hook()
         self._rpc_server = RpcServer(client)
@@ -271,7 +272,7 @@ class Service:
             await asyncio.to_thread(self._collector.close)
 
     async def _make_streams(self) -> None:
-        await ensure_streams(self.nats, self._streams, replicas=self._nats_settings.replicas)
+        await ensure_streams(self.nats, self.streams, replicas=self._nats_settings.replicas)
 
     async def stop(self) -> None:
         """The end, in order, within the drain deadline; never raises."""

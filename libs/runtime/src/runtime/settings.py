@@ -5,10 +5,14 @@ A service composes the ones it needs in its own settings.py and builds them in i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
-from pydantic import Field, SecretStr
+from pydantic import ByteSize, Field, SecretStr, TypeAdapter, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from contracts.streams import STREAMS, Stream
 
 
 class EnvSettings(BaseSettings):
@@ -42,6 +46,68 @@ class NatsSettings(EnvSettings):
     def servers(self) -> list[str]:
         """The URLs, one by one."""
         return [url.strip() for url in self.url.split(",") if url.strip()]
+
+
+class StreamSettings(EnvSettings):
+    """How much the streams may hold, and for how long. They hold for streams that are there already, too."""
+
+    model_config = SettingsConfigDict(env_prefix="NEXUS_STREAMS_")
+
+    sizes: str = Field(default="", description="by stream, e.g. CHAT=16GiB,FACTS=8GiB; the others as in the contracts")
+    ages: str = Field(
+        default="", description="by stream, in s, m, h or d, e.g. CHAT=14d,TRACES=12h; CHAT's is the window of the log"
+    )
+
+    @field_validator("sizes")
+    @classmethod
+    def _sizes_can_be_read(cls, value: str) -> str:
+        for name, size in _by_stream(value):
+            if _bytes(size) < 1024 * 1024:
+                raise ValueError(f"{name}={size}: a stream needs 1MiB at least")
+        return value
+
+    @field_validator("ages")
+    @classmethod
+    def _ages_can_be_read(cls, value: str) -> str:
+        for _, age in _by_stream(value):
+            _seconds(age)
+        return value
+
+    def applied(self, streams: Iterable[Stream]) -> tuple[Stream, ...]:
+        """The streams with these sizes and ages."""
+        sizes = {name: _bytes(size) for name, size in _by_stream(self.sizes)}
+        ages = {name: _seconds(age) for name, age in _by_stream(self.ages)}
+        changed = (replace(one, max_bytes=sizes.get(one.name, one.max_bytes)) for one in streams)
+        return tuple(
+            replace(one, **{"window" if one.window else "max_age": ages[one.name]}) if one.name in ages else one
+            for one in changed
+        )
+
+
+_STREAM_NAMES = frozenset(one.name for one in STREAMS)
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+def _by_stream(value: str) -> list[tuple[str, str]]:
+    """The entries of NAME=value,NAME=value; raises ValueError for a stream that there is not."""
+    entries: list[tuple[str, str]] = []
+    for part in filter(None, (part.strip() for part in value.split(","))):
+        name, _, given = part.partition("=")
+        if name.strip() not in _STREAM_NAMES or not given.strip():
+            raise ValueError(f"{part}: write STREAM=value with one of {', '.join(sorted(_STREAM_NAMES))}")
+        entries.append((name.strip(), given.strip()))
+    return entries
+
+
+def _bytes(value: str) -> int:
+    return int(TypeAdapter(ByteSize).validate_python(value))
+
+
+def _seconds(value: str) -> float:
+    number, unit = value[:-1], value[-1]
+    if unit not in _SECONDS or not number.replace(".", "", 1).isdigit() or float(number) <= 0:
+        raise ValueError(f"{value}: write a number and s, m, h or d, such as 12h")
+    return float(number) * _SECONDS[unit]
 
 
 class RedisSettings(EnvSettings):

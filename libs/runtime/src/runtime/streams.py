@@ -109,18 +109,33 @@ async def _ensure(inbox: ReplyInbox, wanted: dict[str, Any], share: float, end: 
             return answer
         if _error_code(answer) == _NAME_IN_USE:  # somebody else was first, with an older or a newer version
             answer = await _call(inbox, f"STREAM.INFO.{name}", None, end)
-    if _error_code(answer) != 0:
-        return answer
+    return answer if _error_code(answer) != 0 else await _bring(inbox, wanted, answer, end)
+
+
+async def _bring(inbox: ReplyInbox, wanted: dict[str, Any], answer: dict[str, Any], end: float) -> dict[str, Any]:
+    """Updates a stream that is there, by what the server says of it; the server's last answer."""
+    name = wanted["name"]
     current = cast("Mapping[str, Any]", answer["config"])
-    # A stream that had to be made smaller than wanted stays so; the server leaves out what is false.
-    changes = [key for key, value in wanted.items() if key != "max_bytes" and current.get(key, False) != value]
+    if _would_lose(wanted, answer):
+        # Made smaller, the server would delete what is oldest; where nothing may be lost, it waits for the trimming.
+        held = answer["state"]["bytes"]
+        log.warning("stream.not_smaller", stream=name, holds=held, wanted=wanted["max_bytes"], stays=current["max_bytes"])
+        wanted = {**wanted, "max_bytes": current["max_bytes"]}
+    # The server leaves out what is false.
+    changes = [key for key, value in wanted.items() if current.get(key, False) != value]
     if not changes:
         return answer
-    update = {**current, **wanted, "max_bytes": current["max_bytes"]}
-    answer = await _call(inbox, f"STREAM.UPDATE.{name}", update, end)
-    if _error_code(answer) == 0:
+    changed = await _call(inbox, f"STREAM.UPDATE.{name}", {**current, **wanted}, end)
+    if _error_code(changed) == _NO_STORAGE and wanted["max_bytes"] != current["max_bytes"]:
+        log.warning("stream.not_larger", stream=name, wanted=wanted["max_bytes"], stays=current["max_bytes"])
+        return await _bring(inbox, {**wanted, "max_bytes": current["max_bytes"]}, answer, end)
+    if _error_code(changed) == 0:
         log.info("stream.updated", stream=name, changed=changes)
-    return answer
+    return changed
+
+
+def _would_lose(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    return wanted["discard"] == "new" and 0 < wanted["max_bytes"] < int(found["state"]["bytes"])
 
 
 async def _room(inbox: ReplyInbox, total: int, end: float) -> float:
