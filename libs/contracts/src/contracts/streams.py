@@ -55,7 +55,7 @@ TURNS = Stream(
     max_msgs_per_subject=1,
     max_bytes=2 * GIB,
     max_age=7 * 86_400,
-    # A turn ends within minutes: what was saved longest ago is of turns that are over, and makes room for one that is not.
+    # A turn ends within minutes: what was saved longest ago is of turns that are over, and makes room for others.
     discard="old",
 )
 TOOLS = Stream(

@@ -17,6 +17,9 @@ CONSUME_SECONDS = Histogram("nexus_consume_seconds", "Time to handle a message",
 IN_WORK = Gauge("nexus_in_work", "Messages being handled now", ("consumer",))
 DEAD_LETTERS = Counter("nexus_dead_letters_total", "Messages given up", ("service", "stream"))
 PUBLISHED = Counter("nexus_published_total", "Events appended to streams", ("stream", "outcome"))
+APPENDS_REFUSED = Counter(
+    "nexus_appends_refused_total", "Attempts that a stream did not take: full, no leader, disk", ("stream",)
+)
 NATS_CONNECTED = Gauge("nexus_nats_connected", "1 while the bus answers")
 NATS_RECONNECTS = Counter("nexus_nats_reconnects_total", "Reconnects to the bus")
 LOOP_LAG = Gauge("nexus_event_loop_lag_seconds", "How late the event loop last woke up")

@@ -21,16 +21,22 @@ from runtime.bus_client import BusClient
 from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
 from runtime.metrics import PUBLISHED
 from runtime.replies import Pending, ReplyInbox, is_no_responders
+from runtime.storage import NO_ACKNOWLEDGEMENT, Storage
 from runtime.telemetry import trace_headers
 
 FENCE_CODES = frozenset({10071, 10164})
 _DUPLICATE_IN_PROGRESS = 10158
+_IN_PROGRESS = "an earlier attempt is being stored"
 FIRST_ATTEMPT = 0.5
 """Seconds for the first acknowledgement; each further attempt waits twice as long."""
 LONGEST_ATTEMPT = 4.0
 """Seconds that any attempt waits at most."""
 PAUSE = 0.05
 """Seconds before an event is sent again that nobody took."""
+LONGEST_PAUSE = 0.25
+"""Seconds that this grows to while a stream refuses what is sent."""
+SILENT = 2
+"""Attempts without an acknowledgement, on a connection that stands, after which the stream is said to take nothing."""
 SLICE = 0.1
 """Seconds between two looks at whether the connection is still the one that the event went out on."""
 
@@ -69,6 +75,7 @@ class Publisher:
     def __init__(self, source: JetStreamContext | Client) -> None:
         self._client: Client = source if isinstance(source, Client) else source._nc  # pyright: ignore[reportPrivateUsage]
         self._inbox = ReplyInbox.of(self._client)
+        self._storage = Storage.of(self._client)
 
     async def append(
         self,
@@ -100,7 +107,9 @@ class Publisher:
         outcome = "stored"
         try:
             with await self._inbox.expect() as pending:
-                return await self._until_stored(subject, body, head, pending, deadline)
+                stored = await self._until_stored(subject, body, head, pending, stream, deadline)
+                self._storage.took(stream)
+                return stored
         except PublishFailed as error:
             outcome = type(error).__name__
             raise
@@ -108,12 +117,12 @@ class Publisher:
             PUBLISHED.labels(stream, outcome).inc()
 
     async def _until_stored(
-        self, subject: str, body: bytes, head: dict[str, str], pending: Pending, deadline: float
+        self, subject: str, body: bytes, head: dict[str, str], pending: Pending, stream: str, deadline: float
     ) -> Appended:
         clock = asyncio.get_running_loop().time
         end = clock() + deadline
-        attempt = FIRST_ATTEMPT
-        unacknowledged = False
+        attempt, pause = FIRST_ATTEMPT, PAUSE
+        unacknowledged = 0
         why = "not connected"
         while True:
             left = end - clock()
@@ -136,15 +145,21 @@ class Publisher:
                 continue
             answer = await self._acknowledgement(pending, min(attempt, left))
             if answer is None:
-                unacknowledged = True
+                unacknowledged += 1
+                if unacknowledged >= SILENT and self._client.is_connected:
+                    self._storage.refused(stream, NO_ACKNOWLEDGEMENT)
                 attempt = min(attempt * 2, LONGEST_ATTEMPT)
                 continue
-            stored = _read_answer(answer, maybe_own=unacknowledged)
+            stored = _read_answer(answer, maybe_own=unacknowledged > 0)
             if isinstance(stored, Appended):
                 return stored
             why = stored
+            if why is not _IN_PROGRESS:
+                self._storage.refused(stream, why)
             pending.reset()
-            await asyncio.sleep(min(PAUSE, max(end - clock(), 0)))
+            # Many wait at a full stream: each asks more and more seldom.
+            await asyncio.sleep(min(pause, max(end - clock(), 0)))
+            pause = min(pause * 2, LONGEST_PAUSE)
 
     async def _acknowledgement(self, pending: Pending, seconds: float) -> Msg | None:
         """The answer; None when it has not come in time, or cannot come since the connection is another one by now."""
@@ -191,6 +206,8 @@ def _read_answer(message: Msg, *, maybe_own: bool) -> Appended | str:
     code, text = int(error.get("err_code", 0)), str(error.get("description", "refused"))
     if code in FENCE_CODES:
         raise FenceRefused(f"{text} ({code})", code=code, maybe_own=maybe_own)
-    if int(error.get("code", 500)) >= 500 or code == _DUPLICATE_IN_PROGRESS:
+    if code == _DUPLICATE_IN_PROGRESS:
+        return _IN_PROGRESS
+    if int(error.get("code", 500)) >= 500:
         return f"{text} ({code})"
     raise PublishRefused(f"{text} ({code})", code=code)

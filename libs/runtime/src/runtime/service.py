@@ -53,6 +53,7 @@ from runtime.pulling import PullWorker
 from runtime.rpc import Handler, RpcClient, RpcServer
 from runtime.settings import DrainSettings, LogSettings, NatsSettings, StreamSettings, TraceSettings
 from runtime.span_store import SpanStore
+from runtime.storage import Storage
 from runtime.streams import await_streams, ensure_streams
 from runtime.upkeep import Upkeep
 
@@ -100,6 +101,7 @@ class Service:
         self._trace_settings = traces or TraceSettings()
         self.streams = StreamSettings().applied(streams)
         """As the settings want them."""
+        self._written: tuple[Stream, ...] = ()
         self._health_server = HealthServer(self.health, host, port) if port is not None else None
         self._client: Client | None = None
         self._rpc_server: RpcServer | None = None
@@ -188,6 +190,10 @@ class Service:
         """A condition for being ready: an async function that raises when it does not hold."""
         self.health.add_check(name, check)
 
+    def writes(self, *streams: Stream) -> None:
+        """The streams that it appends to: it is not ready while one of them takes nothing."""
+        self._written += tuple(one for one in self.streams if one.name in {stream.name for stream in streams})
+
     def add_worker(self, worker: PullWorker) -> None:
         """A pull worker that lives as long as the service."""
         self._workers.append(worker)
@@ -221,6 +227,7 @@ class Service:
         self.hooks.on_reconnect.append(_count_reconnect)
         self._client = client = await connect(self._nats_settings, name=self.name, hooks=self.hooks)
         self.health.add_check("nats", bus_check(client))
+        self.health.add_check("storage", lambda: Storage.of(client).check(self._written))
         self._record_spans(client)
         if self._nats_settings.manage_streams:
             await self._make_streams()

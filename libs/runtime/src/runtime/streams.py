@@ -119,7 +119,9 @@ async def _bring(inbox: ReplyInbox, wanted: dict[str, Any], answer: dict[str, An
     if _would_lose(wanted, answer):
         # Made smaller, the server would delete what is oldest; where nothing may be lost, it waits for the trimming.
         held = answer["state"]["bytes"]
-        log.warning("stream.not_smaller", stream=name, holds=held, wanted=wanted["max_bytes"], stays=current["max_bytes"])
+        log.warning(
+            "stream.not_smaller", stream=name, holds=held, wanted=wanted["max_bytes"], stays=current["max_bytes"]
+        )
         wanted = {**wanted, "max_bytes": current["max_bytes"]}
     # The server leaves out what is false.
     changes = [key for key, value in wanted.items() if current.get(key, False) != value]

@@ -2,6 +2,7 @@
 
 from agent.app import Agent, Connections
 from agent.settings import AgentSettings, ModelSettings
+from contracts.streams import CHAT, FACTS, TOOLS, TURNS
 from runtime.principals import Principal, PrincipalVerifier
 from runtime.service import Service, run
 from runtime.settings import DevSettings, DrainSettings, LogSettings, NatsSettings, TokenSettings
@@ -18,6 +19,7 @@ async def serve() -> None:
         logging=LogSettings(),
         drain=drain,
     )
+    service.writes(CHAT, TURNS, TOOLS, FACTS)
 
     async def build() -> None:
         verifier = PrincipalVerifier(TokenSettings())

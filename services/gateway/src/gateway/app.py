@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from contracts.channels import LIVE_CHAT_ALL
+from contracts.streams import CHAT, FACTS, TOOLS
 from gateway.adapters import companies as companies_adapter
 from gateway.adapters.actions import BusActions, MarketFacts
 from gateway.adapters.agents import BusAgents
@@ -202,6 +203,7 @@ async def main() -> None:
     settings, dev, nats = GatewaySettings(), DevSettings(), NatsSettings()
     # The door serves its own health beside everything else, so the service has no port of its own.
     service = Service("gateway", nats=nats, port=None)
+    service.writes(CHAT, TOOLS, FACTS)
 
     async def build() -> None:
         clock = SystemClock()

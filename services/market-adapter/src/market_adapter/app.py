@@ -10,6 +10,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import PyMongoError
 
 from contracts import market_rpc
+from contracts.streams import FACTS
 from market_adapter.actions import Actions
 from market_adapter.adapters.crypto_exchange import CryptoExchange
 from market_adapter.adapters.exchange_calendar import ExchangeCalendar
@@ -53,6 +54,7 @@ def build() -> Service:
     """The service with everything in it, not yet started. Reads the environment."""
     settings = MarketSettings()
     service = Service("market-adapter", nats=NatsSettings(), port=settings.port, host=DevSettings().bind_host)
+    service.writes(FACTS)
     if settings.provider == "live":
         yahoo, exchange = Yahoo(), CryptoExchange(settings.crypto_exchange)
 

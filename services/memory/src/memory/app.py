@@ -11,7 +11,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from contracts.channels import WEBHOOK_DELIVERIES
-from contracts.streams import CHAT, WEBHOOKS
+from contracts.streams import CHAT, FACTS, WEBHOOKS
 from memory import (
     budget_methods,
     context_handlers,
@@ -143,6 +143,7 @@ class Memory:
         context_handlers.consume(service, lambda: _built(self._activity))
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
         service.add_check("mongodb", lambda: mongo.ping(self._mongo))
+        service.writes(CHAT, FACTS)
         service.on_start(self.build)
 
     async def build(self) -> None:

@@ -1,6 +1,7 @@
 """One executor process around the executor: settings from the environment, health, drain."""
 
 from contracts.rpc import CATALOGUE
+from contracts.streams import FACTS
 from contracts.tools_rpc import TOOL_DETAILS, USER_FORGET
 from contracts.trying_rpc import SITE_CHECK
 from runtime.errors import NotReady
@@ -26,6 +27,7 @@ async def serve() -> None:
         logging=LogSettings(),
         drain=DrainSettings(),
     )
+    service.writes(FACTS)
 
     async def build() -> None:
         verifier = PrincipalVerifier(TokenSettings())

@@ -1,0 +1,143 @@
+"""Do the streams still take what is written? Full, without a leader, JetStream switched off, or a disk at its end.
+
+Two things tell. What appends are answered, which costs nothing: a disk that ran full leaves a stream that answers
+questions and acknowledges no append until its server is restarted. And the stream's own information, asked for when
+somebody wants to know whether the service is ready, of one stream every few seconds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+import orjson
+import structlog
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+from contracts.streams import Stream
+from runtime.errors import NotReady
+from runtime.metrics import APPENDS_REFUSED
+from runtime.replies import ReplyInbox
+
+log = structlog.get_logger(__name__)
+
+BELIEVED = 15.0
+"""Seconds for which a refused append speaks against its stream. Then it is tried again: where nobody sends anything to
+a service that is not ready, nothing else would ever show that there is room."""
+LOOK_EVERY = 3.0
+ANSWER = 0.8
+TELL_EVERY = 60.0
+A_MOMENT = 1.0
+_SILENCE = 6_000_000_000
+"""Nanoseconds without a word from a replica, which speaks every second, after which it counts as away."""
+NO_ACKNOWLEDGEMENT = "it acknowledges nothing: if its disk was full, make room and restart nats-server"
+_ADVICE = "raise NEXUS_STREAMS_SIZES or make room; what is stored stays, and writing goes on by itself"
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Appends that were not taken, one after the other: since when, the last one's time and reason."""
+
+    since: float
+    last: float
+    why: str
+
+    @property
+    def lasted(self) -> float:
+        return self.last - self.since
+
+
+class Storage:
+    """What one connection knows of the streams that it writes to."""
+
+    _all: ClassVar[WeakKeyDictionary[Client, Storage]] = WeakKeyDictionary()
+
+    def __init__(self, client: Client) -> None:
+        self._inbox = ReplyInbox.of(client)
+        self._refused: dict[str, _Refusal] = {}
+        self._told: dict[str, float] = {}
+        self._problems: dict[str, str] = {}
+        self._next_look = 0.0
+        self._turn = 0
+
+    @classmethod
+    def of(cls, client: Client) -> Storage:
+        """The client's; made when first asked for."""
+        found = cls._all.get(client)
+        if found is None:
+            found = cls._all[client] = cls(client)
+        return found
+
+    def took(self, stream: str) -> None:
+        """An append was acknowledged."""
+        if self._refused and (ended := self._refused.pop(stream, None)) is not None and ended.lasted >= A_MOMENT:
+            log.info("storage.takes_again", stream=stream)
+
+    def refused(self, stream: str, why: str) -> None:
+        """An append was not taken, or not acknowledged, and not because of what it was. Told once a minute."""
+        now = time.monotonic()
+        APPENDS_REFUSED.labels(stream).inc()
+        before = self._refused.get(stream)
+        refusal = self._refused[stream] = _Refusal(before.since if before else now, now, why)
+        # A server that starts again refuses too, for a moment that nobody needs to hear of.
+        if refusal.lasted >= A_MOMENT and now - self._told.get(stream, -TELL_EVERY) >= TELL_EVERY:
+            self._told[stream] = now
+            log.error("storage.refuses", stream=stream, why=why, advice=_ADVICE)
+
+    async def check(self, streams: Sequence[Stream]) -> None:
+        """Raises NotReady when one of the streams takes nothing; at most one question to the server in a while."""
+        now = time.monotonic()
+        if now >= self._next_look and streams:
+            self._next_look = now + LOOK_EVERY
+            # Whoever has a problem is asked again before the others.
+            asked = [one for one in streams if one.name in self._problems] or list(streams)
+            self._turn += 1
+            stream = asked[self._turn % len(asked)]
+            problem = await self._look(stream)
+            if problem is None:
+                self._problems.pop(stream.name, None)
+            else:
+                self._problems[stream.name] = problem
+        names = {one.name for one in streams}
+        found = {name: one.why for name, one in self._refused.items() if name in names and now - one.last < BELIEVED}
+        found |= self._problems
+        if found:
+            raise NotReady("; ".join(f"stream {name}: {why}" for name, why in sorted(found.items())))
+
+    async def _look(self, stream: Stream) -> str | None:
+        try:
+            message = await self._inbox.request(f"$JS.API.STREAM.INFO.{stream.name}", b"", deadline=ANSWER)
+        except (TimeoutError, NatsError):
+            return "nobody answers for it: JetStream is off, or a cluster has no quorum"
+        answer: dict[str, Any] = orjson.loads(message.data)
+        if "error" in answer:
+            return str(answer["error"].get("description"))
+        return without_quorum(answer) or full(answer)
+
+
+def without_quorum(info: Mapping[str, Any]) -> str | None:
+    """Says so when most of a stream's replicas are gone; `info` is STREAM.INFO's. The leader that is left goes on
+    answering questions for twenty seconds, but can store nothing."""
+    cluster = info.get("cluster")
+    copies = int(info["config"]["num_replicas"])
+    if copies == 1 or cluster is None:
+        return None
+    near = sum(0 < int(one.get("active", 0)) < _SILENCE for one in cluster.get("replicas") or ())
+    if "leader" in cluster and 1 + near > copies // 2:
+        return None
+    return f"no quorum: of {copies} nats-servers that hold it most are away"
+
+
+def full(info: Mapping[str, Any]) -> str | None:
+    """Says so when a stream that drops nothing has no room for one more large message; `info` is STREAM.INFO's."""
+    config, held = info["config"], int(info["state"]["bytes"])
+    most = int(config["max_bytes"])
+    if most <= 0 or config["discard"] != "new":
+        return None
+    largest = int(config["max_msg_size"])
+    needed = most // 50 if largest <= 0 else min(largest, most // 50)
+    return f"full: it holds {held} of {most} bytes" if most - held < needed else None

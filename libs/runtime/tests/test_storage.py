@@ -1,0 +1,191 @@
+"""Streams past their end, a disk past its end, a cluster without a quorum: told, kept, gone on."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+import structlog
+from nats.aio.client import Client
+
+from contracts.streams import STREAMS, Stream
+from runtime.connection import connect, jetstream
+from runtime.errors import NotReady, PublishTimeout, Unavailable
+from runtime.health import Check
+from runtime.publishing import Publisher
+from runtime.settings import NatsSettings
+from runtime.storage import BELIEVED, LOOK_EVERY, Storage
+from runtime.streams import ensure_streams
+from runtime.testing import NatsServer, eventually
+
+SMALL = tuple(replace(stream, max_bytes=1024 * 1024) for stream in STREAMS)
+SUBJECTS = {
+    "CHAT": "chat.a.b.message.visitor.v1",
+    "TURNS": "turn.a.b{number}.journal.v1",
+    "TOOLS": "tools.call.requested.v1.x",
+    "FACTS": "feedback.given.v1.a.b",
+    "DLQ": "dlq.test.CHAT",
+    "TRACES": "traces.recorded.v1.t.u.{number}",
+    "WEBHOOKS": "webhooks.delivery.v1.a.b",
+}
+BODY = b"x" * 60_000
+PATIENCE = BELIEVED + 2 * LOOK_EVERY + 20
+
+
+async def append(client: Client, stream: Stream, number: int, deadline: float = 30.0) -> None:
+    subject = SUBJECTS[stream.name].format(number=number)
+    await Publisher(client).append(
+        subject, BODY, stream=stream.name, msg_id=f"{stream.name}-{number}", deadline=deadline
+    )
+
+
+async def fill(client: Client, stream: Stream, most: int) -> int:
+    """Appends until one is not taken; how many were."""
+    for number in range(most):
+        try:
+            await append(client, stream, number, deadline=2.0)
+        except (Unavailable, PublishTimeout):  # both say: try again
+            return number
+    return most
+
+
+async def held(client: Client, stream: Stream) -> int:
+    answer = orjson.loads((await client.request(f"$JS.API.STREAM.INFO.{stream.name}", b"", timeout=10)).data)
+    return int(answer["state"]["messages"])
+
+
+def check_of(client: Client, *streams: Stream) -> Check:
+    return lambda: Storage.of(client).check(streams)
+
+
+async def holds(check: Check) -> bool:
+    try:
+        await check()
+    except NotReady:
+        return False
+    return True
+
+
+async def is_told(check: Check) -> str:
+    try:
+        await check()
+    except NotReady as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("stream", [one for one in SMALL if one.discard == "new"], ids=lambda one: one.name)
+async def test_a_stream_at_its_end_is_told_of_and_goes_on_when_there_is_room(
+    nats_client: Client, stream: Stream
+) -> None:
+    await ensure_streams(nats_client, SMALL)
+    check = check_of(nats_client, stream)
+    await check()
+    with structlog.testing.capture_logs() as told:
+        taken = await fill(nats_client, stream, 100)
+    assert 10 < taken < 20
+    assert [line["stream"] for line in told if line["event"] == "storage.refuses"] == [stream.name]
+    with pytest.raises(NotReady, match=f"stream {stream.name}: .*maximum bytes"):
+        await check()
+    assert await held(nats_client, stream) == taken
+    await jetstream(nats_client).purge_stream(stream.name)
+    await append(nats_client, stream, 1_000)
+    await eventually(lambda: holds(check), PATIENCE)
+
+
+@pytest.mark.parametrize("stream", [one for one in SMALL if one.discard == "old"], ids=lambda one: one.name)
+async def test_a_stream_that_drops_its_oldest_never_refuses(nats_client: Client, stream: Stream) -> None:
+    await ensure_streams(nats_client, SMALL)
+    assert await fill(nats_client, stream, 40) == 40
+    assert await held(nats_client, stream) < 20
+    await Storage.of(nats_client).check([stream])
+
+
+async def test_the_server_is_asked_once_in_a_while_however_often_readiness_is(nats_streams: Client) -> None:
+    check = check_of(nats_streams, *STREAMS)
+    await check()
+    before = nats_streams.stats["out_msgs"]
+    for _ in range(50):
+        await check()
+    assert nats_streams.stats["out_msgs"] == before
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 24 MiB: a tmpfs, which only root may mount. Elsewhere this fails, it does not pass unseen."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(disk)], check=True)
+    yield disk
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+@pytest.fixture
+async def on_small_disk(small_disk: Path) -> AsyncIterator[tuple[NatsServer, Client]]:
+    """A server that may store more than its disk holds, as the embedded one may."""
+    config = small_disk.with_name("server.conf")
+    config.write_text("jetstream { max_file_store: 1TB }\n")
+    server = NatsServer(small_disk)
+    server.options = ("-c", str(config))
+    server.start()
+    client = await connect(NatsSettings(url=server.url, ping_interval=1), name="test")
+    yield server, client
+    await client.close()
+    server.kill()
+
+
+async def test_a_full_disk_is_told_of_and_after_a_restart_nothing_is_missing(
+    small_disk: Path, on_small_disk: tuple[NatsServer, Client]
+) -> None:
+    server, client = on_small_disk
+    await ensure_streams(client)
+    chat = STREAMS[0]
+    check = check_of(client, chat)
+    taken = await fill(client, chat, 1_000)
+    assert 100 < taken < 1_000
+    assert "restart nats-server" in await is_told(check)
+    subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+    # The server itself does not come back from it; whoever watches it has to start it again.
+    server.restart()
+    await append(client, chat, 1_000)
+    assert await held(client, chat) >= taken + 1
+    await eventually(lambda: holds(check), PATIENCE)
+
+
+def three_ports() -> list[int]:
+    with ExitStack() as held_open:
+        probes = [held_open.enter_context(socket.socket()) for _ in range(3)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in probes]
+
+
+async def test_a_cluster_without_a_quorum_is_told_of(tmp_path: Path) -> None:
+    ports = three_ports()
+    routes = ",".join(f"nats://127.0.0.1:{port}" for port in ports)
+    with ExitStack() as running:
+        servers: list[NatsServer] = []
+        for number, port in enumerate(ports):
+            server = NatsServer(tmp_path / str(number))
+            cluster = ("-cluster_name", "test", "-cluster", f"nats://127.0.0.1:{port}", "-routes", routes)
+            server.options = ("-n", f"n{number}", *cluster)
+            running.callback(server.kill)
+            server.start()
+            servers.append(server)
+        client = await connect(NatsSettings(url=servers[0].url), name="test")
+        await ensure_streams(client, STREAMS[:1], replicas=3, deadline=60)
+        check = check_of(client, STREAMS[0])
+        await eventually(lambda: holds(check), PATIENCE)
+        servers[1].kill()
+        servers[2].kill()
+        await eventually(lambda: is_told(check), 60)
+        assert "quorum" in await is_told(check)
+        servers[1].start()
+        await eventually(lambda: holds(check), 60)
+        await client.close()
