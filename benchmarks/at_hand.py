@@ -48,7 +48,7 @@ def conversation(tokens: int, messages: int = MESSAGES) -> list[MessageView]:
 def contexts(said: Sequence[MessageView]) -> Contexts:
     """Memory's builder, in the middle of this conversation."""
     nothing: Any = None
-    market, log, conversations = Market(), SimpleNamespace(era=ERA, first_seq=1), Conversations()
+    market, log, conversations = Market(), SimpleNamespace(era=ERA, first_seq=1, whole_from=1), Conversations()
     # Of these ports only what they have is asked for.
     known_log, known_conversations = cast("Any", log), cast("Any", conversations)
     histories = Histories(

@@ -180,7 +180,7 @@ class LongLog:
     """A log that nobody reads whole."""
 
     era = 1
-    first_seq = 1
+    first_seq = whole_from = 1
 
 
 class One:

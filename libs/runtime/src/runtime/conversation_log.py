@@ -23,6 +23,8 @@ from runtime.replies import ReplyInbox
 STREAM = "CHAT"
 _KINDS = {kind.value: kind for kind in ChatKind}
 BATCH = 256
+NEVER_TRIMMED = 50_000
+"""Facts at the log's end that are there whatever else was trimmed (memory keeps more, since bounds can be old)."""
 CONCURRENT_READS = 4
 """Batch reads at once, a process: they scan the stream, and fifty at once stop everybody's publishing."""
 
@@ -54,6 +56,11 @@ class LogBounds:
     def created_at(self) -> datetime:
         """When this incarnation of the stream was made."""
         return datetime.fromisoformat(self.created)
+
+    @property
+    def whole_from(self) -> int:
+        """From here on nothing was trimmed: whoever needs older facts asks memory."""
+        return max(self.first_seq, self.last_seq - NEVER_TRIMMED + 1, 1)
 
 
 class ConversationLog:

@@ -29,7 +29,7 @@ from agent.domain.turn.effects import (
     Stored,
     Trigger,
 )
-from agent.domain.turn.journal import Call, Journal, Reply, RequestedCall, Step, Tokens
+from agent.domain.turn.journal import Call, Journal, Reply, RequestedCall, Step, Tokens, open_journal
 from agent.domain.turn.log import Fact, FactKind, LogView, Ownership, Policy, StopReason, due_at, stop_reason, view_of
 from agent.domain.turn.machine import MAX_ATTEMPTS, Handling, advance, begin
 from contracts.events.turn import TurnJournal
@@ -258,3 +258,13 @@ def test_a_journal_survives_the_wire_and_keeps_its_contract() -> None:
     journal = replace(JOURNAL, steps=(step,), usage=Tokens(3, 1), model="m", provider="groq", answer="Ok.", forced=True)
     wire = TurnJournal.model_validate_json(orjson.dumps(journal_to_wire(journal)))
     assert journal_from_wire(wire.to_wire()) == journal
+
+
+@pytest.mark.parametrize(("before", "inherited"), [(1, False), (90, True)], ids=["settled", "unanswered"])
+def test_in_a_trimmed_log_a_successor_inherits_only_what_is_unanswered(before: int, inherited: bool) -> None:
+    """What has settled message 1 is gone with it: the basis is 0, and the first message that waits is 90."""
+    view = LogView(100, 100, NOW, basis=0, owner=Ownership.AI, first_unanswered_at=NOW - 1, first_unanswered=90)
+    order = Step(before, "", (Call("t-0-0", "create_order", "{}", result="{}"),))
+    previous = Journal("t", before, started_at=NOW - 9, deadline=NOW, steps=(order,), released=True)
+    opened = open_journal(previous, view, turn_id="u", now=NOW, time_limit=120.0)
+    assert (opened.steps == (order,)) is inherited

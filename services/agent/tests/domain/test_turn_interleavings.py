@@ -18,10 +18,10 @@ from agent.domain.turn.effects import (
     Save,
 )
 from agent.domain.turn.journal import Journal
-from agent.domain.turn.log import Fact, FactKind, LogView, Policy, view_of
+from agent.domain.turn.log import Fact, FactKind, LogView, Ownership, Policy, view_of
 from agent.domain.turn.machine import Handling
 from agent.testing.interleavings import Rules, explore
-from agent.testing.world import Act, Faults, Scenario, World
+from agent.testing.world import Act, Faults, Scenario, World, last_of_each
 
 V, TAKE, RELEASE, OPERATOR = Act.VISITOR, Act.TAKE, Act.RELEASE, Act.OPERATOR
 DELAYED = Policy(enabled=True, delay=1.0)
@@ -50,6 +50,12 @@ SAFE = [
     Scenario("beside a human", ((V,), (TAKE, RELEASE)), policy=Policy(enabled=True, beside_human=True)),
     Scenario("three agents, burst", ((V, V),), Faults(redelivery=1), agents=3),
     Scenario("three agents, taken", ((V,), (TAKE,)), Faults(redelivery=1, crash=1), agents=3),
+    Scenario("trimmed, and back", ((V, Act.TRIM, V),), Faults(crash=1, lost_ack=1, lost_puback=1)),
+    Scenario("trimmed, and back, with a tool", ((V, Act.TRIM, V),), Faults(crash=1), tools=True),
+    Scenario("trimmed, stale reads", ((V, Act.TRIM, V),), Faults(stale=1)),
+    Scenario("trimmed at any time", ((V, V), (Act.TRIM,)), Faults(lost_puback=1)),
+    Scenario("trimmed while taken over", ((V,), (TAKE, OPERATOR), (Act.TRIM,)), Faults(lost_puback=1)),
+    Scenario("trimmed when given back", ((V,), (TAKE, OPERATOR, RELEASE, Act.TRIM, V))),
     Scenario("three agents, a tool", ((V,),), Faults(redelivery=2, probe=1), agents=3, tools=True),
 ]
 
@@ -102,7 +108,7 @@ class _OtherView(Rules):
     def view(self, facts: tuple[Fact, ...]) -> LogView:
         last = {fact.kind: fact for fact in facts}
         judged = [changed for fact in last.values() if (changed := self.judge(fact)) is not None]
-        return replace(view_of(judged, super().view(facts).first_unanswered_at), n=len(facts))
+        return replace(view_of(judged, super().view(facts).first_unanswered_at), n=facts[-1].seq if facts else 0)
 
 
 class AnswersSettleByTheirOwnSequence(_OtherView):
@@ -177,6 +183,16 @@ class HandedBackAndForgotten(Rules):
     nakked = "gone"
 
 
+class TrimmedPastAHuman(Rules):
+    def trimmed(self, world: World) -> int:
+        return len(world.log)
+
+
+class TrimmedPastAMessage(Rules):
+    def trimmed(self, world: World) -> int:
+        return len(world.log) if view_of(last_of_each(world.held)).owner is Ownership.AI else world.trimmed
+
+
 @dataclass(frozen=True)
 class Mutation:
     """A rule left out, and a world small enough to show what it is for."""
@@ -236,6 +252,8 @@ MUTATIONS = [
         "two different calls",
     ),
     Mutation("owner.changed is consumed", OwnerChangesNotConsumed, Scenario("", ((V,), (TAKE, RELEASE))), "lost"),
+    Mutation("not trimmed past a human", TrimmedPastAHuman, Scenario("", ((V, TAKE, Act.TRIM, V),)), "overriding"),
+    Mutation("not trimmed past a message", TrimmedPastAMessage, Scenario("", ((V, Act.TRIM),)), "lost"),
     Mutation("the ack is the last step", AcknowledgedWhenTaken, Scenario("", ((V,),), Faults(crash=1)), "lost"),
     Mutation("anything else naks, for ever", HandedBackAndForgotten, Scenario("", ((V,),), Faults(model=1)), "lost"),
 ]

@@ -47,6 +47,7 @@ from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import SignedPrincipals
 from memory.adapters.tool_catalogue import ToolCatalogue
+from memory.adapters.trimmed_chat import TrimmedChat
 from memory.adapters.webhook_changes import WebhookChanges
 from memory.adapters.webhook_feed import WebhookFeed
 from memory.adapters.webhook_posting import WebhookPosting
@@ -67,6 +68,7 @@ from memory.application.searching import Searching
 from memory.application.seeding import seed
 from memory.application.sweeps import Sweep
 from memory.application.talk import Talks
+from memory.application.trimming import Trimming
 from memory.application.usage import Usages
 from memory.application.webhook_delivery import Deliveries
 from memory.application.webhook_table import WebhookTable
@@ -264,8 +266,13 @@ class Memory:
             Sweep("deletions to repeat", settings.forgetting_sweep, forgetting.sweep),
             Sweep("bounds of the log", BOUNDS_EVERY, log.refresh),
             Sweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),
+            Sweep("the log's window", settings.trim_sweep, self._trimming(log, floor).sweep),
             Sweep("untold settings", settings.settings_sweep, companies.sweep),
         )
+
+    def _trimming(self, log: ChatLog, floor: ProjectionFloor) -> Trimming:
+        window = next(stream.window for stream in self._service.streams if stream.name == CHAT.name)
+        return Trimming(TrimmedChat(self._service.nats, log), floor, window)
 
     async def _tell_endpoints(self, table: WebhookTable, companies: Companies) -> None:
         """Webhooks: from the streams into endpoints' queues, and from those to the endpoints."""

@@ -118,6 +118,11 @@ class Log(Protocol):
         """The first sequence that it holds, as far as known."""
         ...
 
+    @property
+    def whole_from(self) -> int:
+        """From this sequence on nothing was trimmed, as far as known."""
+        ...
+
     async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact]:
         """The conversation's facts with after < seq ≤ up_to, in order. It is sure to reach `up_to`.
 

@@ -60,7 +60,7 @@ class JetStreamChatLog:
                     first = await self._chat.next(visitors, view.basis + 1)
                 if first is None or first.seq > newest.seq:
                     first = newest
-                view = view_of(facts, seconds_of(first.stamp))
+                view = view_of(facts, seconds_of(first.stamp), first.seq)
         except ReadFailed as error:
             raise UnreachableError(str(error)) from error
         self._remember(key, view.basis)

@@ -15,10 +15,10 @@ class NewestFacts:
     async def seq(self, key: Key) -> int:
         """The sequence of the conversation's newest fact.
 
-        Of a conversation that the log no longer holds it is the log's first sequence: memory has what was before.
+        Of a conversation that the log no longer holds it is where the log is whole from: memory has what was before.
         """
         try:
             snapshot = await self._chat.snapshot(*key)
-            return snapshot.n or (await self._chat.bounds()).first_seq
+            return snapshot.n or (await self._chat.bounds()).whole_from
         except ReadFailed as error:
             raise UnreachableError(str(error)) from error

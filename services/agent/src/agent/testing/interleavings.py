@@ -52,7 +52,7 @@ from agent.testing.world import (
     Late,
     Scenario,
     World,
-    first_unanswered_at,
+    judged,
     last_of_each,
 )
 
@@ -77,7 +77,14 @@ class Rules:
 
     def view(self, facts: tuple[Fact, ...]) -> LogView:
         """How a snapshot is judged."""
-        return view_of(last_of_each(facts), first_unanswered_at(facts))
+        return judged(facts)
+
+    def trimmed(self, world: World) -> int:
+        """How far memory trims the log: all of it when every message is settled, the AI is the owner, and everybody who
+        reads the log has acknowledged all; else nothing."""
+        view = view_of(last_of_each(world.held))
+        pending = any(state != "gone" for _, _, state in world.deliveries)
+        return world.trimmed if view.unanswered or view.owner is not Ownership.AI or pending else len(world.log)
 
 
 @dataclass
@@ -177,7 +184,7 @@ def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str
         position = world.acts[actor]
         if position < len(acts):
             done = (*world.acts[:actor], position + 1, *world.acts[actor + 1 :])
-            yield acts[position].value, _act(replace(world, acts=done), acts[position])
+            yield acts[position].value, _act(replace(world, acts=done), acts[position], rules)
     for index, late in enumerate(world.late):
         rest = replace(world, late=world.late[:index] + world.late[index + 1 :])
         yield "late publish arrives", _stored(rest, late, scenario)[0]
@@ -202,10 +209,12 @@ def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str
             yield f"agent {agent} dies", replace(died, faults=replace(world.faults, crash=world.faults.crash - 1))
 
 
-def _act(world: World, act: Act) -> World:
+def _act(world: World, act: Act, rules: Rules) -> World:
     seq = len(world.log) + 1
-    newest = view_of(last_of_each(world.log)).newest_visitor
+    newest = view_of(last_of_each(world.held)).newest_visitor
     match act:
+        case Act.TRIM:
+            return replace(world, trimmed=rules.trimmed(world))
         case Act.DISABLE:
             return replace(world, enabled=False)
         case Act.WAIT:
@@ -271,7 +280,7 @@ def _outcomes(
     effect = job.effect
     match effect:
         case Look():
-            yield "looks", Looked(rules.view(world.log), *world.cell), world
+            yield "looks", Looked(rules.view(world.held), *world.cell), world
             if world.faults.stale > 0:
                 for n in range(len(world.log)):
                     yield (
@@ -280,7 +289,7 @@ def _outcomes(
                         _spent(world, "stale"),
                     )
                 if world.older_cell != world.cell:
-                    stale = Looked(rules.view(world.log), *world.older_cell)
+                    stale = Looked(rules.view(world.held), *world.older_cell)
                     yield "sees a stale journal", stale, _spent(world, "stale")
         case Probe():
             others = (other for at, other in enumerate(world.jobs) if at != agent and other is not None)
@@ -322,8 +331,10 @@ def _fact_of(journal: Journal, seq: int, now: float) -> Fact:
 
 def _replies(world: World, agent: int, effect: Ask, scenario: Scenario) -> Iterator[tuple[str, Event, World]]:
     signature = f"agent {agent} attempt {effect.journal.attempts}"
-    # A model that sees the order in its turn's calls, or a turn that ended before, does not ask for it again.
-    if scenario.tools and not effect.journal.calls and effect.view.basis == 0:
+    # A model that sees the order in its turn's calls, or a turn that ended before (memory tells, whatever the log still
+    # holds), does not ask for it again.
+    ended_before = view_of(last_of_each(world.log[: effect.view.n])).basis > 0
+    if scenario.tools and not effect.journal.calls and not ended_before:
         yield "model asks for a tool", Replied(Reply(calls=(RequestedCall("order", signature),))), world
     else:
         yield "model answers", Replied(Reply(text="answer")), world
@@ -332,7 +343,7 @@ def _replies(world: World, agent: int, effect: Ask, scenario: Scenario) -> Itera
     policy = _policy(world, scenario)
     if not policy.enabled:
         yield "is switched off", Interrupted(StopReason.DISABLED), world
-    for fact in world.log[effect.view.n :]:
+    for fact in world.log[max(effect.view.n, world.trimmed) :]:
         reason = stop_reason(fact, basis=effect.journal.basis, forced=effect.journal.forced, policy=policy)
         if reason is not None:
             yield f"is cancelled by {fact.seq}", Interrupted(reason, fact.seq), world
@@ -355,7 +366,7 @@ def _stored(world: World, late: Late, scenario: Scenario) -> tuple[World, bool]:
 
     Message ids are left out, as if their window were always over: the fence alone has to do.
     """
-    if late.fence not in (len(world.log), -1):
+    if late.fence not in (world.last, -1):
         return world, False
     view = view_of(last_of_each(world.log))
     if view.basis >= late.fact.basis:

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from agent.domain.turn.effects import Effect
 from agent.domain.turn.journal import Journal
-from agent.domain.turn.log import Fact, FactKind, Policy, view_of
+from agent.domain.turn.log import Fact, FactKind, LogView, Policy, view_of
 from agent.domain.turn.machine import Handling
 
 COMPANY, CONVERSATION = "c", "c1"
@@ -26,6 +26,8 @@ class Act(StrEnum):
     DISABLE = "disable"
     WAIT = "wait"
     """Ten seconds pass."""
+    TRIM = "trim"
+    """Memory takes the conversation out of the log, if the rules let it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,18 @@ class World:
     faults: Faults = Faults()
     now: float = 0.0
     enabled: bool = True
+    trimmed: int = 0
+    """Up to here the log is gone. `log` keeps what was there, for the judge alone."""
+
+    @property
+    def held(self) -> tuple[Fact, ...]:
+        """What the stream still holds."""
+        return self.log[self.trimmed :]
+
+    @property
+    def last(self) -> int:
+        """The sequence that a fence is compared with: 0 when nothing is held."""
+        return len(self.log) if self.held else 0
 
 
 def last_of_each(facts: tuple[Fact, ...]) -> list[Fact]:
@@ -95,7 +109,9 @@ def last_of_each(facts: tuple[Fact, ...]) -> list[Fact]:
     return list(last.values())
 
 
-def first_unanswered_at(facts: tuple[Fact, ...]) -> float | None:
-    """When the first visitor message after the basis was written."""
-    basis = view_of(last_of_each(facts)).basis
-    return next((f.at for f in facts if f.kind is FactKind.VISITOR and f.seq > basis), None)
+def judged(facts: tuple[Fact, ...]) -> LogView:
+    """The view of a log, with the first visitor message after the basis."""
+    last = last_of_each(facts)
+    basis = view_of(last).basis
+    first = next((f for f in facts if f.kind is FactKind.VISITOR and f.seq > basis), None)
+    return view_of(last, first.at, first.seq) if first else view_of(last)

@@ -46,6 +46,10 @@ class ChatLog:
         return self._known.first_seq
 
     @property
+    def whole_from(self) -> int:
+        return self._known.whole_from
+
+    @property
     def _known(self) -> LogBounds:
         if self._bounds is None:
             raise RuntimeError("the log's bounds are unknown: refresh() comes first")

@@ -142,7 +142,7 @@ class Histories:
         held = await self._windows.get(era, company, conversation)
         if held is not None and held.up_to >= up_to:
             return held
-        if held is not None and up_to - held.up_to <= MAX_GAP and self._log.first_seq <= held.up_to + 1:
+        if held is not None and up_to - held.up_to <= MAX_GAP and self._log.whole_from <= held.up_to + 1:
             window = held.extended(await self._log.read(company, conversation, held.up_to, up_to), up_to)
         else:
             window = await self._from_store(company, conversation, up_to, HELD)
@@ -178,8 +178,8 @@ class Histories:
         return empty.extended(await self._log.read(company, conversation, first - 1, up_to), up_to, limit)
 
     def _log_will_do(self, up_to: int) -> bool:
-        """Whether the log alone is short enough to be read whole."""
-        return up_to - self._log.first_seq < MAX_GAP
+        """Whether the log alone is short enough to be read whole, with nothing trimmed from it."""
+        return self._log.whole_from == self._log.first_seq and up_to - self._log.first_seq < MAX_GAP
 
     async def _floor_near(self, seq: int) -> int:
         """The floor, once no more than MAX_GAP is missing to `seq`."""

@@ -133,8 +133,8 @@ def open_journal(previous: Journal | None, view: LogView, *, turn_id: str, now: 
         journal = Journal(
             turn_id, view.newest_visitor, started_at=now, deadline=now + time_limit, owner_since=view.owner_since
         )
-        if previous is not None and previous.basis > view.basis:
-            kept = tuple(step for step in previous.steps if step.basis > view.basis)
+        if previous is not None and previous.basis >= view.unanswered_from:
+            kept = tuple(step for step in previous.steps if step.basis >= view.unanswered_from)
             cancels = previous.cancels + (0 if previous.released else 1)
             journal = replace(journal, steps=kept, cancels=cancels)
     waited_long = view.first_unanswered_at is not None and now - view.first_unanswered_at >= PATIENCE

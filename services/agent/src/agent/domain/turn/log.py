@@ -61,14 +61,22 @@ class LogView:
     """When the next visitor message after `basis` was written; None: not looked up, or all are answered."""
     owner_since: int = 0
     """Sequence of the newest change of owner; 0: there was none."""
+    first_unanswered: int = 0
+    """The sequence of that message; 0: not looked up."""
 
     @property
     def unanswered(self) -> bool:
         """Whether some visitor message waits for an answer."""
         return self.newest_visitor > self.basis
 
+    @property
+    def unanswered_from(self) -> int:
+        """From here on visitor messages wait. Not just behind the basis: in a log that was trimmed what has settled the
+        older messages is gone with them."""
+        return max(self.first_unanswered, self.basis + 1)
 
-def view_of(last_facts: Iterable[Fact], first_unanswered_at: float | None = None) -> LogView:
+
+def view_of(last_facts: Iterable[Fact], first_unanswered_at: float | None = None, first_unanswered: int = 0) -> LogView:
     """The view of a snapshot that holds the last fact of each kind.
 
     The basis is the greatest of all that settle: what answers, system messages and cancels say that they settle, and
@@ -88,7 +96,7 @@ def view_of(last_facts: Iterable[Fact], first_unanswered_at: float | None = None
                 basis = max(basis, fact.seq)
             case FactKind.OWNER:
                 owner, owner_since = fact.owner, fact.seq
-    return LogView(n, newest, newest_at, basis, owner, first_unanswered_at, owner_since)
+    return LogView(n, newest, newest_at, basis, owner, first_unanswered_at, owner_since, first_unanswered)
 
 
 @dataclass(frozen=True, slots=True)

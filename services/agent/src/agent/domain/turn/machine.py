@@ -172,7 +172,7 @@ def _looked(h: Handling, event: Looked, policy: Policy, now: float) -> tuple[Han
     rest = due_at(view, policy) - now
     if rest > EARLY:
         return _later(h, min(rest, LONGEST_WAIT), "not due")
-    if found is not None and not found.released and found.basis > view.basis and _hands_off(found, view):
+    if found is not None and not found.released and found.basis >= view.unanswered_from and _hands_off(found, view):
         # Taking a turn from a living driver would pay the model twice, or let a typist starve a forced answer.
         return replace(h, phase=Phase.PROBING), Probe(found.turn_id)
     return _open(h, policy, now)

@@ -1,0 +1,99 @@
+"""TrimmedLog: the stream CHAT, from which memory alone may purge."""
+
+from datetime import timedelta
+from typing import Any, cast
+
+import orjson
+from nats.aio.client import Client
+
+from contracts.channels import CHAT_ALL, ChatKind, chat, conversation_tree, parse_chat
+from contracts.streams import CHAT
+from memory.adapters.chat_consumer import DURABLE
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.projection_floor import floor_of
+from memory.application.trimming import LogState, Lying
+from memory.domain.handoff import basis
+from memory.domain.trimming import is_waiting
+from memory.errors import BusUnavailable
+from memory.ports import LogClock
+from runtime.conversation_log import ConversationLog
+from runtime.direct import DirectReader
+from runtime.replies import ReplyInbox
+
+PAGE = 256
+ANSWER = 5.0
+
+
+class TrimmedChat:
+    """TrimmedLog."""
+
+    def __init__(self, client: Client, log: ChatLog) -> None:
+        self._inbox = ReplyInbox.of(client)
+        self._direct = DirectReader(client, CHAT.name)
+        self._conversations = ConversationLog(client)
+        self._log = log
+
+    async def state(self) -> LogState | None:
+        # The stream first: what a consumer has nothing left of then, it has read up to the stream's end as seen here.
+        info = await self._ask(f"STREAM.INFO.{CHAT.name}", b"")
+        held, most = info["state"], int(info["config"]["max_bytes"])
+        last = int(held["last_seq"])
+        floors = {name: last if _has_read_all(one) else floor_of(one) for name, one in (await self._durables()).items()}
+        if DURABLE not in floors:
+            return None
+        slowest = min(floors, key=lambda name: floors[name])
+        fill = int(held["bytes"]) / most if most > 0 else 0.0
+        return LogState(int(held["first_seq"]), last, fill, floors[slowest], slowest)
+
+    async def _durables(self) -> dict[str, dict[str, Any]]:
+        """Every durable consumer, by name: whoever has one counts on reading all."""
+        found: dict[str, dict[str, Any]] = {}
+        offset = 0
+        while True:
+            page = await self._ask(f"CONSUMER.LIST.{CHAT.name}", orjson.dumps({"offset": offset}))
+            consumers = cast("list[dict[str, Any]]", page.get("consumers") or [])
+            found |= {one["name"]: one for one in consumers if one["config"].get("durable_name")}
+            offset += len(consumers)
+            if not consumers or offset >= int(page["total"]):
+                return found
+
+    async def first_since(self, age: timedelta, clock: LogClock) -> int:
+        young = (await self._direct.batch_since(CHAT_ALL, await clock.now() - age, 1)).facts
+        return young[0].seq if young else (await self._log.end()) + 1
+
+    async def conversations(self, position: int, before: int) -> tuple[list[tuple[str, str]], int]:
+        facts = (await self._direct.batch(CHAT_ALL, position, PAGE)).facts
+        old = [fact for fact in facts if fact.seq < before]
+        addresses = [address for fact in old if (address := parse_chat(fact.subject)) is not None]
+        names = list(dict.fromkeys((one.company, one.conversation) for one in addresses))
+        return names, old[-1].seq + 1 if facts and old == facts else before
+
+    async def look(self, company: str, conversation: str) -> Lying | None:
+        stored = await self._conversations.snapshot(company, conversation)
+        facts = {kind: fact for kind, one in stored.facts.items() if (fact := self._log.fact(one)) is not None}
+        if len(facts) != len(stored.facts):
+            return None
+        waiting = None
+        if is_waiting(facts):
+            subject = chat(company, conversation, ChatKind.VISITOR)
+            waiting = await self._direct.next(subject, basis(facts) + 1)
+            if waiting is None:
+                return None
+        return Lying(facts, stored.n, waiting.seq if waiting else None)
+
+    async def cut(self, company: str, conversation: str, kind: ChatKind | None, before: int) -> int:
+        if before <= 1:  # the server takes 1 for "all"
+            return 0
+        subject = chat(company, conversation, kind) if kind else conversation_tree(company, conversation)
+        answer = await self._ask(f"STREAM.PURGE.{CHAT.name}", orjson.dumps({"filter": subject, "seq": before}))
+        return int(answer["purged"])
+
+    async def _ask(self, method: str, body: bytes) -> dict[str, Any]:
+        answer = orjson.loads((await self._inbox.request(f"$JS.API.{method}", body, deadline=ANSWER)).data)
+        if "error" in answer:
+            raise BusUnavailable(f"{method}: {answer['error'].get('description')}")
+        return answer
+
+
+def _has_read_all(consumer: dict[str, Any]) -> bool:
+    return int(consumer.get("num_pending", 0)) == 0 and int(consumer.get("num_ack_pending", 0)) == 0
