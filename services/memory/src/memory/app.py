@@ -46,6 +46,8 @@ from memory.adapters.redis_looks import RedisLooks
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import SignedPrincipals
+from memory.adapters.stream_figures import EVERY as STREAMS_EVERY
+from memory.adapters.stream_figures import StreamFigures
 from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.adapters.trimmed_chat import TrimmedChat
 from memory.adapters.webhook_changes import WebhookChanges
@@ -266,6 +268,7 @@ class Memory:
             Sweep("deletions to repeat", settings.forgetting_sweep, forgetting.sweep),
             Sweep("bounds of the log", BOUNDS_EVERY, log.refresh),
             Sweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),
+            Sweep("figures of the streams", STREAMS_EVERY, StreamFigures(service.nats, service.streams).look),
             Sweep("the log's window", settings.trim_sweep, self._trimming(log, floor).sweep),
             Sweep("untold settings", settings.settings_sweep, companies.sweep),
         )

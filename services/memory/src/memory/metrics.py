@@ -8,3 +8,13 @@ WINDOWS = Counter("nexus_memory_windows_total", "Where the newest messages of a 
 WEBHOOKS = Counter("nexus_memory_webhooks_total", "Tries to tell an endpoint a fact, by how they ended", ("outcome",))
 CONTEXT_MISSING = Counter("nexus_memory_context_missing_total", "Parts that contexts had to do without", ("part",))
 TRIMMED = Counter("nexus_memory_trimmed_total", "Facts that left the log: old, stored, read by everybody")
+STREAM_FILL = Gauge("nexus_stream_fill_ratio", "Bytes held of the bytes that a stream may hold", ("stream",))
+STREAM_OLDEST = Gauge("nexus_stream_oldest_seconds", "Age of a stream's oldest message", ("stream",))
+STREAM_CUT_SHORT = Gauge(
+    "nexus_stream_cut_short", "1 while a stream's size makes it keep less than its promised time", ("stream",)
+)
+CONSUMER_BEHIND = Gauge(
+    "nexus_consumer_behind", "Messages that a consumer has not acknowledged", ("stream", "consumer")
+)
+STORAGE_USED = Gauge("nexus_jetstream_storage_bytes", "Bytes that all streams hold")
+STORAGE_ROOM = Gauge("nexus_jetstream_room_bytes", "Bytes left of the account's storage; infinite without a limit")

@@ -44,7 +44,7 @@ def operator(seq: int) -> Fact:
 
 
 def snapshot(*facts: Fact) -> dict[ChatKind, Fact]:
-    return {one.address.kind if hasattr(one, "address") else one.kind: one for one in facts}
+    return {one.kind: one for one in facts}
 
 
 def test_a_conversation_that_lies_still_goes_as_a_whole() -> None:

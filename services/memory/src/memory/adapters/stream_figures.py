@@ -1,0 +1,77 @@
+"""How full the streams are, how old their oldest message is, how far their readers are behind: metrics, and a word in
+the log when one fills up or cannot keep what it promises. Memory tells, since it makes them."""
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, cast
+
+import orjson
+import structlog
+from nats.aio.client import Client
+
+from contracts.streams import Stream
+from memory import metrics
+from runtime.replies import ReplyInbox
+
+EVERY = 15.0
+ANSWER = 5.0
+FILLED = 0.8
+CUT_SHORT = 0.9
+"""Share of the size from which on a stream that is younger than promised is so because of its size."""
+SAY_AGAIN = 3_600.0
+
+_log = structlog.get_logger(__name__)
+
+
+class StreamFigures:
+    """The gauges of every stream."""
+
+    def __init__(self, client: Client, streams: Sequence[Stream]) -> None:
+        self._inbox = ReplyInbox.of(client)
+        self._streams = streams
+        self._said: dict[str, float] = {}
+
+    async def look(self) -> None:
+        """Reads them all once."""
+        account = await self._ask("INFO")
+        metrics.STORAGE_USED.set(int(account.get("storage", 0)))
+        most = int(account.get("limits", {}).get("max_storage", -1))
+        metrics.STORAGE_ROOM.set(max(most - int(account.get("storage", 0)), 0) if most > 0 else float("inf"))
+        for stream in self._streams:
+            info = await self._ask(f"STREAM.INFO.{stream.name}")
+            if "error" not in info:
+                self._tell(stream, info)
+                await self._readers(stream)
+
+    def _tell(self, stream: Stream, info: dict[str, Any]) -> None:
+        state, most = info["state"], int(info["config"]["max_bytes"])
+        fill = int(state["bytes"]) / most if most > 0 else 0.0
+        oldest = 0.0
+        if int(state["messages"]):
+            # Both times are the server's own.
+            oldest = (datetime.fromisoformat(info["ts"]) - datetime.fromisoformat(state["first_ts"])).total_seconds()
+        short = stream.discard == "old" and fill >= CUT_SHORT and 0 < oldest < stream.max_age * CUT_SHORT
+        metrics.STREAM_FILL.labels(stream.name).set(fill)
+        metrics.STREAM_OLDEST.labels(stream.name).set(oldest)
+        metrics.STREAM_CUT_SHORT.labels(stream.name).set(short)
+        if short:
+            self._say("stream.keeps_less_than_promised", stream.name, kept=round(oldest), promised=stream.max_age)
+        elif stream.discard == "new" and fill >= FILLED:
+            self._say("stream.fills", stream.name, fill=round(fill, 3))
+
+    async def _readers(self, stream: Stream) -> None:
+        page = await self._ask(f"CONSUMER.LIST.{stream.name}")
+        for one in cast("list[dict[str, Any]]", page.get("consumers") or []):
+            # One without a durable name is somebody's for a moment, and would only leave a label behind.
+            if name := one["config"].get("durable_name"):
+                behind = int(one.get("num_pending", 0)) + int(one.get("num_ack_pending", 0))
+                metrics.CONSUMER_BEHIND.labels(stream.name, name).set(behind)
+
+    def _say(self, event: str, stream: str, **figures: float) -> None:
+        if time.monotonic() - self._said.get(stream, -SAY_AGAIN) >= SAY_AGAIN:
+            self._said[stream] = time.monotonic()
+            _log.warning(event, stream=stream, advice="raise NEXUS_STREAMS_SIZES", **figures)
+
+    async def _ask(self, method: str) -> dict[str, Any]:
+        return orjson.loads((await self._inbox.request(f"$JS.API.{method}", b"", deadline=ANSWER)).data)
