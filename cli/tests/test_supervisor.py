@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
+import resource
 import signal
 import sys
 import time
@@ -17,6 +19,7 @@ import pytest
 
 from nexus_cli.stack import handshakes
 from nexus_cli.stack.backoff import Backoff
+from nexus_cli.stack.child import LogFile
 from nexus_cli.stack.datadir import Running
 from nexus_cli.stack.errors import StartFailed
 from nexus_cli.stack.program import Program, Stage
@@ -232,3 +235,59 @@ def _children() -> list[str]:
 
 def _command_line(pid: str) -> str:
     return Path(f"/proc/{pid}/cmdline").read_text()
+
+
+async def test_a_program_that_a_full_disk_has_broken_is_started_again_when_there_is_room(
+    seen: Seen, tmp_path: Path
+) -> None:
+    room = [False]
+    program = replace(tiny("one", "broken"), broken_by=lambda line: not room[0], has_room=lambda: room[0])
+    async with supervised(seen, tmp_path, [program]) as supervisor:
+        await supervisor.start()
+        first = seen.running["one"].pid
+        await eventually(seen.said("one: its disk is full"), deadline=60)
+        assert seen.running["one"].pid == first
+        room[0] = True
+        await eventually(lambda: seen.running["one"].pid != first, deadline=60)
+
+
+async def test_a_full_disk_below_the_supervisor_neither_ends_nor_silences_it(seen: Seen, tmp_path: Path) -> None:
+    full = [False]
+
+    def record(processes: Sequence[Running], urls: Mapping[str, str]) -> None:
+        if full[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        seen.record(processes, urls)
+
+    def before_start() -> None:
+        if full[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    program = replace(tiny("one"), before_start=before_start)
+    supervisor = Supervisor([program], logs=tmp_path, urls={}, say=seen.lines.append, changed=record)
+    try:
+        await supervisor.start()
+        first = seen.running["one"].pid
+        full[0] = True
+        os.kill(first, KILL)
+        await eventually(seen.said("could not be started: [Errno 28]"), deadline=60)
+        full[0] = False
+        await eventually(lambda: seen.running["one"].pid != first, deadline=60)
+    finally:
+        await supervisor.stop()
+
+
+def test_a_line_that_finds_no_room_is_lost_and_the_next_one_is_not(tmp_path: Path) -> None:
+    log = LogFile(tmp_path / "one.log")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4, limit[1]))
+        log.write(b"lost for its length\n" * 2)
+        log.write(b"lost\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, ignored)
+    log.write(b"kept\n")
+    log.close()
+    assert log.path.read_bytes().endswith(b"kept\n")

@@ -1,7 +1,8 @@
 """A very small service, for tests of the supervisor: `python tiny.py PORT [how]`.
 
 It answers GET /readyz on PORT. `how` makes it misbehave: `crash` ends it at once, `unready` answers 503, `deaf` ignores
-SIGTERM, `parent` starts a grandchild and prints its pid, `loud` prints one line of 200,000 characters.
+SIGTERM, `broken` says that its disk is full, `parent` starts a grandchild and prints its pid, `loud` prints one line of
+200,000 characters.
 """
 
 import http.server
@@ -25,6 +26,8 @@ if how == "crash":
     sys.exit("cannot start: no reason")
 if how == "deaf":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if how == "broken":
+    print("no space left on device", flush=True)
 if how == "parent":
     print("grandchild", subprocess.Popen(["sleep", "600"]).pid, flush=True)
 if how == "loud":

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import socket
-import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,10 @@ import orjson
 import pytest
 import structlog
 from nats.aio.client import Client
+from pymongo import AsyncMongoClient
+from pymongo.errors import DuplicateKeyError, PyMongoError
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from contracts.streams import STREAMS, Stream
 from runtime.connection import connect, jetstream
@@ -22,7 +27,7 @@ from runtime.publishing import Publisher
 from runtime.settings import NatsSettings
 from runtime.storage import BELIEVED, LOOK_EVERY, Storage
 from runtime.streams import ensure_streams
-from runtime.testing import NatsServer, eventually
+from runtime.testing import MongoServer, NatsServer, SmallDisk, ValkeyServer, eventually
 
 SMALL = tuple(replace(stream, max_bytes=1024 * 1024) for stream in STREAMS)
 SUBJECTS = {
@@ -117,21 +122,11 @@ async def test_the_server_is_asked_once_in_a_while_however_often_readiness_is(na
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 24 MiB: a tmpfs, which only root may mount. Elsewhere this fails, it does not pass unseen."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(disk)], check=True)
-    yield disk
-    subprocess.run(["umount", "--lazy", str(disk)], check=True)
-
-
-@pytest.fixture
-async def on_small_disk(small_disk: Path) -> AsyncIterator[tuple[NatsServer, Client]]:
+async def on_small_disk(small_disk: SmallDisk) -> AsyncIterator[tuple[NatsServer, Client]]:
     """A server that may store more than its disk holds, as the embedded one may."""
-    config = small_disk.with_name("server.conf")
+    config = small_disk.path.with_name("server.conf")
     config.write_text("jetstream { max_file_store: 1TB }\n")
-    server = NatsServer(small_disk)
+    server = NatsServer(small_disk.path)
     server.options = ("-c", str(config))
     server.start()
     client = await connect(NatsSettings(url=server.url, ping_interval=1), name="test")
@@ -141,7 +136,7 @@ async def on_small_disk(small_disk: Path) -> AsyncIterator[tuple[NatsServer, Cli
 
 
 async def test_a_full_disk_is_told_of_and_after_a_restart_nothing_is_missing(
-    small_disk: Path, on_small_disk: tuple[NatsServer, Client]
+    small_disk: SmallDisk, on_small_disk: tuple[NatsServer, Client]
 ) -> None:
     server, client = on_small_disk
     await ensure_streams(client)
@@ -150,7 +145,7 @@ async def test_a_full_disk_is_told_of_and_after_a_restart_nothing_is_missing(
     taken = await fill(client, chat, 1_000)
     assert 100 < taken < 1_000
     assert "restart nats-server" in await is_told(check)
-    subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+    small_disk.enlarge()
     # The server itself does not come back from it; whoever watches it has to start it again.
     server.restart()
     await append(client, chat, 1_000)
@@ -189,3 +184,60 @@ async def test_a_cluster_without_a_quorum_is_told_of(tmp_path: Path) -> None:
         servers[1].start()
         await eventually(lambda: holds(check), 60)
         await client.close()
+
+
+async def test_redis_on_a_full_disk_says_so_keeps_what_it_took_and_goes_on(small_disk: SmallDisk) -> None:
+    server = ValkeyServer(small_disk.path)
+    server.start()
+    client = Redis.from_url(server.url, socket_timeout=10)  # pyright: ignore[reportUnknownMemberType]
+    taken = 0
+    with contextlib.suppress(RedisError):
+        while taken < 1_000:
+            await client.set(f"k{taken}", b"x" * 60_000)
+            taken += 1
+            if taken % 50 == 0:
+                # It writes its file behind its answers: a moment later it knows.
+                await asyncio.sleep(0.05)
+    assert taken < 1_000
+    with pytest.raises(RedisError, match="AOF"):
+        await client.set("more", b"1")
+    small_disk.enlarge()
+
+    async def goes_on() -> bool:
+        try:
+            return bool(await client.set("again", b"1"))
+        except RedisError:
+            return False
+
+    await eventually(goes_on, 60)
+    assert await client.exists(*(f"k{number}" for number in range(taken))) == taken
+    await client.aclose()
+    server.kill()
+
+
+async def test_mongodb_on_a_full_disk_says_so_keeps_what_it_took_and_goes_on(small_disk: SmallDisk) -> None:
+    server = MongoServer(small_disk.path)
+    server.start()
+    client: AsyncMongoClient[dict[str, object]] = AsyncMongoClient(server.url, serverSelectionTimeoutMS=10_000)
+    rows = client["test"]["rows"]
+    taken = 0
+    with contextlib.suppress(PyMongoError):
+        while taken < 2_000:
+            await rows.insert_one({"_id": taken, "text": "x" * 60_000})
+            taken += 1
+    assert taken < 2_000
+    small_disk.enlarge()
+
+    async def goes_on() -> bool:
+        try:
+            await rows.insert_one({"_id": "again"})
+        except DuplicateKeyError:
+            return True
+        except PyMongoError:
+            return False
+        return True
+
+    await eventually(goes_on, 60)
+    assert await rows.count_documents({"_id": {"$lt": taken}}) == taken
+    await client.close()
+    server.kill()

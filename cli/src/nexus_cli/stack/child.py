@@ -35,16 +35,19 @@ class LogFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = path.open("ab")
+        self._file = path.open("ab", buffering=0)
 
     def write(self, data: bytes) -> None:
-        """Appends, and turns the file over when it is full."""
-        self._file.write(data)
-        self._file.flush()
+        """Appends, and turns the file over when it is full. On a full disk the line is lost: whoever wrote it must not
+        stand still for that."""
+        try:
+            self._file.write(data)
+        except OSError:
+            return
         if self._file.tell() > _LOG_LIMIT:
             self._file.close()
             self.path.replace(self.path.with_name(self.path.name + ".1"))
-            self._file = self.path.open("ab")
+            self._file = self.path.open("ab", buffering=0)
 
     def last_line(self) -> str:
         """Its last line that says something, for an error message; at most 300 characters."""

@@ -31,6 +31,8 @@ class Program:
         keeps_port: others have been told its address, so that a restart takes the same port again.
         before_start: puts right what an earlier run left behind.
         notable: what a line of its output is worth on the terminal; None: nothing.
+        broken_by: whether a line of its output says that a full disk has broken it for good.
+        has_room: whether its disk has room again: then a broken program is started anew.
         ready_within, stop_within: seconds.
     """
 
@@ -45,5 +47,7 @@ class Program:
     keeps_port: bool = False
     before_start: Callable[[], None] = field(default=lambda: None)
     notable: Callable[[str], str | None] = field(default=lambda line: None)
+    broken_by: Callable[[str], bool] = field(default=lambda line: False)
+    has_room: Callable[[], bool] = field(default=lambda: True)
     ready_within: float = 60.0
     stop_within: float = 15.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +16,8 @@ from nexus_cli.stack.ports import HOST
 from nexus_cli.stack.program import Program, Stage
 
 _STOP_WITHIN = 10.0
+_ROOM = 64 * 1024 * 1024
+"""Bytes that must be free again before a server that a full disk has broken is started anew."""
 
 
 def embedded(name: str, data: Path, bus_passwords: Mapping[str, str]) -> Program:
@@ -66,6 +69,9 @@ def _nats(directory: Path, passwords: Mapping[str, str]) -> Program:
         keeps_port=True,
         before_start=before_start,
         notable=lambda line: line if "[ERR]" in line or "[FTL]" in line else None,
+        # A stream whose write has failed acknowledges nothing any more, whatever room there is, until a restart.
+        broken_by=lambda line: "Critical write error" in line or "no space left on device" in line,
+        has_room=lambda: shutil.disk_usage(directory).free >= _ROOM,
         stop_within=_STOP_WITHIN,
     )
 

@@ -22,6 +22,7 @@ from nexus_cli.stack.program import Program, Stage
 _PROBE_PAUSE = 0.03
 _FIRST_STARTS = 3
 _KILLED_WITHIN = 5.0
+_LOOK_FOR_ROOM = 1.0
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,13 @@ class Supervisor:
         try:
             while not self._stopping.is_set():
                 began = time.monotonic()
-                run = await self._run_once(program, log)
+                first = not self._ready[program.name].is_set()
+                try:
+                    run = await self._run_once(program, log)
+                except OSError as error:  # its files cannot be written, for one: a full disk may have room again
+                    if first:
+                        raise
+                    run = _Run(f"could not be started: {error}", was_ready=False)
                 if self._stopping.is_set():
                     return
                 first = not self._ready[program.name].is_set()
@@ -148,7 +155,11 @@ class Supervisor:
         program.before_start()
         port = self._port_for(program)
 
+        broken = asyncio.Event()
+
         def on_line(line: str) -> None:
+            if program.broken_by(line):
+                broken.set()
             if not self._stopping.is_set() and (text := program.notable(line)):
                 self._say(f"{program.name}: {text}")
 
@@ -165,6 +176,7 @@ class Supervisor:
             child.kill()
         ended = asyncio.create_task(child.wait())
         ready = asyncio.create_task(self._until_ready(program, child.pid, port))
+        mending = asyncio.create_task(self._mend(program, child, broken))
         try:
             await asyncio.wait([ended, ready], return_when=asyncio.FIRST_COMPLETED)
             if ended.done():
@@ -176,11 +188,22 @@ class Supervisor:
             return _Run(await asyncio.shield(ended), was_ready=True)
         finally:
             ready.cancel()
+            mending.cancel()
             if not ended.done():
                 child.kill()
                 await ended
             del self._children[program.name]
             self._tell_guard(f"-{child.pid}")
+
+    async def _mend(self, program: Program, child: Child, broken: asyncio.Event) -> None:
+        """Ends a program that a full disk has broken, once there is room: its keeper starts it again."""
+        await broken.wait()
+        self._say(f"{program.name}: its disk is full; make room, and it is started again by itself")
+        while not program.has_room():  # noqa: ASYNC110 - nothing tells when a disk has room
+            await asyncio.sleep(_LOOK_FOR_ROOM)
+        child.ask_to_stop()
+        await asyncio.sleep(program.stop_within)
+        child.kill()
 
     async def _stops_before(self, event: Coroutine[Any, Any, object]) -> bool:
         """Waits for `event`; True if the stack is being stopped instead."""
@@ -229,7 +252,10 @@ class Supervisor:
         self._ready[program.name].set()
         if again:
             self._say(f"{program.name} is ready again")
-        self._changed([self._running[p.name] for p in self._programs if p.name in self._running], self._urls)
+        try:
+            self._changed([self._running[p.name] for p in self._programs if p.name in self._running], self._urls)
+        except OSError as error:
+            self._say(f"which processes run could not be written down: {error}")
 
     async def _end(self, program: Program) -> None:
         keeper = self._keepers.get(program.name)
