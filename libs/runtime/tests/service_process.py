@@ -6,6 +6,7 @@ import asyncio
 import os
 import select
 import sys
+import time
 
 from contracts.envelope import Wire
 from contracts.rpc import Rpc
@@ -43,6 +44,15 @@ async def main() -> None:
         sys.stdout.flush()
         return Done()
 
+    async def close() -> None:
+        match os.environ.get("HANGS"):
+            case "thread":
+                await asyncio.to_thread(time.sleep, 600)
+            case "loop":
+                time.sleep(600)  # noqa: ASYNC251 - that it does not turn is what is tested
+            case _:
+                return
+
     async def closed() -> None:
         sys.stdout.write("closed\n")
         sys.stdout.flush()
@@ -51,6 +61,7 @@ async def main() -> None:
         service.serve(PING, ping)
         service.add_worker(PullWorker(service.js, "TOOLS", "sample", ["tools.call.requested.v1.*"], work))
         service.on_stop(closed)
+        service.on_stop(close)
 
     service.on_start(build)
     await service.run()

@@ -20,6 +20,7 @@ from contracts.envelope import Wire
 from contracts.rpc import Rpc
 from runtime.publishing import Publisher
 from runtime.rpc import RpcClient
+from runtime.service import OVERDUE
 from runtime.testing import NatsServer, eventually
 
 PROGRAM = Path(__file__).with_name("service_process.py")
@@ -131,6 +132,24 @@ async def test_work_that_does_not_finish_in_time_is_given_back(nats_server: Nats
     other = await start(nats_server.url, WORK_SECONDS="0")
     await eventually(lambda: "finished job" in other.lines)
     assert await other.end(signal.SIGINT) == 0
+
+
+@pytest.mark.parametrize("what", ["thread", "loop"])
+async def test_a_process_that_hangs_is_ended_at_its_drain_deadline(
+    what: str, nats_server: NatsServer, nats_streams: Client
+) -> None:
+    running = await start(nats_server.url, HANGS=what, DRAIN_SECONDS="2")
+    await running.until("service.ready")
+    assert await running.end() == OVERDUE
+    await running.until("service.overdue")
+
+
+async def test_a_process_ends_although_the_bus_is_frozen(nats_server: NatsServer, nats_streams: Client) -> None:
+    running = await start(nats_server.url, DRAIN_SECONDS="3")
+    await running.until("service.ready")
+    nats_server.pause()
+    assert await running.end() in (0, OVERDUE)
+    nats_server.resume()
 
 
 async def test_a_frozen_bus_makes_it_not_ready_and_a_thawed_one_ready(

@@ -14,7 +14,7 @@
 
 Start: logs → health port → connect → streams → on_start → consumers, methods, workers → flush → ready.
 End (SIGTERM, SIGINT), within `drain.deadline` seconds: not ready → on_drain → workers and consumers finish or give
-back → methods → on_stop, last first → connection.
+back → methods → on_stop, last first → connection. A process that still hangs at its deadline is ended there.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
@@ -65,6 +66,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+OVERDUE = 70
+"""Exit code of a process that had to be ended at its drain deadline (sysexits.h: an internal error)."""
 COLLECT_AFTER = 10_000
 """New objects that may be in circles before the youngest generation is looked through (Python's default: 700)."""
 
@@ -111,6 +114,7 @@ class Service:
         self._on_drain: list[Hook] = []
         self._on_stop: list[Hook] = []
         self._stopping = asyncio.Event()
+        self._last_resort: threading.Timer | None = None
         self._upkeep: Upkeep | None = None
         self._spans: SpanStore | None = None
         self._collector: Collector | None = None
@@ -283,7 +287,8 @@ class Service:
 
     async def stop(self) -> None:
         """The end, in order, within the drain deadline; never raises."""
-        end = time.monotonic() + self._drain_settings.deadline
+        # Ending takes a moment too: at the deadline itself the process is gone.
+        end = time.monotonic() + self._drain_settings.deadline * 0.95
 
         def left(keep: float) -> float:
             return max(end - time.monotonic() - keep, 0.1)
@@ -323,6 +328,7 @@ class Service:
             if self._stopping.is_set():
                 os._exit(128 + number)
             log.info("service.signal", signal=number.name)
+            self._last_resort = _end_without_fail(self._drain_settings.deadline)
             self.end()
 
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -352,6 +358,22 @@ def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
     except NotReady as error:
         structlog.get_logger(__name__).error("service.not_ready", error=str(error))
         sys.exit(1)
+
+
+def _end_without_fail(seconds: float) -> threading.Timer:
+    """Ends the process in so many seconds, whatever it still waits for: a thread that hangs in a system call, a loop
+    that stands still, an exporter's last batch. None of them hears of a cancellation."""
+
+    def end() -> None:
+        # Beside, since writing may be what hangs.
+        threading.Thread(target=log.error, args=("service.overdue",), kwargs={"after": seconds}, daemon=True).start()
+        time.sleep(0.1)
+        os._exit(OVERDUE)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
 def _keep_what_is_there() -> None:
