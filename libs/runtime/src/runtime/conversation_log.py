@@ -45,12 +45,14 @@ class LogSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class LogBounds:
-    """The stream as it is now: its first and last sequence, and the epoch that names its incarnation."""
+    """The stream as it is now: its first and last sequence, the epoch that names its incarnation, and how many bytes it
+    may still hold (None: as many as there are)."""
 
     first_seq: int
     last_seq: int
     created: str
     epoch: str
+    room: int | None = None
 
     @property
     def created_at(self) -> datetime:
@@ -152,12 +154,13 @@ class ConversationLog:
             raise ReadFailed(f"no answer about the stream {self._stream}: is JetStream up?") from error
         if "error" in answer:
             raise ReadFailed(f"stream {self._stream}: {answer['error'].get('description')}")
-        state, created = answer["state"], str(answer["created"])
+        state, created, most = answer["state"], str(answer["created"]), int(answer["config"]["max_bytes"])
         return LogBounds(
             first_seq=int(state["first_seq"]),
             last_seq=int(state["last_seq"]),
             created=created,
             epoch=epoch_of(self._stream, created),
+            room=max(most - int(state["bytes"]), 0) if most > 0 else None,
         )
 
 

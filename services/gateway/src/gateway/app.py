@@ -40,6 +40,7 @@ from gateway.chat.looks import Looks
 from gateway.chat.recovery import Recovery
 from gateway.chat.replays import Replays
 from gateway.chat.session import Chat
+from gateway.chat.shares import CompanyShares
 from gateway.chat.standing import Standing
 from gateway.domain.client_answers import Answers
 from gateway.handlers import HANDLERS
@@ -134,10 +135,11 @@ def compose(
     bus = NatsBus(publisher)
     hub = Hub()
     inboxes = Inboxes()
-    live = NatsLive(client, hub, inboxes)
+    shares = CompanyShares(log.room, settings.company_share, clock)
+    live = NatsLive(client, hub, inboxes, shares)
     hub.connect(live)
     access = Access(log, memory, identity.principals, identity.conversation_key)
-    commands = Commands(log, bus, memory, identity.principals)
+    commands = Commands(log, bus, memory, identity.principals, shares)
     door = Door(settings.limits, clock)
     actions = BusActions(rpc)
     customers = Customers(actions, actions)

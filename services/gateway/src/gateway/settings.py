@@ -9,6 +9,7 @@ from gateway.chat.limits import DoorLimits
 from gateway.domain.forwarded import Network
 from gateway.domain.limits import Limit
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
+from runtime.conversation_log import NEVER_TRIMMED
 from runtime.settings import EnvSettings
 
 
@@ -40,8 +41,10 @@ class GatewaySettings(EnvSettings):
     stream_distance: int = Field(
         default=MAX_STREAM_DISTANCE,
         ge=-1,
+        le=NEVER_TRIMMED,
         description="facts of all conversations behind the log's end up to which a client's gap is read from the log",
     )
+    company_share: float = Field(default=0.8, gt=0, lt=1, description="of the log, that one company alone may fill")
     question_seconds: float = Field(
         default=300.0, gt=0, le=3600, description="for an MCP client's user to answer what a call asks them"
     )

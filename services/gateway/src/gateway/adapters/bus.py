@@ -20,6 +20,7 @@ from contracts.ids import check_company, check_id, derive_id
 from gateway.adapters.log import SOURCE, event_json, parse_fact
 from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
+from gateway.chat.shares import CompanyShares
 from gateway.errors import Unavailable
 from gateway.ports import Unsubscribe
 from runtime.connection import listen
@@ -64,8 +65,9 @@ class NatsBus:
 class NatsLive:
     """The standing subscription for facts, and one subscription for each open conversation's signs."""
 
-    def __init__(self, client: Client, hub: Hub, inboxes: Inboxes) -> None:
+    def __init__(self, client: Client, hub: Hub, inboxes: Inboxes, shares: CompanyShares) -> None:
         self._client = client
+        self._shares = shares
         self._hub = hub
         self._inboxes = inboxes
 
@@ -94,6 +96,7 @@ class NatsLive:
         parts = message.subject.split(".", 4)
         if len(parts) != 5:
             return
+        self._shares.wrote(parts[2], len(message.subject) + len(message.data))
         self._inboxes.changed(parts[2], parts[3])
         if not self._hub.is_open(parts[2], parts[3]):
             return

@@ -1,5 +1,7 @@
 """The conversations' log, in the stream CHAT (ports.Log)."""
 
+import contextlib
+
 import orjson
 
 from contracts.channels import ChatKind, chat, chat_msg_id, conversation_tree, parse_chat
@@ -21,6 +23,8 @@ READ_DEADLINE = 5.0
 """Seconds to read of a conversation's log."""
 APPEND_DEADLINE = 15.0
 """Seconds in which a message must be stored; until then it is tried again under its id."""
+ROOM_AGE = 5.0
+"""Seconds for which what is free in the log is good enough."""
 BOUNDS_AGE = 1.0
 """Seconds for which the stream's bounds are good enough: they tell its incarnation and its rough length."""
 
@@ -33,6 +37,7 @@ class NatsLog:
         self._publisher = publisher
         self._clock = clock
         self._bounds: tuple[float, Bounds] | None = None
+        self._room: tuple[float, int | None] | None = None
 
     def forget_bounds(self) -> None:
         """After a reconnect the stream may be another one."""
@@ -70,7 +75,15 @@ class NatsLog:
             raise _away(error) from error
         bounds = Bounds(read.epoch, read.first_seq, read.last_seq)
         self._bounds = (now, bounds)
+        self._room = (now, read.room)
         return bounds
+
+    async def room(self) -> int | None:
+        """Bytes that the log may still hold, as of some seconds ago; None: nobody can say."""
+        if self._room is None or self._clock.monotonic() - self._room[0] >= ROOM_AGE:
+            with contextlib.suppress(Unavailable):
+                await self.bounds()
+        return self._room[1] if self._room else None
 
     async def append(
         self, company: str, conversation: str, kind: ChatKind, data: Wire, *, identity: str, fence: int | None = None

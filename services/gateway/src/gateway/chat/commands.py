@@ -22,6 +22,7 @@ from contracts.events.chat import (
 )
 from contracts.events.fact import FeedbackGiven
 from contracts.ids import derive_id, turn_id, uuid7
+from gateway.chat.shares import CompanyShares
 from gateway.domain.facts import Snapshot
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from gateway.errors import FenceRefused, Refused, Unavailable, not_found
@@ -59,11 +60,12 @@ class Draft:
 class Commands:
     """Appends facts for callers that have been let in already."""
 
-    def __init__(self, log: Log, bus: Bus, memory: Memory, principals: Principals) -> None:
+    def __init__(self, log: Log, bus: Bus, memory: Memory, principals: Principals, shares: CompanyShares) -> None:
         self._log = log
         self._bus = bus
         self._memory = memory
         self._principals = principals
+        self._shares = shares
 
     async def find_sent(self, place: Place, client_message_id: str) -> Stored | None:
         """The message, if an earlier try stored it: looked up by id, since deduplication forgets after two minutes.
@@ -94,8 +96,10 @@ class Commands:
 
         Raises:
             Unavailable: no acknowledgement within 15 s; send again with the same id.
+            Limited: the company has filled its share of the log.
         """
         caller = place.caller
+        await self._shares.admit(caller.company)
         data = VisitorMessage(
             message_id=message_id(place, draft.client_message_id),
             client_message_id=draft.client_message_id,

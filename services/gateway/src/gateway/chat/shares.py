@@ -1,0 +1,53 @@
+"""How much of the log one company may fill: so that one cannot fill it for all.
+
+A company may have written, within the time for which facts stay in any case, in proportion to what the log has still
+free. The fuller it gets, the less that is; whoever writes most is refused first, and room is left for the others. Each
+gateway counts what all of them store, since it sees every fact; what was written before it started counts for nobody.
+"""
+
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable
+
+from gateway.errors import Limited
+from runtime.clock import Clock
+
+HOUR = 3_600.0
+HOURS = 25
+"""Memory trims nothing younger than a day."""
+UNCOUNTED = 1024 * 1024
+"""Bytes that any company may write, whatever the log has free."""
+AGAIN = 60.0
+
+
+class CompanyShares:
+    """Counts bytes by company and hour. `share`: of the log, that one company alone may fill, above 0 and below 1."""
+
+    def __init__(self, room: Callable[[], Awaitable[int | None]], share: float, clock: Clock) -> None:
+        self._room = room
+        self._factor = share / (1 - share)
+        self._clock = clock
+        self._hours: deque[tuple[int, Counter[str]]] = deque()
+        self._written: Counter[str] = Counter()
+
+    def wrote(self, company: str, size: int) -> None:
+        """A fact of the company was stored, by whichever gateway or agent."""
+        self._forget()
+        self._hours[-1][1][company] += size
+        self._written[company] += size
+
+    async def admit(self, company: str) -> None:
+        """Raises Limited while the company has more than its share."""
+        self._forget()
+        written = self._written[company]
+        if written <= UNCOUNTED:
+            return
+        room = await self._room()
+        if room is not None and written > room * self._factor:
+            raise Limited("the company has filled its share of the log: try again later", AGAIN)
+
+    def _forget(self) -> None:
+        hour = int(self._clock.monotonic() // HOUR)
+        if not self._hours or self._hours[-1][0] != hour:
+            self._hours.append((hour, Counter()))
+        while self._hours[0][0] <= hour - HOURS:
+            self._written -= self._hours.popleft()[1]
