@@ -241,7 +241,11 @@ async def test_a_program_that_a_full_disk_has_broken_is_started_again_when_there
     seen: Seen, tmp_path: Path
 ) -> None:
     room = [False]
-    program = replace(tiny("one", "broken"), broken_by=lambda line: not room[0], has_room=lambda: room[0])
+
+    def broken_by(line: str) -> bool:
+        return "no space" in line and not room[0]
+
+    program = replace(tiny("one", "broken"), broken_by=broken_by, has_room=lambda: room[0])
     async with supervised(seen, tmp_path, [program]) as supervisor:
         await supervisor.start()
         first = seen.running["one"].pid

@@ -10,6 +10,7 @@ import time
 
 from contracts.envelope import Wire
 from contracts.rpc import Rpc
+from contracts.streams import CHAT
 from runtime.pulling import Delivery, Done, Outcome, PullWorker
 from runtime.service import Service, run
 from runtime.settings import DrainSettings, LogSettings, NatsSettings
@@ -29,6 +30,8 @@ async def main() -> None:
         drain=DrainSettings(deadline=float(os.environ.get("DRAIN_SECONDS", "10"))),
         logging=LogSettings(format="json"),
     )
+
+    service.writes(CHAT)
 
     async def ping(request: Ping) -> Ping:
         if request.text == "freeze":

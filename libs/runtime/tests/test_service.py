@@ -18,6 +18,7 @@ from nats.aio.client import Client
 
 from contracts.envelope import Wire
 from contracts.rpc import Rpc
+from runtime.connection import jetstream
 from runtime.publishing import Publisher
 from runtime.rpc import RpcClient
 from runtime.service import OVERDUE
@@ -132,6 +133,25 @@ async def test_work_that_does_not_finish_in_time_is_given_back(nats_server: Nats
     other = await start(nats_server.url, WORK_SECONDS="0")
     await eventually(lambda: "finished job" in other.lines)
     assert await other.end(signal.SIGINT) == 0
+
+
+async def test_a_full_stream_makes_its_writers_not_ready_until_there_is_room(
+    nats_server: NatsServer, nats_client: Client
+) -> None:
+    running = await start(nats_server.url, NEXUS_STREAMS_SIZES="CHAT=1MiB")
+    await running.until("service.ready")
+    for number in range(10):
+        subject, body = "chat.a.b.message.visitor.v1", b"x" * 103_000
+        await Publisher(nats_client).append(subject, body, stream="CHAT", msg_id=str(number))
+
+    async def told() -> bool:
+        status, body = await running.get("/readyz")
+        return status == 503 and "stream CHAT: full" in body["checks"]["storage"].get("error", "")
+
+    await eventually(told)
+    await jetstream(nats_client).purge_stream("CHAT")
+    await eventually(lambda: ready(running))
+    assert await running.end() == 0
 
 
 @pytest.mark.parametrize("what", ["thread", "loop"])

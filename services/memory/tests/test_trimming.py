@@ -1,6 +1,6 @@
 """The log as a window: what goes, what stays, and that nobody who reads a conversation notices."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -33,7 +33,7 @@ class ClockAhead:
 
 
 @asynccontextmanager
-async def trimming(memory: Replica, ahead: timedelta = MONTHS, kept: int = 0) -> AsyncIterator[Trimming]:
+async def trimming(memory: Replica, ahead: timedelta = MONTHS, kept: int = 0) -> AsyncGenerator[Trimming]:
     """Trimming as it will be in a while, once all that is written now is projected."""
     log = ChatLog(ConversationLog(memory.client), Publisher(memory.client))
     await log.refresh()
