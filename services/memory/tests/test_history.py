@@ -212,3 +212,24 @@ async def test_without_a_database_what_is_at_hand_is_told_when_the_log_is_too_lo
     assert (found.messages, found.complete) == (held, False)
     with pytest.raises(StoreUnavailable):
         await histories(None).since("acme", "c", 0, seq, 500)
+
+
+class TrimmedLog:
+    """A log that still has a fact of long ago, and not what came after it."""
+
+    era = 1
+    first_seq = 1
+    whole_from = 500
+
+    async def read(self, *_: Any) -> list[Fact]:
+        raise AssertionError("what was trimmed cannot be read")
+
+
+async def test_where_the_log_was_trimmed_it_is_not_read_instead_of_the_store() -> None:
+    gone: Any = Gone()
+    floor: Any = SimpleNamespace(seq=1_000)
+    log: Any = TrimmedLog()
+    windows: Any = One(Window(10, (), whole=False))
+    histories = Histories(facts=gone, conversations=gone, windows=windows, log=log, floor=floor, deadline=1)
+    with pytest.raises(StoreUnavailable):
+        await histories.newest("acme", "c", 20, 20, exact=True)
