@@ -15,7 +15,8 @@ from runtime.errors import PublishFailed
 from runtime.publishing import Publisher
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams
-from runtime.testing import SmallDisk, eventually
+from runtime.testing import eventually
+from runtime.testing_disk import SmallDisk
 
 
 async def test_a_full_disk_breaks_the_bus_and_room_alone_mends_it(small_disk: SmallDisk) -> None:

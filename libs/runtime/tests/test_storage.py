@@ -27,7 +27,8 @@ from runtime.publishing import Publisher
 from runtime.settings import NatsSettings
 from runtime.storage import BELIEVED, LOOK_EVERY, Storage
 from runtime.streams import ensure_streams
-from runtime.testing import MongoServer, NatsServer, SmallDisk, ValkeyServer, eventually
+from runtime.testing import MongoServer, NatsServer, ValkeyServer, eventually
+from runtime.testing_disk import SmallDisk
 
 SMALL = tuple(replace(stream, max_bytes=1024 * 1024) for stream in STREAMS)
 SUBJECTS = {

@@ -46,6 +46,7 @@ from runtime.advisories import Advisories
 from runtime.connection import ConnectionHooks, ErrorHook, Hook, connect, inbox_prefix, jetstream
 from runtime.consumers import ensure_consumer
 from runtime.conversation_log import ConversationLog
+from runtime.ending import end_without_fail
 from runtime.errors import NotReady
 from runtime.health import Check, Health, HealthServer, bus_check
 from runtime.metrics import NATS_RECONNECTS
@@ -66,8 +67,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-OVERDUE = 70
-"""Exit code of a process that had to be ended at its drain deadline (sysexits.h: an internal error)."""
 COLLECT_AFTER = 10_000
 """New objects that may be in circles before the youngest generation is looked through (Python's default: 700)."""
 
@@ -328,7 +327,7 @@ class Service:
             if self._stopping.is_set():
                 os._exit(128 + number)
             log.info("service.signal", signal=number.name)
-            self._last_resort = _end_without_fail(self._drain_settings.deadline)
+            self._last_resort = end_without_fail(self._drain_settings.deadline)
             self.end()
 
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -358,22 +357,6 @@ def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
     except NotReady as error:
         structlog.get_logger(__name__).error("service.not_ready", error=str(error))
         sys.exit(1)
-
-
-def _end_without_fail(seconds: float) -> threading.Timer:
-    """Ends the process in so many seconds, whatever it still waits for: a thread that hangs in a system call, a loop
-    that stands still, an exporter's last batch. None of them hears of a cancellation."""
-
-    def end() -> None:
-        # Beside, since writing may be what hangs.
-        threading.Thread(target=log.error, args=("service.overdue",), kwargs={"after": seconds}, daemon=True).start()
-        time.sleep(0.1)
-        os._exit(OVERDUE)
-
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-    return timer
 
 
 def _keep_what_is_there() -> None:

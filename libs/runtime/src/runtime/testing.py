@@ -339,27 +339,6 @@ def mongo_server(mongo_process: MongoServer) -> MongoDatabase:
     return MongoDatabase(mongo_process.url, f"test_{uuid.uuid4().hex[:12]}", mongo_process)
 
 
-@dataclass(frozen=True)
-class SmallDisk:
-    """A disk of 24 MiB, mounted at `path`."""
-
-    path: Path
-
-    def enlarge(self) -> None:
-        """Makes room: 192 MiB."""
-        subprocess.run(["mount", "-o", "remount,size=192m", str(self.path)], check=True)
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
-    """A tmpfs, which only root may mount: elsewhere this fails, so that nobody takes it for tested."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(disk)], check=True)
-    yield SmallDisk(disk)
-    subprocess.run(["umount", "--lazy", str(disk)], check=True)
-
-
 @contextlib.contextmanager
 def _directory() -> Generator[Path]:
     directory = Path(tempfile.mkdtemp(prefix="nexus-test-"))

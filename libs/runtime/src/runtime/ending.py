@@ -1,0 +1,30 @@
+"""The end of a process, whatever hangs in it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import structlog
+
+log = structlog.get_logger(__name__)
+
+OVERDUE = 70
+"""Exit code of a process that had to be ended at its drain deadline (sysexits.h: an internal error)."""
+
+
+def end_without_fail(seconds: float) -> threading.Timer:
+    """Ends the process in so many seconds, whatever it still waits for: a thread that hangs in a system call, a loop
+    that stands still, an exporter's last batch. None of them hears of a cancellation."""
+
+    def end() -> None:
+        # Beside, since writing may be what hangs.
+        threading.Thread(target=log.error, args=("service.overdue",), kwargs={"after": seconds}, daemon=True).start()
+        time.sleep(0.1)
+        os._exit(OVERDUE)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    return timer
