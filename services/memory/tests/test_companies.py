@@ -18,6 +18,7 @@ from contracts.rpc import (
     CompanyRequest,
 )
 from contracts.streams import FACTS
+from memory.adapters.mongo import asked
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.testing import Replica, Servers, replica
 from runtime.direct import DirectReader
@@ -127,14 +128,14 @@ async def test_a_hidden_secret_sent_back_keeps_the_secret(servers: Servers) -> N
         changed = await patch(one, 1, webhooks=[hook | {"secret": "********", "events": ["turn.failed"]}])
         assert changed.config.webhooks[0].events == ["turn.failed"]
     async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
-        stored = await MongoCompanies(client[servers.database]["companies"]).get("acme")
+        stored = await MongoCompanies(asked(client[servers.database])["companies"]).get("acme")
     assert stored is not None
     assert stored.config.webhooks[0].secret == "very secret indeed"
 
 
 async def test_a_change_that_was_stored_and_not_told_is_told_by_the_sweep(servers: Servers) -> None:
     async with replica(servers, settings_sweep=0.05) as one, AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
-        store = MongoCompanies(client[servers.database]["companies"])
+        store = MongoCompanies(asked(client[servers.database])["companies"])
         await store.create(CompanySettings(config=CompanyConfig(company_id="acme"), version=1))
         reader = DirectReader(one.client, FACTS.name)
 
@@ -163,3 +164,42 @@ async def test_in_development_there_is_a_company_demo_and_its_site_may_move(serv
         found = await get(one, "demo")
         assert found is not None
         assert (found.version, found.config.tool_config.allowed_domains) == (2, ["http://127.0.0.1:9090"])
+
+
+async def test_settings_stay_on_the_bus_and_an_older_store_takes_them_back(
+    servers: Servers,
+) -> None:
+    hook: dict[str, Any] = {"url": "https://acme.example/hook", "events": [], "secret": "very secret indeed"}
+    async with replica(servers) as one, AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
+        reader, rows = DirectReader(one.client, FACTS.name), client[servers.database]["companies"]
+        subject = "company.config.changed.v1.acme.-"
+        await create(one, webhooks=[hook])
+        older = await rows.find_one({"_id": "acme"})
+        assert older is not None
+        await patch(one, 1, aiAutoResponseEnabled=False)
+        # Put back to what it was; of another company nothing is left.
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "lost"}))
+        await rows.replace_one({"_id": "acme"}, older)
+        await rows.delete_one({"_id": "lost"})
+        assert await reader.last(subject) is not None
+    async with replica(servers) as one:
+
+        async def taken_back() -> bool:
+            found = [(await one.rpc.call(COMPANY_GET, CompanyRequest(company_id=name))).settings for name in names]
+            return [settings.version if settings else 0 for settings in found] == [2, 1]
+
+        names = ("acme", "lost")
+        await eventually(taken_back)
+        async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
+            stored = await MongoCompanies(asked(client[servers.database])["companies"]).get("acme")
+        assert stored is not None
+        assert stored.config.webhooks[0].secret == "very secret indeed"
+        purged = await one.client.request("$JS.API.STREAM.PURGE.FACTS", b"{}")
+        assert b"error" not in purged.data
+    async with replica(servers) as one:
+        reader = DirectReader(one.client, FACTS.name)
+
+        async def told() -> bool:
+            return await reader.last(subject) is not None
+
+        await eventually(told)

@@ -25,7 +25,7 @@ from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
 from contracts.rpc import COMPANY_CREATE, CONVERSATIONS, CompanyCreateRequest, ConversationsRequest
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_log import ChatLog
-from memory.adapters.mongo import Document
+from memory.adapters.mongo import Document, asked
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.redis_looks import RedisLooks
@@ -166,7 +166,8 @@ async def sweepers(
         stack.push_async_callback(client.close)
         redis: Redis = Redis.from_url(servers.redis)  # pyright: ignore[reportUnknownMemberType]
         stack.push_async_callback(redis.aclose)
-        database = (await stack.enter_async_context(AsyncMongoClient[Document](servers.mongo)))[servers.database]
+        mongo = await stack.enter_async_context(AsyncMongoClient[Document](servers.mongo))
+        database = asked(mongo[servers.database])
         log = ChatLog(ConversationLog(client), Publisher(client))
         await log.refresh()
         found.append(

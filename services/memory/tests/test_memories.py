@@ -17,12 +17,16 @@ from contracts.memory_rpc import (
     MemoryPatchRequest,
     UserRef,
 )
+from contracts.streams import FACTS
 from memory.adapters.announcements import BusAnnouncements
+from memory.adapters.mongo import asked
 from memory.adapters.mongo_memories import MongoMemories
 from memory.application.memories import Memories
 from memory.domain.remembered import Remembered
+from memory.errors import StoreUnavailable
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.clock import FakeClock, SystemClock
+from runtime.direct import DirectReader
 from runtime.errors import RpcError
 
 ANA = UserRef(company_id="acme", user_id="ana")
@@ -106,8 +110,8 @@ async def test_a_correction_of_what_has_changed_since_it_was_read_is_refused(ser
 
 async def test_two_hundred_parallel_updates_of_one_user_lose_nothing(servers: Servers) -> None:
     async with replica(servers) as one, AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
-        rows = client[servers.database]["memories"]
-        told = BusAnnouncements(one.service.publisher)
+        rows = asked(client[servers.database])["memories"]
+        told = BusAnnouncements(one.service.publisher, DirectReader(one.client, FACTS.name))
         replicas = [Memories(store=MongoMemories(rows), announcements=told, clock=SystemClock()) for _ in range(4)]
 
         async def learn(number: int) -> None:
@@ -120,6 +124,42 @@ async def test_two_hundred_parallel_updates_of_one_user_lose_nothing(servers: Se
             await asyncio.gather(*(learn(number) for number in range(200)))
         held = await MongoMemories(rows).load("acme", "ana")
         assert sorted(held.state.learned) == sorted(f"turn-{number}" for number in range(200))
+
+
+class Unanswering(MongoMemories):
+    """The store, of which some writes take place and are not answered."""
+
+    unanswered = 2
+
+    async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:
+        saved = await super().save(company, user, state, over, version)
+        if self.unanswered:
+            self.unanswered -= 1
+            raise StoreUnavailable("no answer in time")
+        return saved
+
+
+async def test_a_write_without_an_answer_is_looked_up_and_the_truth_is_told(servers: Servers) -> None:
+    async with replica(servers) as one, AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
+        told = BusAnnouncements(one.service.publisher, DirectReader(one.client, FACTS.name))
+        store = Unanswering(asked(client[servers.database])["memories"])
+        memories = Memories(store=store, announcements=told, clock=SystemClock())
+        for note in ("first", "second"):
+            found = await memories.correct("acme", "ana", {"userNotes": [note]})
+            assert found.user_notes == [note]
+        assert store.unanswered == 0
+        assert (await get(one)).user_notes == ["second"]
+
+
+async def test_a_correction_that_is_sent_again_takes_effect_once(servers: Servers) -> None:
+    async with replica(servers) as one:
+        version = (await one.rpc.call(MEMORY_GET, ANA)).version
+        request = MemoryPatchRequest(
+            company_id="acme", user_id="ana", patch={"userNotes": ["mine"]}, over=version, request_id="t1-0-0"
+        )
+        for _ in range(2):
+            assert (await one.rpc.call(MEMORY_PATCH, request)).memory.user_notes == ["mine"]
+            await patch(one, name="Ana")
 
 
 async def test_an_export_holds_every_message_of_the_user_and_nobody_elses_in_pages_of_bounded_size(

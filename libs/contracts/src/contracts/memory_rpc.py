@@ -104,12 +104,14 @@ class MemoryPatchRequest(Wire):
 
     `superseded` and `updatedAt` are memory's own: a patch that names them is refused. `over`: the version of what the
     patch was made from; PRECONDITION_FAILED when it has changed since (read again). None: it fits whatever is there.
+    `request_id`: sent again under it, for want of an answer, the patch takes effect once, whatever `over` names then.
     """
 
     company_id: CompanyId
     user_id: Id
     patch: dict[str, Any]
     over: str | None = Field(default=None, max_length=64)
+    request_id: str | None = Field(default=None, max_length=128)
 
 
 class MemoryReply(Wire):

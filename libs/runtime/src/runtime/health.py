@@ -30,8 +30,8 @@ from runtime.replies import ReplyInbox
 
 log = structlog.get_logger(__name__)
 
-Check = Callable[[], Awaitable[None]]
-"""Raises when what it checks is not all right; the message says what."""
+Check = Callable[[], Awaitable[str | None]]
+"""Raises when what it checks is not all right; the message says what. May give a remark when it is."""
 
 CHECK_DEADLINE = 1.0
 """Seconds for each of the checks behind /readyz."""
@@ -48,6 +48,7 @@ class CheckResult:
     ok: bool
     ms: float
     error: str | None = None
+    remark: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,14 @@ class Report:
     checks: Mapping[str, CheckResult] = field(default_factory=dict[str, CheckResult])
 
     def body(self) -> dict[str, Any]:
-        """As JSON: {status, checks: {name: {ok, ms, error?}}}."""
+        """As JSON: {status, checks: {name: {ok, ms, error?, remark?}}}."""
         checks = {
-            name: {"ok": one.ok, "ms": one.ms, **({"error": one.error} if one.error else {})}
+            name: {
+                "ok": one.ok,
+                "ms": one.ms,
+                **({"error": one.error} if one.error else {}),
+                **({"remark": one.remark} if one.remark else {}),
+            }
             for name, one in self.checks.items()
         }
         return {"status": self.status, "checks": checks}
@@ -156,12 +162,12 @@ async def _run(check: Check) -> CheckResult:
     started = time.perf_counter()
     try:
         async with asyncio.timeout(CHECK_DEADLINE):
-            await check()
+            remark = await check()
     except TimeoutError:
         return CheckResult(ok=False, ms=_since(started), error=f"no answer within {CHECK_DEADLINE:g} s")
     except Exception as error:
         return CheckResult(ok=False, ms=_since(started), error=str(error) or type(error).__name__)
-    return CheckResult(ok=True, ms=_since(started))
+    return CheckResult(ok=True, ms=_since(started), remark=remark)
 
 
 def _since(started: float) -> float:

@@ -24,3 +24,6 @@ NATS_CONNECTED = Gauge("nexus_nats_connected", "1 while the bus answers")
 NATS_RECONNECTS = Counter("nexus_nats_reconnects_total", "Reconnects to the bus")
 LOOP_LAG = Gauge("nexus_event_loop_lag_seconds", "How late the event loop last woke up")
 SPANS = Counter("nexus_spans_total", "Spans for the stream TRACES", ("outcome",))
+SETTINGS_AGE = Gauge(
+    "nexus_settings_unconfirmed_seconds", "For how long nobody could confirm company settings that are in use"
+)

@@ -24,6 +24,8 @@ class Proxy:
         """Seconds by which every chunk is late, in both directions."""
         self.refusing = False
         """New connections are closed at once."""
+        self.accepted = 0
+        """Connections that were made so far."""
 
     @property
     def port(self) -> int:
@@ -72,6 +74,7 @@ class Proxy:
         except OSError:
             writer.transport.abort()
             return
+        self.accepted += 1
         pair = (writer, far_writer)
         self._open.update(pair)
         for pump in (self._pump(reader, far_writer, pair), self._pump(far_reader, writer, pair, replies=True)):

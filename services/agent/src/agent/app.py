@@ -9,7 +9,6 @@ from urllib.request import getproxies_environment
 import aiohttp
 import structlog
 from nats.aio.client import Client
-from nats.aio.msg import Msg
 
 from agent.adapters.analysis_facts import SOURCE, AnalysisFacts
 from agent.adapters.askers import prover
@@ -17,7 +16,7 @@ from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.bus_clock import JetStreamClock
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.chat_log import JetStreamChatLog
-from agent.adapters.companies import CHANGES, CompanyCache
+from agent.adapters.companies import KnownCompanies
 from agent.adapters.contexts import Contexts
 from agent.adapters.drivers import AgentDrivers
 from agent.adapters.encodings import Encodings
@@ -63,6 +62,7 @@ from contracts.company import CompanySettings
 from contracts.rpc import TURN_STATE
 from contracts.streams import CHAT, FACTS, TURNS
 from runtime.analyses import Analyses
+from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import listen, subscribe
 from runtime.conversation_log import ConversationLog
 from runtime.dead_letters import DeadLetters
@@ -112,7 +112,8 @@ class Agent:
             # With it every request asks a thread about .netrc, so only where there is a proxy to be found.
             trust_env=bool(getproxies_environment()),
         )
-        self.companies = CompanyCache(rpc)
+        self.settings = CompanyCache(nats, rpc)
+        self.companies = KnownCompanies(self.settings)
         self._catalogue = ExecutorCatalogue(rpc)
         self._clock = JetStreamClock(nats)
         self._live = LiveEvents(publisher)
@@ -154,7 +155,7 @@ class Agent:
             connections.models.window_tokens,
         )
         self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits)
-        self.companies.on_change(self._company_changed)
+        self.settings.on_change(self._company_changed)
         self.worker = PullWorker(
             nats,
             CHAT.name,
@@ -225,7 +226,7 @@ class Agent:
     async def start(self) -> None:
         """Listens first, then takes turns."""
         self._encodings.begin()
-        await subscribe(self._nats, CHANGES, self._config_changed)
+        await subscribe(self._nats, CHANGES, self.settings.changed)
         await listen(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches, self._sweep).take)
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
         await self._help.serve(self._server)
@@ -240,7 +241,7 @@ class Agent:
 
     async def reconnected(self) -> None:
         """After a reconnect: what came meanwhile on core subscriptions is lost."""
-        self.companies.drop()
+        self.settings.missed()
         await self._clock.look()
 
     async def drain(self, deadline: float) -> None:
@@ -274,9 +275,6 @@ class Agent:
             if address is not None:
                 found.append((Key(address.company, address.conversation), stored.seq))
         return found
-
-    async def _config_changed(self, message: Msg) -> None:
-        await self.companies.changed(message)
 
     def _company_changed(self, company: str, settings: CompanySettings | None) -> None:
         self._catalogue.drop(company)

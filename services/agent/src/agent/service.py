@@ -31,6 +31,7 @@ async def serve() -> None:
         agent = Agent(Connections(service.nats, verify, ModelSettings()), settings)
         service.on_reconnect(agent.reconnected)
         service.add_check("turns", agent.listening)
+        service.add_check("settings", agent.settings.check)
         service.on_drain(lambda: agent.drain(drain.deadline - 3.0))
         await agent.start()
 

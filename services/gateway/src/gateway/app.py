@@ -13,7 +13,6 @@ from starlette.types import ASGIApp
 
 from contracts.channels import LIVE_CHAT_ALL
 from contracts.streams import CHAT, FACTS, TOOLS
-from gateway.adapters import companies as companies_adapter
 from gateway.adapters.actions import BusActions, MarketFacts
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.analyses import BusAnalyses
@@ -55,6 +54,7 @@ from gateway.web.proxies import Proxies
 from gateway.web.server import WebServer
 from runtime.analyses import Analyses
 from runtime.clock import Clock, SystemClock
+from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import ConnectionHooks, subscribe
 from runtime.conversation_log import ConversationLog
 from runtime.errors import NotReady
@@ -76,10 +76,10 @@ class Gateway:
     chat: Chat
     endpoint: ChatEndpoint
     mcp: McpEndpoint
+    settings: CompanyCache
     _client: Client
     _live: NatsLive
     _log: NatsLog
-    _companies: BusCompanies
     _market: MarketFacts
     _elsewhere: AnswersFromElsewhere
 
@@ -91,7 +91,7 @@ class Gateway:
         await self._live.start()
         await self._market.start()
         await self._elsewhere.start()
-        await subscribe(self._client, companies_adapter.CHANGES, self._companies.changed)
+        await subscribe(self._client, CHANGES, self.settings.changed)
 
     async def drain(self) -> None:
         """Takes nobody in any more, sends every client elsewhere and finishes what they have asked for."""
@@ -103,7 +103,7 @@ class Gateway:
         self.chat.recovery.pause_all()
 
     async def _found(self) -> None:
-        self._companies.forget()
+        self.settings.missed()
         self._log.forget_bounds()
         self.chat.in_background(self.chat.recovery.resync_all())
         self.chat.in_background(self.chat.customers.catch_up_all())
@@ -131,7 +131,8 @@ def compose(
     publisher, rpc = Publisher(client), RpcClient(client)
     log = NatsLog(ConversationLog(client), publisher, clock)
     memory, agents = BusMemory(rpc), BusAgents(rpc)
-    companies = BusCompanies(rpc, clock)
+    known = CompanyCache(client, rpc, clock.monotonic)
+    companies = BusCompanies(rpc, known)
     bus = NatsBus(publisher)
     hub = Hub()
     inboxes = Inboxes()
@@ -197,7 +198,7 @@ def compose(
     )
     elsewhere = AnswersFromElsewhere(client, answers)
     market = MarketFacts(client, customers)
-    return Gateway(application, chat, endpoint, mcp, client, live, log, companies, market, elsewhere)
+    return Gateway(application, chat, endpoint, mcp, known, client, live, log, market, elsewhere)
 
 
 async def main() -> None:
@@ -215,6 +216,7 @@ async def main() -> None:
         routes: list[BaseRoute] = [*service.health.routes()]
         gateway = compose(service.nats, settings, identity, clock, routes, dev=dev.dev, personas=personas)
         await gateway.start(service.hooks)
+        service.add_check("settings", gateway.settings.check)
         await service.nats.flush(timeout=10)
         server = WebServer(
             gateway.application,

@@ -199,6 +199,10 @@ class Log(Protocol):
         """The facts in (after, up_to], in order."""
         ...
 
+    async def near(self, company: str, conversation: str, up_to: int, distance: int) -> tuple[list[Fact], bool]:
+        """The facts up to `up_to` that are among the log's last `distance`, in order; whether these are all of them."""
+        ...
+
     async def first_visitor(self, company: str, conversation: str) -> Fact | None:
         """The first visitor message that the stream still holds."""
         ...

@@ -207,17 +207,57 @@ async def test_a_role_without_a_chat_is_forbidden(gateway: GatewayUnderTest, tok
         assert (await client.next())["code"] == "FORBIDDEN"
 
 
-async def test_while_memory_is_away_a_new_visitor_is_told_to_try_again_and_gets_in_later(
+async def test_while_memory_is_away_a_new_visitor_is_let_in_and_writes(
     gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
 ) -> None:
     await memory.stop()
     async with ChatClient(gateway.url) as client:
         await client.send("hello", token=tokens.visitor("v1"))
-        error = await client.next(deadline=15)
-        assert (error["code"], error["retryable"]) == ("UNAVAILABLE", True)
-        assert error["retryAfterMs"] > 0
-        await memory.start()
-        await client.hello(tokens.visitor("v1"))
+        mine = await client.next(deadline=15)
+        assert (mine["type"], mine["recovered"]) == ("welcome", True)
+        assert (await client.until("snapshot"))["messages"] == []
+        await client.say("is anybody there?")
+    await memory.start()
+    async with ChatClient(gateway.url) as client:
+        await client.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+        assert [one["text"] for one in (await client.until("snapshot"))["messages"]] == ["is anybody there?"]
+
+
+async def test_while_memory_is_away_and_the_log_is_a_window_a_young_conversation_is_whole_and_an_old_one_says_so(
+    nats_server: NatsServer,
+    nats_client: Client,
+    identity: Identity,
+    tokens: TokenMaker,
+    memory: MemoryStandIn,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gateway.adapters.log.CLOCKS", 0.0)
+    async with run_gateway(nats_server.url, identity) as gateway:
+
+        async def begun(who: str, *said: str) -> str:
+            async with ChatClient(gateway.url) as client:
+                mine = (await client.hello(tokens.visitor(who)))["conversationId"]
+                for text in said:
+                    last = (await client.say(text))["seq"]
+                    ends[who] = last
+            return mine
+
+        async def shown(who: str, conversation: str) -> tuple[list[str], bool]:
+            async with ChatClient(gateway.url) as client:
+                await client.send("hello", token=tokens.visitor(who), conversationId=conversation)
+                frame = await client.until("snapshot")
+                return [message["text"] for message in frame["messages"]], frame.get("complete", True)
+
+        ends: dict[str, int] = {}
+        old = await begun("v1", "let go of", "kept")
+        await begun("v2", "another's")
+        young = await begun("v3", "one", "two")
+        purge = {"seq": ends["v1"]}
+        answer = await nats_client.request("$JS.API.STREAM.PURGE.CHAT", json.dumps(purge).encode())
+        assert "error" not in json.loads(answer.data)
+        await memory.stop()
+        assert await shown("v3", young) == (["one", "two"], True)
+        assert await shown("v1", old) == (["kept"], False)
 
 
 async def test_while_memory_is_away_a_known_conversation_goes_on(

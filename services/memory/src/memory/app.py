@@ -9,8 +9,10 @@ from uuid import uuid4
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from contracts.channels import WEBHOOK_DELIVERIES
+from contracts.errors import NexusError
 from contracts.streams import CHAT, FACTS, WEBHOOKS
 from memory import (
     budget_methods,
@@ -20,9 +22,11 @@ from memory import (
     owner_methods,
     personal_handlers,
     recall_methods,
+    sources,
 )
 from memory.adapters import mongo
 from memory.adapters.announcements import BusAnnouncements
+from memory.adapters.bus_consumers import BusConsumers
 from memory.adapters.bus_erasure import StreamErasure
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_consumer import DURABLE, ChatConsumer
@@ -34,6 +38,7 @@ from memory.adapters.mongo_erasure import MongoErasure
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_memories import MongoMemories
+from memory.adapters.mongo_positions import MongoPositions
 from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_summaries import MongoSummaries
 from memory.adapters.mongo_talks import MongoTalks
@@ -43,6 +48,7 @@ from memory.adapters.other_services import OtherServices
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.adapters.redis_looks import RedisLooks
+from memory.adapters.redis_positions import RedisPositions
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import SignedPrincipals
@@ -65,6 +71,7 @@ from memory.application.inbox import Inbox
 from memory.application.insights import Insights
 from memory.application.learning import Learner
 from memory.application.memories import Memories
+from memory.application.positions import Positions
 from memory.application.projection import Projection
 from memory.application.searching import Searching
 from memory.application.seeding import seed
@@ -80,6 +87,7 @@ from memory.ports import Principals
 from memory.settings import MemorySettings
 from runtime.clock import Clock, SystemClock
 from runtime.dead_letters import DeadLetters
+from runtime.direct import DirectReader
 from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
 from runtime.pulling import PullWorker
@@ -90,6 +98,10 @@ PartT = TypeVar("PartT")
 
 BOUNDS_EVERY = 2.0
 """Seconds between looks at the stream's beginning and incarnation."""
+
+SETTINGS_EVERY = 3_600.0
+POSITIONS_EVERY = 2.0
+"""Seconds between looks at how far the stores are: what is taken in between is taken in again after a crash."""
 
 DELIVERY_LEASE = 15.0
 """Seconds after which a delivery that was in the hands of a killed replica is another's."""
@@ -128,14 +140,16 @@ class Memory:
         self._settings = settings
         self._dev = dev
         self._mongo = mongo.connect(mongo_settings)
-        self._database = self._mongo[mongo_settings.database]
+        database = self._mongo[mongo_settings.database]
+        self._database = mongo.asked(database)
+        self._storing = mongo.stored(database, mongo_settings.deadline)
         self._redis = redis_client(redis_settings)
         # Budgets have connections of their own: a burst of windows must not leave them without any.
         self._budgets = redis_client(redis_settings)
         self._clock = clock or SystemClock()
-        self._executions = MongoExecutions(self._database["executions"])
+        self._executions = MongoExecutions(self._storing["executions"])
         self._companies = MongoCompanies(self._database["companies"])
-        self._usages = Usages(store=MongoUsage(self._database["usage"]), companies=self._companies, clock=self._clock)
+        self._usages = Usages(store=MongoUsage(self._storing["usage"]), companies=self._companies, clock=self._clock)
         handlers.consume(service, self._executions)
         self._spending = Budgets(RedisBudgets(self._budgets), time.time)
         personal_handlers.consume(service, self._usages, self._spending)
@@ -146,7 +160,7 @@ class Memory:
         self._activity: Activity | None = None
         context_handlers.consume(service, lambda: _built(self._activity))
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
-        service.add_check("mongodb", lambda: mongo.ping(self._mongo))
+        service.add_check("mongodb", mongo.Ping(self._mongo))
         service.writes(CHAT, FACTS)
         service.on_start(self.build)
 
@@ -160,18 +174,25 @@ class Memory:
         service.on_stop(self._mongo.close)
         service.on_stop(self._redis.aclose)
         service.on_stop(self._budgets.aclose)
-        store = await self._prepare_store()
+        fresh = str(uuid4())
+        store = await self._prepare_store(fresh)
         facts = MongoFacts(self._database["facts"])
         conversations = MongoConversations(self._database["conversations"])
+        stored_conversations = MongoConversations(self._storing["conversations"])
 
         log = ChatLog(service.conversation_log, service.publisher, settings.history_deadline)
         floor = ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era)
-        projection = Projection(facts=facts, conversations=conversations, floor=floor, principals=self._principals)
+        projection = Projection(
+            facts=MongoFacts(self._storing["facts"]),
+            conversations=stored_conversations,
+            floor=floor,
+            principals=self._principals,
+        )
         market = Market(service.rpc)
         short_term = RedisShortTerm(self._redis, self._clock)
         activity = self._activity = Activity(
             store=short_term,
-            conversations=conversations,
+            conversations=stored_conversations,
             principals=self._principals,
             market=market,
             clock=self._clock,
@@ -198,7 +219,7 @@ class Memory:
         )
         histories = reading()
         inbox = Inbox(facts=facts, conversations=conversations, log=log, floor=floor)
-        announcements = BusAnnouncements(service.publisher)
+        announcements = BusAnnouncements(service.publisher, DirectReader(service.nats, FACTS.name))
         table = WebhookTable(self._companies)
         companies = Companies(store=self._companies, announcements=announcements, changed=table.refresh)
         await self._tell_endpoints(table, companies)
@@ -225,7 +246,7 @@ class Memory:
             histories=reading(patience=settings.context_part / 4),
             conversations=conversations,
             summaries=MongoSummaries(self._database["summaries"]),
-            uses=self._executions,
+            uses=MongoExecutions(self._database["executions"]),
             market=market,
             log=log,
         )
@@ -258,6 +279,32 @@ class Memory:
         self._insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
         insight_handlers.serve(service, self._insights)
         personal_handlers.serve(service, memories, self._learner, exports, forgetting, self._usages)
+        in_mongodb = sources.in_mongodb(log, projection, self._executions, self._usages, self._insights, self._learner)
+        in_redis = sources.in_redis(log, activity, self._spending)
+        mongodb = Positions(
+            "mongodb",
+            MongoPositions(self._storing),
+            BusConsumers(service.nats),
+            in_mongodb,
+            now=self._clock.now,
+            empty=store == fresh,
+            restored=projection.forget,
+        )
+        redis = Positions(
+            "redis",
+            RedisPositions(self._budgets),
+            BusConsumers(service.nats),
+            in_redis,
+            now=self._clock.now,
+            empty=True,
+        )
+        floor.store = lambda: mongodb.behind.get(sources.PROJECTION)
+        service.add_check("store", mongodb.check)
+        try:
+            # Before anything is read: what the store has lost is read from the log until it has it again.
+            await mongodb.compare()
+        except NexusError as error:
+            raise NotReady(str(error)) from error
         service.on_reconnect(_nothing_of(log.refresh))
         await self._keep_on(
             floor,
@@ -265,12 +312,15 @@ class Memory:
             activity,
             consumer,
             cache,
+            Sweep("position of MongoDB", POSITIONS_EVERY, mongodb.look),
+            Sweep("position of Redis", POSITIONS_EVERY, redis.look),
             Sweep("deletions to repeat", settings.forgetting_sweep, forgetting.sweep),
             Sweep("bounds of the log", BOUNDS_EVERY, log.refresh),
             Sweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),
             Sweep("figures of the streams", STREAMS_EVERY, StreamFigures(service.nats, service.streams).look),
             Sweep("the log's window", settings.trim_sweep, self._trimming(log, floor).sweep),
             Sweep("untold settings", settings.settings_sweep, companies.sweep),
+            Sweep("settings on the bus", SETTINGS_EVERY, companies.refresh),
         )
 
     def _trimming(self, log: ChatLog, floor: ProjectionFloor) -> Trimming:
@@ -305,11 +355,11 @@ class Memory:
         await look()
         await self._keep_on(feed, WebhookChanges(service.nats, table), Sweep("webhooks", WEBHOOKS_EVERY, look))
 
-    async def _prepare_store(self) -> str:
-        """The database with its indexes; returns the database's name for itself."""
+    async def _prepare_store(self, fresh: str) -> str:
+        """The database with its indexes; returns the database's name for itself, `fresh` if it is new."""
         try:
             await mongo.prepare(self._database)
-            return await mongo.name_of(self._database, str(uuid4()))
+            return await mongo.name_of(self._database, fresh)
         except StoreUnavailable as error:
             raise NotReady(f"{error}; start it, or point NEXUS_MONGODB_URL at one") from error
 
@@ -348,12 +398,13 @@ async def main() -> None:
 
 
 def redis_client(settings: RedisSettings) -> Redis:
-    """A client that gives up soon and does not try twice: the cache must never be slower than what it spares."""
+    """A client that gives up soon: the cache must never be slower than what it spares. Only what a closed connection
+    did not take is tried again, once: after a restart of Redis each connection in the pool is such a one."""
     return Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
         settings.url,
         socket_timeout=settings.deadline,
         socket_connect_timeout=settings.deadline,
-        retry=Retry(NoBackoff(), 0),
+        retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
         health_check_interval=0,
         client_name="nexus-memory",
     )

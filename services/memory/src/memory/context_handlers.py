@@ -26,23 +26,30 @@ from memory.context_ports import ShortTermStore
 from memory.domain.short_term import Happening
 from memory.handlers import answering, fact_owner, facts
 from runtime.clock import Clock
+from runtime.consuming import current_delivery
 from runtime.outcomes import Ack, DeadLetter
 from runtime.service import Service
 
 ACTION_DECIDED = "action.decided.v1"
+ACTIONS = "memory-actions"
 
 
 def consume(service: Service, activity: Callable[[], Activity]) -> None:
     """The facts that end what waits for a user's yes. `activity` is there once the service is connected."""
 
     # Tried for as long as Redis is away; after an hour nothing is left to do.
-    @facts(service, ACTION_DECIDED, "memory-actions")
-    async def decided(event: CloudEvent[ActionDecided]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        owner = fact_owner(ACTION_DECIDED)
-        if owner is None or owner[1] is None:
-            return DeadLetter("the subject names no company and user")
-        await activity().decided(owner[0], owner[1], event.data.action.id, event.time)
-        return Ack()
+    @facts(service, ACTION_DECIDED, ACTIONS)
+    async def take(event: CloudEvent[ActionDecided]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
+        return await decide(activity(), current_delivery().subject, event)
+
+
+async def decide(activity: Activity, subject: str, event: CloudEvent[ActionDecided]) -> Ack | DeadLetter:
+    """An action that waits no more."""
+    owner = fact_owner(ACTION_DECIDED, subject)
+    if owner is None or owner[1] is None:
+        return DeadLetter("the subject names no company and user")
+    await activity.decided(owner[0], owner[1], event.data.action.id, event.time)
+    return Ack()
 
 
 def serve(service: Service, contexts: Contexts, talks: Talks, short_term: ShortTermStore, clock: Clock) -> None:

@@ -64,6 +64,7 @@ from runtime.outcomes import Ack, DeadLetter
 from runtime.service import Service
 
 CALL_COMPLETED = "tools.call.completed.v1"
+EXECUTIONS = "memory-executions"
 RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")
 
@@ -103,14 +104,19 @@ def consume(service: Service, executions: ExecutionStore) -> None:
     """The facts that memory takes in one by one; the conversations' own come in batches (adapters/chat_consumer)."""
 
     # Tried for as long as the store is away; what fits no contract is dead-lettered at once.
-    @facts(service, CALL_COMPLETED, "memory-executions")
-    async def record(event: CloudEvent[ToolCallCompleted]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        owner = fact_owner(CALL_COMPLETED)
-        if owner is None:
-            return DeadLetter("the subject names no company and user")
-        call = event.data.model_copy(update={"company_id": owner[0], "user_id": owner[1]})
-        await executions.add(owner[0], event.id, event.time, call)
-        return Ack()
+    @facts(service, CALL_COMPLETED, EXECUTIONS)
+    async def take(event: CloudEvent[ToolCallCompleted]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
+        return await record(executions, current_delivery().subject, event)
+
+
+async def record(executions: ExecutionStore, subject: str, event: CloudEvent[ToolCallCompleted]) -> Ack | DeadLetter:
+    """A tool call's outcome, into the log of tool calls."""
+    owner = fact_owner(CALL_COMPLETED, subject)
+    if owner is None:
+        return DeadLetter("the subject names no company and user")
+    call = event.data.model_copy(update={"company_id": owner[0], "user_id": owner[1]})
+    await executions.add(owner[0], event.id, event.time, call)
+    return Ack()
 
 
 def facts(
@@ -122,10 +128,10 @@ def facts(
     )
 
 
-def fact_owner(event_type: str) -> tuple[str, str | None] | None:
-    """Company and user (None: nobody's) of the FACT that is being taken in; None when its subject does not name them.
-    Whose it is is in the subject: publishers have permission for subjects, not for what they write."""
-    parts = current_delivery().subject.removeprefix(f"{event_type}.").split(".")
+def fact_owner(event_type: str, subject: str) -> tuple[str, str | None] | None:
+    """Company and user (None: nobody's) of the FACT with this subject; None when it does not name them. Whose it is is
+    in the subject: publishers have permission for subjects, not for what they write."""
+    parts = subject.removeprefix(f"{event_type}.").split(".")
     if len(parts) != 2 or not is_company(parts[0]):
         return None
     return parts[0], None if parts[1] == NOBODY else parts[1]

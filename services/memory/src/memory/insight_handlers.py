@@ -8,32 +8,39 @@ from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
 from memory.application.insights import Insights
 from memory.domain.rating import Rating
 from memory.handlers import answering, fact_owner, facts
+from runtime.consuming import current_delivery
 from runtime.outcomes import Ack, DeadLetter
 from runtime.service import Service
 
 FEEDBACK_GIVEN = "feedback.given.v1"
+RATINGS = "memory-ratings"
 
 
 def consume(service: Service, insights: Callable[[], Insights]) -> None:
     """The facts that are counted. `insights` is there once the service is connected."""
 
-    @facts(service, FEEDBACK_GIVEN, "memory-ratings")
-    async def rated(event: CloudEvent[FeedbackGiven]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        owner = fact_owner(FEEDBACK_GIVEN)
-        if owner is None:
-            return DeadLetter("the subject names no company and user")
-        data = event.data
-        rating = Rating(
-            company=owner[0],
-            conversation=data.conversation_id,
-            message=data.message_id,
-            user=owner[1] or data.user_id,
-            given=data.rating,
-            reason=data.reason,
-            at=event.time,
-        )
-        await insights().rated(rating)
-        return Ack()
+    @facts(service, FEEDBACK_GIVEN, RATINGS)
+    async def take(event: CloudEvent[FeedbackGiven]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
+        return await rate(insights(), current_delivery().subject, event)
+
+
+async def rate(insights: Insights, subject: str, event: CloudEvent[FeedbackGiven]) -> Ack | DeadLetter:
+    """What somebody thought of an answer."""
+    owner = fact_owner(FEEDBACK_GIVEN, subject)
+    if owner is None:
+        return DeadLetter("the subject names no company and user")
+    data = event.data
+    rating = Rating(
+        company=owner[0],
+        conversation=data.conversation_id,
+        message=data.message_id,
+        user=owner[1] or data.user_id,
+        given=data.rating,
+        reason=data.reason,
+        at=event.time,
+    )
+    await insights.rated(rating)
+    return Ack()
 
 
 def serve(service: Service, insights: Insights) -> None:

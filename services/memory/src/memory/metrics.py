@@ -18,3 +18,13 @@ CONSUMER_BEHIND = Gauge(
 )
 STORAGE_USED = Gauge("nexus_jetstream_storage_bytes", "Bytes that all streams hold")
 STORAGE_ROOM = Gauge("nexus_jetstream_room_bytes", "Bytes left of the account's storage; infinite without a limit")
+STORE_RUNNING = Gauge("nexus_memory_store_commands", "Commands that MongoDB is working on", ("lane",))
+STORE_REFUSED = Counter(
+    "nexus_memory_store_refused_total", "Commands that were not begun because MongoDB had too much to do", ("lane",)
+)
+RECOVERED = Counter(
+    "nexus_memory_recovered_total", "Facts that a store did not have any more and got from the log", ("store", "source")
+)
+STORE_MISSES = Gauge(
+    "nexus_memory_missed_sequences", "Sequences that a store misses and the log holds no more", ("store", "source")
+)

@@ -41,6 +41,9 @@ from runtime.outcomes import Ack, DeadLetter
 from runtime.service import Service
 
 USAGE_RECORDED = "usage.recorded.v1"
+USAGE_COUNTED = "memory-usage"
+LEARNING = "memory-learning"
+WATCHLISTS = "memory-watchlists"
 PATIENT_DELIVERIES = 5
 ADD_TO_WATCHLIST = "add_to_watchlist"
 TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
@@ -53,33 +56,43 @@ def learn(service: Service, learner: Callable[[], Learner]) -> None:
     @service.subscriber(
         TURN_ANSWERED,
         stream=CHAT.name,
-        durable="memory-learning",
+        durable=LEARNING,
         max_deliver=-1,
         title="chat.message.assistant.v1 (learning)",
     )
     async def answered(event: CloudEvent[AssistantMessage]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        address = parse_chat(current_delivery().subject)
-        if address is None:
-            return DeadLetter("the subject names no conversation")
-        data = event.data
         patient = current_delivery().num_delivered < PATIENT_DELIVERIES
-        await learner().turn(
-            address.company, address.conversation, data.turn_id, data.basis, event.time, patient=patient
-        )
-        return Ack()
+        return await learn_from(learner(), current_delivery().subject, event, patient=patient)
 
-    @facts(service, CALL_COMPLETED, "memory-watchlists", title=f"{CALL_COMPLETED} (watchlists)")
+    @facts(service, CALL_COMPLETED, WATCHLISTS, title=f"{CALL_COMPLETED} (watchlists)")
     async def watched(event: CloudEvent[ToolCallCompleted]) -> Ack:  # pyright: ignore[reportUnusedFunction]
-        owner = fact_owner(CALL_COMPLETED)
-        call = event.data
-        symbol = call.arguments.get("symbol")
-        if owner is not None and owner[1] and call.tool == ADD_TO_WATCHLIST and call.result.success:
-            try:
-                name = parse_symbol(str(symbol)).name
-            except InvalidSymbolError:
-                return Ack()
-            await learner().watched(owner[0], owner[1], name, call.call_id, event.time)
-        return Ack()
+        return await watch(learner(), current_delivery().subject, event)
+
+
+async def learn_from(
+    learner: Learner, subject: str, event: CloudEvent[AssistantMessage], *, patient: bool = False
+) -> Ack | DeadLetter:
+    """An answered turn, into what is remembered of its user."""
+    address = parse_chat(subject)
+    if address is None:
+        return DeadLetter("the subject names no conversation")
+    data = event.data
+    await learner.turn(address.company, address.conversation, data.turn_id, data.basis, event.time, patient=patient)
+    return Ack()
+
+
+async def watch(learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]) -> Ack:
+    """A symbol that came onto a watchlist, into what is remembered of its user."""
+    owner = fact_owner(CALL_COMPLETED, subject)
+    call = event.data
+    symbol = call.arguments.get("symbol")
+    if owner is not None and owner[1] and call.tool == ADD_TO_WATCHLIST and call.result.success:
+        try:
+            name = parse_symbol(str(symbol)).name
+        except InvalidSymbolError:
+            return Ack()
+        await learner.watched(owner[0], owner[1], name, call.call_id, event.time)
+    return Ack()
 
 
 def serve(
@@ -98,23 +111,36 @@ def serve(
 def consume(service: Service, usages: Usages, budgets: Budgets) -> None:
     """The facts that are counted, and settle what was reserved for them."""
 
-    @facts(service, USAGE_RECORDED, "memory-usage")
-    async def count(event: CloudEvent[UsageRecorded]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        owner = fact_owner(USAGE_RECORDED)
-        if owner is None:
-            return DeadLetter("the subject names no company and user")
-        data = event.data
-        spent = Spent(
-            day=event.time.astimezone(UTC).date(),
-            turn_id=data.turn_id,
-            prompt_tokens=data.usage.prompt_tokens,
-            completion_tokens=data.usage.completion_tokens,
-            cost=data.cost or 0.0,
-        )
-        await usages.count(owner[0], event.id, spent)
-        if (settlement := _settlement(owner[0], data)) is not None:
-            await budgets.settle(settlement)
-        return Ack()
+    @facts(service, USAGE_RECORDED, USAGE_COUNTED)
+    async def take(event: CloudEvent[UsageRecorded]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
+        subject = current_delivery().subject
+        counted = await count(usages, subject, event)
+        return counted if isinstance(counted, DeadLetter) else await settle(budgets, subject, event)
+
+
+async def count(usages: Usages, subject: str, event: CloudEvent[UsageRecorded]) -> Ack | DeadLetter:
+    """What a call used, into its company's account."""
+    owner = fact_owner(USAGE_RECORDED, subject)
+    if owner is None:
+        return DeadLetter("the subject names no company and user")
+    data = event.data
+    spent = Spent(
+        day=event.time.astimezone(UTC).date(),
+        turn_id=data.turn_id,
+        prompt_tokens=data.usage.prompt_tokens,
+        completion_tokens=data.usage.completion_tokens,
+        cost=data.cost or 0.0,
+    )
+    await usages.count(owner[0], event.id, spent)
+    return Ack()
+
+
+async def settle(budgets: Budgets, subject: str, event: CloudEvent[UsageRecorded]) -> Ack:
+    """What a call used, in the place of what was reserved for it."""
+    owner = fact_owner(USAGE_RECORDED, subject)
+    if owner is not None and (settlement := _settlement(owner[0], event.data)) is not None:
+        await budgets.settle(settlement)
+    return Ack()
 
 
 def _settlement(company: str, data: UsageRecorded) -> BudgetSettleRequest | None:
@@ -154,7 +180,9 @@ class PersonalMethods:
 
     async def patch(self, request: MemoryPatchRequest) -> MemoryReply:
         return MemoryReply(
-            memory=await self._memories.correct(request.company_id, request.user_id, request.patch, over=request.over)
+            memory=await self._memories.correct(
+                request.company_id, request.user_id, request.patch, over=request.over, request=request.request_id
+            )
         )
 
     async def delete(self, request: UserRef) -> MemoryDeleteReply:

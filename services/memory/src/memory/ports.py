@@ -213,8 +213,12 @@ class CompanyStore(Protocol):
         """Stores the first version; False: there are some."""
         ...
 
-    async def replace(self, settings: CompanySettings) -> bool:
-        """Stores settings.version over the version before; False: another is there."""
+    async def replace(self, settings: CompanySettings, over: int | None = None) -> bool:
+        """Stores settings.version over the version `over`, or the one before; False: another is there."""
+        ...
+
+    async def after(self, company: str, limit: int) -> list[CompanySettings]:
+        """The settings of the companies that come after `company`, in order."""
         ...
 
     async def unannounced(self, limit: int) -> list[CompanySettings]:
@@ -229,8 +233,17 @@ class CompanyStore(Protocol):
 class Announcements(Protocol):
     """Facts that memory publishes outside conversations."""
 
-    async def company_changed(self, settings: CompanySettings) -> None:
-        """company.config.changed.v1, secrets hidden; returns once it is stored."""
+    async def company_changed(self, settings: CompanySettings, again: str | None = None) -> None:
+        """company.config.changed.v1, secrets hidden; returns once it is stored. `again`: names a repeat of what was
+        told long ago."""
+        ...
+
+    async def company_told(self, company: str) -> tuple[CompanySettings, datetime] | None:
+        """What the bus holds as the newest settings, and since when."""
+        ...
+
+    async def companies_told(self) -> list[CompanySettings]:
+        """The newest settings that the bus holds, of every company."""
         ...
 
     async def memory_updated(self, company: str, user: str, fields: Sequence[str], turn: str | None) -> None:
@@ -269,8 +282,8 @@ class MemoryStore(Protocol):
         """As it is now; empty when nothing is remembered."""
         ...
 
-    async def save(self, company: str, user: str, state: Remembered, over: str | None) -> bool:
-        """Stores it over the version `over`; False: another one is there."""
+    async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:
+        """Stores it as `version` over the version `over`; False: another one is there."""
         ...
 
     async def delete(self, company: str, user: str) -> bool:

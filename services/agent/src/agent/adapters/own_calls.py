@@ -1,5 +1,6 @@
 """The agent's own steps, performed in the name of the user whom the signed principal names (ports.OwnCalls)."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import structlog
 
 from agent.domain.own.forgetting import forgetting
-from agent.domain.own.steps import DECIDE, FORGET, READ, REMEMBER
+from agent.domain.own.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
 from agent.domain.turn.journal import Call
 from agent.ports import Asker, Key
 from contracts import market_rpc, memory_rpc
@@ -23,6 +24,10 @@ DECIDE_SECONDS = 8.0
 """For a yes or no: the market adapter books it before it answers."""
 MEMORY_SECONDS = 3.0
 """For memory to read or change what it knows of a user."""
+CHANGE_SECONDS = 10.0
+"""For a change of what is remembered, with looking up whether it was made."""
+PAUSE = 0.25
+UNKNOWN_AFTER = (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
 MOST_NOTES = 50
 ATTEMPTS = 10
 """At changing a memory that others change too."""
@@ -31,6 +36,19 @@ SHOWN = 15
 
 Change = tuple[dict[str, Any], dict[str, Any]]
 """A merge patch for a memory (empty: nothing is to be changed), and what the step's outcome says of it."""
+
+
+class _Unanswered(Exception):  # noqa: N818 - it never leaves this module
+    """A try at a change that got no answer. `outcome`: what it comes to if it was made; None: it was not asked for."""
+
+    def __init__(self, outcome: dict[str, Any] | None, cause: RpcError) -> None:
+        super().__init__(str(cause))
+        self.outcome = outcome
+        self.cause = cause
+
+
+def _unknown() -> RpcError:
+    return RpcError(UNKNOWN, "whether it was done cannot be told now", retryable=True)
 
 
 class BusOwnCalls:
@@ -45,19 +63,19 @@ class BusOwnCalls:
         try:
             if asker.user is None or asker.role != "user":
                 raise RpcError(ErrorCode.UNAUTHORIZED, "nobody is signed in")
-            data = await self._perform(key, asker.user, call.tool, arguments)
+            data = await self._perform(key, asker.user, call, arguments)
         except RpcError as error:
             log.warning("own_step.failed", tool=call.tool, call_id=call.call_id, code=error.code)
             return json.dumps({"success": False, "error": {"code": error.code, "message": str(error)}})
         return json.dumps({"success": True, "data": data}, ensure_ascii=False)
 
-    async def _perform(self, key: Key, user: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        company = key.company
+    async def _perform(self, key: Key, user: str, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
+        company, tool = key.company, call.tool
         if tool == DECIDE:
             return await self._decide(key, user, arguments)
         who = memory_rpc.UserRef(company_id=company, user_id=user)
         if tool == FORGET and arguments.get("everything"):
-            await self._rpc.call(memory_rpc.MEMORY_DELETE, who, deadline=MEMORY_SECONDS)
+            await self._forget(who)
             return {"everything": True}
         if tool == READ:
             memory = (await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=MEMORY_SECONDS)).memory
@@ -77,33 +95,72 @@ class BusOwnCalls:
                 others = [other for other in memory.user_notes if other.casefold() != note.casefold()]
                 return {"userNotes": [note, *others][:MOST_NOTES]}, {"note": note}
 
-            return await self._change(who, noted)
+            return await self._change(who, noted, call.call_id)
 
         def without(memory: LongTermMemory) -> Change:
             found = forgetting(memory, str(arguments["about"]))
             return found.patch, {"forgotten": list(found.texts)}
 
-        return await self._change(who, without)
+        return await self._change(who, without, call.call_id)
 
-    async def _change(self, who: memory_rpc.UserRef, change: Callable[[LongTermMemory], Change]) -> dict[str, Any]:
-        """The outcome of a change of the memory, stored over the very one that it was made from: lists are replaced
-        whole, and what was learned between reading and writing must not be lost with them."""
-        for _ in range(ATTEMPTS):
-            held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=MEMORY_SECONDS)
-            patch, outcome = change(held.memory)
-            if not patch:
-                return outcome
-            request = memory_rpc.MemoryPatchRequest(
-                company_id=who.company_id, user_id=who.user_id, patch=patch, over=held.version
-            )
+    async def _forget(self, who: memory_rpc.UserRef) -> None:
+        """Asked again as long as it is not known: forgetting twice is forgetting."""
+        end = asyncio.get_running_loop().time() + CHANGE_SECONDS
+        while True:
             try:
-                await self._rpc.call(memory_rpc.MEMORY_PATCH, request, deadline=MEMORY_SECONDS)
+                await self._rpc.call(memory_rpc.MEMORY_DELETE, who, deadline=MEMORY_SECONDS)
             except RpcError as error:
-                if error.code != ErrorCode.PRECONDITION_FAILED:
+                if error.code not in UNKNOWN_AFTER:
                     raise
+                if asyncio.get_running_loop().time() + PAUSE >= end:
+                    raise _unknown() from error
+                await asyncio.sleep(PAUSE)
             else:
-                return outcome
+                return
+
+    async def _change(
+        self, who: memory_rpc.UserRef, change: Callable[[LongTermMemory], Change], call_id: str
+    ) -> dict[str, Any]:
+        """The outcome of a change of the memory, stored over the very one that it was made from: lists are replaced
+        whole, and what was learned between reading and writing must not be lost with them. A change that got no answer
+        is asked for again under its own id, which tells the truth: it takes effect once."""
+        end = asyncio.get_running_loop().time() + CHANGE_SECONDS
+        asked: dict[str, Any] | None = None
+        for _ in range(ATTEMPTS):
+            try:
+                outcome = await self._changed(who, change, call_id)
+            except _Unanswered as error:
+                asked = error.outcome or asked
+                if asyncio.get_running_loop().time() + PAUSE >= end:
+                    raise (error.cause if asked is None else _unknown()) from error
+                await asyncio.sleep(PAUSE)
+                continue
+            if outcome is not None:
+                return asked or outcome
         raise RpcError(ErrorCode.UNAVAILABLE, "what is remembered kept changing: try again", retryable=True)
+
+    async def _changed(
+        self, who: memory_rpc.UserRef, change: Callable[[LongTermMemory], Change], call_id: str
+    ) -> dict[str, Any] | None:
+        """The outcome of one try; None: something else was stored meanwhile. Raises RpcError, _Unanswered."""
+        outcome: dict[str, Any] | None = None
+        try:
+            held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=MEMORY_SECONDS)
+            patch, found = change(held.memory)
+            if not patch:
+                return found
+            request = memory_rpc.MemoryPatchRequest(
+                company_id=who.company_id, user_id=who.user_id, patch=patch, over=held.version, request_id=call_id
+            )
+            outcome = found
+            await self._rpc.call(memory_rpc.MEMORY_PATCH, request, deadline=MEMORY_SECONDS)
+        except RpcError as error:
+            if error.code == ErrorCode.PRECONDITION_FAILED:
+                return None
+            if error.code in UNKNOWN_AFTER:
+                raise _Unanswered(outcome, error) from error
+            raise
+        return outcome
 
     async def _decide(self, key: Key, user: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """The action after the decision; what waits, when the user's words do not say which one they mean."""

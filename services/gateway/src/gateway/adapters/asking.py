@@ -1,7 +1,7 @@
 """Questions to other services: their own word where it is one for the caller, UNAVAILABLE for everything else."""
 
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import structlog
 from pydantic import BaseModel
@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from contracts.errors import ErrorCode
 from contracts.rpc import Rpc
 from gateway.domain.budget_windows import seconds_left
-from gateway.errors import Limited, Refused, Unavailable
+from gateway.errors import GatewayError, Limited, Refused, Unavailable
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
@@ -40,12 +40,15 @@ async def ask(
     try:
         return await client.call(method, request, deadline=deadline)
     except RpcError as error:
-        if error.code in _PASSED_ON:
-            raise Refused(ErrorCode(error.code), error.message, error.fields) from error
-        if error.code == ErrorCode.RATE_LIMITED:
-            raise Limited(error.message, seconds_left(error.reason, datetime.now(UTC)), spent=True) from error
-        log.warning("ask.failed", method=method.subject, code=error.code, error=error.message)
-        away = _AWAY.get(
-            method.queue or "", "what is kept of conversations and companies cannot be read now: try again"
-        )
-        raise Unavailable(away) from error
+        raise meaning(method, error) from error
+
+
+def meaning(method: Rpc[Any, Any], error: RpcError) -> GatewayError:
+    """What another service's error means to a caller of this one."""
+    if error.code in _PASSED_ON:
+        return Refused(ErrorCode(error.code), error.message, error.fields)
+    if error.code == ErrorCode.RATE_LIMITED:
+        return Limited(error.message, seconds_left(error.reason, datetime.now(UTC)), spent=True)
+    log.warning("ask.failed", method=method.subject, code=error.code, error=error.message)
+    away = _AWAY.get(method.queue or "", "what is kept of conversations and companies cannot be read now: try again")
+    return Unavailable(away)

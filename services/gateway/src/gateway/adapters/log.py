@@ -7,6 +7,7 @@ import orjson
 from contracts.channels import ChatKind, chat, chat_msg_id, conversation_tree, parse_chat
 from contracts.envelope import CloudEvent, Wire
 from contracts.ids import derive_id
+from gateway.domain.conversation_ids import begun_at
 from gateway.domain.facts import Fact, Json, Snapshot
 from gateway.domain.recovery import Bounds
 from gateway.errors import FenceRefused, Unavailable
@@ -25,6 +26,8 @@ APPEND_DEADLINE = 15.0
 """Seconds in which a message must be stored; until then it is tried again under its id."""
 ROOM_AGE = 5.0
 """Seconds for which what is free in the log is good enough."""
+CLOCKS = 60.0
+"""Seconds by which the clocks of two machines may differ."""
 BOUNDS_AGE = 1.0
 """Seconds for which the stream's bounds are good enough: they tell its incarnation and its rough length."""
 
@@ -57,6 +60,23 @@ class NatsLog:
         except ReadFailed as error:
             raise _away(error) from error
         return [fact for one in stored if (fact := _fact(one)) is not None]
+
+    async def near(self, company: str, conversation: str, up_to: int, distance: int) -> tuple[list[Fact], bool]:
+        bounds = await self.bounds()
+        after = max(bounds.first_seq - 1, bounds.last_seq - distance, 0)
+        facts = await self.read(company, conversation, after, up_to)
+        return facts, after == 0 or await self._began_after(conversation, after)
+
+    async def _began_after(self, conversation: str, seq: int) -> bool:
+        """Whether the conversation is surely younger than what stands at `seq` and before it."""
+        begun = begun_at(conversation)
+        if begun is None:
+            return False
+        try:
+            first = await self._conversations.at(seq + 1)
+        except ReadFailed as error:
+            raise _away(error) from error
+        return first is not None and begun > first.time.timestamp() + CLOCKS
 
     async def first_visitor(self, company: str, conversation: str) -> Fact | None:
         try:

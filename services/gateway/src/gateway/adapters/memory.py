@@ -1,8 +1,23 @@
 """What memory keeps of conversations, asked over the bus (ports.Memory)."""
 
+import time
+from typing import TypeVar
+
+from pydantic import BaseModel
+
 from contracts import identity_rpc, owner_rpc, rpc
 from gateway.adapters.asking import ask
+from gateway.errors import Unavailable
 from runtime.rpc import RpcClient
+
+BEGINNING = 2.0
+"""Seconds for what a chat can begin without."""
+AWAY = 5.0
+"""Seconds for which memory is waited for only shortly after it did not answer such a question."""
+SHORTLY = 0.5
+
+RequestT = TypeVar("RequestT", bound=BaseModel)
+ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
 
 class BusMemory:
@@ -10,9 +25,21 @@ class BusMemory:
 
     def __init__(self, client: RpcClient) -> None:
         self._client = client
+        self._away_until = 0.0
+
+    async def _begin(self, method: rpc.Rpc[RequestT, ReplyT], request: RequestT) -> ReplyT:
+        """The reply to what a chat can begin without: many who begin must not wait in vain one after the other."""
+        deadline = SHORTLY if time.monotonic() < self._away_until else BEGINNING
+        try:
+            return await ask(self._client, method, request, deadline=deadline)
+        except Unavailable:
+            self._away_until = time.monotonic() + AWAY
+            raise
 
     async def snapshot(self, company: str, conversation: str, min_seq: int, limit: int) -> rpc.SnapshotReply:
         request = rpc.SnapshotRequest(company_id=company, conversation_id=conversation, min_seq=min_seq, limit=limit)
+        if min_seq == 0:
+            return await self._begin(rpc.SNAPSHOT, request)
         return await ask(self._client, rpc.SNAPSHOT, request)
 
     async def owner_seen(self, company: str, conversation: str, operator: str) -> None:
@@ -33,7 +60,7 @@ class BusMemory:
 
     async def latest(self, company: str, user: str) -> str | None:
         request = rpc.LatestConversationRequest(company_id=company, user_id=user)
-        return (await ask(self._client, rpc.LATEST_CONVERSATION, request)).conversation_id
+        return (await self._begin(rpc.LATEST_CONVERSATION, request)).conversation_id
 
     async def conversation(self, company: str, conversation: str) -> rpc.ConversationView | None:
         request = rpc.ConversationRef(company_id=company, conversation_id=conversation)

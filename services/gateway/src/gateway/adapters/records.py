@@ -4,11 +4,15 @@ from datetime import date
 from typing import Any
 
 from contracts import insight_rpc, market_rpc, memory_rpc
+from contracts.ids import uuid7
 from gateway.adapters.asking import ask
+from gateway.errors import Unavailable
 from runtime.rpc import RpcClient
 
 FORGET_SECONDS = 25.0
 """For a user's deletion, which asks two more services."""
+CORRECT_SECONDS = 6.0
+"""For asking once more what became of a correction: the store has 5 s for one command."""
 
 
 class BusRecords:
@@ -29,8 +33,12 @@ class BusRecords:
         return (await ask(self._client, memory_rpc.MEMORY_GET, _user(company, user))).memory
 
     async def correct(self, company: str, user: str, patch: dict[str, Any]) -> memory_rpc.LongTermMemory:
-        request = memory_rpc.MemoryPatchRequest(company_id=company, user_id=user, patch=patch)
-        return (await ask(self._client, memory_rpc.MEMORY_PATCH, request)).memory
+        # Under the same id it takes effect once: a repeat tells what became of a try that got no answer.
+        request = memory_rpc.MemoryPatchRequest(company_id=company, user_id=user, patch=patch, request_id=uuid7())
+        try:
+            return (await ask(self._client, memory_rpc.MEMORY_PATCH, request)).memory
+        except Unavailable:
+            return (await ask(self._client, memory_rpc.MEMORY_PATCH, request, deadline=CORRECT_SECONDS)).memory
 
     async def forget_memory(self, company: str, user: str) -> None:
         await ask(self._client, memory_rpc.MEMORY_DELETE, _user(company, user))

@@ -1,8 +1,12 @@
 """Which conversation a caller may open. What is somebody else's looks like what is not there."""
 
+import structlog
+
 from gateway.domain.conversation_ids import is_issued_to, new_conversation_id
-from gateway.errors import not_found
+from gateway.errors import Unavailable, not_found
 from gateway.ports import Caller, Log, Memory, Principals
+
+log = structlog.get_logger(__name__)
 
 
 class Access:
@@ -15,14 +19,19 @@ class Access:
         self._id_key = id_key
 
     async def own(self, caller: Caller, wanted: str | None) -> str:
-        """The visitor's or customer's conversation: the wanted one, else the latest, else a new one.
+        """The visitor's or customer's conversation: the wanted one, else the latest, else a new one. While memory does
+        not tell the latest it is a new one: a chat begins without its past rather than not at all.
 
         Raises:
             Refused: NOT_FOUND, the wanted one is not theirs.
             Unavailable: it cannot be told now.
         """
         if wanted is None:
-            latest = await self._memory.latest(caller.company, caller.subject)
+            try:
+                latest = await self._memory.latest(caller.company, caller.subject)
+            except Unavailable:
+                log.warning("chat.begun_anew", company=caller.company)
+                latest = None
             return latest or new_conversation_id(self._id_key, caller.company, caller.subject)
         if not await self.owns(caller, wanted):
             raise not_found("conversation")

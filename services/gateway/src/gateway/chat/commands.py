@@ -82,13 +82,13 @@ class Commands:
         return Stored(view.seq, duplicate=True) if view else None
 
     async def _find_in_log(self, place: Place, kind: ChatKind, identity: str) -> Stored | None:
-        bounds = await self._log.bounds()
-        if bounds.first_seq > 1 or bounds.last_seq >= MAX_STREAM_DISTANCE:
-            raise Unavailable("whether this message was stored cannot be told now: try again")
         snapshot = await self._log.snapshot(place.company, place.conversation)
-        for fact in await self._log.read(place.company, place.conversation, 0, snapshot.seq):
+        facts, complete = await self._log.near(place.company, place.conversation, snapshot.seq, MAX_STREAM_DISTANCE)
+        for fact in facts:
             if fact.kind is kind and fact.data.get("messageId") == identity:
                 return Stored(fact.seq, duplicate=True)
+        if not complete:
+            raise Unavailable("whether this message was stored cannot be told now: try again")
         return None
 
     async def send_as_visitor(self, place: Place, draft: Draft) -> Stored:

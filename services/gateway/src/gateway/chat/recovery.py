@@ -46,6 +46,7 @@ class _Missed:
     facts: Sequence[Fact] = ()
     messages: Sequence[Json] | None = None
     recovered: bool = True
+    complete: bool = True
 
 
 class Recovery:
@@ -119,7 +120,13 @@ class Recovery:
             await self._send_facts(attachment, missed.facts)
         else:
             attachment.socket.push(
-                server_frames.snapshot(conversation, messages=missed.messages, epoch=bounds.epoch, seq=snapshot.seq)
+                server_frames.snapshot(
+                    conversation,
+                    messages=missed.messages,
+                    epoch=bounds.epoch,
+                    seq=snapshot.seq,
+                    complete=missed.complete,
+                )
             )
         self._follow(attachment, snapshot.seq, turn)
         return snapshot
@@ -185,14 +192,15 @@ class Recovery:
             case ReadLog(after, up_to):
                 return _Missed(facts=await self._log.read(company, conversation, after, up_to))
             case AskMemory(after, up_to):
-                facts = await self._from_memory(company, conversation, after, up_to)
+                try:
+                    facts = await self._from_memory(company, conversation, after, up_to)
+                except Unavailable:
+                    facts = None
                 if facts is not None:
                     return _Missed(facts=facts)
-                messages = await self._last_messages(company, conversation, snapshot, bounds)
-                return _Missed(messages=messages, recovered=False)
+                return await self._last_messages(company, conversation, snapshot, recovered=False)
             case SendSnapshot(recovered):
-                messages = await self._last_messages(company, conversation, snapshot, bounds)
-                return _Missed(messages=messages, recovered=recovered)
+                return await self._last_messages(company, conversation, snapshot, recovered=recovered)
 
     async def _from_memory(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact] | None:
         """None when the history behind `after` is gone, or too long to send fact by fact."""
@@ -211,25 +219,28 @@ class Recovery:
                 raise Unavailable("memory has not caught up with the log: try again")
         return None
 
-    async def _last_messages(self, company: str, conversation: str, snapshot: Snapshot, bounds: Bounds) -> list[Json]:
+    async def _last_messages(self, company: str, conversation: str, snapshot: Snapshot, *, recovered: bool) -> _Missed:
         try:
             reply = await self._memory.snapshot(company, conversation, snapshot.seq, SNAPSHOT_MESSAGES)
         except Unavailable:
-            if snapshot.seq == 0:
-                return []
-            # The log itself can answer as long as it is whole and short: a chat goes on without memory.
-            if bounds.first_seq > 1 or bounds.last_seq >= self._stream_distance:
-                raise
-            facts = await self._log.read(company, conversation, 0, snapshot.seq)
-            views = [view for fact in facts if (view := message_view(fact)) is not None]
-            return views[-SNAPSHOT_MESSAGES:]
+            return await self._near_messages(company, conversation, snapshot, recovered=recovered)
         # Memory may know more than this snapshot; what is newer comes from the buffer, other kinds of facts with it.
         held = list(reply.messages)
         # A log that was made anew, or has let go of the conversation, knows nothing of what memory has kept.
         kept_alone = snapshot.seq == 0 and held and (await self._log.snapshot(company, conversation)).seq == 0
         while held and held[-1].seq > snapshot.seq and not kept_alone:
             held.pop()
-        return [message.to_wire() for message in await self._standing.now(company, conversation, held)]
+        now = await self._standing.now(company, conversation, held)
+        return _Missed(messages=[message.to_wire() for message in now], recovered=recovered)
+
+    async def _near_messages(self, company: str, conversation: str, snapshot: Snapshot, *, recovered: bool) -> _Missed:
+        """What the log alone can tell: a chat goes on without memory."""
+        if snapshot.seq == 0:
+            return _Missed(messages=[], recovered=recovered)
+        facts, complete = await self._log.near(company, conversation, snapshot.seq, self._stream_distance)
+        known = {fact.seq: fact for fact in (*snapshot.last.values(), *facts)}
+        views = [view for _, fact in sorted(known.items()) if (view := message_view(fact)) is not None]
+        return _Missed(messages=views[-SNAPSHOT_MESSAGES:], recovered=recovered, complete=complete)
 
     async def _send_facts(self, attachment: Attachment, facts: Sequence[Fact]) -> None:
         now = await self._standing.facts_now(attachment.company, attachment.conversation, facts)

@@ -54,9 +54,10 @@ def welcome(
     return _frame("welcome", conversation, fields)
 
 
-def snapshot(conversation: str, *, messages: Sequence[Json], epoch: str, seq: int) -> bytes:
-    """The last messages, oldest first."""
-    return _frame("snapshot", conversation, {"messages": messages, "epoch": epoch, "seq": seq})
+def snapshot(conversation: str, *, messages: Sequence[Json], epoch: str, seq: int, complete: bool = True) -> bytes:
+    """The last messages, oldest first. Not `complete`: older ones cannot be had now."""
+    missing = {} if complete else {"complete": False}
+    return _frame("snapshot", conversation, {"messages": messages, "epoch": epoch, "seq": seq} | missing)
 
 
 def ack(conversation: str, *, client_message_id: str, message_id: str, seq: int, duplicate: bool) -> bytes:

@@ -1,6 +1,9 @@
 """Facts that memory publishes in FACTS."""
 
 from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import ValidationError
 
 from contracts.channels import fact
 from contracts.company import CompanySettings
@@ -10,6 +13,7 @@ from contracts.events.memory import MemoryUpdated
 from contracts.ids import derive_id, uuid7
 from contracts.streams import FACTS
 from memory.adapters.chat_log import SOURCE
+from runtime.direct import DirectReader, StoredFact
 from runtime.publishing import Publisher
 
 COMPANY_CHANGED = "company.config.changed.v1"
@@ -19,10 +23,11 @@ MEMORY_UPDATED = "memory.updated.v1"
 class BusAnnouncements:
     """Announcements. Ids are derived from the version, or from the turn: a repeat is recognised."""
 
-    def __init__(self, publisher: Publisher) -> None:
+    def __init__(self, publisher: Publisher, facts: DirectReader) -> None:
         self._publisher = publisher
+        self._facts = facts
 
-    async def company_changed(self, settings: CompanySettings) -> None:
+    async def company_changed(self, settings: CompanySettings, again: str | None = None) -> None:
         company = settings.config.company_id
         event = CloudEvent(
             id=derive_id(company, COMPANY_CHANGED, str(settings.version)),
@@ -35,8 +40,17 @@ class BusAnnouncements:
             fact(COMPANY_CHANGED, company, None),
             event,
             stream=FACTS.name,
-            msg_id=f"{company}.config.{settings.version}",
+            msg_id=f"{company}.config.{settings.version}" + (f".{again}" if again else ""),
         )
+
+    async def company_told(self, company: str) -> tuple[CompanySettings, datetime] | None:
+        stored = await self._facts.last(fact(COMPANY_CHANGED, company, None))
+        settings = None if stored is None else _settings(stored)
+        return None if stored is None or settings is None else (settings, stored.time)
+
+    async def companies_told(self) -> list[CompanySettings]:
+        stored = await self._facts.last_of_each([f"{COMPANY_CHANGED}.*.-"])
+        return [settings for one in stored if (settings := _settings(one)) is not None]
 
     async def memory_updated(self, company: str, user: str, fields: Sequence[str], turn: str | None) -> None:
         name = derive_id(company, user, MEMORY_UPDATED, turn) if turn else uuid7()
@@ -50,3 +64,11 @@ class BusAnnouncements:
         await self._publisher.append(
             fact(MEMORY_UPDATED, company, user), event, stream=FACTS.name, msg_id=f"{company}.memory.{name}"
         )
+
+
+def _settings(stored: StoredFact) -> CompanySettings | None:
+    try:
+        event = CloudEvent[CompanyConfigChanged].model_validate_json(stored.event)
+    except ValidationError:
+        return None
+    return CompanySettings(config=event.data.config, version=event.data.version)

@@ -25,13 +25,18 @@ class MongoCompanies:
         async with speaking("create company settings"):
             return await put_over(self._rows, _row(settings), None)
 
-    async def replace(self, settings: CompanySettings) -> bool:
+    async def replace(self, settings: CompanySettings, over: int | None = None) -> bool:
         async with speaking("change company settings"):
-            return await put_over(self._rows, _row(settings), settings.version - 1)
+            return await put_over(self._rows, _row(settings), settings.version - 1 if over is None else over)
 
     async def with_webhooks(self) -> list[CompanySettings]:
         async with speaking("read companies with webhooks"):
             return [_settings(row) for row in await self._rows.find({"hooks": True}).to_list()]
+
+    async def after(self, company: str, limit: int) -> list[CompanySettings]:
+        async with speaking("read companies"):
+            found = self._rows.find({"_id": {"$gt": company}}).sort("_id", ASCENDING).limit(limit)
+            return [_settings(row) for row in await found.to_list()]
 
     async def unannounced(self, limit: int) -> list[CompanySettings]:
         async with speaking("read unannounced settings"):

@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 
 import orjson
 from pymongo import ASCENDING
-from pymongo.asynchronous.database import AsyncDatabase
 
-from memory.adapters.mongo import Document, speaking
+from memory.adapters.mongo import Database, Document, speaking
 from memory.domain.keys import END, Position, conversation_key
 from memory.ports import Erasure
 
@@ -19,7 +18,7 @@ from memory.ports import Erasure
 class MongoErasure:
     """StoreEraser."""
 
-    def __init__(self, database: AsyncDatabase[Document]) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
         self._jobs = database["erasures"]
 

@@ -5,7 +5,6 @@ taken for the one that a slow writer has read.
 """
 
 from datetime import datetime
-from uuid import uuid4
 
 from pydantic import Field
 
@@ -27,6 +26,7 @@ class _Record(Wire):
     since: dict[str, datetime] = Field(default_factory=dict[str, datetime])
     set_since: dict[str, datetime] = Field(default_factory=dict[str, datetime])
     forgotten: tuple[int, int] = (0, 0)
+    done: list[str] = Field(default_factory=list[str])
 
 
 class MongoMemories:
@@ -49,10 +49,11 @@ class MongoMemories:
             since=kept.since,
             set_since=kept.set_since,
             forgotten=Position(*kept.forgotten),
+            done=tuple(kept.done),
         )
         return Versioned(row["version"], state)
 
-    async def save(self, company: str, user: str, state: Remembered, over: str | None) -> bool:
+    async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:
         kept = _Record(
             memory=state.memory,
             asked=dict(state.asked),
@@ -61,8 +62,9 @@ class MongoMemories:
             since=dict(state.since),
             set_since=dict(state.set_since),
             forgotten=(state.forgotten.era, state.forgotten.seq),
+            done=list(state.done),
         )
-        row: Document = {"_id": f"{company}/{user}", "version": uuid4().hex, "state": kept.to_json().decode()}
+        row: Document = {"_id": f"{company}/{user}", "version": version, "state": kept.to_json().decode()}
         async with speaking("store a memory"):
             return await put_over(self._rows, row, over)
 

@@ -41,14 +41,18 @@ class ProjectionFloor:
         self._task: asyncio.Task[None] | None = None
         self.hurry: Callable[[], None] | None = None
         """Called when somebody waits: this replica's projection need not wait for a fuller batch then."""
+        self.store: Callable[[], Position | None] = lambda: None
+        """How far the store is while it is behind what has been acknowledged (see application/positions)."""
 
     @property
     def position(self) -> Position:
-        return self._position
+        store = self.store()
+        return self._position if store is None else min(store, self._position)
 
     @property
     def seq(self) -> int:
-        return self._position.seq if self._position.era == self._era() else 0
+        position = self.position
+        return position.seq if position.era == self._era() else 0
 
     async def start(self) -> None:
         """Asks once, then keeps asking."""

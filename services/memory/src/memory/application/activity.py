@@ -78,6 +78,12 @@ class Activity:
                 with contextlib.suppress(asyncio.QueueFull):
                     self._waiting.put_nowait(noted)
 
+    async def again(self, fact: Fact) -> None:
+        """Takes in a fact that Redis has lost, at once; raises CacheUnavailable, StoreUnavailable."""
+        noted = self._noted(fact)
+        if noted is not None:
+            await self._keep_one(noted)
+
     async def decided(self, company: str, user: str, action: str, at: datetime) -> None:
         """The user has decided about an action, or its time is over; raises CacheUnavailable."""
         if at <= self._clock.now() - KEPT:

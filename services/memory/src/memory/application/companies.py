@@ -2,18 +2,20 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from contracts.company import CompanySettings
+from contracts.company import CompanyConfig, CompanySettings
 from contracts.errors import NexusError
 from contracts.identity_rpc import KnownUser
-from memory.domain.company import checked, patched, shown
+from memory.domain.company import checked, patched, shown, with_secrets
 from memory.domain.identity import IdentityRefused, known_user
 from memory.errors import CompanyExists, NoSuchCompany, SettingsMoved
 from memory.ports import Announcements, CompanyStore
 
 SWEPT = 100
+AGED = timedelta(days=7)
+"""Settings that were told longer ago are told again."""
 Changed = Callable[[CompanySettings], Awaitable[None]]
 
 
@@ -95,6 +97,36 @@ class Companies:
         for settings in untold:
             await self._tell(settings)
         return len(untold)
+
+    async def refresh(self) -> int:
+        """Keeps the newest settings of each company on the bus, whose facts end after a month: services that start
+        while the store is away take them from there. Settings that the bus knows and a restored store does not are
+        taken back. How many companies were told or taken back.
+
+        Raises:
+            StoreUnavailable, and what the bus raises.
+        """
+        last, count = "", 0
+        while page := await self._store.after(last, SWEPT):
+            for settings in page:
+                last = settings.config.company_id
+                count += await self._agree(settings)
+        for told in await self._announcements.companies_told():
+            if await self._store.get(told.config.company_id) is None:
+                config = with_secrets(told.config, CompanyConfig(company_id=told.config.company_id))
+                count += await self._store.create(CompanySettings(config=config, version=told.version))
+        return count
+
+    async def _agree(self, settings: CompanySettings) -> bool:
+        found = await self._announcements.company_told(settings.config.company_id)
+        now = datetime.now(UTC)
+        if found is None or found[0].version < settings.version or now - found[1] > AGED:
+            await self._announcements.company_changed(shown(settings), again=now.date().isoformat())
+            return True
+        if found[0].version == settings.version:
+            return False
+        newer = with_secrets(found[0].config, settings.config)
+        return await self._store.replace(CompanySettings(config=newer, version=found[0].version), settings.version)
 
     async def _announce(self, settings: CompanySettings) -> None:
         # The change is stored; if telling fails now, the sweep tells it. The caller's answer must not depend on that.

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import structlog
@@ -18,6 +19,9 @@ from runtime.clock import Clock
 
 ATTEMPTS = 60
 LONGEST_PAUSE = 0.05
+LOOKING_UP = 8.0
+"""Seconds for which it is looked up whether a change is stored that the store did not answer for."""
+LOOK_AGAIN = 0.2
 TELLING = 2.0
 NOTHING = "none"
 """The version of a memory of which nothing is stored."""
@@ -47,14 +51,20 @@ class Memories:
         return held.state.memory, held.version or NOTHING
 
     async def correct(
-        self, company: str, user: str, patch: dict[str, Any], *, over: str | None = None
+        self, company: str, user: str, patch: dict[str, Any], *, over: str | None = None, request: str | None = None
     ) -> LongTermMemory:
         """The memory after the user's own merge patch. `over`: the version that the patch was made from, if it was.
+        `request`: its id; a patch that is in it already changes nothing.
 
         Raises:
             BadMemoryError, MemoryMoved, StoreUnavailable.
         """
-        _, after = await self.change(company, user, lambda state: corrected(state, patch, self._clock.now()), over=over)
+
+        def correction(state: Remembered) -> Remembered:
+            after = corrected(state, patch, self._clock.now())
+            return after.corrected_by(request) if request else after
+
+        _, after = await self.change(company, user, correction, over=over, request=request)
         return after.memory
 
     async def forget(self, company: str, user: str, said: Position | None = None) -> bool:
@@ -73,30 +83,64 @@ class Memories:
         return gone
 
     async def change(
-        self, company: str, user: str, change: Change, *, turn: str | None = None, over: str | None = None
+        self,
+        company: str,
+        user: str,
+        change: Change,
+        *,
+        turn: str | None = None,
+        over: str | None = None,
+        request: str | None = None,
     ) -> tuple[Remembered, Remembered]:
         """Before and after; `change` is tried on what is stored until nobody came in between. The same object back
-        means that there is nothing to store.
+        means that there is nothing to store. A write without an answer is looked up: it has a version of its own.
 
         Raises:
-            StoreUnavailable: nothing was stored, or it is not known; what `change` raises.
+            StoreUnavailable: nothing was stored, or even looking it up did not tell; what `change` raises.
             MemoryMoved: what is stored is not `over`.
         """
         line = self._lines.setdefault((company, user), asyncio.Lock())
         async with line:
+            version = uuid4().hex
+            before = Remembered()
+            until = 0.0
             for attempt in range(ATTEMPTS):
-                held = await self._store.load(company, user)
+                try:
+                    held = await self._store.load(company, user)
+                except StoreUnavailable:
+                    if self._clock.monotonic() >= until:
+                        raise
+                    await asyncio.sleep(LOOK_AGAIN)
+                    continue
+                if held.version == version:
+                    await self._tell_changes(company, user, before, held.state, turn)
+                    return before, held.state
+                if request is not None and request in held.state.done:
+                    return held.state, held.state
                 if over is not None and over != (held.version or NOTHING):
                     raise MemoryMoved("what is remembered has changed meanwhile: read it again, then patch")
                 after = change(held.state)
                 if after is held.state:
                     return held.state, after
-                if await self._store.save(company, user, after, held.version):
-                    if fields := changed_fields(held.state.memory, after.memory):
-                        await self._tell(company, user, fields, turn)
-                    return held.state, after
+                try:
+                    saved = await self._store.save(company, user, after, held.version, version)
+                except StoreUnavailable:
+                    # It may be stored, or be stored in a moment: under the same version it cannot be stored twice.
+                    before, until = held.state, until or self._clock.monotonic() + LOOKING_UP
+                    if self._clock.monotonic() >= until:
+                        raise
+                else:
+                    if saved:
+                        await self._tell_changes(company, user, held.state, after, turn)
+                        return held.state, after
                 await asyncio.sleep(random.uniform(0, min(LONGEST_PAUSE, 0.002 * 2**attempt)))
         raise StoreUnavailable(f"the memory of {company}/{user} kept changing while it was stored: try again")
+
+    async def _tell_changes(
+        self, company: str, user: str, before: Remembered, after: Remembered, turn: str | None
+    ) -> None:
+        if fields := changed_fields(before.memory, after.memory):
+            await self._tell(company, user, fields, turn)
 
     async def _tell(self, company: str, user: str, fields: list[str], turn: str | None) -> None:
         # A hint to read again, no more: that it cannot be given now must not undo what is stored.

@@ -76,6 +76,10 @@ class Projection:
         for name in conversations:
             self._known.pop((company, name), None)
 
+    def forget(self) -> None:
+        """Holds no state any longer: the store is another one."""
+        self._known.clear()
+
     def _verified(self, facts: Sequence[Fact]) -> dict[str, Person]:
         found: dict[str, Person] = {}
         for fact in facts:

@@ -80,6 +80,18 @@ def shown(settings: CompanySettings) -> CompanySettings:
     return settings.model_copy(update={"config": config.model_copy(update={"webhooks": hooks, "identity": identity})})
 
 
+def with_secrets(told: CompanyConfig, known: CompanyConfig) -> CompanyConfig:
+    """Settings as they left this service, with the secrets that `known` still has; what has lost its secret is left
+    out, for it could not be used."""
+    merged = told.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    _keep_secrets(known, merged)
+    config = CompanyConfig.model_validate(merged)
+    hooks = [hook for hook in config.webhooks if hook.secret != HIDDEN]
+    keys = [key for key in config.identity.keys if key.key != HIDDEN]
+    identity = config.identity.model_copy(update={"keys": keys})
+    return config.model_copy(update={"webhooks": hooks, "identity": identity})
+
+
 def _keep_secrets(config: CompanyConfig, merged: dict[str, Any]) -> None:
     known = {hook.url: hook.secret for hook in config.webhooks}
     hooks: Any = merged.get("webhooks")

@@ -23,6 +23,7 @@ HISTORY = 50
 LONGEST = 500
 """Characters of one note, preference or question."""
 LEARNED = 500
+CORRECTIONS = 50
 """Turns that are known to have been learned; the bus does not deliver anything again after so many."""
 BEGINNING = Position(0, 0)
 """Before all that was ever said."""
@@ -55,6 +56,7 @@ class Remembered:
     style was learned; `since`: when notes and preferences were, by text; `set_since`: when name, risk profile and their
     like were, by name on the wire. `learned`: ids of the turns and calls that are
     in it, oldest first. `forgotten`: when all of it was last forgotten; what was said up to there is not learned.
+    `done`: ids of the user's own latest corrections, so that one that is sent again is recognised.
     """
 
     memory: LongTermMemory = field(default_factory=LongTermMemory)
@@ -64,6 +66,7 @@ class Remembered:
     since: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
     set_since: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
     forgotten: Position = BEGINNING
+    done: tuple[str, ...] = ()
 
     def changed(self, now: datetime, **fields: Any) -> "Remembered":
         """With other fields of the memory."""
@@ -72,6 +75,10 @@ class Remembered:
     def marked(self, source: str) -> "Remembered":
         """Knowing that `source` has been learned."""
         return replace(self, learned=(*self.learned, source)[-LEARNED:])
+
+    def corrected_by(self, request: str) -> "Remembered":
+        """Knowing that the user's correction `request` is in it."""
+        return replace(self, done=(*self.done, request)[-CORRECTIONS:])
 
 
 def superseding(history: list[Superseded], past: Superseded) -> list[Superseded]:

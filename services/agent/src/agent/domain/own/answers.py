@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
-from agent.domain.own.steps import DECIDE, FORGET, READ, REMEMBER
+from agent.domain.own.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
 from agent.domain.prompt.copilot_words import WORDS
 from agent.domain.prompt.layers import Language
 from agent.domain.turn.journal import Call
@@ -71,6 +71,10 @@ _SAY: dict[str, dict[Language, str]] = {
         "es": "Ahora no puedo consultar lo que recuerdo: vuelve a intentarlo en un momento.",
         "en": "I cannot get at what I remember right now: try again in a moment.",
     },
+    "memory_unsure": {
+        "es": "Ahora no puedo confirmar si ha quedado guardado: pregúntame en un momento qué recuerdo de ti.",
+        "en": "I cannot confirm right now whether that is done: ask me in a moment what I remember about you.",
+    },
     "nothing": {
         "es": "Todavía no recuerdo nada de ti.",
         "en": "I do not remember anything about you yet.",
@@ -133,7 +137,9 @@ def _one(call: Call, language: Language) -> str | None:
     if call.tool == DECIDE:
         return _decided(arguments, data, error, language)
     if not result.get("success"):
-        return _SAY["memory_away"][language]
+        # What somebody asked to remember stands in the conversation, and is learned from there as well.
+        unsure = error.get("code") == UNKNOWN or call.tool == REMEMBER
+        return _SAY["memory_unsure" if unsure else "memory_away"][language]
     if call.tool == READ:
         return remembered(data["memory"], language)
     if call.tool == REMEMBER:

@@ -20,6 +20,8 @@ DECIDE = "decide_action"
 READ = "read_memory"
 FORGET = "forget_memory"
 REMEMBER = "remember_note"
+UNKNOWN = "OUTCOME_UNKNOWN"
+"""The code of a step of which nobody could tell whether it was done."""
 
 
 def own_step(text: str, asked: Sequence[Asked]) -> Reply | None:

@@ -1,0 +1,195 @@
+"""Companies' settings as services keep them that obey them: read once, replaced by each change, never forgotten.
+
+Memory is asked. While it does not answer, the newest company.config.changed on the bus does as well: such a fact holds
+the settings whole. What is known stays known for as long as the process lives; when changes may have been missed it is
+confirmed before it is used, and used all the same if nobody can confirm it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import orjson
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from pydantic import ValidationError
+
+from contracts.channels import fact
+from contracts.company import CompanySettings
+from contracts.rpc import COMPANY_GET, CompanyRequest
+from contracts.streams import FACTS
+from runtime.direct import DirectReader
+from runtime.errors import ReadFailed, RpcError
+from runtime.metrics import SETTINGS_AGE
+from runtime.rpc import RpcClient
+
+log = structlog.get_logger(__name__)
+
+COMPANY_CHANGED = "company.config.changed.v1"
+CHANGES = f"{COMPANY_CHANGED}.>"
+KEPT = 10_000
+"""Companies whose settings are kept."""
+DEADLINE = 3.0
+HEAD_START = 0.25
+"""Seconds that memory is asked alone; then the bus is asked as well."""
+TOLD_DEADLINE = 1.0
+CONFIRMED = 60.0
+"""Seconds after which settings are looked at again although changes are heard: one may have been dropped."""
+AGAIN = 5.0
+"""Seconds between two tries at confirming the same settings."""
+NOBODY = 2.0
+"""Seconds for which a company is held not to exist: guesses must not become questions to memory one by one."""
+
+Listener = Callable[[str, CompanySettings | None], None]
+
+
+@dataclass(slots=True)
+class _Held:
+    """`confirmed` and `tried`: when somebody said so last, and when somebody was asked last; monotonic seconds."""
+
+    settings: CompanySettings
+    confirmed: float
+    tried: float
+
+
+class CompanyCache:
+    """One read a company, shared by all who wait for it."""
+
+    def __init__(self, client: Client, rpc: RpcClient, clock: Callable[[], float] = time.monotonic) -> None:
+        self._facts = DirectReader(client, FACTS.name)
+        self._rpc = rpc
+        self._clock = clock
+        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._nobody: OrderedDict[str, float] = OrderedDict()
+        self._asking: dict[str, asyncio.Task[CompanySettings | None]] = {}
+        self._listeners: list[Listener] = []
+        self._missed = float("-inf")
+        SETTINGS_AGE.set_function(self.age)
+
+    async def get(self, company: str) -> CompanySettings | None:
+        """The settings now; None: no such company.
+
+        Raises:
+            RpcError: they are not known here, and neither memory nor the bus tells them.
+        """
+        held, now = self._held.get(company), self._clock()
+        if held is None:
+            return None if self._nobody.get(company, now) > now else await asyncio.shield(self._asked(company))
+        heard = held.confirmed >= self._missed
+        if (heard and now - held.confirmed < CONFIRMED) or now - held.tried < AGAIN:
+            return held.settings
+        held.tried = now
+        asked = self._asked(company)
+        if not heard:
+            try:
+                return await asyncio.shield(asked)
+            except RpcError as error:
+                log.warning("company.unconfirmed", company=company, seconds=int(self.age()), reason=error.code)
+        return self._held.get(company, held).settings
+
+    async def newest(self, company: str) -> CompanySettings | None:
+        """The settings as memory has them; raises RpcError."""
+        reply = await self._rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=DEADLINE)
+        if reply.settings is None:
+            self._nobody[company] = self._clock() + NOBODY
+            if len(self._nobody) > KEPT:
+                self._nobody.popitem(last=False)
+            held = self._held.get(company)
+            return held.settings if held else None
+        return self.learn(reply.settings)
+
+    def learn(self, settings: CompanySettings) -> CompanySettings:
+        """Takes settings that somebody has told; returns those that count, which are the newest heard of."""
+        company, now = settings.config.company_id, self._clock()
+        held = self._held.get(company)
+        if held is not None and held.settings.version > settings.version:
+            return held.settings  # a change came in while an older answer was on its way
+        self._nobody.pop(company, None)
+        self._held[company] = _Held(settings, now, now)
+        self._held.move_to_end(company)
+        if len(self._held) > KEPT:
+            self._held.popitem(last=False)
+        if held is None or held.settings != settings:
+            for listener in self._listeners:
+                listener(company, settings)
+        return settings
+
+    def on_change(self, listener: Listener) -> None:
+        """Called with each change, and with what is read anew."""
+        self._listeners.append(listener)
+
+    def missed(self) -> None:
+        """The connection was away, and changes may have been missed: what is held is confirmed before it is used."""
+        self._missed = self._clock()
+        self._nobody.clear()
+        for held in self._held.values():
+            held.tried = float("-inf")
+
+    async def changed(self, message: Msg) -> None:
+        """Takes a company.config.changed.v1 from the standing subscription."""
+        settings = _settings(message.subject, message.data)
+        if settings is not None:
+            self.learn(settings)
+            log.info("company.changed", company=settings.config.company_id, version=settings.version)
+
+    @property
+    def known(self) -> int:
+        """How many companies' settings are held."""
+        return len(self._held)
+
+    def age(self) -> float:
+        """For how many seconds nobody has confirmed settings that were looked for since; 0 when all are confirmed."""
+        waiting = [held.confirmed for held in list(self._held.values()) if held.tried > held.confirmed]
+        return self._clock() - min(waiting) if waiting else 0.0
+
+    async def check(self) -> str:
+        """What /readyz says of them: they never keep a service from being ready."""
+        age = self.age()
+        return f"{self.known} known, " + (f"not confirmed for {age:.0f} s" if age else "confirmed")
+
+    def _asked(self, company: str) -> asyncio.Task[CompanySettings | None]:
+        task = self._asking.get(company)
+        if task is None:
+            task = self._asking[company] = asyncio.create_task(self._ask(company))
+            task.add_done_callback(lambda done: self._answered(company, done))
+        return task
+
+    def _answered(self, company: str, task: asyncio.Task[CompanySettings | None]) -> None:
+        self._asking.pop(company, None)
+        _look_at(task)
+
+    async def _ask(self, company: str) -> CompanySettings | None:
+        asked = asyncio.create_task(self.newest(company))
+        asked.add_done_callback(_look_at)
+        done, _ = await asyncio.wait({asked}, timeout=HEAD_START)
+        if not done or asked.exception() is not None:
+            told = await self._told(company)
+            if told is not None:
+                return self.learn(told)  # memory's answer is learned as well, if it comes
+        return await asked
+
+    async def _told(self, company: str) -> CompanySettings | None:
+        try:
+            stored = await self._facts.last(fact(COMPANY_CHANGED, company, None), deadline=TOLD_DEADLINE)
+        except ReadFailed:
+            return None
+        return None if stored is None else _settings(stored.subject, stored.event)
+
+
+def _settings(subject: str, body: bytes) -> CompanySettings | None:
+    try:
+        return CompanySettings.model_validate(orjson.loads(body)["data"])
+    except (ValidationError, KeyError, TypeError, orjson.JSONDecodeError):
+        log.warning("company.unreadable_change", subject=subject)
+        return None
+
+
+def _look_at(task: asyncio.Task[CompanySettings | None]) -> None:
+    # Whoever asked may be gone: nobody else would look at what was raised.
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,52 @@
+"""How far consumers are, and what their streams hold (Consumers)."""
+
+from datetime import datetime
+from typing import Any
+
+import orjson
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+from memory.adapters.chat_log import era_of
+from memory.adapters.projection_floor import floor_of
+from memory.application.positions import Progress
+from memory.domain.keys import Position
+from memory.errors import BusUnavailable
+from runtime.direct import DirectReader, StoredFact
+from runtime.replies import ReplyInbox
+
+ANSWER = 2.0
+
+
+class BusConsumers:
+    """Asks JetStream."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._inbox = ReplyInbox.of(client)
+        self._readers: dict[str, DirectReader] = {}
+
+    async def progress(self, stream: str, durable: str) -> Progress | None:
+        info = await self._ask(f"$JS.API.STREAM.INFO.{stream}")
+        consumer = await self._ask(f"$JS.API.CONSUMER.INFO.{stream}.{durable}")
+        if "error" in info or "error" in consumer:
+            return None
+        era = era_of(datetime.fromisoformat(info["created"]))
+        return Progress(Position(era, floor_of(consumer)), int(info["state"]["first_seq"]))
+
+    async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
+        batch = await self._reader(stream).batch(subject, after + 1, size)
+        return batch.facts, batch.more
+
+    async def since(self, stream: str, subject: str, at: datetime) -> int:
+        found = await self._reader(stream).batch_since(subject, at, 1)
+        return found.facts[0].seq if found.facts else 0
+
+    def _reader(self, stream: str) -> DirectReader:
+        return self._readers.setdefault(stream, DirectReader(self._client, stream))
+
+    async def _ask(self, subject: str) -> dict[str, Any]:
+        try:
+            return orjson.loads((await self._inbox.request(subject, b"", deadline=ANSWER)).data)
+        except (TimeoutError, NatsError) as error:
+            raise BusUnavailable(f"JetStream does not answer {subject}") from error

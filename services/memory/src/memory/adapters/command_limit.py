@@ -1,0 +1,114 @@
+"""A bound on what MongoDB is asked at once.
+
+A command runs in a task of its own: a caller that gives up leaves it to its own deadline. Breaking it off would close
+its connection, and a store that is slow would be kept busy with new connections, of which the driver makes two at a
+time: it would be away for as long as anybody asks.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from pymongo.errors import ConnectionFailure, PyMongoError
+
+from memory.errors import StoreUnavailable
+from memory.metrics import STORE_REFUSED, STORE_RUNNING
+
+ReplyT = TypeVar("ReplyT")
+
+STALLED = 1.5
+"""Seconds without any answer to a command after which the store counts as hanging."""
+TRIALS = 2
+"""Commands that are let through to a store that hangs, so that its first answer is noticed."""
+
+
+class CommandLimit:
+    """`at_once` commands run and `in_line` wait, each for `patience` seconds at most; the newest is refused first.
+
+    `name`: on whose behalf, for the metrics. `waits`: also while the store hangs; otherwise nobody joins the line then.
+    """
+
+    def __init__(self, name: str, *, at_once: int, in_line: int, patience: float, waits: bool = False) -> None:
+        self._counted = STORE_RUNNING.labels(name)
+        self._refused = STORE_REFUSED.labels(name)
+        self._in_line = in_line
+        self._patience = patience
+        self._waits = waits
+        self._free = at_once
+        self._line: deque[asyncio.Future[None]] = deque()
+        self._running: dict[asyncio.Task[Any], float] = {}
+        self._failing = False
+        self._answered = 0.0
+
+    async def run(self, command: Callable[[], Coroutine[Any, Any, ReplyT]]) -> ReplyT:
+        """What the command gives or raises.
+
+        Raises:
+            StoreUnavailable: too many run and wait already, or the store hangs; the command was not begun.
+        """
+        await self._slot()
+        task = asyncio.create_task(command())
+        self._running[task] = time.monotonic()
+        task.add_done_callback(self._ended)
+        self._counted.inc()
+        return await asyncio.shield(task)
+
+    @property
+    def hanging(self) -> bool:
+        """Whether the last command failed to reach the store, or none has been answered for a while."""
+        if self._failing or not self._running:
+            return self._failing
+        oldest = next(iter(self._running.values()))
+        return time.monotonic() - max(oldest, self._answered) > STALLED
+
+    async def _slot(self) -> None:
+        if not self._waits and len(self._running) >= TRIALS and self.hanging:
+            self._refused.inc()
+            raise StoreUnavailable("MongoDB does not answer: try again")
+        if self._free > 0:
+            self._free -= 1
+            return
+        if len(self._line) >= self._in_line:
+            self._refused.inc()
+            raise StoreUnavailable("MongoDB has too much to do: try again")
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._line.append(turn)
+        try:
+            async with asyncio.timeout(self._patience):
+                await turn
+        except BaseException as error:
+            if turn.done() and not turn.cancelled():
+                self._hand_on()
+            else:
+                with contextlib.suppress(ValueError):
+                    self._line.remove(turn)
+            if isinstance(error, TimeoutError):
+                self._refused.inc()
+                raise StoreUnavailable("MongoDB has had too much to do for too long: try again") from error
+            raise
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        del self._running[task]
+        self._counted.dec()
+        if not task.cancelled():
+            # Looked at here in any case: whoever asked may be gone.
+            self._failing = _away(task.exception())
+            if not self._failing:
+                self._answered = time.monotonic()
+        self._hand_on()
+
+    def _hand_on(self) -> None:
+        while self._line:
+            turn = self._line.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+
+def _away(error: BaseException | None) -> bool:
+    """Whether the error says that there was no answer."""
+    return isinstance(error, ConnectionFailure) or (isinstance(error, PyMongoError) and error.timeout)

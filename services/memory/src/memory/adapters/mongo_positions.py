@@ -1,0 +1,80 @@
+"""How far this database has come (PositionStore): a row of the collection `meta`, {_id: "positions", at: {name:
+position}, missed: [[name, first, last]]}.
+
+Names hold a `/` and no dot; they are kept in lists of pairs, so that none can be taken for a path. `version` counts
+the changes: each replaces the row over the one that it was made from.
+"""
+
+from typing import Any
+
+from pymongo.errors import OperationFailure
+
+from memory.adapters.mongo import Database, Document, put_over, speaking
+from memory.application.positions import Missed
+from memory.domain.keys import Position
+
+ROW = "positions"
+ATTEMPTS = 20
+
+
+class MongoPositions:
+    """PositionStore."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._rows = database["meta"]
+        self._server: tuple[object, float] = (None, 0.0)
+        self._lives = 0
+
+    async def life(self) -> object:
+        async with speaking("tell how long it has been up"):
+            try:
+                status = await self._database.command("serverStatus")
+            except OperationFailure:
+                return 0  # this user may not ask: then only a store that was found away is doubted
+        server = ((status.get("host"), status.get("pid")), float(status.get("uptimeMillis", 0)))
+        if server[0] != self._server[0] or server[1] < self._server[1]:
+            self._lives += 1
+        self._server = server
+        return self._lives
+
+    async def load(self) -> dict[str, Position]:
+        return _positions(await self._row())
+
+    async def move(self, name: str, before: Position | None, to: Position) -> bool:
+        for _ in range(ATTEMPTS):
+            row = await self._row()
+            held = _positions(row)
+            if held.get(name) != before:
+                return False
+            at = [[other, str(position)] for other, position in (held | {name: to}).items()]
+            if await self._put(row, {"at": at}):
+                return True
+        return False
+
+    async def missed(self) -> list[Missed]:
+        return _missed(await self._row())
+
+    async def miss(self, gap: Missed) -> None:
+        for _ in range(ATTEMPTS):
+            row = await self._row()
+            held = _missed(row)
+            if gap in held or await self._put(row, {"missed": [[g.source, g.first, g.last] for g in (*held, gap)]}):
+                return
+
+    async def _row(self) -> Document:
+        async with speaking("read how far it is"):
+            return await self._rows.find_one({"_id": ROW}) or {"_id": ROW}
+
+    async def _put(self, row: Document, change: dict[str, Any]) -> bool:
+        version = row.get("version")
+        async with speaking("write down how far it is"):
+            return await put_over(self._rows, row | change | {"version": (version or 0) + 1}, version)
+
+
+def _positions(row: Document) -> dict[str, Position]:
+    return {str(name): Position(*map(int, str(at).split("/"))) for name, at in row.get("at", ())}
+
+
+def _missed(row: Document) -> list[Missed]:
+    return [Missed(str(source), int(first), int(last)) for source, first, last in row.get("missed", ())]

@@ -1,0 +1,55 @@
+"""How far what is kept in Redis has come (PositionStore): a hash of positions by name.
+
+What is kept there is of use for a day at most, so nothing of it is written down as missing.
+"""
+
+from collections.abc import Awaitable
+from typing import Any, cast
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from memory.application.positions import Missed
+from memory.domain.keys import Position
+from memory.errors import CacheUnavailable
+
+KEY = "nexus:memory:positions"
+_MOVE = """
+if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1
+"""
+
+
+class RedisPositions:
+    """PositionStore."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._move = redis.register_script(_MOVE)
+
+    async def life(self) -> object:
+        info: Any = self._redis.info("server")  # pyright: ignore[reportUnknownMemberType]
+        return (await _answered(info)).get("run_id")
+
+    async def load(self) -> dict[str, Position]:
+        reply: Any = self._redis.hgetall(KEY)  # pyright: ignore[reportUnknownMemberType]
+        held = cast("dict[bytes, bytes]", await _answered(reply))
+        return {name.decode(): Position(*map(int, at.decode().split("/"))) for name, at in held.items()}
+
+    async def move(self, name: str, before: Position | None, to: Position) -> bool:
+        arguments = [name, "" if before is None else str(before), str(to)]
+        return bool(await _answered(self._move(keys=[KEY], args=arguments)))
+
+    async def missed(self) -> list[Missed]:
+        return []
+
+    async def miss(self, gap: Missed) -> None:
+        del gap
+
+
+async def _answered(command: Awaitable[Any]) -> Any:
+    try:
+        return await command
+    except (RedisError, OSError, TimeoutError) as error:
+        raise CacheUnavailable(f"Redis does not tell how far it is: {str(error)[:200]}") from error

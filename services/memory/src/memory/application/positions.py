@@ -1,0 +1,249 @@
+"""How far each store has come with what the bus tells, kept in the store itself.
+
+A consumer's acknowledgements say what has been stored once; they do not say that the store still has it. A store
+that is put back to an earlier state, or that lost its last writes, is behind its own consumers: it is brought up from
+the log when that is noticed, which is at the start and whenever it came back. What the log does not hold any more is
+told, and stays told.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import structlog
+
+from contracts.errors import NexusError
+from memory.domain.keys import Position
+from memory.metrics import RECOVERED, STORE_MISSES
+from runtime.direct import StoredFact
+
+BATCH = 256
+BEGINNING = Position(0, 0)
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One durable consumer that fills the store.
+
+    `again` takes in facts once more, in order; that changes nothing where they have been taken in. `kept`: facts older
+    than this are of no use to the store (None: all are).
+    """
+
+    stream: str
+    durable: str
+    subject: str
+    again: Callable[[Sequence[StoredFact]], Awaitable[None]]
+    kept: timedelta | None = None
+
+    @property
+    def name(self) -> str:
+        """As the store keeps it."""
+        return f"{self.stream}/{self.durable}"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A consumer: everything up to `done` has been taken in. `first`: the first sequence that the stream holds."""
+
+    done: Position
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Sequences of a stream that a store has not and cannot get any more, both ends counted."""
+
+    source: str
+    first: int
+    last: int
+
+
+class PositionStore(Protocol):
+    """Positions, in the store that they are of."""
+
+    async def life(self) -> object:
+        """Another one after each start of the store: it may have lost its last writes then; raises NexusError."""
+        ...
+
+    async def load(self) -> dict[str, Position]:
+        """By the source's name; raises NexusError."""
+        ...
+
+    async def move(self, name: str, before: Position | None, to: Position) -> bool:
+        """Puts `to` in the place of `before`; False: another one is there."""
+        ...
+
+    async def missed(self) -> list[Missed]:
+        """What has been written down as missing."""
+        ...
+
+    async def miss(self, gap: Missed) -> None:
+        """Writes down what is missing; the same again changes nothing."""
+        ...
+
+
+class Consumers(Protocol):
+    """The consumers on the bus, and their streams."""
+
+    async def progress(self, stream: str, durable: str) -> Progress | None:
+        """None: there is no such consumer (yet); raises NexusError."""
+        ...
+
+    async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
+        """Facts after a sequence, in order, and whether there are more; raises NexusError."""
+        ...
+
+    async def since(self, stream: str, subject: str, at: datetime) -> int:
+        """The sequence of the first fact stored at `at` or later; 0: there is none."""
+        ...
+
+
+class Positions:
+    """The positions of one store.
+
+    Args:
+        store: what to call it.
+        empty: it has been made anew, so that a position that is not there means the beginning. In a store that is not
+            new it means that an earlier release filled it, as far as its consumer says.
+        restored: called when the store turns out to be older than it was.
+    """
+
+    def __init__(
+        self,
+        store: str,
+        positions: PositionStore,
+        consumers: Consumers,
+        sources: Sequence[Source],
+        *,
+        now: Callable[[], datetime],
+        empty: bool,
+        restored: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._store = store
+        self._positions = positions
+        self._consumers = consumers
+        self._sources = sources
+        self._now = now
+        self._empty = empty
+        self._restored = restored
+        self._known: dict[str, Position] = {}
+        self._life: object = None
+        self.behind: dict[str, Position] = {}
+        """How far the store is with the sources that are being brought up; what comes later is not all there."""
+        self._gaps: list[Missed] = []
+
+    async def look(self) -> None:
+        """Compares all positions, and brings up what is behind.
+
+        Raises:
+            NexusError: the store, the bus, or what the facts need is away; look again.
+        """
+        await self.compare()
+        for source in self._sources:
+            if source.name in self.behind:
+                await self._bring_up(source)
+
+    async def compare(self) -> None:
+        """Finds what is behind, and moves the positions of what is not; raises NexusError."""
+        before, self._life = self._life, None  # a store that is away now is doubted when it is back
+        life = await self._positions.life()
+        kept = await self._positions.load()
+        for source in self._sources:
+            here = kept.get(source.name)
+            if here is None and self._empty and await self._positions.move(source.name, None, BEGINNING):
+                here = BEGINNING
+            progress = await self._consumers.progress(source.stream, source.durable)
+            if progress is not None and source.name not in self.behind:
+                await self._compare(source, here, progress, doubted=life != before)
+        self._gaps = await self._positions.missed()
+        for gap in self._gaps:
+            STORE_MISSES.labels(self._store, gap.source).set(gap.last - gap.first + 1)
+        self._life = life
+
+    async def check(self) -> str:
+        """What /readyz says: a store that misses something serves what it has."""
+        gaps = [f"{self._store} misses sequences {gap.first}..{gap.last} of {gap.source}" for gap in self._gaps]
+        late = [f"{name} is being brought up from {at.seq}" for name, at in self.behind.items()]
+        return "; ".join(gaps + late) or "complete"
+
+    async def _compare(self, source: Source, here: Position | None, progress: Progress, *, doubted: bool) -> None:
+        name, known = source.name, self._known.get(source.name)
+        if here is None and not self._empty and known is None:
+            await self._move(name, None, progress.done)
+            return
+        at = here or BEGINNING
+        if known is not None and at < known:
+            _log.error("the store is older than it was", store=self._store, source=name, at=at.seq, was=known.seq)
+            self._restored()
+        elif known is not None and not doubted:
+            if progress.done > at:
+                await self._move(name, here, progress.done)
+            return
+        if progress.done > at:
+            self.behind[name] = at
+            self._known.pop(name, None)
+        else:
+            self._known[name] = at
+
+    async def _bring_up(self, source: Source) -> None:
+        progress = await self._consumers.progress(source.stream, source.durable)
+        here = (await self._positions.load()).get(source.name)
+        if progress is None:
+            return
+        after = here.seq if here is not None and here.era == progress.done.era else 0
+        if source.kept is not None:
+            first = await self._consumers.since(source.stream, source.subject, self._now() - source.kept)
+            after = max(after, (first or progress.done.seq + 1) - 1)
+        elif after + 1 < progress.first:
+            await self._tell_missing(Missed(source.name, after + 1, min(progress.first - 1, progress.done.seq)))
+        taken = 0
+        while after < progress.done.seq:
+            facts, more = await self._consumers.read(source.stream, source.subject, after, BATCH)
+            facts = [fact for fact in facts if fact.seq <= progress.done.seq]
+            if facts:
+                await source.again(facts)
+                taken += len(facts)
+            after = facts[-1].seq if facts and more else progress.done.seq
+            to = Position(progress.done.era, after)
+            if not await self._move(source.name, here, to):
+                return  # another replica is at it as well: the next look sees how far it has come
+            here = self.behind[source.name] = to
+        del self.behind[source.name]
+        RECOVERED.labels(self._store, source.name).inc(taken)
+        if taken:
+            _log.warning("brought up from the log", store=self._store, source=source.name, facts=taken)
+
+    async def _move(self, name: str, before: Position | None, to: Position) -> bool:
+        if before == to:
+            self._known[name] = to
+            return True
+        if await self._positions.move(name, before, to):
+            self._known[name] = to
+            return True
+        return False
+
+    async def _tell_missing(self, gap: Missed) -> None:
+        _log.error("the store misses what the log holds no more", store=self._store, **_named(gap))
+        await self._positions.miss(gap)
+
+
+def _named(gap: Missed) -> dict[str, object]:
+    return {"source": gap.source, "first": gap.first, "last": gap.last}
+
+
+async def one_by_one(facts: Sequence[StoredFact], take: Callable[[StoredFact], Awaitable[object]]) -> None:
+    """Takes in facts one after the other; one that can never be taken in is a dead letter already.
+
+    Raises:
+        NexusError: worth another try.
+    """
+    for fact in facts:
+        try:
+            await take(fact)
+        except Exception as error:
+            if isinstance(error, NexusError) and error.retryable:
+                raise
+            _log.warning("a fact is left out once more", subject=fact.subject, seq=fact.seq, error=repr(error)[:200])

@@ -1,0 +1,125 @@
+"""What fills the stores, and how a store that has lost some of it gets it again (application/positions)."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from contracts.channels import CHAT_ALL
+from contracts.envelope import CloudEvent
+from contracts.events.chat import AssistantMessage
+from contracts.events.fact import FeedbackGiven, UsageRecorded
+from contracts.events.market import ActionDecided
+from contracts.events.tool import ToolCallCompleted
+from contracts.streams import CHAT, FACTS
+from memory import context_handlers, handlers, insight_handlers, personal_handlers
+from memory.adapters.chat_consumer import DURABLE
+from memory.adapters.chat_log import ChatLog
+from memory.application.activity import Activity
+from memory.application.budgets import Budgets
+from memory.application.insights import Insights
+from memory.application.learning import Learner
+from memory.application.positions import Source, one_by_one
+from memory.application.projection import Projection
+from memory.application.usage import Usages
+from memory.domain.short_term import KEPT
+from memory.ports import ExecutionStore
+from runtime.direct import StoredFact
+
+EventT = TypeVar("EventT", bound=CloudEvent[Any])
+
+DAY = timedelta(days=1)
+PROJECTION = f"{CHAT.name}/{DURABLE}"
+
+
+def in_mongodb(
+    log: ChatLog,
+    projection: Projection,
+    executions: ExecutionStore,
+    usages: Usages,
+    insights: Insights,
+    learner: Learner,
+) -> tuple[Source, ...]:
+    """The sources of MongoDB."""
+
+    async def project(stored: Sequence[StoredFact]) -> None:
+        await projection.project([fact for each in stored if (fact := log.fact(each)) is not None])
+
+    return (
+        Source(CHAT.name, DURABLE, CHAT_ALL, project),
+        # After the conversations, which it reads.
+        Source(
+            CHAT.name,
+            personal_handlers.LEARNING,
+            personal_handlers.TURN_ANSWERED,
+            _each(CloudEvent[AssistantMessage], lambda s, e: personal_handlers.learn_from(learner, s, e)),
+        ),
+        _facts(
+            handlers.CALL_COMPLETED,
+            handlers.EXECUTIONS,
+            _each(CloudEvent[ToolCallCompleted], lambda s, e: handlers.record(executions, s, e)),
+        ),
+        _facts(
+            handlers.CALL_COMPLETED,
+            personal_handlers.WATCHLISTS,
+            _each(CloudEvent[ToolCallCompleted], lambda s, e: personal_handlers.watch(learner, s, e)),
+        ),
+        _facts(
+            personal_handlers.USAGE_RECORDED,
+            personal_handlers.USAGE_COUNTED,
+            _each(CloudEvent[UsageRecorded], lambda s, e: personal_handlers.count(usages, s, e)),
+        ),
+        _facts(
+            insight_handlers.FEEDBACK_GIVEN,
+            insight_handlers.RATINGS,
+            _each(CloudEvent[FeedbackGiven], lambda s, e: insight_handlers.rate(insights, s, e)),
+        ),
+    )
+
+
+def in_redis(log: ChatLog, activity: Activity, budgets: Budgets) -> tuple[Source, ...]:
+    """The sources of Redis; windows need none, for each says how far it reaches."""
+
+    async def note(stored: StoredFact) -> None:
+        fact = log.fact(stored)
+        if fact is not None:
+            await activity.again(fact)
+
+    async def note_all(stored: Sequence[StoredFact]) -> None:
+        await one_by_one(stored, note)
+
+    return (
+        Source(CHAT.name, DURABLE, CHAT_ALL, note_all, kept=KEPT),
+        _facts(
+            context_handlers.ACTION_DECIDED,
+            context_handlers.ACTIONS,
+            _each(CloudEvent[ActionDecided], lambda s, e: context_handlers.decide(activity, s, e)),
+            kept=KEPT,
+        ),
+        _facts(
+            personal_handlers.USAGE_RECORDED,
+            personal_handlers.USAGE_COUNTED,
+            _each(CloudEvent[UsageRecorded], lambda s, e: personal_handlers.settle(budgets, s, e)),
+            kept=DAY,
+        ),
+    )
+
+
+def _facts(
+    event: str,
+    durable: str,
+    again: Callable[[Sequence[StoredFact]], Awaitable[None]],
+    kept: timedelta | None = None,
+) -> Source:
+    return Source(FACTS.name, durable, f"{event}.>", again, kept)
+
+
+def _each(
+    event: type[EventT], take: Callable[[str, EventT], Awaitable[object]]
+) -> Callable[[Sequence[StoredFact]], Awaitable[None]]:
+    async def one(fact: StoredFact) -> None:
+        await take(fact.subject, event.model_validate_json(fact.event))
+
+    async def again(facts: Sequence[StoredFact]) -> None:
+        await one_by_one(facts, one)
+
+    return again

@@ -1,0 +1,240 @@
+"""Stores that are put back to an earlier state, or lose what they held: brought up from the log, or it is told."""
+
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo import AsyncMongoClient
+
+from contracts.channels import fact
+from contracts.context_rpc import SHORT_TERM_GET, ShortTermMemory
+from contracts.envelope import CloudEvent
+from contracts.events.chat import Usage
+from contracts.events.fact import FeedbackGiven, UsageRecorded, UsageReservation
+from contracts.events.tool import ToolCallCompleted, ToolMetadata, ToolResult
+from contracts.ids import uuid7
+from contracts.memory_rpc import (
+    BUDGET_RESERVE,
+    MEMORY_GET,
+    USAGE,
+    BudgetReserveRequest,
+    UsageRequest,
+    UserRef,
+)
+from contracts.rpc import CONVERSATION_MESSAGES, MessagesRequest
+from contracts.streams import FACTS
+from memory.testing import Replica, Servers, Writer, replica
+from runtime.errors import RpcError
+from runtime.publishing import Publisher
+from runtime.rpc import RpcClient
+from runtime.testing import ServerProcess, ValkeyServer, eventually, run_mongo_server
+
+ANA = UserRef(company_id="acme", user_id="ana")
+
+
+async def put(on: Replica, kind: str, data: Any) -> None:
+    event = CloudEvent(source="/test", type=kind, data=data)
+    await Publisher(on.client).append(fact(kind, "acme", "ana"), event, stream=FACTS.name, msg_id=event.id)
+
+
+async def live_on(on: Replica, conversation: str, word: str) -> Writer:
+    """Something of everything that memory takes in."""
+    writer = Writer(on.client, "acme", conversation)
+    said = await writer.visitor(f"Remember that my word is {word}", user="ana", role="user")
+    await writer.assistant(f"Noted: {word}", said)
+    result = ToolResult(success=True, metadata=ToolMetadata(execution_time=1))
+    call = ToolCallCompleted(call_id=word, tool="add_to_watchlist", arguments={"symbol": word.upper()}, result=result)
+    await put(on, "tools.call.completed.v1", call)
+    usage = Usage(prompt_tokens=10, completion_tokens=1)
+    held = UsageReservation(id=uuid7(), tokens=5, at=int(datetime.now(UTC).timestamp()), tier="main", payer="ana")
+    used = UsageRecorded(company_id="acme", turn_id=word, provider="p", model="m", usage=usage, reservation=held)
+    await put(on, "usage.recorded.v1", used)
+    rating = FeedbackGiven(company_id="acme", conversation_id=conversation, message_id=word, user_id="ana", rating="up")
+    await put(on, "feedback.given.v1", rating)
+    return writer
+
+
+async def in_mongodb(on: Replica, servers: Servers, *conversations: str) -> dict[str, Any]:
+    """What MongoDB holds, as far as it does not depend on how it got there."""
+    rpc, found = RpcClient(on.client), dict[str, Any]()
+    for name in conversations:
+        request = MessagesRequest(company_id="acme", conversation_id=name)
+        found[name] = [one.text for one in (await rpc.call(CONVERSATION_MESSAGES, request)).items]
+    memory = (await rpc.call(MEMORY_GET, ANA)).memory
+    found["memory"] = (sorted(memory.user_notes), sorted(memory.favorite_symbols))
+    today = datetime.now(UTC).date()
+    request = UsageRequest(company_id="acme", since=today - timedelta(days=1), until=today)
+    days = (await rpc.call(USAGE, request)).days
+    found["usage"] = (sum(day.turns for day in days), sum(day.prompt_tokens for day in days))
+    async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
+        for name in ("executions", "ratings", "facts"):
+            found[name] = sorted([row["_id"] async for row in client[servers.database][name].find({}, {"_id": 1})])
+    return found
+
+
+async def all_in(on: Replica, servers: Servers, words: list[str]) -> dict[str, Any]:
+    """What MongoDB holds, once the facts of all these words are there."""
+
+    async def complete() -> dict[str, Any]:
+        found = await in_mongodb(on, servers, *(f"c-{word}" for word in words))
+        assert [len(found[f"c-{word}"]) for word in words] == [2] * len(words)
+        assert [len(found["memory"][0]), len(found["memory"][1])] == [len(words)] * 2
+        assert found["usage"] == (len(words), 10 * len(words))
+        assert [len(found["executions"]), len(found["ratings"])] == [len(words)] * 2
+        return found
+
+    return await eventually(complete, 60)
+
+
+def copy_of(server: ServerProcess, part: str) -> Path:
+    """A copy of a stopped server's files, beside them."""
+    source = server.directory / part
+    return shutil.copytree(source, source.with_name(f"{part}-copy"), dirs_exist_ok=True)
+
+
+def put_back(server: ServerProcess, part: str) -> None:
+    """The copy in the place of the files."""
+    shutil.rmtree(server.directory / part)
+    shutil.copytree(server.directory / f"{part}-copy", server.directory / part)
+
+
+@pytest.mark.parametrize("running", [False, True], ids=["while memory is away", "under a running memory"])
+async def test_a_mongodb_that_is_put_back_gets_everything_from_the_log_again(servers: Servers, running: bool) -> None:
+    with run_mongo_server() as mongo:
+        here = Servers(servers.nats, mongo.url, "test", servers.redis)
+        async with replica(here) as one:
+            await live_on(one, "c-alpha", "alpha")
+            await all_in(one, here, ["alpha"])
+        mongo.stop()
+        copy_of(mongo, "data")
+        mongo.start()
+        async with replica(here) as one:
+            for word in ("bravo", "gamma"):
+                await live_on(one, f"c-{word}", word)
+            before = await all_in(one, here, ["alpha", "bravo", "gamma"])
+            if running:
+                await settled(one, here)
+                mongo.stop()
+                put_back(mongo, "data")
+                mongo.start()
+                assert await all_in(one, here, ["alpha", "bravo", "gamma"]) == before
+        if not running:
+            mongo.stop()
+            put_back(mongo, "data")
+            mongo.start()
+            async with replica(here) as one:
+                assert await all_in(one, here, ["alpha", "bravo", "gamma"]) == before
+                assert "misses" not in await store_remark(one)
+
+
+async def test_a_mongodb_that_is_new_gets_all_that_the_log_holds(servers: Servers) -> None:
+    with run_mongo_server() as mongo:
+        here = Servers(servers.nats, mongo.url, "test", servers.redis)
+        async with replica(here) as one:
+            await live_on(one, "c-alpha", "alpha")
+            before = await all_in(one, here, ["alpha"])
+        other = Servers(servers.nats, mongo.url, "another", servers.redis)
+        async with replica(other) as one:
+            assert await all_in(one, other, ["alpha"]) == before
+
+
+async def test_what_the_log_does_not_hold_any_more_is_told_and_stays_told(servers: Servers) -> None:
+    with run_mongo_server() as mongo:
+        here = Servers(servers.nats, mongo.url, "test", servers.redis)
+        async with replica(here) as one:
+            await live_on(one, "c-alpha", "alpha")
+            await all_in(one, here, ["alpha"])
+            await settled(one, here)
+        mongo.stop()
+        copy_of(mongo, "data")
+        mongo.start()
+        async with replica(here) as one:
+            for word in ("bravo", "gamma"):
+                await live_on(one, f"c-{word}", word)
+            await all_in(one, here, ["alpha", "bravo", "gamma"])
+            answer = await one.client.request("$JS.API.STREAM.PURGE.CHAT", b'{"seq":5}')
+            assert json.loads(answer.data)["purged"] == 4
+        mongo.stop()
+        put_back(mongo, "data")
+        mongo.start()
+        for _ in range(2):
+            async with replica(here) as one:
+                missing = "mongodb misses sequences 3..4 of CHAT/memory-projection"
+
+                async def told(one: Replica = one, missing: str = missing) -> bool:
+                    return missing in await store_remark(one)
+
+                await eventually(told)
+                found = await in_mongodb(one, here, "c-alpha", "c-bravo", "c-gamma")
+                assert [len(found[name]) for name in ("c-alpha", "c-bravo", "c-gamma")] == [2, 0, 2]
+
+
+async def store_remark(on: Replica) -> str:
+    """What /readyz says of MongoDB."""
+    return (await on.service.health.report()).checks["store"].remark or ""
+
+
+async def settled(on: Replica, servers: Servers) -> None:
+    """Waits until MongoDB says itself that it holds everything."""
+    ends = {
+        stream: json.loads((await on.client.request(f"$JS.API.STREAM.INFO.{stream}", b"")).data)["state"]["last_seq"]
+        for stream in ("CHAT", "FACTS")
+    }
+    async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
+
+        async def said() -> bool:
+            row = await client[servers.database]["meta"].find_one({"_id": "positions"})
+            at = {name: int(position.split("/")[1]) for name, position in (row or {}).get("at", ())}
+            return at.get("CHAT/memory-projection") == ends["CHAT"]
+
+        await eventually(said)
+
+
+async def in_redis(on: Replica) -> tuple[ShortTermMemory, bool]:
+    """Ana's last hour, and whether the company's budget of 22 tokens has room."""
+    wanted = BudgetReserveRequest(
+        company_id="acme", reservation_id=uuid7(), tokens=0, seconds=1, payer=None, daily_tokens=22
+    )
+    try:
+        memory = (await on.rpc.call(SHORT_TERM_GET, ANA)).memory
+        return memory, (await on.rpc.call(BUDGET_RESERVE, wanted)).granted
+    except RpcError as error:
+        raise AssertionError("Redis is not back yet") from error
+
+
+@pytest.mark.parametrize("how", ["put back", "emptied"])
+async def test_a_redis_that_is_put_back_or_emptied_has_the_last_hour_and_the_budgets_again(
+    servers: Servers, valkey_server: ValkeyServer, how: str
+) -> None:
+    async with replica(servers) as one:
+        await live_on(one, "c-alpha", "alpha")
+
+        async def taken(conversation: str) -> bool:
+            return (await in_redis(one))[0].active_conversation == conversation
+
+        await eventually(lambda: taken("c-alpha"))
+        valkey_server.stop()
+        copy_of(valkey_server, "appendonlydir")
+        valkey_server.start()
+        await live_on(one, "c-bravo", "bravo")
+        await eventually(lambda: taken("c-bravo"))
+
+        async def spent() -> bool:
+            return not (await in_redis(one))[1]
+
+        await eventually(spent)
+        before = await in_redis(one)
+        valkey_server.stop()
+        if how == "emptied":
+            shutil.rmtree(valkey_server.directory / "appendonlydir")
+        else:
+            put_back(valkey_server, "appendonlydir")
+        valkey_server.start()
+
+        async def again() -> bool:
+            return await in_redis(one) == before
+
+        await eventually(again, 30)
