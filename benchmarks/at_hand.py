@@ -129,7 +129,7 @@ class Remembering:
     async def load(self, company: str, user: str) -> Versioned:
         return self._held
 
-    async def save(self, company: str, user: str, state: Remembered, over: str | None) -> bool:
+    async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:
         return True
 
     async def delete(self, company: str, user: str) -> bool:
