@@ -227,7 +227,7 @@ def calls(modules: list[Module], known: dict[str, Module]) -> list[tuple[str, ..
             once = how == "ask_all" or not safe
             what = shown(limit) if limit is not None else f"`{ast.unparse(given)}`" if given is not None else ""
             rows.add((module.where, f"`{subject}`", what, "no" if once else "at half of it"))
-    return sorted(rows, key=lambda row: (row[1], row[0]))
+    return sorted(rows, key=lambda row: (row[1], *row))
 
 
 def tools(modules: Iterable[Module]) -> Iterator[tuple[str, ...]]:

@@ -35,9 +35,11 @@ CHANGES = f"{COMPANY_CHANGED}.>"
 KEPT = 10_000
 """Companies whose settings are kept."""
 DEADLINE = 3.0
+"""Seconds for memory's answer."""
 HEAD_START = 0.25
 """Seconds that memory is asked alone; then the bus is asked as well."""
 TOLD_DEADLINE = 1.0
+"""Seconds for the bus's."""
 CONFIRMED = 60.0
 """Seconds after which settings are looked at again although changes are heard: one may have been dropped."""
 AGAIN = 5.0

@@ -27,6 +27,7 @@ MEMORY_SECONDS = 3.0
 CHANGE_SECONDS = 10.0
 """For a change of what is remembered, with looking up whether it was made."""
 PAUSE = 0.25
+"""Seconds between two questions whether it was."""
 UNKNOWN_AFTER = (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
 MOST_NOTES = 50
 ATTEMPTS = 10

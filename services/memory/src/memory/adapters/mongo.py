@@ -22,10 +22,12 @@ Document = dict[str, Any]
 CONNECTING = 3.0
 """Seconds for a connection at most: for so long a look at a server that hangs keeps the next look waiting."""
 ASKED_AT_ONCE = 24
+"""Commands for those who wait for an answer."""
 ASKED_IN_LINE = 200
 PATIENCE = 1.0
 """Seconds that a command waits for its turn: most who ask have 2 or 3 in all."""
 STORED_AT_ONCE = 8
+"""Commands for what is taken in from the bus."""
 STORED_IN_LINE = 1_000
 """More than all consumers have in work."""
 

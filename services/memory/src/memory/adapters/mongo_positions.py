@@ -15,6 +15,7 @@ from memory.domain.keys import Position
 
 ROW = "positions"
 ATTEMPTS = 20
+"""At changing a row that other replicas change too."""
 
 
 class MongoPositions:
