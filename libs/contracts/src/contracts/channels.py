@@ -137,6 +137,11 @@ def fact(event_type: str, company: str, user: str | None) -> str:
     return f"{event_type}.{check_company(company)}.{check_id(user, 'user') if user else NOBODY}"
 
 
+def company_of(subject: str) -> str:
+    """The company that a FACTS subject names (see `fact`)."""
+    return subject.split(".")[-2]
+
+
 def live_turn(company: str, conversation: str, kind: LiveTurnKind) -> str:
     """Where the driving agent tells what the turn is doing."""
     return f"live.turn.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind.value}.v1"

@@ -2,11 +2,12 @@
 
 import re
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     ConfigDict,
     Field,
     SerializationInfo,
@@ -14,13 +15,18 @@ from pydantic import (
     StrictBool,
     StrictFloat,
     StrictInt,
+    ValidationError,
+    ValidationInfo,
     model_serializer,
 )
 from pydantic.alias_generators import to_camel
 
+from contracts.enumerations import OPEN_INSIDE, STORED, is_stored
 from contracts.envelope import Wire
+from contracts.errors import FieldFault
 from contracts.ids import CompanyId
 from contracts.webhooks import checked_name
+from contracts.wrong_fields import message_of
 
 NULL_IS_A_VALUE = frozenset({"budget.visitorHourlyTokens"})
 """Fields whose null means "no limit", which is not their default: a merge patch keeps it."""
@@ -52,10 +58,21 @@ _COLOR = re.compile(r"^#[0-9a-fA-F]{6}$")
 
 
 class Strict(Wire):
-    """Settings refuse what they do not know: a misspelt field is an error, not a silence. Nor is a text a number, or a
-    number a yes."""
+    """Settings refuse what they do not know from people: a misspelt field is an error, not a silence. Nor is a text a
+    number, or a number a yes. What a newer release has stored or told is read by `read_config`, and travels on."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
+
+    @model_serializer(mode="wrap")
+    def _with_what_is_not_known_here(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - a stated type would replace the fields in the JSON Schema
+        data: dict[str, Any] = serialize(self)
+        return data | self.unknown
+
+    @property
+    def unknown(self) -> dict[str, Any]:
+        """Members that a newer release wrote and this one cannot read, by their names on the wire."""
+        extra = self.__pydantic_extra__
+        return {} if extra is None else extra
 
 
 class ToolConfig(Strict):
@@ -79,16 +96,14 @@ class Budget(Strict):
 
     daily_tokens: StrictInt | None = Field(default=None, ge=0, description="null: no limit")
     visitor_hourly_tokens: StrictInt | None = Field(default=50_000, ge=0, description="null: no limit")
-    when_spent: Literal["cheaper_model", "text", "handoff"] = "handoff"
+    when_spent: Annotated[Literal["cheaper_model", "text", "handoff"], OPEN_INSIDE] = "handoff"
     cheaper_model: str | None = Field(default=None, max_length=200)
     fallback_text: str | None = Field(default=None, max_length=2000)
 
     @model_serializer(mode="wrap")
-    def _tell_that_there_is_no_limit(  # noqa: ANN202 - a stated type would replace the fields in the JSON Schema
-        self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo
-    ):
+    def _with_what_is_not_known_here(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - as in Strict
         """Nulls are left out on the wire; here one means "no hourly limit", which is not the default."""
-        data: dict[str, Any] = serialize(self)
+        data: dict[str, Any] = serialize(self) | self.unknown
         if self.visitor_hourly_tokens is None:
             data["visitorHourlyTokens" if info.by_alias else "visitor_hourly_tokens"] = None
         return data
@@ -103,11 +118,15 @@ def _endpoint(value: str) -> str:
     return value
 
 
+def _event_name(value: str, info: ValidationInfo) -> str:
+    return value if is_stored(info) else checked_name(value)
+
+
 class Webhook(Strict):
     """Where a company gets its facts; signed with the secret. `events` as in contracts.webhooks; none: all."""
 
     url: Annotated[str, Field(max_length=2048, pattern=r"^https?://"), AfterValidator(_endpoint)]
-    events: list[Annotated[str, AfterValidator(checked_name)]] = Field(default_factory=list[str], max_length=50)
+    events: list[Annotated[str, AfterValidator(_event_name)]] = Field(default_factory=list[str], max_length=50)
     secret: str = Field(min_length=8, max_length=256)
     gone_at: datetime | None = Field(
         default=None, description="since when nothing is sent, because the endpoint answered 410; null: send again"
@@ -118,7 +137,7 @@ class IdentityKey(Strict):
     """A key with which a company signs who its users are. `id` is the tokens' `kid`; RS256: a public key in PEM."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-    algorithm: Literal["HS256", "RS256"]
+    algorithm: Annotated[Literal["HS256", "RS256"], OPEN_INSIDE]
     key: str = Field(min_length=8, max_length=8192)
 
 
@@ -126,7 +145,7 @@ class Identity(Strict):
     """Whom the widget may take for a known user. `highest_plan`: no token of the company's can claim more."""
 
     keys: list[IdentityKey] = Field(default_factory=list[IdentityKey], max_length=4)
-    highest_plan: Literal["free", "pro", "premium"] = "free"
+    highest_plan: Annotated[Literal["free", "pro", "premium"], OPEN_INSIDE] = "free"
 
 
 class CompanyConfig(Strict):
@@ -136,7 +155,7 @@ class CompanyConfig(Strict):
     ai_auto_response_enabled: StrictBool = False
     ai_suggestions_enabled: StrictBool = True
     ai_respond_with_commercial: StrictBool = False
-    preferred_provider: Literal["groq", "openai", "anthropic", "compatible", "offline"] = "groq"
+    preferred_provider: Annotated[Literal["groq", "openai", "anthropic", "compatible", "offline"], OPEN_INSIDE] = "groq"
     preferred_model: str = Field(default="llama-3.3-70b-versatile", min_length=1, max_length=200)
     custom_system_prompt: str | None = Field(default=None, max_length=8000)
     include_visitor_info: StrictBool = True
@@ -158,8 +177,51 @@ class CompanyConfig(Strict):
     identity: Identity = Field(default_factory=Identity)
 
 
+def read_config(stored: Any) -> "CompanyConfig":
+    """Settings as a store or the bus has them, from whichever release; what is not known here is kept and written again.
+
+    Unknown fields and unknown words of a list stay as they are. A field that cannot be read at all has its default, but
+    it may have been a limit: nothing is answered by itself, and with an unreadable budget nothing is spent.
+
+    Raises:
+        ValidationError: not even whose settings they are can be read.
+    """
+    if not isinstance(stored, dict):
+        return CompanyConfig.model_validate(stored)
+    fields = cast("dict[str, Any]", stored)
+    try:
+        return CompanyConfig.model_validate(fields, extra="allow", context={STORED: True})
+    except ValidationError as error:
+        unread = {str(each["loc"][0]) for each in error.errors()} - {"companyId"}
+    lean = {name: value for name, value in fields.items() if name not in unread} | {"aiAutoResponseEnabled": False}
+    if "budget" in unread:
+        lean["budget"] = {"dailyTokens": 0}
+    config = CompanyConfig.model_validate(lean, extra="allow", context={STORED: True})
+    kept = {name: fields[name] for name in unread | {"aiAutoResponseEnabled"} if name in fields}
+    config.unknown.update(kept)
+    return config
+
+
+def faults(config: dict[str, Any], before: dict[str, Any] | None = None) -> list[FieldFault]:
+    """What is wrong with settings that somebody sends. What stood in those `before` already is nobody's fault now."""
+    stood = _faults(before) if before is not None else {}
+    return [fault for at, fault in _faults(config).items() if at not in stood]
+
+
+def _faults(config: dict[str, Any]) -> dict[tuple[str, str], FieldFault]:
+    """By place and value (as a text)."""
+    found: dict[tuple[str, str], FieldFault] = {}
+    try:
+        CompanyConfig.model_validate(config)
+    except ValidationError as error:
+        for each in error.errors(include_url=False):
+            place, message = ".".join(map(str, each["loc"])) or "settings", message_of(each)
+            found[place, repr(each["input"])] = FieldFault(field=place, message=message)
+    return found
+
+
 class CompanySettings(Wire):
     """A company's settings with their version, which grows by one with each change (and is the ETag over REST)."""
 
-    config: CompanyConfig
+    config: Annotated[CompanyConfig, BeforeValidator(read_config)]
     version: int = Field(ge=1)

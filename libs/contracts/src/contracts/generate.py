@@ -6,6 +6,7 @@ Schemas of new events and additions to old ones are written; a breaking change i
 import argparse
 import json
 import sys
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,25 +14,39 @@ from typing import Any
 from contracts import analysis_report
 from contracts.asyncapi import document
 from contracts.events.registry import EVENTS
-from contracts.schemas import breaking_changes, frozen_schema, schema_of
+from contracts.methods import METHODS
+from contracts.rpc import tool_service
+from contracts.schemas import Schema, breaking_changes, schema_of, schema_of_document, schema_of_method
 
-_REPORT = f"{analysis_report.NAME}/{analysis_report.VERSION}.json"
+STORED: tuple[str, ...] = ()
+"""Modules of services with a table DOCUMENTS: what each stores, by name. Looked for by name: contracts know no service."""
+
+
+def published() -> dict[str, Schema]:
+    """Every schema that others rely on, as the models have it now, by its file's name below `schemas`."""
+    found = {f"{event.name}/{event.version}.json": schema_of(event) for event in EVENTS}
+    for method in (*METHODS, tool_service("-", "-")):
+        name, _, number = method.subject.rpartition(".")
+        found[f"{name}/{number}.json"] = schema_of_method(method)
+    for module in STORED:
+        documents: dict[str, Any] = import_module(module).DOCUMENTS
+        found |= {f"{name}.json": schema_of_document(document) for name, document in documents.items()}
+    found[f"{analysis_report.NAME}/{analysis_report.VERSION}.json"] = analysis_report.report_schema()
+    return found
 
 
 def generated(root: Path) -> dict[Path, str]:
     """Every generated file below the repository's root, with its text; raises SystemExit on a breaking change."""
     schemas = root / "libs/contracts/src/contracts/schemas"
     texts: dict[Path, str] = {}
-    for event in EVENTS:
-        new, old = schema_of(event), frozen_schema(event)
-        if old is not None and (breaks := breaking_changes(old, new)):
+    for name, new in published().items():
+        frozen = _read(schemas / name)
+        if frozen is not None and (breaks := breaking_changes(json.loads(frozen), new)):
             lines = "\n  ".join(breaks)
-            raise SystemExit(f"{event.type} would break its readers; add a new version instead:\n  {lines}")
-        texts[schemas / event.name / f"{event.version}.json"] = _text(new)
-    published, now = _read(schemas / _REPORT), analysis_report.report_schema()
-    if published is not None and (breaks := breaking_changes(json.loads(published), now)):
-        raise SystemExit("the analysis report would break its readers:\n  " + "\n  ".join(breaks))
-    texts[schemas / _REPORT] = _text(now)
+            raise SystemExit(f"{name} would break its readers; add a new version instead:\n  {lines}")
+        texts[schemas / name] = _text(new)
+    for gone in sorted(set(schemas.rglob("*.json")) - texts.keys()):
+        raise SystemExit(f"{gone.relative_to(schemas)} is published and has no model any more")
     texts[root / "docs/asyncapi/asyncapi.json"] = _text(document(version("nexus-contracts")))
     return texts
 

@@ -1,7 +1,10 @@
-"""The frozen JSON Schemas: made from the models, kept in `schemas/<event>/<version>.json`, changed by addition alone.
+"""The frozen JSON Schemas: made from the models, kept in `schemas/<name>/<version>.json`, changed by addition alone.
+
+Of events, of methods on the bus (request and reply in one), and of the documents that services store.
 
 `breaking_changes` is the rule: a version may gain optional fields and new shapes; whatever a reader or a writer of an
-older copy relies on stays as it is. A break is a new version beside the old one.
+older copy relies on stays as it is; a list of words may grow where readers expect it (contracts.enumerations). A break
+is a new version beside the old one.
 """
 
 import json
@@ -9,11 +12,15 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, cast
 
+from pydantic import TypeAdapter, create_model
+
+from contracts.enumerations import OPEN_KEY
 from contracts.envelope import REQUIRED_ATTRIBUTES, CloudEvent
 from contracts.events.registry import EventType
+from contracts.rpc import Rpc
 
 Schema = dict[str, Any]
-_PROSE = frozenset({"title", "description", "default", "examples", "$id"})
+_PROSE = frozenset({"title", "description", "default", "examples", "$id", OPEN_KEY})
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -25,6 +32,17 @@ def schema_of(event: EventType) -> Schema:
     schema["properties"]["type"] = {"const": event.type, "title": "Type", "type": "string"}
     schema["required"] = sorted(REQUIRED_ATTRIBUTES)
     return {"$schema": DIALECT, **schema}
+
+
+def schema_of_method(method: Rpc[Any, Any]) -> Schema:
+    """The JSON Schema of what travels with a method, both ways."""
+    fields: Any = {"request": (method.request, ...), "reply": (method.reply, ...)}
+    return {"$schema": DIALECT, **create_model(method.subject, **fields).model_json_schema(by_alias=True)}
+
+
+def schema_of_document(document: Any) -> Schema:
+    """The JSON Schema of what a service stores, by the type that it reads it with."""
+    return {"$schema": DIALECT, **TypeAdapter(document).json_schema(by_alias=True)}
 
 
 def frozen_schema(event: EventType) -> Schema | None:
@@ -64,6 +82,8 @@ def _compare_objects(old: Schema, new: Schema, at: str) -> list[str]:
     for key in sorted((old.keys() | new.keys()) - _PROSE - {"required"}):
         if key in {"properties", "$defs"}:
             found += _compare_members(old.get(key, {}), new.get(key, {}), f"{at}/{key}")
+        elif key == "enum" and old.get(OPEN_KEY) and set(old[key]) <= set(new.get(key, [])):
+            continue
         elif (key in old) != (key in new):
             found.append(f"{at}/{key}: {'removed' if key in old else 'added'}")
         else:

@@ -19,7 +19,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from pydantic import ValidationError
 
-from contracts.channels import fact
+from contracts.channels import company_of, fact
 from contracts.company import CompanySettings
 from contracts.rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import FACTS
@@ -122,7 +122,7 @@ class CompanyCache:
         return settings
 
     def on_change(self, listener: Listener) -> None:
-        """Called with each change, and with what is read anew."""
+        """Called with each change, and with what is read anew; with None at a change that cannot be read."""
         self._listeners.append(listener)
 
     def missed(self) -> None:
@@ -138,6 +138,12 @@ class CompanyCache:
         if settings is not None:
             self.learn(settings)
             log.info("company.changed", company=settings.config.company_id, version=settings.version)
+            return
+        # It may be the kill switch: nothing goes on by the old settings, memory is asked for these.
+        company = company_of(message.subject)
+        self._held.pop(company, None)
+        for listener in self._listeners:
+            listener(company, None)
 
     @property
     def known(self) -> int:

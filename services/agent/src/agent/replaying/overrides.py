@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import ValidationError
-
 from agent.domain.providers import NAMED, OFFLINE_MODEL, OWNERS
 from agent.ports import ModelChoice, Models
 from agent.settings import ModelSettings
-from contracts.company import CompanyConfig, CompanySettings
+from contracts.company import CompanySettings, faults, read_config
 from contracts.merge_patch import merged_settings
 
 
@@ -85,16 +83,14 @@ def changed(settings: CompanySettings, *, prompt: str | None, patch: dict[str, A
     Raises:
         OverrideError: they would not be settings any more.
     """
-    wire = settings.config.to_wire()
-    if patch is not None:
-        wire = merged_settings(wire, patch)
+    before = settings.config.to_wire()
+    wire = before if patch is None else merged_settings(before, patch)
     if prompt is not None:
-        wire["customSystemPrompt"] = prompt
-    try:
-        return CompanySettings(config=CompanyConfig.model_validate(wire), version=settings.version)
-    except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
-        raise OverrideError(f"the changed settings are not valid: {problems}") from error
+        wire = {**wire, "customSystemPrompt": prompt}
+    if found := faults(wire, before):
+        problems = "; ".join(f"{one.field}: {one.message}" for one in found[:5])
+        raise OverrideError(f"the changed settings are not valid: {problems}")
+    return CompanySettings(config=read_config(wire), version=settings.version)
 
 
 def read_patch(file: Path) -> dict[str, Any]:

@@ -3,15 +3,14 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from contracts.company import CompanyConfig
+from contracts.company import CompanyConfig, faults, read_config
 from contracts.envelope import Wire
-from contracts.errors import ErrorCode, FieldFault
+from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, answer_id
 from contracts.merge_patch import merged_settings
 from contracts.trying_rpc import ExplainedTurn, PromptReply, SiteCheckReply, TryReply
-from contracts.wrong_fields import message_of
 from gateway.errors import Refused, not_found
 from gateway.ports import Caller
 from gateway.web.company_settings import CompanyPath
@@ -97,14 +96,8 @@ async def _with(api: Api, caller: Caller, company: str, body: Unsaved) -> Compan
     saved = await api.settings.newest(company)
     if saved is None:
         raise not_found("settings of this company")
-    config = merged_settings(saved.config.to_wire(), {**body.settings, "companyId": company})
-    try:
-        return CompanyConfig.model_validate(config)
-    except ValidationError as error:
-        faults = [
-            FieldFault(field=".".join(str(part) for part in one["loc"]), message=message_of(one))
-            for one in error.errors(include_url=False, include_input=False)
-        ]
-        raise Refused(
-            ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in faults), faults
-        ) from error
+    before = saved.config.to_wire()
+    config = merged_settings(before, {**body.settings, "companyId": company})
+    if found := faults(config, before):
+        raise Refused(ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in found), found)
+    return read_config(config)

@@ -4,9 +4,10 @@
 with the change itself, in one document, so that neither can be there without the other. `hooks`: it has webhooks.
 """
 
+import orjson
 from pymongo import ASCENDING
 
-from contracts.company import CompanyConfig, CompanySettings
+from contracts.company import CompanySettings, read_config
 from memory.adapters.mongo import Collection, Document, put_over, speaking
 
 
@@ -54,10 +55,11 @@ def _row(settings: CompanySettings) -> Document:
         "_id": settings.config.company_id,
         "version": settings.version,
         "unannounced": settings.version,
-        # What was not set stays unset: a default that a later version changes reaches those who never chose.
+        # What was not set stays unset: a default that a later version changes reaches those who never chose. And what
+        # only a later version knows stays as that has written it.
         "config": settings.config.model_dump_json(by_alias=True, exclude_unset=True),
     }
 
 
 def _settings(row: Document) -> CompanySettings:
-    return CompanySettings(config=CompanyConfig.model_validate_json(row["config"]), version=row["version"])
+    return CompanySettings(config=read_config(orjson.loads(row["config"])), version=row["version"])

@@ -1,13 +1,19 @@
 """A company's settings: checked, changed by merge patch (RFC 7396), and shown without secrets."""
 
 from dataclasses import dataclass
-from typing import Any
-
-from pydantic import ValidationError
+from typing import Any, cast
 
 from contracts import merge_patch
-from contracts.company import CompanyConfig, CompanySettings
-from contracts.wrong_fields import message_of
+from contracts.company import (
+    CompanyConfig,
+    CompanySettings,
+    Identity,
+    IdentityKey,
+    Strict,
+    Webhook,
+    faults,
+    read_config,
+)
 from memory.domain.identity import wrong_key
 
 HIDDEN = "********"
@@ -30,19 +36,15 @@ class BadSettingsError(ValueError):
         self.fields = fields
 
 
-def checked(config: dict[str, Any]) -> CompanyConfig:
-    """The settings, with every default filled in.
+def checked(config: dict[str, Any], before: CompanyConfig | None = None) -> CompanyConfig:
+    """The settings, with every default filled in. What a newer release has put into those `before` may stay.
 
     Raises:
         BadSettingsError: with each field that is wrong.
     """
-    try:
-        made = CompanyConfig.model_validate(config)
-    except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)
-        raise BadSettingsError(
-            [BadField(".".join(str(part) for part in bad["loc"]) or "settings", message_of(bad)) for bad in found]
-        ) from None
+    if found := faults(config, _raw(before) if before is not None else None):
+        raise BadSettingsError([BadField(fault.field, fault.message) for fault in found])
+    made = read_config(config)
     keys = made.identity.keys
     bad_keys = [
         BadField(f"identity.keys.{place}.key", wrong)
@@ -65,42 +67,87 @@ def patched(config: CompanyConfig, patch: dict[str, Any]) -> CompanyConfig:
     """
     if patch.get("companyId", config.company_id) != config.company_id:
         raise BadSettingsError([BadField("companyId", "cannot be changed")])
-    merged = merge_patch.merged_settings(config.model_dump(mode="json", by_alias=True, exclude_unset=True), patch)
-    _keep_secrets(config, merged)
-    return checked(merged)
+    merged = merge_patch.merged_settings(_raw(config), patch)
+    _keep_hidden(_raw(config), merged)
+    return checked(merged, config)
 
 
 def shown(settings: CompanySettings) -> CompanySettings:
-    """The settings as they leave this service: secrets hidden."""
-    config = settings.config
-    hooks = [hook.model_copy(update={"secret": HIDDEN}) for hook in config.webhooks]
-    # A public key is no secret.
-    keys = [key.model_copy(update={"key": HIDDEN}) if key.algorithm == "HS256" else key for key in config.identity.keys]
-    identity = config.identity.model_copy(update={"keys": keys})
-    return settings.model_copy(update={"config": config.model_copy(update={"webhooks": hooks, "identity": identity})})
+    """The settings as they leave this service: secrets hidden, and what a newer release has put beside secrets too."""
+    raw = _raw(settings.config)
+    for name in settings.config.unknown.keys() & {"webhooks", "identity"}:
+        del raw[name]
+    for (kind, _), holder in _holders(raw):
+        _leave(holder, _FIELDS[kind])
+        if (secret := _secret_in(kind, holder)) is not None:
+            holder[secret] = HIDDEN
+    if "identity" in raw:
+        _leave(raw["identity"], _wire_names(Identity))
+    return settings.model_copy(update={"config": read_config(raw)})
 
 
 def with_secrets(told: CompanyConfig, known: CompanyConfig) -> CompanyConfig:
     """Settings as they left this service, with the secrets that `known` still has; what has lost its secret is left
     out, for it could not be used."""
-    merged = told.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    _keep_secrets(known, merged)
-    config = CompanyConfig.model_validate(merged)
+    raw = _raw(told)
+    _keep_hidden(_raw(known), raw)
+    config = read_config(raw)
     hooks = [hook for hook in config.webhooks if hook.secret != HIDDEN]
     keys = [key for key in config.identity.keys if key.key != HIDDEN]
     identity = config.identity.model_copy(update={"keys": keys})
     return config.model_copy(update={"webhooks": hooks, "identity": identity})
 
 
-def _keep_secrets(config: CompanyConfig, merged: dict[str, Any]) -> None:
-    known = {hook.url: hook.secret for hook in config.webhooks}
-    hooks: Any = merged.get("webhooks")
-    for hook in hooks if isinstance(hooks, list) else []:  # pyright: ignore[reportUnknownVariableType]
-        if isinstance(hook, dict) and hook.get("secret") == HIDDEN and hook.get("url") in known:  # pyright: ignore[reportUnknownMemberType]
-            hook["secret"] = known[hook["url"]]
-    secrets = {key.id: key.key for key in config.identity.keys if key.algorithm == "HS256"}
-    identity: Any = merged.get("identity")
-    keys: Any = identity.get("keys") if isinstance(identity, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    for key in keys if isinstance(keys, list) else []:  # pyright: ignore[reportUnknownVariableType]
-        if isinstance(key, dict) and key.get("key") == HIDDEN and key.get("id") in secrets:  # pyright: ignore[reportUnknownMemberType]
-            key["key"] = secrets[key["id"]]
+def _raw(config: CompanyConfig) -> dict[str, Any]:
+    return config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def _wire_names(model: type[Strict]) -> frozenset[str]:
+    return frozenset(field.alias or name for name, field in model.model_fields.items())
+
+
+_FIELDS = {"url": _wire_names(Webhook), "id": _wire_names(IdentityKey)}
+"""What there is beside a secret, by the field that names its holder."""
+_Holder = tuple[tuple[str, str], dict[str, Any]]
+
+
+def _holders(config: dict[str, Any]) -> list[_Holder]:
+    """Webhooks and identity keys, each with what names it."""
+    identity: Any = config.get("identity")
+    lists: dict[str, Any] = {
+        "url": config.get("webhooks"),
+        "id": cast("dict[str, Any]", identity).get("keys") if isinstance(identity, dict) else None,
+    }
+    found: list[_Holder] = []
+    for kind, holders in lists.items():
+        for each in cast("list[Any]", holders) if isinstance(holders, list) else []:
+            if isinstance(each, dict):
+                holder = cast("dict[str, Any]", each)
+                found.append(((kind, str(holder.get(kind))), holder))
+    return found
+
+
+def _secret_in(kind: str, holder: dict[str, Any]) -> str | None:
+    """The field that is a secret; a public key is none."""
+    if kind == "url":
+        return "secret"
+    return None if holder.get("algorithm") == "RS256" else "key"
+
+
+def _leave(holder: dict[str, Any], names: frozenset[str]) -> None:
+    for name in holder.keys() - names:
+        del holder[name]
+
+
+def _keep_hidden(config: dict[str, Any], merged: dict[str, Any]) -> None:
+    """Whoever sends back what they were shown means what they were not shown, too."""
+    known = dict(_holders(config))
+    for (kind, name), holder in _holders(merged):
+        old = known.get((kind, name))
+        if old is None:
+            continue
+        secret = _secret_in(kind, old)
+        if secret is not None and holder.get(secret) == HIDDEN:
+            holder[secret] = old[secret]
+        for field in old.keys() - _FIELDS[kind]:
+            holder.setdefault(field, old[field])

@@ -19,6 +19,7 @@ LONGEST_LIFE = 3_600
 LEEWAY = 5
 SHORTEST_SECRET = 32
 SMALLEST_RSA = 2048
+_ALGORITHMS = ("HS256", "RS256")
 _Plan = Literal["free", "pro", "premium"]
 _PLANS: tuple[_Plan, ...] = ("free", "pro", "premium")
 
@@ -57,6 +58,8 @@ def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
 
 def wrong_key(key: IdentityKey) -> str | None:
     """What is wrong with a key of the settings; None: nothing."""
+    if key.algorithm not in _ALGORITHMS:
+        return None  # a newer release's: nobody signs with it here
     if key.algorithm == "HS256":
         if "-----BEGIN" in key.key:
             return "an HS256 key is a secret text; for a PEM set algorithm to RS256"
@@ -73,7 +76,7 @@ def wrong_key(key: IdentityKey) -> str | None:
 def _claims(config: CompanyConfig, token: str, header: dict[str, Any]) -> dict[str, Any]:
     name = header.get("kid")
     for key in config.identity.keys:
-        if key.algorithm != header.get("alg") or name not in (None, key.id):
+        if key.algorithm != header.get("alg") or key.algorithm not in _ALGORITHMS or name not in (None, key.id):
             continue
         try:
             return jwt.decode(
@@ -92,4 +95,5 @@ def _claims(config: CompanyConfig, token: str, header: dict[str, Any]) -> dict[s
 
 def _plan(claimed: object, highest: _Plan) -> _Plan:
     rank = _PLANS.index(claimed) if isinstance(claimed, str) and claimed in _PLANS else 0
-    return _PLANS[min(rank, _PLANS.index(highest))]
+    # A highest plan that only a newer release knows: nobody claims more than the lowest.
+    return _PLANS[min(rank, _PLANS.index(highest) if highest in _PLANS else 0)]

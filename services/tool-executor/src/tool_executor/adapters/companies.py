@@ -11,6 +11,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from pydantic import ValidationError
 
+from contracts import channels
 from contracts.company import CompanySettings
 from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
@@ -96,7 +97,9 @@ class BusCompanies:
         try:
             event = _ChangedEvent.model_validate_json(message.data)
         except ValidationError as error:
+            # What it says is asked of memory with the next call: nothing goes on by the old settings.
             log.warning("companies.bad_change", subject=message.subject, problems=error.error_count())
+            self._known.pop(channels.company_of(message.subject), None)
             return
         self._learn(event.data.config.company_id, tools_in(event.data), event.data.version, _KEEP)
 
