@@ -179,9 +179,9 @@ def parse_webhook_delivery(subject: str) -> tuple[str, str] | None:
     return (parts[0], parts[1]) if len(parts) == 2 else None
 
 
-def dead_letter(service: str, stream: str) -> str:
-    """Where a service puts what it could not handle, in DLQ."""
-    return f"dlq.{service}.{stream}"
+def dead_letter(service: str, stream: str, letter: str) -> str:
+    """Where a service puts what it could not handle, in DLQ; `letter` names the message: there is one of each."""
+    return f"dlq.{service}.{stream}.{check_id(letter, 'letter')}"
 
 
 _PARAMETERS = {

@@ -45,7 +45,7 @@ class Advisories:
             if stored is None:
                 log.warning("advisory.message_gone", stream=stream, seq=seq)
                 return
-            await self._dead_letters.put(
+            new = await self._dead_letters.put(
                 service=self._service,
                 stream=stream,
                 subject=stored.subject,
@@ -54,6 +54,7 @@ class Advisories:
                 origin_seq=seq,
                 deliveries=int(advisory["deliveries"]),
             )
-            log.error("advisory.dead_letter", stream=stream, seq=seq, consumer=advisory.get("consumer"))
+            if new:
+                log.error("advisory.dead_letter", stream=stream, seq=seq, consumer=advisory.get("consumer"))
         except (RuntimeFault, ValueError, KeyError) as error:
             log.exception("advisory.failed", error=str(error))

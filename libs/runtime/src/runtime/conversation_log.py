@@ -13,7 +13,8 @@ import orjson
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
-from contracts.channels import ChatKind, chat, conversation_tree
+from contracts.channels import ChatKind, chat, conversation_tree, parse_chat
+from contracts.conversation import read_fact
 from contracts.ids import derive_id
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import LogBehind, ReadFailed
@@ -28,10 +29,13 @@ NEVER_TRIMMED = 50_000
 CONCURRENT_READS = 4
 """Batch reads at once, a process: they scan the stream, and fifty at once stop everybody's publishing."""
 
+STAND_INS = 1_000
+"""Misfits for which the fact before them is remembered."""
+
 
 @dataclass(frozen=True, slots=True)
 class LogSnapshot:
-    """The newest fact of each kind, from one view. `n` is the tree's highest sequence: 0 for an empty conversation."""
+    """The newest fact of each kind that fits its contract, from one view. `n` is the tree's highest sequence: 0 for an empty conversation."""
 
     facts: Mapping[ChatKind, StoredFact]
     n: int
@@ -65,6 +69,19 @@ class LogBounds:
         return max(self.first_seq, self.last_seq - NEVER_TRIMMED + 1, 1)
 
 
+def fits(subject: str, event: bytes) -> bool:
+    """Whether an event of the stream CHAT, or of its live copy, is a fact of a conversation (contracts.conversation)."""
+    address = parse_chat(subject)
+    if address is None:
+        return False
+    try:
+        orjson.loads(event)  # stricter than the model: an endless number, say
+        read_fact(address, event)
+    except ValueError:
+        return False
+    return True
+
+
 class ConversationLog:
     """The stream CHAT, one conversation at a time."""
 
@@ -73,6 +90,7 @@ class ConversationLog:
         self._direct = DirectReader(client, stream)
         self._inbox = ReplyInbox.of(client)
         self._scans = asyncio.Semaphore(CONCURRENT_READS)
+        self._stand_ins: dict[tuple[int, str], StoredFact | None] = {}
 
     async def snapshot(
         self, company: str, conversation: str, at_least: int = 0, *, deadline: float = 5.0
@@ -91,14 +109,38 @@ class ConversationLog:
             stored = await self._direct.last_of_each([tree], deadline=max(end - clock(), 0.05))
             n = stored[-1].seq if stored else 0
             if n >= at_least:
-                # Kinds that this version does not know count for n, and for nothing else.
+                # Kinds that this version does not know, and what fits no contract, count for n and for nothing else.
                 tail = len(tree) - 1
-                facts = {_KINDS[kind]: fact for fact in stored if (kind := fact.subject[tail:]) in _KINDS}
+                known = {_KINDS[kind]: fact for fact in stored if (kind := fact.subject[tail:]) in _KINDS}
+                facts = {
+                    kind: found
+                    for kind, fact in known.items()
+                    if (found := fact if fits(fact.subject, fact.event) else await self._before(fact)) is not None
+                }
                 return LogSnapshot(facts, n, tree)
             if clock() + pause >= end:
                 raise LogBehind(f"the log of {company}/{conversation} was read at {n}, and {at_least} is needed")
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.1)
+
+    async def _before(self, misfit: StoredFact) -> StoredFact | None:
+        """The newest fact of its subject before one that fits no contract. Direct reads go forward: all are read."""
+        key = (misfit.seq, misfit.stamp)
+        if key in self._stand_ins:
+            return self._stand_ins[key]
+        found: StoredFact | None = None
+        position = 1
+        while True:
+            batch = await self._direct.batch(misfit.subject, position, BATCH)
+            earlier = [fact for fact in batch.facts if fact.seq < misfit.seq]
+            found = next((fact for fact in reversed(earlier) if fits(fact.subject, fact.event)), found)
+            if len(earlier) < len(batch.facts) or not batch.more or not batch.facts:
+                break
+            position = batch.facts[-1].seq + 1
+        if len(self._stand_ins) >= STAND_INS:
+            del self._stand_ins[next(iter(self._stand_ins))]
+        self._stand_ins[key] = found
+        return found
 
     async def read(
         self, company: str, conversation: str, after: int, up_to: int, *, deadline: float = 10.0

@@ -1,11 +1,13 @@
 """Dead letters: what a service could not handle, kept with where it came from and why, until somebody replays it.
 
 A letter's body is the original body, unchanged. Its headers are the original ones, except the server's own
-(`Nats-…`), and those named below. The subject is `dlq.<service>.<stream>` (contracts.channels.dead_letter).
+(`Nats-…`), and those named below. The subject is `dlq.<service>.<stream>.<letter>` (contracts.channels.dead_letter): it
+names the message, and the stream takes one of each subject, so that a letter comes once for as long as it is kept.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,10 +17,10 @@ from nats.aio.client import Client
 from contracts.channels import dead_letter
 from contracts.ids import derive_id
 from runtime.direct import DirectReader
-from runtime.errors import RuntimeFault
+from runtime.errors import FenceRefused, RuntimeFault
 from runtime.logging import masked_text
 from runtime.metrics import DEAD_LETTERS
-from runtime.publishing import Appended, Publisher
+from runtime.publishing import Appended, Fence, Publisher
 from runtime.replies import ReplyInbox, headers_of, status_of
 
 STREAM = "DLQ"
@@ -72,8 +74,11 @@ class DeadLetters:
         origin_seq: int = 0,
         deliveries: int = 0,
         deadline: float = 15.0,
-    ) -> Appended:
-        """Keeps a message that is given up. The same message of the same stream is kept once within two minutes."""
+        letter: str | None = None,
+    ) -> bool:
+        """Keeps a message that is given up; False: it was kept before. `letter`: its name, where the place and the body
+        of the message do not tell one from another."""
+        address = dead_letter(service, stream, letter or _name(subject, origin_seq, body))
         kept = {key: value for key, value in (headers or {}).items() if not key.startswith(("Nats-", "Nexus-"))}
         kept.update(
             {
@@ -85,15 +90,24 @@ class DeadLetters:
                 DELIVERIES: str(deliveries),
             }
         )
+        try:
+            await self._publisher.append(
+                address,
+                body,
+                stream=STREAM,
+                msg_id=address,
+                fence=Fence(0, address),
+                headers=kept,
+                deadline=deadline,
+            )
+        except FenceRefused:
+            return False
         DEAD_LETTERS.labels(service, stream).inc()
-        return await self._publisher.append(
-            dead_letter(service, stream),
-            body,
-            stream=STREAM,
-            msg_id=f"dlq.{service}.{stream}.{origin_seq or derive_id(subject, body.decode(errors='replace'))}",
-            headers=kept,
-            deadline=deadline,
-        )
+        return True
+
+    async def has(self, service: str, stream: str, letter: str) -> bool:
+        """Whether a letter of this name is there; raises ReadFailed."""
+        return await self._direct.last(dead_letter(service, stream, letter)) is not None
 
     async def list(self, *, service: str | None = None, after: int = 0, limit: int = 100) -> list[Letter]:
         """Letters in the order in which they were given up, from the first behind the sequence `after`."""
@@ -144,3 +158,8 @@ class DeadLetters:
             msg_id=f"replay.{letter.service}.{seq}",
             headers=dict(letter.headers),
         )
+
+
+def _name(subject: str, origin_seq: int, body: bytes) -> str:
+    """The place tells messages apart, and the body those that had the same place in two incarnations of a stream."""
+    return f"{origin_seq}-{derive_id(subject, hashlib.sha256(body).hexdigest())[:8]}"

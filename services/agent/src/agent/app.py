@@ -64,7 +64,7 @@ from contracts.streams import CHAT, FACTS, TURNS
 from runtime.analyses import Analyses
 from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import listen, subscribe
-from runtime.conversation_log import ConversationLog
+from runtime.conversation_log import ConversationLog, fits
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.principals import Verify
@@ -272,7 +272,7 @@ class Agent:
         found: list[tuple[Key, int]] = []
         for stored in batch.facts:
             address = parse_chat(stored.subject)
-            if address is not None:
+            if address is not None and fits(stored.subject, stored.event):
                 found.append((Key(address.company, address.conversation), stored.seq))
         return found
 

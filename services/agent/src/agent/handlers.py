@@ -1,6 +1,7 @@
 """What the agent listens to: one thin function for each thing that comes in."""
 
 import orjson
+import structlog
 from nats.aio.msg import Msg
 from pydantic import ValidationError
 
@@ -17,9 +18,12 @@ from contracts.channels import ChatKind, parse_chat
 from contracts.events.analysis import AnalysisCompleted, AnalysisProblem
 from contracts.rpc import TurnState, TurnStateRequest
 from runtime.analyses import REQUESTED, request_of
+from runtime.conversation_log import fits
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.pulling import Delivery
 from runtime.replies import headers_of
+
+log = structlog.get_logger(__name__)
 
 _MOST_SAID = 1_000
 
@@ -35,6 +39,10 @@ class TurnHandler:
         address = parse_chat(delivery.subject)
         if address is None or address.kind not in (ChatKind.VISITOR, ChatKind.OWNER):
             return DeadLetter(f"not a turn's trigger: {delivery.subject}")
+        if not fits(delivery.subject, delivery.data):
+            # Its dead letter is memory's, which reads every fact. Nobody answers it.
+            log.warning("turn.misfit", subject=delivery.subject, seq=delivery.seq)
+            return Done()
         key = Key(address.company, address.conversation)
         trigger = Trigger(delivery.seq, visitor=address.kind is ChatKind.VISITOR)
         match await self._engine.handle(key, trigger, delivery.stored_at):
@@ -103,7 +111,8 @@ class LiveFacts:
         if address is None or not seq.isdigit():
             return
         key = Key(address.company, address.conversation)
-        if address.kind is ChatKind.VISITOR or self._sweep.waits(key) or self._watches.wanted(key):
+        wanted = address.kind is ChatKind.VISITOR or self._sweep.waits(key) or self._watches.wanted(key)
+        if wanted and fits(message.subject, message.data):
             fact = read_fact(address.kind, int(seq), 0.0, message.data)
             self._sweep.saw(key, fact)
             self._watches.tell(key, fact)

@@ -1,11 +1,11 @@
 """The facts that order a conversation (stream CHAT), one subject for each author."""
 
 from datetime import datetime
-from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
+from contracts.enumerations import OPEN, OpenEnum
 from contracts.envelope import Wire
 from contracts.errors import SystemCode
 from contracts.ids import Id
@@ -15,7 +15,7 @@ MAX_TITLE = 300
 """Characters in a person's message."""
 
 
-class Role(StrEnum):
+class Role(OpenEnum):
     """Who speaks, as clients see it."""
 
     VISITOR = "visitor"
@@ -23,6 +23,11 @@ class Role(StrEnum):
     ASSISTANT = "assistant"
     OPERATOR = "operator"
     SYSTEM = "system"
+
+    @classmethod
+    def unknown(cls) -> Self:
+        """Nobody whose words a prompt holds."""
+        return cls.SYSTEM
 
 
 class Page(Wire):
@@ -52,12 +57,12 @@ class ChartPoint(Wire):
 class Chart(Wire):
     """Prices drawn beside an answer."""
 
-    kind: Literal["line", "candles"]
+    kind: Annotated[Literal["line", "candles"], OPEN]
     symbol: str
     series: list[ChartPoint]
 
 
-class ActionState(StrEnum):
+class ActionState(OpenEnum):
     """Where an action that needs a person's yes stands."""
 
     PENDING = "pending"
@@ -65,6 +70,11 @@ class ActionState(StrEnum):
     REJECTED = "rejected"
     EXPIRED = "expired"
     FAILED = "failed"
+
+    @classmethod
+    def unknown(cls) -> Self:
+        """Nothing that could still be said yes to."""
+        return cls.FAILED
 
 
 class Action(Wire):
@@ -92,7 +102,7 @@ class VisitorMessage(Wire):
     client_message_id: Id
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     principal: str | None = Field(default=None, description="compact JWS of who writes")
-    role: Literal["visitor", "user"] = "visitor"
+    role: Annotated[Literal["visitor", "user"], OPEN] = "visitor"
     locale: str | None = Field(default=None, max_length=35)
     page: Page | None = None
     funnel_stage: str | None = Field(default=None, max_length=64)
@@ -134,12 +144,17 @@ class SystemMessage(Wire):
     turn_id: Id | None = None
 
 
-class OwnerKind(StrEnum):
+class OwnerKind(OpenEnum):
     """Who answers: the AI, nobody yet (a person was asked for), or a human agent."""
 
     AI = "ai"
     WAITING = "waiting"
     HUMAN = "human"
+
+    @classmethod
+    def unknown(cls) -> Self:
+        """Somebody: the AI keeps silent."""
+        return cls.HUMAN
 
 
 class Owner(Wire):
@@ -158,13 +173,18 @@ class OwnerChanged(Wire):
     reason: str | None = None
 
 
-class CancelReason(StrEnum):
+class CancelReason(OpenEnum):
     """Why a run ended with no answer."""
 
     SUPERSEDED = "superseded"
     TAKEN_OVER = "taken_over"
     USER = "user"
     DISABLED = "disabled"
+
+    @classmethod
+    def unknown(cls) -> Self:
+        """Somebody wanted it so."""
+        return cls.USER
 
 
 class RunCancelled(Wire):

@@ -16,7 +16,7 @@ from agent.ports import Appending, Asker, Ending, Key, Seen
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.ids import answer_id
-from runtime.conversation_log import ConversationLog
+from runtime.conversation_log import ConversationLog, fits
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import FenceRefused, InvalidToken, PublishTimeout, ReadFailed, Unavailable
 from runtime.principals import Principal, Verify
@@ -58,6 +58,8 @@ class JetStreamChatLog:
             if view.unanswered and newest is not None:
                 if first is None or guess > view.basis or first.seq <= view.basis:
                     first = await self._chat.next(visitors, view.basis + 1)
+                while first is not None and first.seq < newest.seq and not fits(first.subject, first.event):
+                    first = await self._chat.next(visitors, first.seq + 1)
                 if first is None or first.seq > newest.seq:
                     first = newest
                 view = view_of(facts, seconds_of(first.stamp), first.seq)
@@ -158,7 +160,7 @@ def fact_of(kind: ChatKind, stored: StoredFact) -> Fact:
 
 
 def read_fact(kind: ChatKind, seq: int, at: float, event: bytes) -> Fact:
-    """A fact from its event's bytes; what cannot be read settles nothing."""
+    """What the decisions need of an event that fits its contract."""
     mine = _KINDS[kind]
     if kind in (ChatKind.VISITOR, ChatKind.OPERATOR):
         return Fact(mine, seq, at)

@@ -11,16 +11,18 @@ from contracts.channels import ChatKind
 from contracts.envelope import CloudEvent
 from contracts.events.turn import TurnFailed
 from contracts.ids import derive_id
+from contracts.streams import CHAT
 from runtime.conversation_log import ConversationLog
 from runtime.dead_letters import DeadLetters
 from runtime.errors import RuntimeFault
 from runtime.publishing import Publisher
 
 SOURCE = "/nexus/agent"
+SERVICE = "agent"
 
 
 class FailureReports:
-    """Both facts carry ids of their own, so that a repeat is recognised."""
+    """Told once: who looks at the turn again, be it days later, finds the letter, which is put there last."""
 
     def __init__(self, publisher: Publisher, dead_letters: DeadLetters, log: ConversationLog) -> None:
         self._publisher = publisher
@@ -45,7 +47,10 @@ class FailureReports:
                 attempts=journal.attempts,
             ),
         )
+        letter = f"{journal.basis}-{journal.turn_id}"
         try:
+            if await self._dead_letters.has(SERVICE, CHAT.name, letter):
+                return
             await self._publisher.append(
                 channels.fact("turn.failed.v1", key.company, None),
                 event,
@@ -54,14 +59,15 @@ class FailureReports:
             )
             message = await self._log.at(journal.basis)
             await self._dead_letters.put(
-                service="agent",
-                stream="CHAT",
+                service=SERVICE,
+                stream=CHAT.name,
                 subject=channels.chat(*key, ChatKind.VISITOR),
                 body=message.event if message else orjson.dumps(journal_to_wire(journal)),
                 reason=f"{code}: {journal.detail}",
                 headers={},
                 origin_seq=journal.basis,
                 deliveries=journal.attempts,
+                letter=letter,
             )
         except RuntimeFault as error:
             raise UnreachableError(f"the failed turn {journal.turn_id} could not be told: {error}") from error

@@ -17,6 +17,7 @@ from agent.ports import History, Key
 from contracts.channels import ChatKind, parse_chat
 from contracts.events.chat import Role
 from contracts.rpc import HistoryReply
+from runtime.conversation_log import fits
 from runtime.direct import StoredFact
 
 MESSAGES = 20
@@ -44,7 +45,7 @@ class Window:
         for fact in facts:
             address = parse_chat(fact.subject)
             mine = None if address is None else _SPOKEN.get(address.kind)
-            if mine is None:
+            if mine is None or not fits(fact.subject, fact.event):
                 continue
             data = _data(fact)
             name, text = data.get("messageId"), data.get("text")

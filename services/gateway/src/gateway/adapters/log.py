@@ -13,7 +13,7 @@ from gateway.domain.recovery import Bounds
 from gateway.errors import FenceRefused, Unavailable
 from gateway.ports import Stored
 from runtime.clock import Clock
-from runtime.conversation_log import ConversationLog
+from runtime.conversation_log import ConversationLog, fits
 from runtime.direct import StoredFact
 from runtime.errors import FenceRefused as RuntimeFenceRefused
 from runtime.errors import PublishFailed, ReadFailed
@@ -149,15 +149,11 @@ def event_json(event: CloudEvent[Wire]) -> bytes:
 
 
 def parse_fact(subject: str, seq: int, body: bytes) -> Fact | None:
-    """A fact as it comes from the stream or the live feed; None when it is not one."""
+    """A fact as it comes from the stream or the live feed; None when it is not one, or does not fit its contract."""
     address = parse_chat(subject)
-    if address is None:
+    if address is None or not fits(subject, body):
         return None
-    try:
-        event = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return None
-    return Fact(seq, address.kind, event) if isinstance(event, dict) else None  # pyright: ignore[reportUnknownArgumentType]
+    return Fact(seq, address.kind, orjson.loads(body))
 
 
 def _fact(stored: StoredFact) -> Fact | None:

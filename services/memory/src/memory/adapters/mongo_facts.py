@@ -5,9 +5,10 @@ facts, `messageKey` (the same value) only the messages. `event` is the CloudEven
 put into it can neither clash with the database's own names nor lose digits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+import structlog
 from pymongo import ASCENDING, DESCENDING, UpdateOne
 
 from contracts.channels import ChatAddress, ChatKind
@@ -15,6 +16,8 @@ from memory.adapters.mongo import Collection, Document, speaking
 from memory.domain.facts import Fact, decode, message_id, without_principal
 from memory.domain.keys import END, Position, conversation_key, fact_key, from_cursor, position_of, to_cursor
 from memory.ports import Page
+
+_log = structlog.get_logger(__name__)
 
 
 class MongoFacts:
@@ -46,12 +49,12 @@ class MongoFacts:
         where = {"messageKey": {"$gt": f"{prefix}/{start}", "$lte": f"{prefix}/{up_to}"}}
         async with speaking("read messages"):
             rows = await self._rows.find(where).sort("messageKey", DESCENDING).limit(limit).to_list()
-        return [_fact(row) for row in reversed(rows)]
+        return _facts(reversed(rows))
 
     async def after(self, company: str, conversation: str, since: Position, up_to: Position, limit: int) -> list[Fact]:
         where = {"key": {"$gt": fact_key(company, conversation, since), "$lte": fact_key(company, conversation, up_to)}}
         async with speaking("read facts"):
-            return [_fact(row) for row in await self._rows.find(where).sort("key", ASCENDING).limit(limit).to_list()]
+            return _facts(await self._rows.find(where).sort("key", ASCENDING).limit(limit).to_list())
 
     async def messages(self, company: str, conversation: str, limit: int, cursor: str | None) -> Page[Fact]:
         prefix = conversation_key(company, conversation)
@@ -61,12 +64,12 @@ class MongoFacts:
             rows = await self._rows.find(where).sort("messageKey", ASCENDING).limit(limit + 1).to_list()
         more = len(rows) > limit
         rows = rows[:limit]
-        return Page([_fact(row) for row in rows], to_cursor(rows[-1]["messageKey"], prefix) if more else None)
+        return Page(_facts(rows), to_cursor(rows[-1]["messageKey"], prefix) if more else None)
 
     async def message(self, company: str, conversation: str, message_id: str) -> Fact | None:
         async with speaking("read a message"):
             row = await self._rows.find_one({"messageId": f"{conversation_key(company, conversation)}/{message_id}"})
-        return _fact(row) if row else None
+        return next(iter(_facts([row] if row else [])), None)
 
 
 def _id(fact: Fact) -> str:
@@ -87,6 +90,17 @@ def _upsert(fact: Fact) -> UpdateOne:
         row["messageId"] = f"{conversation_key(fact.company, fact.conversation)}/{name}"
     # A copy that was stored after the bus had forgotten the first one's id: the earliest keeps its place.
     return UpdateOne({"_id": _id(fact)}, {"$min": place, "$setOnInsert": row}, upsert=True)
+
+
+def _facts(rows: Iterable[Document]) -> list[Fact]:
+    """The facts of rows; one that this release does not know, or would not take any more, hides none of the others."""
+    found: list[Fact] = []
+    for row in rows:
+        try:
+            found.append(_fact(row))
+        except ValueError as error:
+            _log.warning("a stored fact cannot be read", id=row["_id"], error=str(error)[:200])
+    return found
 
 
 def _fact(row: Document) -> Fact:

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from contracts.enumerations import OpenEnum
+
 
 class FactKind(StrEnum):
     """The facts that order a conversation. Values are the words used in message ids."""
@@ -16,12 +18,17 @@ class FactKind(StrEnum):
     CANCEL = "cancel"
 
 
-class Ownership(StrEnum):
+class Ownership(OpenEnum):
     """Who answers."""
 
     AI = "ai"
     WAITING = "waiting"
     HUMAN = "human"
+
+    @classmethod
+    def unknown(cls) -> "Ownership":
+        """Somebody whom only a newer release knows: not the AI, so it keeps silent."""
+        return cls.HUMAN
 
 
 class StopReason(StrEnum):
