@@ -9,6 +9,7 @@ from pymongo import AsyncMongoClient
 from redis.asyncio import Redis
 
 from contracts.channels import ChatKind
+from contracts.conversation import ChatData
 from contracts.envelope import CloudEvent
 from contracts.events.chat import (
     AssistantMessage,
@@ -30,7 +31,7 @@ from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.redis_looks import RedisLooks
 from memory.application.handoffs import Handoffs
-from memory.domain.facts import ChatData, Fact
+from memory.domain.facts import Fact
 from memory.domain.handoff import (
     IDLE,
     Absence,

@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from contracts.enumerations import OPEN_INSIDE, STORED, is_stored
+from contracts.enumerations import AT_THE_DOOR, OPEN_BEHIND_THE_DOOR, at_the_door
 from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.ids import CompanyId
@@ -96,7 +96,7 @@ class Budget(Strict):
 
     daily_tokens: StrictInt | None = Field(default=None, ge=0, description="null: no limit")
     visitor_hourly_tokens: StrictInt | None = Field(default=50_000, ge=0, description="null: no limit")
-    when_spent: Annotated[Literal["cheaper_model", "text", "handoff"], OPEN_INSIDE] = "handoff"
+    when_spent: Annotated[Literal["cheaper_model", "text", "handoff"], OPEN_BEHIND_THE_DOOR] = "handoff"
     cheaper_model: str | None = Field(default=None, max_length=200)
     fallback_text: str | None = Field(default=None, max_length=2000)
 
@@ -119,7 +119,7 @@ def _endpoint(value: str) -> str:
 
 
 def _event_name(value: str, info: ValidationInfo) -> str:
-    return value if is_stored(info) else checked_name(value)
+    return checked_name(value) if at_the_door(info) else value
 
 
 class Webhook(Strict):
@@ -137,7 +137,7 @@ class IdentityKey(Strict):
     """A key with which a company signs who its users are. `id` is the tokens' `kid`; RS256: a public key in PEM."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-    algorithm: Annotated[Literal["HS256", "RS256"], OPEN_INSIDE]
+    algorithm: Annotated[Literal["HS256", "RS256"], OPEN_BEHIND_THE_DOOR]
     key: str = Field(min_length=8, max_length=8192)
 
 
@@ -145,7 +145,10 @@ class Identity(Strict):
     """Whom the widget may take for a known user. `highest_plan`: no token of the company's can claim more."""
 
     keys: list[IdentityKey] = Field(default_factory=list[IdentityKey], max_length=4)
-    highest_plan: Annotated[Literal["free", "pro", "premium"], OPEN_INSIDE] = "free"
+    highest_plan: Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR] = "free"
+
+
+Provider = Annotated[Literal["groq", "openai", "anthropic", "compatible", "offline"], OPEN_BEHIND_THE_DOOR]
 
 
 class CompanyConfig(Strict):
@@ -155,7 +158,7 @@ class CompanyConfig(Strict):
     ai_auto_response_enabled: StrictBool = False
     ai_suggestions_enabled: StrictBool = True
     ai_respond_with_commercial: StrictBool = False
-    preferred_provider: Annotated[Literal["groq", "openai", "anthropic", "compatible", "offline"], OPEN_INSIDE] = "groq"
+    preferred_provider: Provider = "groq"
     preferred_model: str = Field(default="llama-3.3-70b-versatile", min_length=1, max_length=200)
     custom_system_prompt: str | None = Field(default=None, max_length=8000)
     include_visitor_info: StrictBool = True
@@ -178,7 +181,7 @@ class CompanyConfig(Strict):
 
 
 def read_config(stored: Any) -> "CompanyConfig":
-    """Settings as a store or the bus has them, from whichever release; what is not known here is kept and written again.
+    """Settings as a store or the bus has them, from whichever release; what is not known here is kept.
 
     Unknown fields and unknown words of a list stay as they are. A field that cannot be read at all has its default, but
     it may have been a limit: nothing is answered by itself, and with an unreadable budget nothing is spent.
@@ -190,13 +193,13 @@ def read_config(stored: Any) -> "CompanyConfig":
         return CompanyConfig.model_validate(stored)
     fields = cast("dict[str, Any]", stored)
     try:
-        return CompanyConfig.model_validate(fields, extra="allow", context={STORED: True})
+        return CompanyConfig.model_validate(fields, extra="allow")
     except ValidationError as error:
         unread = {str(each["loc"][0]) for each in error.errors()} - {"companyId"}
     lean = {name: value for name, value in fields.items() if name not in unread} | {"aiAutoResponseEnabled": False}
     if "budget" in unread:
         lean["budget"] = {"dailyTokens": 0}
-    config = CompanyConfig.model_validate(lean, extra="allow", context={STORED: True})
+    config = CompanyConfig.model_validate(lean, extra="allow")
     kept = {name: fields[name] for name in unread | {"aiAutoResponseEnabled"} if name in fields}
     config.unknown.update(kept)
     return config
@@ -212,7 +215,7 @@ def _faults(config: dict[str, Any]) -> dict[tuple[str, str], FieldFault]:
     """By place and value (as a text)."""
     found: dict[tuple[str, str], FieldFault] = {}
     try:
-        CompanyConfig.model_validate(config)
+        CompanyConfig.model_validate(config, context=AT_THE_DOOR)
     except ValidationError as error:
         for each in error.errors(include_url=False):
             place, message = ".".join(map(str, each["loc"])) or "settings", message_of(each)

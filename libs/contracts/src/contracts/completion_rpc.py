@@ -7,11 +7,12 @@ RATE_LIMITED (a budget is spent; `reason` day or hour says when it has room agai
 one broke off when part of its answer was out already), TIMEOUT.
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from contracts.agent_rpc import QUEUE
+from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Action, Usage
 from contracts.ids import CompanyId, Id
@@ -76,7 +77,7 @@ class CompleteRequest(Wire):
 class CompletionEnd(Wire):
     """How it ended. `calls` are for the caller to run; `actions` wait for the user's yes, which is given elsewhere."""
 
-    finish_reason: Literal["stop", "length", "tool_calls"]
+    finish_reason: Annotated[Literal["stop", "length", "tool_calls"], OPEN]
     model: str
     usage: Usage
     calls: list[CompletionCall] = Field(default_factory=list[CompletionCall])

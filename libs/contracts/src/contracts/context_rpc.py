@@ -5,10 +5,11 @@ Sequences are those of the stream CHAT, as in rpc.memory.history.v1.
 
 from datetime import date as Date  # noqa: N812 - the field is called date
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Action
 from contracts.ids import CompanyId, Id
@@ -72,7 +73,7 @@ class RelevantSymbol(Wire):
 class ContextMarket(Wire):
     """The market now. Each of status, events and symbols may be missing alone; then it is named in `missing`."""
 
-    status: Literal["open", "closed", "pre_market", "after_hours"] | None = None
+    status: Annotated[Literal["open", "closed", "pre_market", "after_hours"], OPEN] | None = None
     current_time: datetime | None = None
     next_open: datetime | None = None
     next_close: datetime | None = None

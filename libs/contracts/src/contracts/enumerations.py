@@ -2,11 +2,12 @@
 
 An `OpenEnum` says which member stands for what it does not know, the most cautious one. An `OPEN` text stays as it is,
 and whoever branches on it has an else. In schemas both carry `x-open`: their lists may grow (contracts.schemas).
+What people send is another matter: a door (settings, memory) refuses a word that is none.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from pydantic import (
     GetCoreSchemaHandler,
@@ -19,8 +20,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 OPEN_KEY = "x-open"
-STORED = "stored"
-"""In a validation's context: what is read is in a store or on the bus already, so nobody can be told to mend it."""
+AT_THE_DOOR = {"door": True}
+"""The context of a validation of what somebody sends, who can be told to mend it."""
 
 
 class OpenEnum(StrEnum):
@@ -44,33 +45,34 @@ class OpenEnum(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """Marks a Literal of texts. `door`: people send it too, and theirs must be one of the list (see STORED)."""
+    """Marks a Literal of texts. `door`: people send it too, and theirs must be one of the list."""
 
     door: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         if self.door:
-            return core_schema.with_info_wrap_validator_function(_stored, handler(source))
+            return core_schema.with_info_wrap_validator_function(_known_at_the_door, handler(source))
         return core_schema.union_schema([handler(source), core_schema.str_schema()], mode="left_to_right")
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        listed: Any = schema.get("schema") or schema["choices"][0]  # pyright: ignore[reportTypedDictNotRequiredAccess, reportGeneralTypeIssues]
+        fields = cast("dict[str, Any]", schema)
+        listed: Any = fields.get("schema") or fields["choices"][0]
         return {**handler(listed), OPEN_KEY: True}
 
 
-def is_stored(info: ValidationInfo) -> bool:
-    """Whether what is being validated comes from a store or the bus."""
-    return bool(info.context) and STORED in info.context
+def at_the_door(info: ValidationInfo) -> bool:
+    """Whether what is being validated comes from somebody who can mend it; else from a store or the bus."""
+    return info.context == AT_THE_DOOR
 
 
-def _stored(value: Any, known: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+def _known_at_the_door(value: Any, known: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
     try:
         return known(value)
     except ValidationError:
-        if is_stored(info) and isinstance(value, str):
-            return value
-        raise
+        if at_the_door(info) or not isinstance(value, str):
+            raise
+        return value
 
 
 OPEN = _Open()
-OPEN_INSIDE = _Open(door=True)
+OPEN_BEHIND_THE_DOOR = _Open(door=True)

@@ -19,7 +19,7 @@ from contracts.rpc import tool_service
 from contracts.schemas import Schema, breaking_changes, schema_of, schema_of_document, schema_of_method
 
 STORED: tuple[str, ...] = ()
-"""Modules of services with a table DOCUMENTS: what each stores, by name. Looked for by name: contracts know no service."""
+"""Modules of services with a table DOCUMENTS of what each stores; named, not imported: contracts know no service."""
 
 
 def published() -> dict[str, Schema]:

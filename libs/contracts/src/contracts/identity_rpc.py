@@ -1,10 +1,11 @@
 """Who a company's user is, as the company itself has signed it. Memory checks, since the keys do not leave it."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
 from contracts.rpc import Rpc
@@ -21,7 +22,7 @@ class KnownUser(Wire):
     """Whom it names, until when. The plan is at most the one that the settings allow."""
 
     user_id: Id
-    plan: Literal["free", "pro", "premium"]
+    plan: Annotated[Literal["free", "pro", "premium"], OPEN]
     expires_at: datetime
 
 

@@ -1,10 +1,11 @@
 """What the market-adapter answers beside its tools: status, events, quotes, and what is a user's own."""
 
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Action
 from contracts.events.market import Condition, TriggeredAlert
@@ -24,7 +25,7 @@ class MarketStatusRequest(Wire):
 class MarketStatusReply(Wire):
     """New York's sessions. `current_time` is the market's present: with the sample provider, its clock's."""
 
-    status: Literal["open", "closed", "pre_market", "after_hours"]
+    status: Annotated[Literal["open", "closed", "pre_market", "after_hours"], OPEN]
     current_time: datetime
     next_open: datetime
     next_close: datetime
@@ -49,10 +50,10 @@ class MarketEvent(Wire):
 
     date: date
     name: str
-    impact: Literal["high", "medium", "low"]
-    kind: Literal["earnings", "dividend", "economy"]
+    impact: Annotated[Literal["high", "medium", "low"], OPEN]
+    kind: Annotated[Literal["earnings", "dividend", "economy"], OPEN]
     symbol: str | None = None
-    status: Literal["expected", "confirmed"] = "confirmed"
+    status: Annotated[Literal["expected", "confirmed"], OPEN] = "confirmed"
     source: str
 
 

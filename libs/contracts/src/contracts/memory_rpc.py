@@ -2,10 +2,11 @@
 
 from datetime import date as Date  # noqa: N812 - the field is called date
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from contracts.enumerations import OPEN, OPEN_BEHIND_THE_DOOR
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
 from contracts.rpc import ConversationView, MessageView, Rpc
@@ -50,9 +51,9 @@ class UsageReply(Wire):
 
 # ---------------------------------------------------------------- what is remembered of a user
 
-TradingStyle = Literal["swing", "day_trading", "scalping", "long_term"]
-RiskProfile = Literal["conservative", "moderate", "aggressive"]
-Experience = Literal["beginner", "intermediate", "advanced"]
+TradingStyle = Annotated[Literal["swing", "day_trading", "scalping", "long_term"], OPEN_BEHIND_THE_DOOR]
+RiskProfile = Annotated[Literal["conservative", "moderate", "aggressive"], OPEN_BEHIND_THE_DOOR]
+Experience = Annotated[Literal["beginner", "intermediate", "advanced"], OPEN_BEHIND_THE_DOOR]
 
 
 class Strategy(Wire):
@@ -86,7 +87,9 @@ class LongTermMemory(Wire):
     name: str | None = Field(default=None, min_length=1, max_length=100, description="how the user wants to be called")
     risk_profile: RiskProfile | None = None
     experience: Experience | None = None
-    language: Literal["es", "en"] | None = Field(default=None, description="None: the token's, or the page's")
+    language: Annotated[Literal["es", "en"], OPEN_BEHIND_THE_DOOR] | None = Field(
+        default=None, description="None: the token's, or the page's"
+    )
     timezone: str | None = Field(default=None, max_length=64, description="IANA name, e.g. America/Mexico_City")
     superseded: list[Superseded] = Field(default_factory=list[Superseded], description="newest first")
     updated_at: datetime | None = None
@@ -160,7 +163,7 @@ class UserForgotten(Wire):
 
 # ---------------------------------------------------------------- budgets
 
-Tier = Literal["main", "cheaper"]
+Tier = Annotated[Literal["main", "cheaper"], OPEN]
 """Which purse a call is paid from: the company's own model, or the cheaper one after it. Each has its own limits."""
 
 
@@ -189,7 +192,7 @@ class BudgetReserveReply(Wire):
     """
 
     granted: bool
-    spent: Literal["company", "visitor"] | None = None
+    spent: Annotated[Literal["company", "visitor"], OPEN] | None = None
     reserved_at: int = Field(ge=0)
 
 

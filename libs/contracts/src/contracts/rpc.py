@@ -2,11 +2,12 @@
 A reply is ``{"data": …}`` or ``{"error": {code, message, retryable}}``, never a silence."""
 
 from datetime import datetime
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
 from contracts.company import CompanySettings
+from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.errors import CallError
 from contracts.events.chat import Action, Chart, Citation, Owner, Page, Role
@@ -370,7 +371,7 @@ class CatalogueTool(Wire):
     parameters: dict[str, Any]
     side_effects: bool = False
     label: str | None = Field(default=None, description="what a person reads while it runs")
-    quota: dict[Literal["minute", "hour", "day"], QuotaView] | None = Field(
+    quota: dict[Annotated[Literal["minute", "hour", "day"], OPEN], QuotaView] | None = Field(
         default=None, description="by window; left out when it was not asked for, or cannot be known now"
     )
 

@@ -72,6 +72,9 @@ def _folder(kind: str, event: EventType) -> Traversable:
 def _compare(old: Any, new: Any, at: str) -> list[str]:
     if isinstance(old, dict) and isinstance(new, dict):
         return _compare_objects(cast(Schema, old), cast(Schema, new), at)
+    if isinstance(old, list) and isinstance(new, list) and len(cast("list[Any]", old)) == len(cast("list[Any]", new)):
+        pairs = enumerate(zip(cast("list[Any]", old), cast("list[Any]", new), strict=True))
+        return [found for place, (one, other) in pairs for found in _compare(one, other, f"{at}/{place}")]
     return [] if old == new else [f"{at or '/'}: {old!r} became {new!r}"]
 
 

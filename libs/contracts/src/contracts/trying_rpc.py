@@ -1,11 +1,12 @@
 """Settings tried before they are saved, and why an answer is as it is: asked of agents and executors."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from contracts.company import CompanyConfig, ToolConfig
+from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Citation, Usage
 from contracts.ids import CompanyId, Id
@@ -29,7 +30,7 @@ class PromptRequest(Wire):
 class PromptLayer(Wire):
     """One layer of the prompt, in its place."""
 
-    name: Literal["base", "brevity", "visitor", "tools"]
+    name: Annotated[Literal["base", "brevity", "visitor", "tools"], OPEN]
     text: str
 
 
@@ -115,7 +116,7 @@ class ExplainedTurn(Wire):
     """
 
     turn_id: Id
-    outcome: Literal["answered", "failed"]
+    outcome: Annotated[Literal["answered", "failed"], OPEN]
     failure: str | None = None
     model: str
     provider: str

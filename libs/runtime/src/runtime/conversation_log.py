@@ -35,7 +35,8 @@ STAND_INS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class LogSnapshot:
-    """The newest fact of each kind that fits its contract, from one view. `n` is the tree's highest sequence: 0 for an empty conversation."""
+    """The newest fact of each kind that fits its contract, from one view. `n` is the tree's highest sequence, of
+    whatever kind: 0 for an empty conversation."""
 
     facts: Mapping[ChatKind, StoredFact]
     n: int
@@ -70,7 +71,7 @@ class LogBounds:
 
 
 def fits(subject: str, event: bytes) -> bool:
-    """Whether an event of the stream CHAT, or of its live copy, is a fact of a conversation (contracts.conversation)."""
+    """Whether an event of CHAT, or of its live copy, is a conversation's fact (contracts.conversation)."""
     address = parse_chat(subject)
     if address is None:
         return False

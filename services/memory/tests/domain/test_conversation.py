@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.channels import ChatKind
+from contracts.conversation import ChatData
 from contracts.events.chat import (
     AssistantMessage,
     OperatorMessage,
@@ -19,7 +20,7 @@ from contracts.events.chat import (
     VisitorMessage,
 )
 from memory.domain.conversation import Conversation, Person, fold
-from memory.domain.facts import ChatData, Fact
+from memory.domain.facts import Fact
 from memory.domain.keys import Position
 
 START = datetime(2026, 5, 1, tzinfo=UTC)

@@ -6,10 +6,11 @@ Whoever asks chooses `analysisId`: the same id again is the same analysis.
 """
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
 
@@ -17,9 +18,9 @@ MAX_QUERY = 2000
 MAX_TICKERS = 12
 """Tickers of one analysis: as many as a market tool takes in one call."""
 
-AnalysisStatus = Literal["running", "done", "failed"]
-AnalysisStage = Literal["queued", "reading", "planning", "calling", "writing", "finished"]
-ModelStep = Literal["tickers", "routing", "summary"]
+AnalysisStatus = Annotated[Literal["running", "done", "failed"], OPEN]
+AnalysisStage = Annotated[Literal["queued", "reading", "planning", "calling", "writing", "finished"], OPEN]
+ModelStep = Annotated[Literal["tickers", "routing", "summary"], OPEN]
 
 
 class AnalysisRequested(Wire):
@@ -32,7 +33,9 @@ class AnalysisRequested(Wire):
     tickers: list[str] | None = Field(default=None, max_length=MAX_TICKERS, description="None: those in the query")
     use_llm: bool = Field(default=False, description="a model may find tickers, choose tools and word the summary")
     principal: str | None = None
-    language: Literal["es", "en"] | None = Field(default=None, description="None: the language of the query")
+    language: Annotated[Literal["es", "en"], OPEN] | None = Field(
+        default=None, description="None: the language of the query"
+    )
     conversation_id: Id | None = Field(default=None, description="where it was asked for, in a chat")
 
 
@@ -49,7 +52,7 @@ class AnalysisCompleted(Wire):
     analysis_id: Id
     company_id: CompanyId
     user_id: Id
-    status: Literal["done", "failed"]
+    status: Annotated[Literal["done", "failed"], OPEN]
     report: dict[str, Any] | None = None
     error: AnalysisProblem | None = None
     conversation_id: Id | None = None

@@ -1,7 +1,7 @@
 """The facts that order a conversation (stream CHAT), one subject for each author."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -25,7 +25,7 @@ class Role(OpenEnum):
     SYSTEM = "system"
 
     @classmethod
-    def unknown(cls) -> Self:
+    def unknown(cls) -> "Role":
         """Nobody whose words a prompt holds."""
         return cls.SYSTEM
 
@@ -72,7 +72,7 @@ class ActionState(OpenEnum):
     FAILED = "failed"
 
     @classmethod
-    def unknown(cls) -> Self:
+    def unknown(cls) -> "ActionState":
         """Nothing that could still be said yes to."""
         return cls.FAILED
 
@@ -152,7 +152,7 @@ class OwnerKind(OpenEnum):
     HUMAN = "human"
 
     @classmethod
-    def unknown(cls) -> Self:
+    def unknown(cls) -> "OwnerKind":
         """Somebody: the AI keeps silent."""
         return cls.HUMAN
 
@@ -182,7 +182,7 @@ class CancelReason(OpenEnum):
     DISABLED = "disabled"
 
     @classmethod
-    def unknown(cls) -> Self:
+    def unknown(cls) -> "CancelReason":
         """Somebody wanted it so."""
         return cls.USER
 

@@ -1,11 +1,12 @@
 """Facts outside the conversation's log (stream FACTS): subjects end in ``.<company>.<user or ->``."""
 
 from datetime import date as Date  # noqa: N812 - as in memory_rpc
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from contracts.company import CompanySettings
+from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Usage
 from contracts.ids import CompanyId, Id
@@ -22,7 +23,7 @@ class FeedbackGiven(Wire):
     conversation_id: Id
     message_id: Id
     user_id: str
-    rating: Literal["up", "down"]
+    rating: Annotated[Literal["up", "down"], OPEN]
     reason: str | None = Field(default=None, max_length=1000)
 
 
@@ -33,7 +34,7 @@ class UsageReservation(Wire):
     tokens: int = Field(ge=0)
     at: int = Field(ge=0, description="seconds since the epoch")
     payer: str | None = Field(default=None, min_length=1, max_length=200)
-    tier: Literal["main", "cheaper"] = "main"
+    tier: Annotated[Literal["main", "cheaper"], OPEN] = "main"
 
 
 class UsageRecorded(Wire):
@@ -50,7 +51,7 @@ class UsageRecorded(Wire):
     provider: str
     model: str
     usage: Usage
-    purpose: Literal["turn", "suggest", "improve"] | None = None
+    purpose: Annotated[Literal["turn", "suggest", "improve"], OPEN] | None = None
     cost: float | None = Field(default=None, ge=0)
     currency: str | None = None
     priced_on: Date | None = None

@@ -5,18 +5,22 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Action
 from contracts.ids import CompanyId, Id
 
 Decimals = Annotated[str, StringConstraints(pattern=r"^-?[0-9]{1,18}(\.[0-9]{1,12})?$")]
 """A decimal number in plain notation, e.g. 1234.50: exact, as no JSON number is."""
-Side = Literal["buy", "sell"]
-OrderType = Literal["market", "limit", "stop", "stop_limit"]
-OrderState = Literal[
-    "pending_confirmation", "open", "triggered", "partially_filled", "filled", "cancelled", "rejected", "expired"
+Side = Annotated[Literal["buy", "sell"], OPEN]
+OrderType = Annotated[Literal["market", "limit", "stop", "stop_limit"], OPEN]
+OrderState = Annotated[
+    Literal[
+        "pending_confirmation", "open", "triggered", "partially_filled", "filled", "cancelled", "rejected", "expired"
+    ],
+    OPEN,
 ]
-Condition = Literal[">=", "<=", "=="]
+Condition = Annotated[Literal[">=", "<=", "=="], OPEN]
 
 
 class OrderFilled(Wire):

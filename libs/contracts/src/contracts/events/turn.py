@@ -1,10 +1,11 @@
 """Turns: the journal (stream TURNS), live progress (core NATS) and failed turns (FACTS)."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.errors import SystemCode
 from contracts.events.chat import CancelReason, Citation, Usage
@@ -59,7 +60,7 @@ class TurnJournal(Wire):
     provider: str = ""
     answer: str | None = None
     citations: list[Citation] = Field(default_factory=list[Citation])
-    ended: Literal["answered", "failed", "cancelled"] | None = None
+    ended: Annotated[Literal["answered", "failed", "cancelled"], OPEN] | None = None
 
 
 class RunStarted(Wire):

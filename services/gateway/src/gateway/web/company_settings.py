@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Header, Path, Response
 from pydantic import Field
 
 from contracts.agent_rpc import ProvidersReply
-from contracts.company import CompanyConfig, CompanySettings
+from contracts.company import CompanyConfig, CompanySettings, faults
 from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import COMPANY_PATTERN
 from gateway.domain import model_choice
@@ -67,6 +67,7 @@ async def create_settings(
     _own(caller, body.company_id)
     config = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
     check_size(config)
+    refuse(faults(config))
     if "preferred_model" in body.model_fields_set:
         await _check_model(api, caller, body.preferred_provider, body.preferred_model)
     saved = await api.settings.create(config)
@@ -149,6 +150,12 @@ async def _check_model(api: Api, caller: Caller, provider: str, model: str) -> N
         raise Refused(
             ErrorCode.BAD_FIELD, f"preferredModel: {message}", [FieldFault(field="preferredModel", message=message)]
         )
+
+
+def refuse(found: list[FieldFault]) -> None:
+    """Raises BAD_FIELD for settings with faults."""
+    if found:
+        raise Refused(ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in found), found)
 
 
 async def _newest(api: Api, company: str) -> CompanySettings:

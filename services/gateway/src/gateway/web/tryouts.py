@@ -13,7 +13,7 @@ from contracts.merge_patch import merged_settings
 from contracts.trying_rpc import ExplainedTurn, PromptReply, SiteCheckReply, TryReply
 from gateway.errors import Refused, not_found
 from gateway.ports import Caller
-from gateway.web.company_settings import CompanyPath
+from gateway.web.company_settings import CompanyPath, refuse
 from gateway.web.deps import AdminDep, Api, ApiDep, ConversationPath, OperatorDep
 from gateway.web.problems import described
 from gateway.web.request_size import check_size
@@ -98,6 +98,5 @@ async def _with(api: Api, caller: Caller, company: str, body: Unsaved) -> Compan
         raise not_found("settings of this company")
     before = saved.config.to_wire()
     config = merged_settings(before, {**body.settings, "companyId": company})
-    if found := faults(config, before):
-        raise Refused(ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in found), found)
+    refuse(faults(config, before))
     return read_config(config)

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from contracts.enumerations import AT_THE_DOOR
 from contracts.memory_rpc import LongTermMemory, Superseded
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from contracts.wrong_fields import message_of
@@ -116,6 +117,7 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
         else:
             wire[name] = value
     try:
+        LongTermMemory.model_validate({name: wire[name] for name in patch.keys() & wire.keys()}, context=AT_THE_DOOR)
         new = LongTermMemory.model_validate(wire)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)

@@ -127,8 +127,8 @@ def _known(words: Words, user: ContextUser | None, memory: ContextMemory | None)
     if memory is not None:
         if memory.favorite_symbols:
             lines.append(f"{words.favourites}: {', '.join(map(one_line, memory.favorite_symbols[:FAVOURITES]))}")
-        if memory.trading_style:
-            lines.append(f"{words.style}: {words.styles[memory.trading_style]}")
+        if style := words.styles.get(memory.trading_style or ""):
+            lines.append(f"{words.style}: {style}")
         if memory.recent_strategies:
             latest = memory.recent_strategies[0]
             about = f"{latest.name} ({latest.symbol})" if latest.symbol else latest.name
