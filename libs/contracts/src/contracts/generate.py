@@ -18,7 +18,7 @@ from contracts.methods import METHODS
 from contracts.rpc import tool_service
 from contracts.schemas import Schema, breaking_changes, schema_of, schema_of_document, schema_of_method
 
-STORED: tuple[str, ...] = ()
+STORED = ("memory.documents", "market_adapter.documents")
 """Modules of services with a table DOCUMENTS of what each stores; named, not imported: contracts know no service."""
 
 

@@ -19,7 +19,7 @@ class UnknownFields:
     """The documents that say more than this release can read, as they were found, by id and version."""
 
     def __init__(self, fields: Collection[str] = ()) -> None:
-        """`fields`: those of the document itself that this release knows, whether they are there or not."""
+        """`fields`: those of the document itself that are there or not, as this release decides."""
         self._fields = frozenset(fields)
         self._found: OrderedDict[str, tuple[Any, Document, Document]] = OrderedDict()
 

@@ -10,13 +10,17 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from pydantic import TypeAdapter
+import structlog
+from pydantic import TypeAdapter, ValidationError
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import DuplicateKeyError
 
 from market_adapter.domain.paper.account import Account, Owner
 from market_adapter.domain.paper.orders import Order, OrderState
+from runtime.unknown_fields import UnknownFields
+
+log = structlog.get_logger(__name__)
 
 Document = dict[str, Any]
 ACCOUNTS, ORDERS = "market_accounts", "market_orders"
@@ -28,6 +32,7 @@ class MongoAccounts:
     """Implements AccountStore. Every method raises PyMongoError when the server is away."""
 
     def __init__(self, database: AsyncDatabase[Document]) -> None:
+        self._unknown = UnknownFields(("seen_until", "confirm_by"))
         self._accounts: AsyncCollection[Document] = database[ACCOUNTS]
         self._orders: AsyncCollection[Document] = database[ORDERS]
 
@@ -40,26 +45,16 @@ class MongoAccounts:
     async def load(self, owner: Owner) -> Account:
         """The stored account, or a new one."""
         document = await self._accounts.find_one({"_id": str(owner)})
-        return Account(owner) if document is None else _ACCOUNT.validate_python(document["account"])
+        if document is None:
+            return Account(owner)
+        account = _ACCOUNT.validate_python(_readable(document["account"]))
+        self._unknown.found(str(owner), account.version, document, _document(account, account.version))
+        return account
 
     async def save(self, account: Account) -> bool:
         """Inserts version 1, or replaces the version that was loaded."""
-        version = account.version + 1
-        body = _ACCOUNT.dump_python(account, mode="json")
-        body["version"] = version
-        document: Document = {
-            "_id": str(account.owner),
-            "company": account.owner.company,
-            "user": account.owner.user,
-            "version": version,
-            "untold": bool(account.outbox),
-            "account": body,
-        }
-        # ISO 8601 in UTC: as strings they are in order.
-        if seen := [order.seen_until for order in account.orders if order.live and order.seen_until is not None]:
-            document["seen_until"] = min(seen).isoformat()
-        if asked := [order.confirm_by for order in account.orders if order.state is OrderState.PENDING]:
-            document["confirm_by"] = min(asked).isoformat()
+        document = _document(account, account.version + 1)
+        document = self._unknown.with_them(str(account.owner), account.version, document)
         if account.version == 0:
             try:
                 await self._accounts.insert_one(document)
@@ -116,3 +111,36 @@ class MongoAccounts:
         accounts = await self._accounts.delete_many(mine)
         orders = await self._orders.delete_many(mine)
         return accounts.deleted_count + orders.deleted_count
+
+
+def _document(account: Account, version: int) -> Document:
+    body = _ACCOUNT.dump_python(account, mode="json")
+    body["version"] = version
+    document: Document = {
+        "_id": str(account.owner),
+        "company": account.owner.company,
+        "user": account.owner.user,
+        "version": version,
+        "untold": bool(account.outbox),
+        "account": body,
+    }
+    # ISO 8601 in UTC: as strings they are in order.
+    if seen := [order.seen_until for order in account.orders if order.live and order.seen_until is not None]:
+        document["seen_until"] = min(seen).isoformat()
+    if asked := [order.confirm_by for order in account.orders if order.state is OrderState.PENDING]:
+        document["confirm_by"] = min(asked).isoformat()
+    return document
+
+
+def _readable(account: Document) -> Document:
+    """Without the orders that only a newer release understands: they stay in the document as they are."""
+    return {**account, "orders": [order for order in account["orders"] if _is_order(order)]}
+
+
+def _is_order(order: Any) -> bool:
+    try:
+        _ORDER.validate_python(order)
+    except ValidationError as error:
+        log.warning("paper.order_not_understood", problems=error.error_count())
+        return False
+    return True

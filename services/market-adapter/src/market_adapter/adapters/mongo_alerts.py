@@ -17,6 +17,7 @@ from pymongo.errors import DuplicateKeyError
 
 from market_adapter.domain.alerts import Alert, AlertState
 from market_adapter.domain.paper.account import Owner
+from runtime.unknown_fields import UnknownFields
 
 Document = dict[str, Any]
 COLLECTION = "market_alerts"
@@ -27,6 +28,7 @@ class MongoAlerts:
     """Implements AlertStore. Every method raises PyMongoError when the server is away."""
 
     def __init__(self, database: AsyncDatabase[Document]) -> None:
+        self._unknown = UnknownFields()
         self._alerts: AsyncCollection[Document] = database[COLLECTION]
 
     async def prepare(self) -> None:
@@ -40,7 +42,7 @@ class MongoAlerts:
             await self._alerts.insert_one(_document(alert))
         except DuplicateKeyError:
             found = await self._alerts.find_one({"_id": alert.id})
-            return alert if found is None else _alert(found)
+            return alert if found is None else self._read(found)
         return alert
 
     async def active(self, owner: Owner, symbol: str | None = None) -> Sequence[Alert]:
@@ -57,7 +59,8 @@ class MongoAlerts:
     async def seen(self, before: Alert, after: Alert) -> bool:
         """Compare-and-set on state and on what it had seen."""
         key = {"_id": before.id, "state": AlertState.ACTIVE.value, "seen_until": before.seen_until.isoformat()}
-        return (await self._alerts.replace_one(key, _document(after))).matched_count == 1
+        document = self._unknown.with_them(before.id, before.seen_until, _document(after))
+        return (await self._alerts.replace_one(key, document)).matched_count == 1
 
     async def delete(self, owner: Owner, alert_id: str) -> bool:
         """Active → deleted."""
@@ -91,7 +94,12 @@ class MongoAlerts:
 
     async def _found(self, wanted: Document) -> list[Alert]:
         found = self._alerts.find(wanted).sort("created_at", 1)
-        return [_alert(document) async for document in found]
+        return [self._read(document) async for document in found]
+
+    def _read(self, document: Document) -> Alert:
+        alert = _alert(document)
+        self._unknown.found(alert.id, alert.seen_until, document, _document(alert))
+        return alert
 
 
 def _of(owner: Owner) -> Document:
@@ -117,6 +125,6 @@ def _alert(document: Document) -> Alert:
     return replace(
         _ALERT.validate_python(document["alert"]),
         state=AlertState(document["state"]),
-        announced=document["announced"],
-        told=document["told"],
+        announced=bool(document["announced"]),
+        told=bool(document["told"]),
     )

@@ -62,11 +62,12 @@ class MongoWatchlists:
 
     async def _save(self, owner: Owner, symbols: list[str], version: int) -> bool:
         key = {"_id": str(owner)}
-        document = {**key, "company": owner.company, "user": owner.user, "version": version + 1, "symbols": symbols}
+        changed = {"company": owner.company, "user": owner.user, "version": version + 1, "symbols": symbols}
         if version == 0:
             try:
-                await self._lists.insert_one(document)
+                await self._lists.insert_one({**key, **changed})
             except DuplicateKeyError:
                 return False
             return True
-        return (await self._lists.replace_one({**key, "version": version}, document)).matched_count == 1
+        # Only what is said here: fields of a newer release stay.
+        return (await self._lists.update_one({**key, "version": version}, {"$set": changed})).matched_count == 1

@@ -1,7 +1,9 @@
 """A conversation's state as a MongoDB document, and back."""
 
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from contracts.events.chat import Owner, OwnerKind
 from contracts.rpc import MessageView, VisitorProfile
@@ -9,6 +11,51 @@ from memory.adapters.mongo import Document
 from memory.domain.conversation import Conversation, Outcome, Ownership, Person
 from memory.domain.keys import Position, conversation_key, list_key
 from memory.domain.recent import Seen
+
+
+class PersonFields(TypedDict):
+    """Whose conversation it is."""
+
+    userId: str
+    role: str
+    plan: str | None
+
+
+class ConversationFields(TypedDict):
+    """A row of `conversations`; objects of the wire are JSON as text, times ISO 8601, positions era/seq."""
+
+    _id: str
+    version: int
+    settled: str
+    taken: list[str]
+    person: PersonFields | None
+    personPosition: str | None
+    startedAt: str | None
+    latest: str
+    messageCount: int
+    lastMessage: str | None
+    lastPosition: str
+    profile: str
+    seenAt: str | None
+    seenPosition: str
+    owner: str
+    ownerPosition: str
+    ownerSince: str | None
+    ownerBy: str
+    ownerReason: str | None
+    answered: str
+    failed: str
+    noticed: str
+    answers: NotRequired[int]
+    handedOff: NotRequired[bool]
+    failures: NotRequired[int]
+    inboxKey: str
+    stateKey: str
+    dayKey: NotRequired[str]
+    operatorKey: NotRequired[str]
+    personKey: NotRequired[str]
+    waitingSince: NotRequired[int]
+    writer: NotRequired[str]
 
 
 def to_document(state: Conversation) -> Document:

@@ -12,11 +12,12 @@ from uuid import uuid4
 from pymongo import ASCENDING, DESCENDING, InsertOne, ReplaceOne
 from pymongo.errors import BulkWriteError
 
-from memory.adapters.conversation_document import from_document, outcome_of, to_document
+from memory.adapters.conversation_document import ConversationFields, from_document, outcome_of, to_document
 from memory.adapters.mongo import Collection, Document, speaking
 from memory.domain.conversation import Conversation, Outcome
 from memory.domain.keys import END, conversation_key, from_cursor, to_cursor
 from memory.ports import InboxFilter, Page
+from runtime.unknown_fields import UnknownFields
 
 DUPLICATE_KEY = 11000
 
@@ -26,12 +27,13 @@ class MongoConversations:
 
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
+        self._unknown = UnknownFields(ConversationFields.__annotations__)
 
     async def load(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Conversation]:
         where = {"_id": {"$in": [conversation_key(*key) for key in keys]}}
         async with speaking("read conversations"):
             rows = await self._rows.find(where).to_list()
-        states = [from_document(row) for row in rows]
+        states = [self._read(row) for row in rows]
         return {(state.company, state.conversation): state for state in states}
 
     async def save(self, states: Sequence[Conversation]) -> list[Conversation]:
@@ -40,7 +42,7 @@ class MongoConversations:
         token = uuid4().hex
         writes: list[InsertOne[Document] | ReplaceOne[Document]] = []
         for state in states:
-            row = to_document(state) | {"writer": token}
+            row = self._unknown.with_them(_key(state), state.version, to_document(state)) | {"writer": token}
             writes.append(
                 ReplaceOne({"_id": row["_id"], "version": state.version}, row) if state.version else InsertOne(row)
             )
@@ -74,7 +76,7 @@ class MongoConversations:
             rows = await self._rows.find(where).sort(index, DESCENDING).limit(limit + 1).to_list()
         more = len(rows) > limit
         rows = rows[:limit]
-        return Page([from_document(row) for row in rows], to_cursor(rows[-1][index], prefix) if more else None)
+        return Page([self._read(row) for row in rows], to_cursor(rows[-1][index], prefix) if more else None)
 
     async def outcomes(self, company: str, since: date, until: date, limit: int) -> list[Outcome]:
         where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
@@ -87,7 +89,17 @@ class MongoConversations:
         async with speaking("read waiting conversations"):
             found = self._rows.find({"waitingSince": {"$gt": 0}}).sort("waitingSince", ASCENDING).limit(limit)
             rows = await found.to_list()
-        return [from_document(row) for row in rows]
+        return [self._read(row) for row in rows]
+
+    def _read(self, row: Document) -> Conversation:
+        state = from_document(row)
+        kept = {name: row[name] for name in ("version", "writer") if name in row}
+        self._unknown.found(row["_id"], state.version, row, to_document(state) | kept)
+        return state
+
+
+def _key(state: Conversation) -> str:
+    return conversation_key(state.company, state.conversation)
 
 
 def _index(company: str, filter_by: InboxFilter) -> tuple[str, str]:

@@ -6,6 +6,7 @@ taken for the one that a slow writer has read.
 
 from datetime import datetime
 
+import orjson
 from pydantic import Field
 
 from contracts.envelope import Wire
@@ -14,9 +15,10 @@ from memory.adapters.mongo import Collection, Document, put_over, speaking
 from memory.domain.keys import Position
 from memory.domain.remembered import Remembered
 from memory.ports import Versioned
+from runtime.unknown_fields import UnknownFields
 
 
-class _Record(Wire):
+class MemoryRecord(Wire):
     """A memory as it is kept."""
 
     memory: LongTermMemory
@@ -34,13 +36,15 @@ class MongoMemories:
 
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
+        self._unknown = UnknownFields(("styleSince",))
 
     async def load(self, company: str, user: str) -> Versioned:
         async with speaking("read a memory"):
             row = await self._rows.find_one({"_id": f"{company}/{user}"})
         if row is None:
             return Versioned(None, Remembered())
-        kept = _Record.model_validate_json(row["state"])
+        kept = MemoryRecord.model_validate_json(row["state"])
+        self._unknown.found(f"{company}/{user}", row["version"], orjson.loads(row["state"]), kept.to_wire())
         state = Remembered(
             memory=kept.memory,
             asked=kept.asked,
@@ -54,7 +58,7 @@ class MongoMemories:
         return Versioned(row["version"], state)
 
     async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:
-        kept = _Record(
+        kept = MemoryRecord(
             memory=state.memory,
             asked=dict(state.asked),
             style_since=state.style_since,
@@ -64,7 +68,8 @@ class MongoMemories:
             forgotten=(state.forgotten.era, state.forgotten.seq),
             done=list(state.done),
         )
-        row: Document = {"_id": f"{company}/{user}", "version": version, "state": kept.to_json().decode()}
+        fields = self._unknown.with_them(f"{company}/{user}", over, kept.to_wire())
+        row: Document = {"_id": f"{company}/{user}", "version": version, "state": orjson.dumps(fields).decode()}
         async with speaking("store a memory"):
             return await put_over(self._rows, row, over)
 

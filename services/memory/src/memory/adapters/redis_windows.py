@@ -33,7 +33,7 @@ AWAY = 2.0
 _log = structlog.get_logger(__name__)
 
 
-class _Record(Wire):
+class WindowRecord(Wire):
     """A window as it is kept."""
 
     up_to: int
@@ -83,7 +83,7 @@ class RedisWindows:
         if text is None:
             return None
         try:
-            record = _Record.model_validate_json(text)
+            record = WindowRecord.model_validate_json(text)
         except ValidationError:
             return None  # another version of this service wrote it
         return Window(record.up_to, tuple(record.messages), record.whole, Seen(record.profile, record.seen_at))
@@ -127,7 +127,7 @@ def _key(era: int, company: str, conversation: str) -> str:
 
 
 def _text(window: Window) -> bytes:
-    return _Record(
+    return WindowRecord(
         up_to=window.up_to,
         whole=window.whole,
         messages=list(window.messages),
