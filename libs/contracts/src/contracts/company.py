@@ -223,8 +223,17 @@ def _faults(config: dict[str, Any]) -> dict[tuple[str, str], FieldFault]:
     return found
 
 
+def _read_tools(sent: Any) -> Any:
+    return ToolConfig.model_validate(sent, extra="allow")
+
+
+ReadConfig = Annotated[CompanyConfig, BeforeValidator(read_config)]
+ReadToolConfig = Annotated[ToolConfig, BeforeValidator(_read_tools)]
+"""How settings stand in messages: as whichever release has written them."""
+
+
 class CompanySettings(Wire):
     """A company's settings with their version, which grows by one with each change (and is the ETag over REST)."""
 
-    config: Annotated[CompanyConfig, BeforeValidator(read_config)]
+    config: ReadConfig
     version: int = Field(ge=1)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from contracts.company import CompanyConfig, ToolConfig
+from contracts.company import ReadConfig, ReadToolConfig
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Citation, Usage
@@ -22,7 +22,7 @@ TRY_SECONDS = 60.0
 class PromptRequest(Wire):
     """The prompt that these settings make for a visitor. `principal`: of the visitor that is played."""
 
-    config: CompanyConfig
+    config: ReadConfig
     principal: str
     language: Language = "en"
 
@@ -45,7 +45,7 @@ class PromptReply(Wire):
 class TryRequest(Wire):
     """One question of a visitor, answered with these settings. Nothing is stored; what it costs is the company's."""
 
-    config: CompanyConfig
+    config: ReadConfig
     principal: str
     question: str = Field(min_length=1, max_length=8000)
     language: Language = "en"
@@ -68,7 +68,7 @@ class SiteCheckRequest(Wire):
     `language`: of the reason.
     """
 
-    tool_config: ToolConfig
+    tool_config: ReadToolConfig
     address: str = Field(min_length=1, max_length=2048)
     language: Language = "en"
 

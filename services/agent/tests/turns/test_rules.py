@@ -7,7 +7,6 @@ import orjson
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import COMPANY, agent, stage
-from contracts import channels
 from contracts.channels import ChatKind
 from contracts.company import ToolConfig
 from contracts.events.registry import BY_TYPE
@@ -176,14 +175,6 @@ async def test_everything_the_agent_publishes_keeps_its_contract(nats_server: Na
         journal = await DirectReader(scene.nats, "TURNS").last(f"turn.{COMPANY}.c1.journal.v1")
         assert journal is not None
         BY_TYPE["turn.journal.v1"].data.model_validate(orjson.loads(journal.event)["data"])
-
-
-async def test_a_malformed_message_of_another_service_is_answered_all_the_same(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
-        data = {"messageId": "m1", "text": "hi", "page": "/pricing", "locale": 7, "funnelStage": [1], "principal": 5}
-        subject = channels.chat(COMPANY, "c1", ChatKind.VISITOR)
-        await scene.publisher.append(subject, orjson.dumps({"data": data}), stream="CHAT", msg_id="m1")
-        assert len(await scene.answered("c1")) == 1
 
 
 async def test_a_deaf_memory_is_made_up_for_by_the_log(nats_server: NatsServer) -> None:

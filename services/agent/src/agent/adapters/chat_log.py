@@ -53,7 +53,7 @@ class JetStreamChatLog:
                 raise
             first = await asking
             facts = [fact_of(kind, stored) for kind, stored in snapshot.facts.items()]
-            view = view_of(facts)
+            view = view_of(facts, n=snapshot.n)
             newest = snapshot.facts.get(ChatKind.VISITOR)
             if view.unanswered and newest is not None:
                 if first is None or guess > view.basis or first.seq <= view.basis:
@@ -62,7 +62,7 @@ class JetStreamChatLog:
                     first = await self._chat.next(visitors, first.seq + 1)
                 if first is None or first.seq > newest.seq:
                     first = newest
-                view = view_of(facts, seconds_of(first.stamp), first.seq)
+                view = view_of(facts, seconds_of(first.stamp), first.seq, snapshot.n)
         except ReadFailed as error:
             raise UnreachableError(str(error)) from error
         self._remember(key, view.basis)

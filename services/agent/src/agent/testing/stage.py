@@ -57,7 +57,7 @@ from contracts.rpc import (
     HistoryRequest,
 )
 from runtime.connection import connect, subscribe
-from runtime.conversation_log import ConversationLog
+from runtime.conversation_log import ConversationLog, fits
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import FenceRefused, InvalidToken, RpcError
 from runtime.outcomes import Done, Later, Outcome
@@ -227,7 +227,7 @@ class Stage:
         """The conversation's log: kind, sequence, data."""
         bounds = await self.log.bounds()
         stored = await self.log.read(COMPANY, conversation, 0, bounds.last_seq)
-        return [_opened(fact) for fact in stored]
+        return [_opened(fact) for fact in stored if fits(fact.subject, fact.event)]
 
     async def answers(self, conversation: str) -> list[dict[str, Any]]:
         """The assistant's and the system's messages."""
@@ -284,6 +284,7 @@ class Stage:
         messages = [
             HistoryMessage(id=data["messageId"], seq=seq, role=_ROLES[kind], text=data["text"], created_at=stored.time)
             for stored in facts
+            if fits(stored.subject, stored.event)
             for kind, seq, data in [_opened(stored)]
             if kind in _ROLES
         ]

@@ -83,13 +83,16 @@ class LogView:
         return max(self.first_unanswered, self.basis + 1)
 
 
-def view_of(last_facts: Iterable[Fact], first_unanswered_at: float | None = None, first_unanswered: int = 0) -> LogView:
+def view_of(
+    last_facts: Iterable[Fact], first_unanswered_at: float | None = None, first_unanswered: int = 0, n: int = 0
+) -> LogView:
     """The view of a snapshot that holds the last fact of each kind.
 
     The basis is the greatest of all that settle: what answers, system messages and cancels say that they settle, and
-    the newest operator message, which settles every visitor message before it.
+    the newest operator message, which settles every visitor message before it. `n`: the snapshot's, where something is
+    in the tree that is no fact here: a kind of a newer release, or what fits no contract.
     """
-    n = newest = basis = 0
+    newest = basis = 0
     newest_at = 0.0
     owner, owner_since = Ownership.AI, 0
     for fact in last_facts:
