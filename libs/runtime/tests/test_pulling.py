@@ -246,3 +246,28 @@ async def test_a_consumer_that_was_deleted_is_made_again(nats_streams: Client) -
     await ask(nats_streams, "b")
     await eventually(lambda: handler.names == ["a", "b"])
     await pull.drain()
+
+
+async def test_a_letter_comes_once_however_late_its_message_is_given_up_again(nats_streams: Client) -> None:
+    js = nats_streams.jetstream()
+    config = (await js.stream_info("DLQ")).config
+    config.duplicate_window = 0.1
+    await js.update_stream(config)
+    letters = DeadLetters(nats_streams)
+
+    async def give_up(body: bytes, origin_seq: int) -> bool:
+        return await letters.put(
+            service="agent", stream="CHAT", subject="chat.x", body=body, reason="why", origin_seq=origin_seq
+        )
+
+    assert await give_up(b"one", 1)
+    # Until the server has forgotten the message's id: another letter's time tells.
+    first = (await letters.list())[0].time
+    number = 1
+    while ((await letters.list())[-1].time - first).total_seconds() < 0.3:
+        number += 1
+        assert await give_up(b"another", number)
+    assert not await give_up(b"one", 1)
+    # A stream that was made anew has other messages at the same places.
+    assert await give_up(b"another one", 1)
+    assert len(await letters.list(limit=1000)) == number + 1

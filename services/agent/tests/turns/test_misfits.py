@@ -120,3 +120,38 @@ async def test_an_owner_that_cannot_be_read_changes_nothing_and_an_unknown_one_s
         await scene.visitor("c1", "somebody has it")
         await scene.idle()
         assert len(model.asked) == 1
+
+
+async def test_the_kill_switch_of_a_newer_release_is_obeyed_and_so_is_one_that_cannot_be_read(
+    nats_server: NatsServer,
+) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        await scene.visitor("c1", "hello")
+        await scene.answered("c1")
+        config = scene.config.to_wire() | {
+            "aiAutoResponseEnabled": False,
+            "newField": 1,
+            "preferredProvider": "mistral",
+        }
+        newer = {"specversion": "1.0", "id": "n1", "source": "/nexus/memory", "type": "company.config.changed.v1"}
+        subject = channels.fact("company.config.changed.v1", COMPANY, None)
+
+        async def told(config: Any, version: int) -> None:
+            body = json.dumps(newer | {"id": f"n{version}", "data": {"config": config, "version": version}}).encode()
+            await scene.publisher.append(subject, body, stream="FACTS", msg_id=f"n{version}")
+
+        await told(config, 7)
+        await scene.visitor("c1", "are you there?")
+        await scene.idle()
+        assert len(model.asked) == 1
+        await told({**config, "aiAutoResponseEnabled": True, "newField": 2}, 8)
+        await scene.visitor("c1", "and now?")
+        await scene.answered("c1", 2)
+        assert len(model.asked) == 2
+        # Nothing of it can be read: what is known is forgotten, and memory is asked.
+        scene.config = scene.config.model_copy(update={"ai_auto_response_enabled": False})
+        scene.version = 9
+        await told("nonsense", 9)
+        await scene.visitor("c1", "hello?")
+        await scene.idle()
+        assert len(model.asked) == 2

@@ -1,6 +1,7 @@
 """For tests: stand-ins for what the services behind the door answer to admins, human agents and customers."""
 
 import asyncio
+import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 
 from contracts import agent_rpc, completion_rpc, failed_rpc, insight_rpc, market_rpc, memory_rpc, rpc, trying_rpc
 from contracts.channels import fact
-from contracts.company import CompanyConfig, CompanySettings
+from contracts.company import CompanyConfig, CompanySettings, faults, read_config
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import Action, ActionState, Usage
 from contracts.events.market import TriggeredAlert
@@ -46,15 +47,11 @@ class SettingsStandIn:
         old = self.companies[request.company_id]
         if old.version != request.version:
             raise RpcError(ErrorCode.PRECONDITION_FAILED, "the settings have moved on")
-        changed = merged_settings(old.config.model_dump(mode="json", by_alias=True), request.patch)
-        try:
-            config = CompanyConfig.model_validate(changed)
-        except ValidationError as error:
-            faults = [
-                FieldFault(field=".".join(str(part) for part in one["loc"]), message=one["msg"])
-                for one in error.errors()
-            ]
-            raise RpcError(ErrorCode.BAD_FIELD, "some settings are wrong", fields=faults) from error
+        before = old.config.model_dump(mode="json", by_alias=True)
+        changed = merged_settings(copy.deepcopy(before), request.patch)
+        if found := faults(changed, before):
+            raise RpcError(ErrorCode.BAD_FIELD, "some settings are wrong", fields=found)
+        config = read_config(changed)
         return await self._save(config, old.version + 1)
 
     async def _save(self, config: CompanyConfig, version: int) -> rpc.CompanySaved:
@@ -258,8 +255,8 @@ class RecordsStandIn:
         try:
             new = memory_rpc.LongTermMemory.model_validate(merged(old.to_wire(), request.patch))
         except ValidationError as error:
-            faults = [FieldFault(field=str(one["loc"][0]), message=one["msg"]) for one in error.errors()]
-            raise RpcError(ErrorCode.BAD_FIELD, "wrong", fields=faults) from error
+            found = [FieldFault(field=str(one["loc"][0]), message=one["msg"]) for one in error.errors()]
+            raise RpcError(ErrorCode.BAD_FIELD, "wrong", fields=found) from error
         self.remembered[who] = new
         return memory_rpc.MemoryReply(memory=new)
 

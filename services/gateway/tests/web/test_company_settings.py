@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from contracts.company import CompanySettings, read_config
 from gateway.testing import MemoryStandIn, TokenMaker
 from gateway.testing_http import Http, assert_problem
 from gateway.testing_services import SettingsStandIn, WritersStandIn
@@ -236,3 +237,20 @@ async def test_null_means_no_hourly_limit_and_elsewhere_the_default(http: Http, 
     assert (body["budget"]["visitorHourlyTokens"], body["budget"]["dailyTokens"], body["temperature"]) == (None, 9, 0.7)
     _, body, _ = await http("PATCH", ACME, token=admin, headers=sent, json={"budget": None})
     assert body["budget"]["visitorHourlyTokens"] == 50_000
+
+
+async def test_settings_of_a_newer_release_are_shown_changed_and_kept(
+    http: Http, admin: str, tokens: TokenMaker, settings: SettingsStandIn
+) -> None:
+    newer = {"companyId": "acme", "preferredProvider": "mistral", "newField": {"a": 1}, "budget": {"monthlyTokens": 9}}
+    settings.companies["acme"] = CompanySettings(config=read_config(newer), version=1)
+    status, body, _ = await http("GET", ACME, token=admin)
+    assert (status, body["preferredProvider"], body["newField"]) == (200, "mistral", {"a": 1})
+    sent = {"If-Match": "*"}
+    status, body, _ = await http("PATCH", ACME, token=admin, headers=sent, json={"temperature": 0.2})
+    assert (status, body["temperature"], body["newField"], body["budget"]["monthlyTokens"]) == (200, 0.2, {"a": 1}, 9)
+    for wrong in ({"newField": 2}, {"nonsense": 1}, {"preferredProvider": "nobody"}):
+        assert_problem(await http("PATCH", ACME, token=admin, headers=sent, json=wrong), 422, "BAD_FIELD")
+    made = {"companyId": "newco", "preferredProvider": "mistral"}
+    answer = await http("POST", "/v2/llm/config", token=tokens.user("root", "admin", company="newco"), json=made)
+    assert_problem(answer, 422, "BAD_FIELD")

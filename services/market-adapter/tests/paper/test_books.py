@@ -386,3 +386,23 @@ async def test_only_accounts_in_which_something_is_due_are_looked_at(store: Mong
     desk.heard.away = False
     await desk.books.attend()
     assert await due() == []
+
+
+async def test_an_account_of_a_newer_release_is_read_and_keeps_what_is_not_known_here(
+    mongo_server: MongoDatabase, store: MongoAccounts
+) -> None:
+    owner = Owner("demo", f"newer-{uuid4().hex}")
+    assert await store.save(Account(owner))
+    async with AsyncMongoClient[dict[str, Any]](mongo_server.url) as client:
+        rows = client[mongo_server.database]["market_accounts"]
+        odd = {"id": "o1", "type": "trailing_stop", "trail": "5"}
+        more = {"risk": {"a": 1}, "account.margin": "100", "account.orders": [odd]}
+        await rows.update_one({"_id": str(owner)}, {"$set": more})
+        for cash in ("1.00", "2.00"):
+            account = await store.load(owner)
+            assert account.orders == ()
+            assert await store.save(replace(account, cash=Decimal(cash)))
+        row = await rows.find_one({"_id": str(owner)})
+        assert row is not None
+        body = row["account"]
+        assert (row["risk"], body["margin"], body["orders"], body["cash"]) == ({"a": 1}, "100", [odd], "2.00")
