@@ -391,7 +391,7 @@ async def test_only_accounts_in_which_something_is_due_are_looked_at(store: Mong
 async def test_an_account_of_a_newer_release_is_read_and_keeps_what_is_not_known_here(
     mongo_server: MongoDatabase, store: MongoAccounts
 ) -> None:
-    owner = Owner("demo", f"newer-{uuid4().hex}")
+    owner = Owner("demo", "newer-account")
     assert await store.save(Account(owner))
     async with AsyncMongoClient[dict[str, Any]](mongo_server.url) as client:
         rows = client[mongo_server.database]["market_accounts"]
