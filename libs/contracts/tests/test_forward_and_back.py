@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import jsonschema_rs
@@ -42,7 +43,7 @@ def _cases() -> Iterator[Any]:
         yield pytest.param(schema_of(event), CloudEvent[event.data].model_validate, id=event.type)
     for method in (*METHODS, tool_service("any", "any")):
         schema = schema_of_method(method)
-        yield pytest.param(schema, lambda value, method=method: _both(method, value), id=method.subject)
+        yield pytest.param(schema, partial(_both, method), id=method.subject)
     for name, document in _documents():
         reads: Read = TypeAdapter[Any](document).validate_python
         yield pytest.param(

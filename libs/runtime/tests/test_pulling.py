@@ -8,7 +8,7 @@ from collections import Counter
 import orjson
 from nats.aio.client import Client
 
-from runtime.connection import connect
+from runtime.connection import connect, jetstream
 from runtime.dead_letters import DeadLetters
 from runtime.publishing import Publisher
 from runtime.pulling import DeadLetter, Delivery, Done, Later, Outcome, PullWorker
@@ -249,10 +249,10 @@ async def test_a_consumer_that_was_deleted_is_made_again(nats_streams: Client) -
 
 
 async def test_a_letter_comes_once_however_late_its_message_is_given_up_again(nats_streams: Client) -> None:
-    js = nats_streams.jetstream()
+    js = jetstream(nats_streams)
     config = (await js.stream_info("DLQ")).config
     config.duplicate_window = 0.1
-    await js.update_stream(config)
+    await js.update_stream(config)  # pyright: ignore[reportUnknownMemberType]
     letters = DeadLetters(nats_streams)
 
     async def give_up(body: bytes, origin_seq: int) -> bool:

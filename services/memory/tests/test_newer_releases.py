@@ -20,6 +20,7 @@ from contracts.rpc import (
 )
 from contracts.streams import CHAT, FACTS
 from memory.testing import Replica, Servers, Writer, replica
+from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.errors import RpcError
@@ -129,10 +130,10 @@ async def test_a_misfit_is_one_letter_however_often_the_log_is_projected(servers
         store = Servers(servers.nats, servers.mongo, f"{servers.database}_{number}", servers.redis)
         async with replica(store) as one:
             if number == 0:
-                js = one.client.jetstream()
+                js = jetstream(one.client)
                 config = (await js.stream_info("DLQ")).config
                 config.duplicate_window = 0.1
-                await js.update_stream(config)
+                await js.update_stream(config)  # pyright: ignore[reportUnknownMemberType]
                 for place, body in enumerate(bodies):
                     await Publisher(one.client).append(subject, body, stream=CHAT.name, msg_id=f"misfit-{place}")
             await Writer(one.client, conversation="c1").visitor("good")

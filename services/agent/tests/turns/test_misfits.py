@@ -62,7 +62,7 @@ async def test_it_is_not_answered_and_what_was_said_around_it_is(nats_server: Na
         await misfit(0)
         first = await scene.visitor("c1", "before")
         await misfit(1)
-        sweeping = {"sweep_seconds": 0.05, "sweep_after_seconds": 0.1}
+        sweeping: dict[str, Any] = {"sweep_seconds": 0.05, "sweep_after_seconds": 0.1}
         async with agent(nats_server.url, model.base_url, **sweeping):
             (answer,) = await scene.answered("c1")
             assert answer["basis"] == first
