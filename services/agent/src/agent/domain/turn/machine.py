@@ -159,8 +159,7 @@ def _looked(h: Handling, event: Looked, policy: Policy, now: float) -> tuple[Han
         journal=found,
         revision=event.revision,
     )
-    # A trigger beyond the newest message is none: an event that fits no contract.
-    settled = view.basis >= (min(h.trigger.seq, view.newest_visitor) if h.trigger.visitor else view.newest_visitor)
+    settled = view.basis >= (h.trigger.seq if h.trigger.visitor else view.newest_visitor)
     if settled:
         if found is not None and found.failure is not None and found.basis == view.basis:
             # Its teller may have died between the visible message and the report.
