@@ -172,7 +172,7 @@ class CompanyConfig(Strict):
     owner_idle_minutes: StrictInt = Field(
         default=15, ge=1, le=1440, description="after which a human owner who leaves a visitor waiting loses them"
     )
-    owner_idle_action: Literal["needs_person", "ai"] = Field(
+    owner_idle_action: Annotated[Literal["needs_person", "ai"], OPEN_BEHIND_THE_DOOR] = Field(
         default="needs_person", description="to whom the conversation goes then: the list of those who wait, or the AI"
     )
     brand_color: str | None = Field(default=None, pattern=_COLOR.pattern)
