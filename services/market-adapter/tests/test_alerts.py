@@ -12,18 +12,21 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from contracts.events.registry import BY_TYPE
+from contracts.ids import uuid7
 from contracts.market_rpc import AlertsToldRequest
 from contracts.memory_rpc import UserRef
 from contracts.rpc import Caller, ToolServiceRequest
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.alarms import Alarms
+from market_adapter.books import Books
 from market_adapter.domain.alerts import Alert, AlertState, Condition, watch
 from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import Owner
 from market_adapter.handlers import list_tools
 from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
-from market_adapter.testing_desk import HeardFacts
+from market_adapter.testing_desk import HeardFacts, MemoryAccounts
+from market_adapter.untold import Untold
 from runtime.clock import FakeClock
 from runtime.errors import PublishFailed, RpcError
 from runtime.testing import MongoDatabase
@@ -86,6 +89,8 @@ class Watch:
         self.heard = HeardFacts()
         self.store = MongoAlerts(database)
         self.alarms = Alarms(self.store, provider, self.heard)
+        books = Books(MemoryAccounts({}, {}), provider, self.heard, FakeClock(), provider.source)
+        self.untold = Untold(self.store, books)
         made = list_tools(provider, self.store, MongoWatchlists(database), FakeClock())
         self.tools = {method.subject.split(".")[2]: handler for method, handler in made}
 
@@ -99,7 +104,7 @@ class Watch:
         return (await self.call("create_alert", call_id, **asked))["alert_id"]
 
     async def symbols(self, tool: str, **arguments: Any) -> list[str]:
-        return (await self.call(tool, **arguments))["symbols"]
+        return (await self.call(tool, uuid7(), **arguments))["symbols"]
 
     async def bars(self) -> None:
         self.provider.today += 1
@@ -146,13 +151,13 @@ async def test_what_the_user_was_not_told_is_kept_until_they_are(desk: Watch) ->
     fired = await desk.create()
     await desk.bars()
     await desk.bars()
-    assert [one.id for one in (await desk.alarms.untold(ANN)).alerts] == [fired]
-    assert (await desk.alarms.untold(UserRef(company_id="demo", user_id="bob"))).alerts == []
+    assert [one.id for one in (await desk.untold.untold(ANN)).alerts] == [fired]
+    assert (await desk.untold.untold(UserRef(company_id="demo", user_id="bob"))).alerts == []
     stranger = AlertsToldRequest(company_id="demo", user_id="bob", alert_ids=[fired])
-    assert (await desk.alarms.told(stranger)).told == 0
+    assert (await desk.untold.told(stranger)).told == 0
     mine = AlertsToldRequest(company_id="demo", user_id="ann", alert_ids=[fired, "other"])
-    assert [(await desk.alarms.told(mine)).told for _ in range(2)] == [1, 0]
-    assert (await desk.alarms.untold(ANN)).alerts == []
+    assert [(await desk.untold.told(mine)).told for _ in range(2)] == [1, 0]
+    assert (await desk.untold.untold(ANN)).alerts == []
 
 
 async def test_the_same_call_makes_one_alert(desk: Watch) -> None:
@@ -186,7 +191,7 @@ async def test_an_alert_that_cannot_be_dealt_with_holds_up_nobody_else(desk: Wat
     fired = await desk.create()
     await desk.bars()
     await desk.bars()
-    assert [one.id for one in (await desk.alarms.untold(ANN)).alerts] == [fired]
+    assert [one.id for one in (await desk.untold.untold(ANN)).alerts] == [fired]
 
 
 async def test_an_alert_that_fired_while_the_bus_was_away_is_announced_later(desk: Watch) -> None:
@@ -239,7 +244,7 @@ async def test_a_watchlist_is_each_users_own_and_in_its_order(desk: Watch) -> No
 async def test_two_additions_at_the_same_moment_lose_nothing(desk: Watch) -> None:
     names = ["IBM", "AAPL", "MSFT", "GOOG", "FB"]
     desk.provider.all_bars = dict.fromkeys(names, desk.provider.all_bars["IBM"])
-    await asyncio.gather(*[desk.call("add_to_watchlist", symbol=name) for name in names])
+    await asyncio.gather(*[desk.call("add_to_watchlist", name, symbol=name) for name in names])
     assert sorted((await desk.call("get_watchlist"))["symbols"]) == sorted(names)
 
 

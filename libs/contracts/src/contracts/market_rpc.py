@@ -157,17 +157,20 @@ ACTIONS_GET = Rpc("rpc.market.actions.get.v1", ActionsRequest, ActionsReply, que
 
 
 class UntoldAlertsReply(Wire):
-    """Alerts that have fired and were not told yet, oldest first."""
+    """Alerts that have fired, and confirmed orders that the market has filled or ended, which were not told yet; oldest
+    first."""
 
     alerts: list[TriggeredAlert]
+    actions: list[Action] = Field(default_factory=list[Action])
 
 
 class AlertsToldRequest(Wire):
-    """These alerts have reached their user."""
+    """These alerts, and what became of these actions, have reached their user."""
 
     company_id: CompanyId
     user_id: Id
-    alert_ids: list[Id] = Field(min_length=1, max_length=100)
+    alert_ids: list[Id] = Field(default_factory=list[str], max_length=100)
+    action_ids: list[Id] = Field(default_factory=list[str], max_length=100)
 
 
 class AlertsToldReply(Wire):

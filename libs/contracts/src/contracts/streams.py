@@ -79,6 +79,7 @@ FACTS = Stream(
         "action.decided.v1.>",
         "alert.triggered.v1.>",
         "order.filled.v1.>",
+        "order.closed.v1.>",
         "turns.recorded.v1.>",
         # No user's: with a wildcard as the last token it would overlap with TURNS' turn.*.*.journal.v1.
         "turn.failed.v1.*.-",

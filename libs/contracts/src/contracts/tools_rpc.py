@@ -1,8 +1,8 @@
-"""What a service asks of the tool-executor that calls tools by itself, with no model that reads their descriptions; and
-a user's deletion there."""
+"""What a service asks of the tool-executor that calls tools by itself, with no model that reads their descriptions; a
+user's deletion there; and what the executor asks of a service whose tool has not answered in time."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -10,7 +10,7 @@ from contracts.envelope import Wire
 from contracts.ids import CompanyId
 from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
-from contracts.rpc import Rpc
+from contracts.rpc import Rpc, ToolServiceRequest
 
 
 class Category(StrEnum):
@@ -60,9 +60,28 @@ class ToolDetailsReply(Wire):
     tools: list[ToolDetails]
 
 
+class ToolOutcome(Wire):
+    """What became of a call with side effects, by its id; to look changes nothing.
+
+    done: it took effect, and `result` is the tool's data. not_done: it has not, so that the same id may be called; what
+    is still on its way of an earlier attempt must not make a second effect. unknown: it cannot be said now.
+    """
+
+    state: Literal["done", "not_done", "unknown"]
+    result: dict[str, Any] | None = None
+
+
+def tool_outcome(subject: str, queue: str | None) -> Rpc[ToolServiceRequest, ToolOutcome]:
+    """The method on which a service says what became of calls of its tools; asked with the call as it was made."""
+    return Rpc(subject, ToolServiceRequest, ToolOutcome, queue=queue)
+
+
+TOOL_OUTCOME = tool_outcome("rpc.tool.outcome.v1", "market-adapter")
+"""Of the catalogue's own tools with side effects: all of them are the market-adapter's."""
+
 # Records of calls, results kept for the user alone, and what counts against their limits. Deleting again what is gone
 # is fine; UNAVAILABLE while Redis is away.
 USER_FORGET = Rpc("rpc.tools.user.forget.v1", UserRef, ForgottenReply, queue="tool-executor")
 TOOL_DETAILS = Rpc("rpc.tools.details.v1", ToolDetailsRequest, ToolDetailsReply, queue="tool-executor")
 
-METHODS: tuple[Rpc[Any, Any], ...] = (TOOL_DETAILS, USER_FORGET)
+METHODS: tuple[Rpc[Any, Any], ...] = (TOOL_DETAILS, USER_FORGET, TOOL_OUTCOME)

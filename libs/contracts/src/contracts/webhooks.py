@@ -22,6 +22,7 @@ TOLD: tuple[str, ...] = (
     "action.decided.v1",
     "alert.triggered.v1",
     "order.filled.v1",
+    "order.closed.v1",
     "turn.failed.v1",
     "analysis.requested.v1",
     "analysis.completed.v1",

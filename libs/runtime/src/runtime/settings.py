@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import ByteSize, Field, SecretStr, TypeAdapter, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -119,6 +119,10 @@ class RedisSettings(EnvSettings):
     deadline: float = Field(default=1.0, gt=0, description="seconds for one command")
 
 
+CONNECTING = 3.0
+"""Seconds for a connection at most: for so long a look at a server that hangs keeps the next look waiting."""
+
+
 class MongoSettings(EnvSettings):
     """MongoDB or a server that speaks its protocol."""
 
@@ -127,6 +131,19 @@ class MongoSettings(EnvSettings):
     url: str = Field(default="mongodb://127.0.0.1:27017")
     database: str = Field(default="nexus")
     deadline: float = Field(default=5.0, gt=0, description="seconds for one operation")
+
+    @property
+    def client_options(self) -> dict[str, Any]:
+        """What every client of ours is made with.
+
+        A write is acknowledged when a majority of the servers has it in its journal on disk: what a user is told was
+        done must outlive a kill and a power cut. Nothing is written again by the driver itself: each write is a
+        compare-and-set or has a unique id, and who made it knows what a second one would do.
+        """
+        milliseconds = int(self.deadline * 1000)
+        patience = dict.fromkeys(("timeoutMS", "serverSelectionTimeoutMS"), milliseconds)
+        connecting = min(milliseconds, int(CONNECTING * 1000))
+        return {**patience, "connectTimeoutMS": connecting, "w": "majority", "journal": True, "retryWrites": False}
 
 
 class TokenSettings(EnvSettings):

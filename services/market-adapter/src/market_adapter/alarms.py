@@ -3,11 +3,9 @@
 import structlog
 
 from contracts.events.market import TriggeredAlert
-from contracts.market_rpc import AlertsToldReply, AlertsToldRequest, UntoldAlertsReply
-from contracts.memory_rpc import UserRef
 from contracts.symbols import parse_symbol
 from market_adapter.domain.alerts import Alert, watch
-from market_adapter.domain.paper.account import Fact, Owner
+from market_adapter.domain.paper.account import Fact
 from market_adapter.errors import MarketError
 from market_adapter.ports import AlertStore, FactSink, MarketProvider
 
@@ -35,15 +33,6 @@ class Alarms:
         for alert in await self._store.unannounced():
             await self._sink.tell(alert.owner, _fact(alert, self._provider.source))
             await self._store.announced(alert.id)
-
-    async def untold(self, asked: UserRef) -> UntoldAlertsReply:
-        """What this user has not heard of yet."""
-        found = await self._store.untold(Owner(asked.company_id, asked.user_id))
-        return UntoldAlertsReply(alerts=[triggered(alert) for alert in found])
-
-    async def told(self, asked: AlertsToldRequest) -> AlertsToldReply:
-        """This user has heard of them."""
-        return AlertsToldReply(told=await self._store.told(Owner(asked.company_id, asked.user_id), asked.alert_ids))
 
     async def _look(self, alert: Alert) -> None:
         symbol = parse_symbol(alert.symbol)

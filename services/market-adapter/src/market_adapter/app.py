@@ -11,6 +11,7 @@ from pymongo.errors import PyMongoError
 
 from contracts import market_rpc
 from contracts.streams import FACTS
+from contracts.tools_rpc import TOOL_OUTCOME
 from market_adapter.actions import Actions
 from market_adapter.adapters.crypto_exchange import CryptoExchange
 from market_adapter.adapters.exchange_calendar import ExchangeCalendar
@@ -34,10 +35,15 @@ from market_adapter.context import MarketContext
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.handlers import list_tools, market_tools, user_tools
+from market_adapter.outcomes import Outcomes
 from market_adapter.ports import Calendar, MarketProvider
 from market_adapter.replay import Replay
 from market_adapter.settings import MarketSettings
+from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.portfolio import PortfolioTools
+from market_adapter.tools.trading import TradingTools
+from market_adapter.tools.watchlists import WatchlistTools
+from market_adapter.untold import Untold
 from runtime import service as runtime_service
 from runtime.clock import SystemClock
 from runtime.errors import NotReady
@@ -122,9 +128,14 @@ def serve_users(service: Service, provider: MarketProvider, database: Database, 
     service.serve(market_rpc.ACTION_DECIDE, actions.decide)
     service.serve(market_rpc.ACTIONS_PENDING, actions.pending)
     service.serve(market_rpc.ACTIONS_GET, actions.known)
+    outcomes = Outcomes(
+        TradingTools(provider, books, wall), AlertTools(provider, alerts, wall), WatchlistTools(provider, watchlists)
+    )
+    service.serve(TOOL_OUTCOME, outcomes.look_up)
+    untold = Untold(alerts, books)
+    service.serve(market_rpc.ALERTS_UNTOLD, untold.untold)
+    service.serve(market_rpc.ALERTS_TOLD, untold.told)
     alarms = Alarms(alerts, provider, facts)
-    service.serve(market_rpc.ALERTS_UNTOLD, alarms.untold)
-    service.serve(market_rpc.ALERTS_TOLD, alarms.told)
     belongings = Belongings(PortfolioTools(provider, books), accounts, alerts, watchlists)
     service.serve(market_rpc.HOLDINGS, belongings.holdings)
     service.serve(market_rpc.USER_FORGET, belongings.forget)
@@ -133,8 +144,7 @@ def serve_users(service: Service, provider: MarketProvider, database: Database, 
 
 def connect(service: Service, mongo: MongoSettings) -> Database:
     """MongoDB, without which the service is not ready."""
-    milliseconds = int(mongo.deadline * 1000)
-    client = AsyncMongoClient[dict[str, Any]](mongo.url, timeoutMS=milliseconds, serverSelectionTimeoutMS=milliseconds)
+    client = AsyncMongoClient[dict[str, Any]](mongo.url, **mongo.client_options)
 
     async def ping() -> None:
         await client.admin.command("ping")

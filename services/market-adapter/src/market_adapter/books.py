@@ -13,7 +13,7 @@ import structlog
 
 from contracts.symbols import parse_symbol
 from contracts.text import Text
-from market_adapter.domain.paper.account import Account, Fact, News, Owner, advance
+from market_adapter.domain.paper.account import DECIDED, Account, Fact, News, Owner, advance
 from market_adapter.domain.paper.orders import FINAL
 from market_adapter.errors import BusyError, MarketError
 from market_adapter.ports import AccountStore, FactSink, MarketProvider
@@ -105,7 +105,7 @@ class Books:
     def _named(self, fact: Fact) -> Fact:
         if "source" in fact.data or "decidedAt" in fact.data:
             return fact
-        more = {"decidedAt": self._wall.now().isoformat()} if "action" in fact.data else {"source": self._source}
+        more = {"decidedAt": self._wall.now().isoformat()} if fact.kind == DECIDED else {"source": self._source}
         return replace(fact, data={**fact.data, **more})
 
     async def _trimmed(self, account: Account) -> Account:

@@ -15,6 +15,7 @@
         ├── NoUserError            no_user: who is calling has no account
         ├── BusyError              busy: too many change the same account at once               (retryable)
         └── StoreDownError         store_down: accounts cannot be read or written now           (retryable)
+    └── TooLateError               the call's deadline had passed: nothing was done, and TIMEOUT is the answer
 
 One provider never stands in for another in silence, so each of these reaches the caller as it is.
 """
@@ -130,6 +131,10 @@ class BusyError(MarketError):
 
     reason = "busy"
     retryable = True
+
+
+class TooLateError(NexusError):
+    """A call with side effects was taken after its deadline; nothing was done."""
 
 
 class StoreDownError(MarketError):

@@ -5,18 +5,19 @@ is said why it cannot be: EXECUTION_ERROR with the error's reason. While account
 UNAVAILABLE, which the executor does not record: the same call, asked again, is then really tried again.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pymongo.errors import PyMongoError
 
-from contracts.errors import ToolCode
+from contracts.errors import ErrorCode, ToolCode
 from contracts.market_rpc import QUEUE
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.text import Text
 from market_adapter.books import Books
-from market_adapter.errors import MarketError, StoreDownError
+from market_adapter.errors import MarketError, StoreDownError, TooLateError
 from market_adapter.ports import AlertStore, MarketProvider, WatchlistStore
 from market_adapter.tools.alerts import AlertArguments, AlertRef, AlertTools, ListArguments
 from market_adapter.tools.caller import CallBy, call_by
@@ -111,7 +112,9 @@ def own_tool(name: str, model: type[ArgumentsT], answer: Callable[[ArgumentsT, C
         asked = arguments(model, request)
 
         async def asked_by_somebody() -> BaseModel:
-            return await answer(asked, call_by(request))
+            by = call_by(request)
+            by.check_time()
+            return await answer(asked, by)
 
         return await answered(asked_by_somebody(), request.caller.language)
 
@@ -147,14 +150,21 @@ def arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> Arguments
 
 
 async def answered(answer: Awaitable[BaseModel], language: str) -> ToolServiceData:
-    """The data as JSON; a MarketError, or a store that is away, as an error reply with its reason, in the caller's
-    language."""
+    """The data as JSON; what goes wrong as an error reply (`told`)."""
+    with told(language):
+        return ToolServiceData(result=(await answer).model_dump(mode="json"))
+
+
+@contextmanager
+def told(language: str) -> Generator[None]:
+    """A MarketError, or a store that is away, as an error reply with its reason, in the caller's language."""
     try:
-        data = await answer
+        yield
+    except TooLateError as error:
+        raise RpcError(ErrorCode.TIMEOUT, str(error), reason="deadline_passed") from error
     except PyMongoError as error:
         message = _STORE_DOWN.said_in(language)
         raise RpcError(ToolCode.UNAVAILABLE, message, retryable=True, reason=StoreDownError.reason) from error
     except MarketError as error:
         message = error.text.said_in(language)
         raise RpcError(ToolCode.EXECUTION_ERROR, message, retryable=error.retryable, reason=error.reason) from error
-    return ToolServiceData(result=data.model_dump(mode="json"))

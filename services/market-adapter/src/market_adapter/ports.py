@@ -1,6 +1,6 @@
 """What the service needs of the world outside."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Protocol
 
@@ -141,6 +141,10 @@ class AlertStore(Protocol):
         """Stores it; the one that is there when its id has been used before."""
         ...
 
+    async def find(self, owner: Owner, alert_id: str) -> Alert | None:
+        """The owner's alert of this id, whatever its state."""
+        ...
+
     async def active(self, owner: Owner, symbol: str | None = None) -> Sequence[Alert]:
         """One owner's active ones, oldest first."""
         ...
@@ -179,18 +183,26 @@ class AlertStore(Protocol):
 
 
 class WatchlistStore(Protocol):
-    """Each user's list of symbols."""
+    """Each user's list of symbols, with the calls that have changed it lately. `check` is asked before each write, and
+    ends the change by raising."""
 
     async def symbols(self, owner: Owner) -> Sequence[str]:
         """In the order in which they were added; none when there is no list yet."""
         ...
 
-    async def add(self, owner: Owner, symbol: str, most: int) -> Sequence[str] | None:
-        """The list with the symbol in it, once; None when it would be longer than `most`."""
+    async def made(self, owner: Owner, call: str) -> Sequence[str] | None:
+        """The list, if this call is among the last that have changed it."""
         ...
 
-    async def remove(self, owner: Owner, symbol: str) -> Sequence[str]:
-        """The list without the symbol."""
+    async def add(
+        self, owner: Owner, symbol: str, most: int, call: str, check: Callable[[], None]
+    ) -> Sequence[str] | None:
+        """The list with the symbol in it, once; None when it would be longer than `most`. A call that was made before
+        changes nothing more."""
+        ...
+
+    async def remove(self, owner: Owner, symbol: str, call: str, check: Callable[[], None]) -> Sequence[str]:
+        """The list without the symbol; likewise."""
         ...
 
     async def forget(self, owner: Owner) -> int:

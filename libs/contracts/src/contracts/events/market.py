@@ -44,6 +44,34 @@ class OrderFilled(Wire):
     time: datetime = Field(description="of the market, when it was filled")
     source: str
     paper: Literal[True] = True
+    action: Action | None = Field(default=None, description="what the user had confirmed, as it is now")
+
+
+class ClosedOrder(Wire):
+    """A confirmed order that ended without being filled in whole, as clients see it. `reason` is a word for programs,
+    e.g. insufficient_cash; `filled` is what was executed before."""
+
+    order_id: Id
+    symbol: str
+    side: Side
+    order_type: OrderType
+    quantity: Decimals
+    filled: Decimals
+    state: Literal["cancelled", "rejected", "expired"]
+    reason: str | None = None
+    time: datetime = Field(description="of the market, when it ended")
+    paper: Literal[True] = True
+
+
+class OrderClosed(Wire):
+    """A confirmed order ended without being filled in whole. `action`: what the user had confirmed, as it is now."""
+
+    company_id: CompanyId
+    user_id: Id
+    conversation_id: Id | None = None
+    order: ClosedOrder
+    action: Action
+    source: str
 
 
 class TriggeredAlert(Wire):

@@ -83,7 +83,8 @@ EVENTS: tuple[EventType, ...] = (
     _fact("usage.recorded.v1", fact.UsageRecorded, ("agent",), ("memory",)),
     _fact("turns.recorded.v1", record.TurnRecorded, ("agent",), ("nexus replay",)),
     EventType(turn.TurnFailed, "turn.failed.v1", "turn.failed.v1.{company}.-", "FACTS", ("agent",), ("memory",)),
-    _fact("order.filled.v1", market.OrderFilled, ("market-adapter",), ("tool-executor", "memory")),
+    _fact("order.filled.v1", market.OrderFilled, ("market-adapter",), ("gateway", "tool-executor", "memory")),
+    _fact("order.closed.v1", market.OrderClosed, ("market-adapter",), ("gateway", "tool-executor", "memory")),
     _fact("alert.triggered.v1", market.AlertTriggered, ("market-adapter",), ("gateway", "memory")),
     _fact("action.decided.v1", market.ActionDecided, ("market-adapter",), ("gateway", "tool-executor", "memory")),
     EventType(

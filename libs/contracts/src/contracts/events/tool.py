@@ -101,11 +101,13 @@ class ToolDeclaration(Wire):
 
 
 class ToolsAnnounced(Wire):
-    """A service offers tools: they are called on `callSubject` until `ttlSeconds` pass with no new announcement."""
+    """A service offers tools: they are called on `callSubject` until `ttlSeconds` pass with no new announcement. On
+    `outcomeSubject`, where there is one, it says what became of a call with side effects (contracts.tools_rpc)."""
 
     service: str
     tools: list[ToolDeclaration]
     call_subject: str
+    outcome_subject: str | None = None
     ttl_seconds: int = Field(default=60, ge=5, le=3600)
 
 

@@ -45,6 +45,11 @@ class MongoAlerts:
             return alert if found is None else self._read(found)
         return alert
 
+    async def find(self, owner: Owner, alert_id: str) -> Alert | None:
+        """By its id."""
+        found = await self._alerts.find_one({"_id": alert_id, **_of(owner)})
+        return None if found is None else _alert(found)
+
     async def active(self, owner: Owner, symbol: str | None = None) -> Sequence[Alert]:
         """Oldest first."""
         wanted: Document = {"state": AlertState.ACTIVE.value, **_of(owner)}

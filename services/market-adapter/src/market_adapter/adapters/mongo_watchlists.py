@@ -1,4 +1,7 @@
-"""Watchlists in MongoDB: {_id: "company/user", company, user, version, symbols: [...]}, replaced by compare-and-set."""
+"""Watchlists in MongoDB: {_id: "company/user", company, user, version, symbols: [...], calls: [...]}, replaced by
+compare-and-set. `calls` are the ids of the last changes: a repeat is known by them, also after somebody has changed
+the list again.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +18,7 @@ Document = dict[str, Any]
 COLLECTION = "market_watchlists"
 TRIES = 50
 """To change a list that is being changed elsewhere too."""
+CALLS = 100
 
 
 class MongoWatchlists:
@@ -27,32 +31,50 @@ class MongoWatchlists:
         """The list."""
         return (await self._load(owner))[0]
 
-    async def add(self, owner: Owner, symbol: str, most: int) -> Sequence[str] | None:
+    async def made(self, owner: Owner, call: str) -> Sequence[str] | None:
+        """The list, if this call has changed it."""
+        symbols, calls, _ = await self._load(owner)
+        return symbols if call in calls else None
+
+    async def add(
+        self, owner: Owner, symbol: str, most: int, call: str, check: Callable[[], None]
+    ) -> Sequence[str] | None:
         """With the symbol at its end, where it is new."""
 
-        def added(symbols: list[str]) -> list[str]:
-            return symbols if symbol in symbols or len(symbols) >= most else [*symbols, symbol]
+        def added(symbols: list[str]) -> list[str] | None:
+            if symbol in symbols:
+                return symbols
+            return None if len(symbols) >= most else [*symbols, symbol]
 
-        changed = await self._change(owner, added)
-        return changed if symbol in changed else None
+        return await self._change(owner, added, call, check)
 
-    async def remove(self, owner: Owner, symbol: str) -> Sequence[str]:
+    async def remove(self, owner: Owner, symbol: str, call: str, check: Callable[[], None]) -> Sequence[str]:
         """Without the symbol."""
-        return await self._change(owner, lambda symbols: [one for one in symbols if one != symbol])
+        return await self._change(owner, lambda symbols: [one for one in symbols if one != symbol], call, check) or []
 
     async def forget(self, owner: Owner) -> int:
         """The whole list."""
         return (await self._lists.delete_one({"_id": str(owner)})).deleted_count
 
-    async def _load(self, owner: Owner) -> tuple[list[str], int]:
+    async def _load(self, owner: Owner) -> tuple[list[str], list[str], int]:
         document = await self._lists.find_one({"_id": str(owner)})
-        return ([], 0) if document is None else (document["symbols"], document["version"])
+        if document is None:
+            return [], [], 0
+        return document["symbols"], document.get("calls", []), document["version"]
 
-    async def _change(self, owner: Owner, change: Callable[[list[str]], list[str]]) -> list[str]:
+    async def _change(
+        self, owner: Owner, change: Callable[[list[str]], list[str] | None], call: str, check: Callable[[], None]
+    ) -> list[str] | None:
+        """The list afterwards; None when `change` makes none of it."""
         for _ in range(TRIES):
-            symbols, version = await self._load(owner)
+            symbols, calls, version = await self._load(owner)
+            if call in calls:
+                return symbols
             changed = change(symbols)
-            if changed == symbols or await self._save(owner, changed, version):
+            if changed is None:
+                return None
+            check()
+            if await self._save(owner, changed, [*calls, call][-CALLS:], version):
                 return changed
         text = Text(
             es="esta lista está cambiando desde muchos sitios a la vez: prueba otra vez",
@@ -60,9 +82,9 @@ class MongoWatchlists:
         )
         raise BusyError("-", text)
 
-    async def _save(self, owner: Owner, symbols: list[str], version: int) -> bool:
-        key = {"_id": str(owner)}
-        changed = {"company": owner.company, "user": owner.user, "version": version + 1, "symbols": symbols}
+    async def _save(self, owner: Owner, symbols: list[str], calls: list[str], version: int) -> bool:
+        key, whose = {"_id": str(owner)}, {"company": owner.company, "user": owner.user}
+        changed: Document = {**whose, "version": version + 1, "symbols": symbols, "calls": calls}
         if version == 0:
             try:
                 await self._lists.insert_one({**key, **changed})

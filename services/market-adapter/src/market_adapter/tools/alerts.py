@@ -94,11 +94,13 @@ class AlertTools:
 
     async def create_alert(self, asked: AlertArguments, by: CallBy) -> CreatedAlertData:
         """Watches a price from now on: what has been traded before does not count."""
+        if (made := await self.created(by)) is not None:
+            return made
         symbol = asked_symbol(asked.symbol)
         quote = await self._provider.quote(symbol)
         now = self._provider.now()
         alert = Alert(
-            id=derive_id(str(by.owner), "alert", by.call_id).replace("-", ""),
+            id=alert_id_of(by),
             owner=by.owner,
             symbol=symbol.name,
             condition=asked.condition,
@@ -111,19 +113,19 @@ class AlertTools:
             conversation=by.conversation,
         )
         mine = await self._store.active(by.owner)
-        if len(mine) >= MOST and all(one.id != alert.id for one in mine):
+        if len(mine) >= MOST:
             text = Text(
                 es=f"ya hay {MOST} alertas activas: borra antes alguna",
                 en=f"{MOST} alerts are active already: delete some first",
             )
             raise RefusedError(symbol.name, text, "too_many_alerts")
-        stored = await self._store.add(alert)
-        return CreatedAlertData(
-            **AlertData.of(stored).model_dump(),
-            current_price=float(quote.price),
-            source=quote.source,
-            as_of=quote.as_of,
-        )
+        by.check_time()
+        return _created(await self._store.add(alert), quote.source, quote.as_of)
+
+    async def created(self, by: CallBy) -> CreatedAlertData | None:
+        """The alert that this call has made, as it is now; None: it has made none."""
+        made = await self._store.find(by.owner, alert_id_of(by))
+        return None if made is None else _created(made, self._provider.source, self._provider.now())
 
     async def list_alerts(self, asked: ListArguments, by: CallBy) -> AlertsData:
         """The active ones."""
@@ -135,6 +137,7 @@ class AlertTools:
 
     async def delete_alert(self, asked: AlertRef, by: CallBy) -> DeletedAlertData:
         """Makes it inactive; one that is deleted already stays so."""
+        by.check_time()
         if not await self._store.delete(by.owner, asked.alert_id):
             text = Text(
                 es=f"no tienes ninguna alerta activa {asked.alert_id!r}: list_alerts muestra las tuyas",
@@ -142,3 +145,19 @@ class AlertTools:
             )
             raise NotFoundError(asked.alert_id, text)
         return DeletedAlertData(alert_id=asked.alert_id)
+
+    async def deleted(self, asked: AlertRef, by: CallBy) -> DeletedAlertData | None:
+        """The alert as deleted; None: it is not, by this call or any other."""
+        found = await self._store.find(by.owner, asked.alert_id)
+        return DeletedAlertData(alert_id=found.id) if found is not None and found.state is AlertState.DELETED else None
+
+
+def alert_id_of(by: CallBy) -> str:
+    """The id of the alert that this call makes."""
+    return derive_id(str(by.owner), "alert", by.call_id).replace("-", "")
+
+
+def _created(alert: Alert, source: str, as_of: datetime) -> CreatedAlertData:
+    return CreatedAlertData(
+        **AlertData.of(alert).model_dump(), current_price=float(alert.last), source=source, as_of=as_of
+    )

@@ -1,11 +1,12 @@
 """Who is calling a tool that works on a user's own things: as the executor verified it, never as the arguments say."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from contracts.rpc import ToolServiceRequest
 from contracts.text import Text
 from market_adapter.domain.paper.account import Owner
-from market_adapter.errors import NoUserError
+from market_adapter.errors import NoUserError, TooLateError
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,16 @@ class CallBy:
     call_id: str
     conversation: str | None
     language: str = "es"
+    deadline: datetime | None = None
+
+    def check_time(self) -> None:
+        """To be asked before each write: what stood still meanwhile must not act for somebody who has gone.
+
+        Raises:
+            TooLateError: the deadline has passed; nothing is changed.
+        """
+        if self.deadline is not None and datetime.now(UTC) >= self.deadline:
+            raise TooLateError(f"the call {self.call_id} came after its deadline: nothing was done")
 
 
 def call_by(request: ToolServiceRequest) -> CallBy:
@@ -27,4 +38,7 @@ def call_by(request: ToolServiceRequest) -> CallBy:
             en=f"{request.tool} works on a user's own things: sign in first",
         )
         raise NoUserError("-", text)
-    return CallBy(Owner(caller.company_id, caller.user_id), request.call_id, caller.conversation_id, caller.language)
+    owner, deadline = Owner(caller.company_id, caller.user_id), request.deadline
+    if deadline is not None and deadline.tzinfo is None:
+        deadline = deadline.replace(tzinfo=UTC)
+    return CallBy(owner, request.call_id, caller.conversation_id, caller.language, deadline)

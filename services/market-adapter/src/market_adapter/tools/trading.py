@@ -20,6 +20,7 @@ from market_adapter.domain.paper.account import CURRENCY, NO_CASH, Account, canc
 from market_adapter.domain.paper.orders import (
     CENT,
     CONFIRM_WITHIN,
+    FINAL,
     LOT,
     Order,
     OrderState,
@@ -41,6 +42,7 @@ from runtime.clock import Clock
 Amount = Annotated[Decimal, Field(gt=0, max_digits=18, decimal_places=8, allow_inf_nan=False)]
 MOST_WAITING = 100
 """Orders of one account that may wait at a time, for a yes or for the market."""
+MOST_CLOSED = 5
 
 
 class OrderArguments(SymbolArguments):
@@ -144,9 +146,11 @@ class CancelledData(Snake):
 
 
 class PendingData(Sourced):
-    """Output of get_pending_orders: what waits for a yes or for the market, oldest first."""
+    """Output of get_pending_orders: what waits for a yes or for the market, oldest first; and the last confirmed orders
+    that ended without being filled in whole, newest first, with the reason."""
 
     orders: list[OrderData]
+    closed: list[OrderData] = Field(default_factory=list[OrderData])
     paper: bool = True
 
 
@@ -160,8 +164,9 @@ class TradingTools:
 
     async def create_paper_order(self, asked: OrderArguments, by: CallBy) -> CreatedData:
         """A pending order, checked against market and account."""
+        if (made := await self.created(by)) is not None:
+            return made
         symbol = asked_symbol(asked.symbol)
-        order_id = derive_id(str(by.owner), "order", by.call_id).replace("-", "")
         quote = await self._provider.quote(symbol)
         if symbol.kind is SymbolKind.INDEX:
             text = Text(
@@ -175,16 +180,28 @@ class TradingTools:
                 en=f"{symbol} trades in {quote.currency}, and the paper account is in {CURRENCY}: nothing is converted",
             )
             raise RefusedError(symbol.name, text, "not_tradable")
-        earlier = (await self._books.store.archived_orders(by.owner, [order_id])).get(order_id)
-        order = earlier or await self._books.change(
-            by.owner, lambda account, _news: self._with_order(account, self._order(asked, by, order_id, quote), symbol)
-        )
-        return self._created(order, quote, await self._books.current(by.owner))
+
+        def with_order(account: Account, _news: object) -> tuple[Account, Order]:
+            by.check_time()
+            return self._with_order(account, self._order(asked, by, quote), symbol)
+
+        order = await self._books.change(by.owner, with_order)
+        return self._created(order, await self._books.current(by.owner), quote.source, quote.as_of)
+
+    async def created(self, by: CallBy) -> CreatedData | None:
+        """The order that this call has made, as it is now; None: it has made none."""
+        order_id, account = order_id_of(by), await self._books.store.load(by.owner)
+        order = account.order(order_id)
+        order = order or (await self._books.store.archived_orders(by.owner, [order_id])).get(order_id)
+        if order is None:
+            return None
+        return self._created(order, account, self._provider.source, self._provider.now())
 
     async def cancel_paper_order(self, asked: OrderRef, by: CallBy) -> CancelledData:
         """Takes back an order that is not final; one that is cancelled already stays so."""
 
         def take_back(account: Account, _news: object) -> tuple[Account, Order | None]:
+            by.check_time()
             order = account.order(asked.order_id)
             changed = account if order is None else cancel(account, order, self._provider.now())
             return changed, changed.order(asked.order_id)
@@ -205,17 +222,26 @@ class TradingTools:
             raise RefusedError(order.symbol, text, "final")
         return CancelledData(order_id=order.id, status=order.state)
 
+    async def cancelled(self, asked: OrderRef, by: CallBy) -> CancelledData | None:
+        """The order as cancelled; None: it is not, by this call or any other."""
+        order = (await self._books.store.load(by.owner)).order(asked.order_id)
+        order = order or (await self._books.store.archived_orders(by.owner, [asked.order_id])).get(asked.order_id)
+        if order is None or order.state is not OrderState.CANCELLED:
+            return None
+        return CancelledData(order_id=order.id, status=order.state)
+
     async def get_pending_orders(self, _asked: NoArguments, by: CallBy) -> PendingData:
         """What waits."""
         account = await self._books.current(by.owner)
         return PendingData(
             orders=[OrderData.of(order) for order in account.orders if _waits(order)],
+            closed=[OrderData.of(order) for order in _closed(account)],
             source=self._provider.source,
             as_of=self._provider.now(),
         )
 
-    def _order(self, asked: OrderArguments, by: CallBy, order_id: str, quote: Quote) -> Order:
-        now = self._wall.now()
+    def _order(self, asked: OrderArguments, by: CallBy, quote: Quote) -> Order:
+        order_id, now = order_id_of(by), self._wall.now()
         says = content_of(
             quote.symbol.name, asked.side, asked.order_type, asked.quantity, asked.limit_price, asked.stop_price
         )
@@ -254,7 +280,7 @@ class TradingTools:
             raise RefusedError(symbol.name, _explained(why, account, order), why)
         return account.with_order(order), order
 
-    def _created(self, order: Order, quote: Quote, account: Account) -> CreatedData:
+    def _created(self, order: Order, account: Account, source: str, as_of: datetime) -> CreatedData:
         amount = to_cents(order.quantity * order.reserve_price)
         free = account.cash - sum(one.reserved for one in account.orders if one.id != order.id)
         after = free - amount if order.side is Side.BUY else free + amount
@@ -268,9 +294,14 @@ class TradingTools:
             summary=summary(order),
             content_hash=order.content_hash,
             expires_at=order.confirm_by,
-            source=quote.source,
-            as_of=quote.as_of,
+            source=source,
+            as_of=as_of,
         )
+
+
+def order_id_of(by: CallBy) -> str:
+    """The id of the order that this call makes."""
+    return derive_id(str(by.owner), "order", by.call_id).replace("-", "")
 
 
 def _waits(order: Order) -> bool:
@@ -288,6 +319,12 @@ def _too_small(order: Order) -> Text:
         es=f"{plain(order.quantity)} {order.symbol} a {price} es menos de un céntimo: pide {needed} o más",
         en=f"{plain(order.quantity)} {order.symbol} at {price} is less than a cent: order {needed} or more",
     )
+
+
+def _closed(account: Account) -> list[Order]:
+    short = FINAL - {OrderState.FILLED}
+    ended = [one for one in account.orders if one.placed_at is not None and one.state in short]
+    return sorted(ended, key=lambda one: (one.ended_at or one.created_at, one.id), reverse=True)[:MOST_CLOSED]
 
 
 def _explained(why: str, account: Account, order: Order) -> Text:

@@ -33,9 +33,11 @@ class WatchlistTools:
 
     async def add_to_watchlist(self, asked: SymbolArguments, by: CallBy) -> WatchlistData:
         """Adds a symbol that the provider knows; one that is in the list stays where it is."""
+        if (made := await self.changed(by)) is not None:
+            return made
         symbol = asked_symbol(asked.symbol)
         await self._provider.quote(symbol)
-        symbols = await self._store.add(by.owner, symbol.name, MOST)
+        symbols = await self._store.add(by.owner, symbol.name, MOST, by.call_id, by.check_time)
         if symbols is None:
             text = Text(
                 es=f"en una lista caben {MOST} símbolos: quita antes alguno",
@@ -47,7 +49,12 @@ class WatchlistTools:
     async def remove_from_watchlist(self, asked: SymbolArguments, by: CallBy) -> WatchlistData:
         """Takes a symbol out; one that is not in the list changes nothing."""
         symbol = asked_symbol(asked.symbol)
-        return self._data(await self._store.remove(by.owner, symbol.name))
+        return self._data(await self._store.remove(by.owner, symbol.name, by.call_id, by.check_time))
+
+    async def changed(self, by: CallBy) -> WatchlistData | None:
+        """The list as it is now, if this call has changed it."""
+        symbols = await self._store.made(by.owner, by.call_id)
+        return None if symbols is None else self._data(symbols)
 
     def _data(self, symbols: Sequence[str]) -> WatchlistData:
         return WatchlistData(symbols=list(symbols), source=self._provider.source, as_of=self._provider.now())

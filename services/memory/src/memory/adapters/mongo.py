@@ -19,8 +19,6 @@ from memory.errors import StoreUnavailable
 from runtime.settings import MongoSettings
 
 Document = dict[str, Any]
-CONNECTING = 3.0
-"""Seconds for a connection at most: for so long a look at a server that hangs keeps the next look waiting."""
 ASKED_AT_ONCE = 24
 """Commands for those who wait for an answer."""
 ASKED_IN_LINE = 200
@@ -43,18 +41,14 @@ INDEXES: dict[str, tuple[str, ...]] = {
 
 def connect(settings: MongoSettings) -> AsyncMongoClient[Document]:
     """A client that gives up on an operation after the deadline; it connects with its first use."""
-    milliseconds = int(settings.deadline * 1000)
     return AsyncMongoClient(
         settings.url,
         appname="nexus-memory",
-        timeoutMS=milliseconds,
-        serverSelectionTimeoutMS=milliseconds,
-        connectTimeoutMS=min(milliseconds, int(CONNECTING * 1000)),
         # The limits decide who waits; this only leaves room for what they do not count.
         maxPoolSize=ASKED_AT_ONCE + STORED_AT_ONCE + 4,
         tz_aware=True,
-        retryWrites=False,
         uuidRepresentation="standard",
+        **settings.client_options,
     )
 
 

@@ -1,4 +1,4 @@
-"""A fill or a decision about an order ends what is kept of that user's own data, at once and for every executor."""
+"""A fill, or what becomes of an order, ends what is kept of that user's own data, at once and for every executor."""
 
 import structlog
 from nats.aio.client import Client
@@ -9,7 +9,7 @@ from tool_executor.ports import ResultCache, StoreAway
 
 log = structlog.get_logger(__name__)
 
-_CHANGES = ("order.filled.v1", "action.decided.v1")
+_CHANGES = ("order.filled.v1", "order.closed.v1", "action.decided.v1")
 _QUEUE = "tool-executor"
 
 

@@ -37,6 +37,7 @@ CURRENCY = "USD"
 NO_CASH = "insufficient_cash"
 NO_POSITION = "insufficient_position"
 CHANGED = "changed"
+DECIDED, FILLED, CLOSED = "action.decided.v1", "order.filled.v1", "order.closed.v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ def cancel(account: Account, order: Order, market: datetime) -> Account:
         return _settled(account, order, OrderState.CANCELLED, Decision.REJECTED, "cancelled by the user", market)
     if not order.live:
         return account
-    return account.with_order(replace(order, state=OrderState.CANCELLED, ended_at=market))
+    return _closed(account, replace(order, state=OrderState.CANCELLED, ended_at=market))
 
 
 def advance(account: Account, news: Mapping[str, News], *, wall: datetime, market: datetime) -> Account:
@@ -175,7 +176,7 @@ def advance(account: Account, news: Mapping[str, News], *, wall: datetime, marke
         if order.state is OrderState.PENDING and wall >= order.confirm_by:
             account = decide(account, order, confirm=False, wall=wall, market=market)
         elif order.live and order.good_till is not None and market >= order.good_till:
-            account = account.with_order(replace(order, state=OrderState.EXPIRED, ended_at=order.good_till))
+            account = _expired(account, order)
     return account
 
 
@@ -188,7 +189,7 @@ def _seen(account: Account, order: Order, bar: Bar) -> Account:
     if order.seen_until is None or bar.time < order.seen_until:
         return account
     if order.good_till is not None and bar.time >= order.good_till:
-        return account.with_order(replace(order, state=OrderState.EXPIRED, ended_at=order.good_till))
+        return _expired(account, order)
     found = match(order, bar)
     seen = replace(order, seen_until=bar.end, triggered=found.triggered)
     if found.price is None:
@@ -203,7 +204,7 @@ def _filled(account: Account, order: Order, price: Decimal, quantity: Decimal, b
     held = account.positions.get(order.symbol)
     if order.side is Side.BUY and amount > free:
         # The price has gone beyond what was reserved: the cash may not go below zero, nor into other orders' reserves.
-        return account.with_order(replace(order, state=OrderState.REJECTED, reason=NO_CASH, ended_at=bar.time))
+        return _refused(account, order, NO_CASH, bar.time)
     realized: Decimal | None = None
     positions = dict(account.positions)
     if order.side is Side.BUY:
@@ -212,7 +213,7 @@ def _filled(account: Account, order: Order, price: Decimal, quantity: Decimal, b
         cash = account.cash - amount
     else:
         if held is None or held.quantity < quantity:
-            return account.with_order(replace(order, state=OrderState.REJECTED, reason=NO_POSITION, ended_at=bar.time))
+            return _refused(account, order, NO_POSITION, bar.time)
         part = held.cost if quantity == held.quantity else to_cents(held.cost * quantity / held.quantity)
         realized = amount - part
         left = held.quantity - quantity
@@ -229,9 +230,23 @@ def _filled(account: Account, order: Order, price: Decimal, quantity: Decimal, b
         filled=filled,
         state=OrderState.FILLED if done else OrderState.PARTIALLY_FILLED,
         ended_at=bar.time if done else None,
+        untold=True,
     )
     changed = replace(account, cash=cash, positions=positions)
     return changed.with_order(after, _fill_fact(account.owner, after, fill))
+
+
+def _expired(account: Account, order: Order) -> Account:
+    return _closed(account, replace(order, state=OrderState.EXPIRED, ended_at=order.good_till, untold=True))
+
+
+def _refused(account: Account, order: Order, why: str, moment: datetime) -> Account:
+    return _closed(account, replace(order, state=OrderState.REJECTED, reason=why, ended_at=moment, untold=True))
+
+
+def _closed(account: Account, order: Order) -> Account:
+    """A confirmed order that ends without being filled in whole: nobody may learn of it by its absence."""
+    return account.with_order(order, Fact(CLOSED, order.id, _closed_data(account.owner, order)))
 
 
 def _split(account: Account, symbol: str, splits: Iterable[Split], to: date) -> Account:
@@ -275,7 +290,7 @@ def _settled(
         after = replace(from_now, good_till=market + GOOD_FOR)
     else:
         after = replace(after, ended_at=market)
-    return account.with_order(after, Fact("action.decided.v1", order.id, _decided(account.owner, after)))
+    return account.with_order(after, Fact(DECIDED, order.id, _decided(account.owner, after)))
 
 
 def _decided(owner: Owner, order: Order) -> dict[str, Any]:
@@ -283,6 +298,26 @@ def _decided(owner: Owner, order: Order) -> dict[str, Any]:
         "companyId": owner.company,
         "userId": owner.user,
         "conversationId": order.conversation,
+        "action": action_of(order).to_wire(),
+    }
+
+
+def _closed_data(owner: Owner, order: Order) -> dict[str, Any]:
+    return {
+        "companyId": owner.company,
+        "userId": owner.user,
+        "conversationId": order.conversation,
+        "order": {
+            "orderId": order.id,
+            "symbol": order.symbol,
+            "side": order.side.value,
+            "orderType": order.type.value,
+            "quantity": plain(order.quantity),
+            "filled": plain(order.filled),
+            "state": order.state.value,
+            "reason": order.reason,
+            "time": None if order.ended_at is None else order.ended_at.isoformat(),
+        },
         "action": action_of(order).to_wire(),
     }
 
@@ -305,5 +340,6 @@ def _fill_fact(owner: Owner, order: Order, fill: Fill) -> Fact:
         "realized": None if fill.realized is None else f"{fill.realized:f}",
         "currency": order.currency,
         "time": fill.time.isoformat(),
+        "action": action_of(order).to_wire(),
     }
-    return Fact("order.filled.v1", f"{order.id}-{fill.number}", data)
+    return Fact(FILLED, f"{order.id}-{fill.number}", data)

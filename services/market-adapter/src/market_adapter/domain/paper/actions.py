@@ -1,8 +1,8 @@
 """An order as something that needs a person's yes."""
 
 from contracts.events.chat import Action, ActionState
-from market_adapter.domain.paper.orders import Decision, Order, plain
-from market_adapter.domain.paper.wording import summary
+from market_adapter.domain.paper.orders import Decision, Order, OrderState, plain
+from market_adapter.domain.paper.wording import outcome, summary
 
 KIND = "paper_order"
 _STATES = {
@@ -12,10 +12,13 @@ _STATES = {
     Decision.EXPIRED: ActionState.EXPIRED,
     Decision.FAILED: ActionState.FAILED,
 }
+_ENDED = {OrderState.REJECTED: ActionState.FAILED, OrderState.EXPIRED: ActionState.EXPIRED}
+"""What a yes has come to when the market ends the order that it placed."""
 
 
 def action_of(order: Order) -> Action:
-    """The action as people see it; `details` says everything that a yes is bound to, and that it is on paper."""
+    """The action as people see it; `details` says everything that a yes is bound to, and that it is on paper. Of an
+    order that was placed it says what the market has made of it: `filledQuantity`, and `outcome` in words."""
     details: dict[str, str | bool] = {
         "symbol": order.symbol,
         "side": order.side.value,
@@ -34,10 +37,15 @@ def action_of(order: Order) -> Action:
         details["conversationId"] = order.conversation
     if order.reason is not None:
         details["reason"] = order.reason
+    if (told := outcome(order)) is not None:
+        details["filledQuantity"], details["outcome"] = plain(order.filled), told
+    state = _STATES[order.decision]
+    if order.decision is Decision.CONFIRMED:
+        state = _ENDED.get(order.state, state)
     return Action(
         id=order.id,
         kind=KIND,
-        state=_STATES[order.decision],
+        state=state,
         summary=summary(order),
         details=details,
         expires_at=order.confirm_by,

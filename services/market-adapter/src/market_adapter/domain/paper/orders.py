@@ -110,6 +110,8 @@ class Order:
     fills: tuple[Fill, ...] = ()
     filled: Decimal = Decimal(0)
     language: str = "en"
+    untold: bool = False
+    """The market has filled or ended it, and its user has not heard of that in the chat."""
 
     @property
     def live(self) -> bool:

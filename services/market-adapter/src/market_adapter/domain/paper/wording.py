@@ -1,7 +1,9 @@
 """An order in words, for a person."""
 
+from decimal import Decimal
+
 from contracts.text import Text
-from market_adapter.domain.paper.orders import Order, OrderState, OrderType, Side, plain
+from market_adapter.domain.paper.orders import LOT, Decision, Order, OrderState, OrderType, Side, plain, to_cents
 
 _SIDES = {Side.BUY: Text(es="Comprar", en="Buy"), Side.SELL: Text(es="Vender", en="Sell")}
 _TERMS = {
@@ -32,3 +34,47 @@ def summary(order: Order) -> str:
     )
     side, paper = _SIDES[order.side].said_in(language), _PAPER.said_in(language)
     return f"{side} {plain(order.quantity)} {order.symbol} {terms} ({paper})"
+
+
+_OUTCOMES = {
+    OrderState.PARTIALLY_FILLED: Text(
+        es="Ejecutada en parte: {filled} de {quantity}, a {price} {currency}",
+        en="Filled in part: {filled} of {quantity}, at {price} {currency}",
+    ),
+    OrderState.FILLED: Text(es="Ejecutada: {filled} a {price} {currency}", en="Filled: {filled} at {price} {currency}"),
+    OrderState.CANCELLED: Text(es="Cancelada{part}", en="Cancelled{part}"),
+    OrderState.REJECTED: Text(es="El mercado no la ha ejecutado: {reason}{part}", en="Not executed: {reason}{part}"),
+    OrderState.EXPIRED: Text(es="Caducada sin ejecutarse entera{part}", en="Expired before it was filled{part}"),
+}
+_PART = Text(es=" ({filled} de {quantity} ejecutadas)", en=" ({filled} of {quantity} filled)")
+_REASONS = {
+    "insufficient_cash": Text(
+        es="el precio subió por encima del efectivo libre", en="the price went beyond the cash that was free"
+    ),
+    "insufficient_position": Text(es="ya no había acciones suficientes", en="there were not enough shares any more"),
+}
+
+
+def outcome(order: Order) -> str | None:
+    """What the market, or the user, has made of a placed order; None while nothing has come of it."""
+    if order.decision is not Decision.CONFIRMED or order.state not in _OUTCOMES:
+        return None
+    language = order.language
+    filled, quantity = plain(order.filled), plain(order.quantity)
+    part = _PART.said_in(language).format(filled=filled, quantity=quantity) if order.filled else ""
+    spent = sum((fill.amount for fill in order.fills), Decimal(0))
+    # In today's shares, also where a split came between two fills.
+    price = spent / order.filled if order.filled else Decimal(0)
+    reason = _REASONS.get(order.reason or "")
+    return (
+        _OUTCOMES[order.state]
+        .said_in(language)
+        .format(
+            filled=filled,
+            quantity=quantity,
+            price=plain(to_cents(price) if price >= 1 else price.quantize(LOT)),
+            currency=order.currency,
+            reason=reason.said_in(language) if reason else order.reason or "",
+            part=part,
+        )
+    )

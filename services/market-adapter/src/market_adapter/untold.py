@@ -1,0 +1,43 @@
+"""What a user has not heard of in the chat: alerts that fired, orders that the market filled or ended."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from contracts.market_rpc import AlertsToldReply, AlertsToldRequest, UntoldAlertsReply
+from contracts.memory_rpc import UserRef
+from market_adapter.alarms import triggered
+from market_adapter.books import Books
+from market_adapter.domain.paper.account import Account, News, Owner
+from market_adapter.domain.paper.actions import action_of
+from market_adapter.ports import AlertStore
+
+
+class Untold:
+    """Answers to rpc.market.alerts… calls."""
+
+    def __init__(self, alerts: AlertStore, books: Books) -> None:
+        self._alerts = alerts
+        self._books = books
+
+    async def untold(self, asked: UserRef) -> UntoldAlertsReply:
+        """What this user has not heard of yet."""
+        owner = Owner(asked.company_id, asked.user_id)
+        alerts, account = await self._alerts.untold(owner), await self._books.store.load(owner)
+        return UntoldAlertsReply(
+            alerts=[triggered(alert) for alert in alerts],
+            actions=[action_of(order) for order in account.orders if order.untold],
+        )
+
+    async def told(self, asked: AlertsToldRequest) -> AlertsToldReply:
+        """This user has heard of them."""
+        owner, told = Owner(asked.company_id, asked.user_id), frozenset(asked.action_ids)
+
+        def heard(account: Account, _news: Mapping[str, News]) -> tuple[Account, int]:
+            marked = [one for one in account.orders if one.untold and one.id in told]
+            for order in marked:
+                account = account.with_order(replace(order, untold=False))
+            return account, len(marked)
+
+        count = await self._books.change(owner, heard) if told else 0
+        count += await self._alerts.told(owner, asked.alert_ids) if asked.alert_ids else 0
+        return AlertsToldReply(told=count)
