@@ -107,7 +107,11 @@ class Screen:
                 self.aside(f"? {number}{action['summary']}: {self._word('pending')}", "bold yellow")
                 self.aside(f"  {self._word('confirm' if len(self.pending) == 1 else 'choose')}")
             return
-        if self.pending.pop(action["id"], None) is not None:
+        details: Frame = action.get("details") or {}
+        if outcome := details.get("outcome"):
+            self.pending.pop(action["id"], None)
+            self.aside(f"· {action['summary']}: {outcome}", "green" if action["state"] == "confirmed" else "yellow")
+        elif self.pending.pop(action["id"], None) is not None:
             style = "green" if action["state"] == "confirmed" else "yellow"
             self.aside(f"· {action['summary']}: {self._word(action['state'])}", style)
 

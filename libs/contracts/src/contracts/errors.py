@@ -61,6 +61,10 @@ class ToolCode(StrEnum):
     UNKNOWN_OUTCOME = "UNKNOWN_OUTCOME"
 
 
+OUTCOME_UNKNOWN = "outcome_unknown"
+"""The reason of a result that is not final: the call may have had its effect; the same id, asked again, tells."""
+
+
 class FieldFault(Wire):
     """What is wrong with one field; `field` in the wire's names, with dots."""
 

@@ -11,9 +11,9 @@ from contracts.company import CompanySettings
 from contracts.completion_rpc import CompletePart, CompleteRequest, ModelName
 from contracts.envelope import Wire
 from contracts.events.chat import Action
-from contracts.events.market import TriggeredAlert
 from contracts.events.tool import ToolResult
 from contracts.identity_rpc import IdentifyReply
+from contracts.market_rpc import UntoldAlertsReply
 from contracts.rpc import (
     CatalogueTool,
     ConversationsReply,
@@ -332,13 +332,14 @@ class Actions(Protocol):
 
 
 class Alerts(Protocol):
-    """Alerts that have fired. Every method raises Unavailable when it gets no answer in time."""
+    """Alerts that have fired, and orders that the market has filled or ended. Every method raises Unavailable when it
+    gets no answer in time."""
 
-    async def untold(self, company: str, user: str) -> list[TriggeredAlert]:
+    async def untold(self, company: str, user: str) -> UntoldAlertsReply:
         """Those that the user has not been told yet, oldest first."""
         ...
 
-    async def told(self, company: str, user: str, alerts: list[str]) -> None:
+    async def told(self, company: str, user: str, alerts: list[str], actions: list[str]) -> None:
         """These were told."""
         ...
 

@@ -209,6 +209,7 @@ class RecordsStandIn:
     forgotten: list[User] = field(default_factory=list[User])
     asked_usage: list[memory_rpc.UsageRequest] = field(default_factory=list[memory_rpc.UsageRequest])
     actions: dict[str, tuple[User, Action]] = field(default_factory=dict[str, tuple[User, Action]])
+    untold_actions: list[str] = field(default_factory=list[str])
     untold: dict[User, list[TriggeredAlert]] = field(default_factory=dict[User, list[TriggeredAlert]])
     told: list[str] = field(default_factory=list[str])
     asked_untold: int = 0
@@ -315,10 +316,13 @@ class RecordsStandIn:
 
     async def _untold(self, request: memory_rpc.UserRef) -> market_rpc.UntoldAlertsReply:
         self.asked_untold += 1
-        return market_rpc.UntoldAlertsReply(alerts=self.untold.get((request.company_id, request.user_id), []))
+        who = (request.company_id, request.user_id)
+        actions = [self.actions[one][1] for one in self.untold_actions if self.actions[one][0] == who]
+        return market_rpc.UntoldAlertsReply(alerts=self.untold.get(who, []), actions=actions)
 
     async def _told(self, request: market_rpc.AlertsToldRequest) -> market_rpc.AlertsToldReply:
-        self.told.extend(request.alert_ids)
+        self.told.extend([*request.alert_ids, *request.action_ids])
+        self.untold_actions = [one for one in self.untold_actions if one not in request.action_ids]
         waiting = self.untold.get((request.company_id, request.user_id), [])
         self.untold[request.company_id, request.user_id] = [one for one in waiting if one.id not in request.alert_ids]
         return market_rpc.AlertsToldReply(told=len(request.alert_ids))

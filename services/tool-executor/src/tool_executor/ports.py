@@ -157,6 +157,10 @@ class RemoteTools(Protocol):
         """Raises ToolFailed, ToolRefused, ServiceAway or TimeoutError."""
         ...
 
+    async def outcome(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data | None:
+        """What became of a call, by its id; None: nothing. Raises TimeoutError when it cannot be known now."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Page:

@@ -1,10 +1,12 @@
 """What the results of a turn's tool calls are good for besides the model: repeats, citations, live notices."""
 
 import json
+from collections.abc import Iterator
 from typing import Any, cast
 
 from agent.domain.prompt.messages import PAGE_TOOL
 from agent.domain.turn.journal import Call, Journal
+from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 
 MAX_RESULT = 60_000
 """Characters of one result that are kept in the journal."""
@@ -16,13 +18,37 @@ _SEEN = "This call was already made in this turn; here is the first call's resul
 
 def answered_from_earlier(journal: Journal) -> dict[str, str]:
     """Results of the unsettled calls that repeat an earlier one (same tool, same arguments): its result, and a note."""
-    first: dict[tuple[str, str], Call] = {}
     results: dict[str, str] = {}
-    for call in journal.calls:
-        original = first.setdefault((call.tool, _canonical(call.arguments)), call)
-        if original is not call and call.result is None and original.result is not None:
+    for call, original in _repeats(journal):
+        if call.result is None and original.result is not None and not outcome_unknown(original.result):
             results[call.call_id] = json.dumps({**json.loads(original.result), "note": _SEEN}, ensure_ascii=False)
     return results
+
+
+def asked_again(journal: Journal) -> dict[str, Call]:
+    """Unsettled calls that repeat an earlier one of which nobody knows the outcome: that one, by their id. It is asked
+    for again under its own id, which tells what came of it; under theirs it could happen twice."""
+    return {
+        call.call_id: original
+        for call, original in _repeats(journal)
+        if call.result is None and original.result is not None and outcome_unknown(original.result)
+    }
+
+
+def outcome_unknown(result: str) -> bool:
+    """Whether the call may have had its effect although it failed: its result is not final."""
+    error: object = json.loads(result).get("error")
+    told = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
+    return told.get("code") == ToolCode.UNKNOWN_OUTCOME or told.get("reason") == OUTCOME_UNKNOWN
+
+
+def _repeats(journal: Journal) -> Iterator[tuple[Call, Call]]:
+    """Each call that repeats an earlier one, and the first of its kind."""
+    first: dict[tuple[str, str], Call] = {}
+    for call in journal.calls:
+        original = first.setdefault((call.tool, _canonical(call.arguments)), call)
+        if original is not call:
+            yield call, original
 
 
 def repeats_within(journal: Journal) -> dict[str, str]:

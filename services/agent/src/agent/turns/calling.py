@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from agent.domain.own.steps import own_calls
-from agent.domain.tool_results import answered_from_earlier, cut, noted, repeats_within, room_for_each
+from agent.domain.tool_results import answered_from_earlier, asked_again, cut, noted, repeats_within, room_for_each
 from agent.domain.turn.journal import Call, Journal
 from agent.ports import Asker, Key, Live, OwnCalls, Tool, ToolCalls
 from runtime.gen_ai import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
@@ -43,13 +43,16 @@ async def outcomes(
     # What the agent does at a user's word is done each time that it is said.
     results = {call_id: result for call_id, result in answered_from_earlier(journal).items() if call_id not in own}
     repeats = {call_id: first for call_id, first in repeats_within(journal).items() if call_id not in own}
+    again = asked_again(journal)
     known = {tool.name: tool for tool in tools}
     wanted = [c for c in journal.unsettled if c.call_id not in results and c.call_id not in repeats]
     got = await asyncio.gather(
         *(
             own_steps.outcome(key, call, asker)
             if own_steps is not None and call.call_id in own
-            else _outcome(ports, key, journal.turn_id, call, asker, known.get(call.tool), seconds)
+            else _outcome(
+                ports, key, journal.turn_id, again.get(call.call_id, call), asker, known.get(call.tool), seconds
+            )
             for call in wanted
         )
     )

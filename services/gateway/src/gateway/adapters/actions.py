@@ -2,7 +2,8 @@
 told by its facts.
 """
 
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 import structlog
 from nats.aio.client import Client
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 from contracts import market_rpc
 from contracts.envelope import CloudEvent
 from contracts.events.chat import Action
-from contracts.events.market import ActionDecided, AlertTriggered, TriggeredAlert
+from contracts.events.market import ActionDecided, AlertTriggered, OrderClosed, OrderFilled
 from contracts.memory_rpc import UserRef
 from gateway.adapters.asking import ask
 from gateway.chat.customers import Customers
@@ -26,9 +27,14 @@ DECIDE_SECONDS = 10.0
 HELLO_SECONDS = 0.5
 """For what a welcome and a history hold: a chat begins without it when the market is away."""
 MOST_TOLD = 100
-_DECIDED = "action.decided.v1"
 _FIRED = "alert.triggered.v1"
-_DecidedEvent = CloudEvent[ActionDecided]
+# Named once: pydantic forgets a parametrised model that nobody holds.
+_ACTION_FACTS: dict[str, type[CloudEvent[Any]]] = {
+    "action.decided.v1": CloudEvent[ActionDecided],
+    "order.filled.v1": CloudEvent[OrderFilled],
+    "order.closed.v1": CloudEvent[OrderClosed],
+}
+"""What tells how an action stands: a decision, and what the market made of it."""
 _FiredEvent = CloudEvent[AlertTriggered]
 
 
@@ -59,14 +65,15 @@ class BusActions:
         asked = market_rpc.ActionsRequest(company_id=company, user_id=user, action_ids=actions)
         return (await ask(self._client, market_rpc.ACTIONS_GET, asked, deadline=HELLO_SECONDS)).actions
 
-    async def untold(self, company: str, user: str) -> list[TriggeredAlert]:
+    async def untold(self, company: str, user: str) -> market_rpc.UntoldAlertsReply:
         who = UserRef(company_id=company, user_id=user)
-        return (await ask(self._client, market_rpc.ALERTS_UNTOLD, who)).alerts
+        return await ask(self._client, market_rpc.ALERTS_UNTOLD, who)
 
-    async def told(self, company: str, user: str, alerts: list[str]) -> None:
-        for start in range(0, len(alerts), MOST_TOLD):
+    async def told(self, company: str, user: str, alerts: list[str], actions: list[str]) -> None:
+        for start in range(0, max(len(alerts), len(actions)), MOST_TOLD):
+            part = slice(start, start + MOST_TOLD)
             request = market_rpc.AlertsToldRequest(
-                company_id=company, user_id=user, alert_ids=alerts[start : start + MOST_TOLD]
+                company_id=company, user_id=user, alert_ids=alerts[part], action_ids=actions[part]
             )
             await ask(self._client, market_rpc.ALERTS_TOLD, request)
 
@@ -80,17 +87,19 @@ class MarketFacts:
 
     async def start(self) -> None:
         """From now on."""
-        await subscribe(self._client, f"{_DECIDED}.>", self._on_decided)
+        for kind, event in _ACTION_FACTS.items():
+            await subscribe(self._client, f"{kind}.>", partial(self._on_action, kind, event))
         await subscribe(self._client, f"{_FIRED}.>", self._on_fired)
 
-    async def _on_decided(self, message: Msg) -> None:
+    async def _on_action(self, kind: str, event: type[CloudEvent[Any]], message: Msg) -> None:
         try:
-            decided = _DecidedEvent.model_validate_json(message.data).data
+            fact: ActionDecided | OrderFilled | OrderClosed = event.model_validate_json(message.data).data
         except ValidationError:
             log.warning("market.malformed_fact", subject=message.subject)
             return
-        owner = _owner(message, _DECIDED)
-        self._customers.decided(*owner, decided.conversation_id, decided.action.to_wire())
+        if fact.action is not None:
+            by_market = not isinstance(fact, ActionDecided)
+            self._customers.action(*_owner(message, kind), fact.conversation_id, fact.action, by_market=by_market)
 
     async def _on_fired(self, message: Msg) -> None:
         owner = _owner(message, _FIRED)

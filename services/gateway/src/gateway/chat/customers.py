@@ -1,13 +1,15 @@
-"""Customers' sockets here, by who they are, and what the market tells them: actions to decide, decisions, alerts.
+"""Customers' sockets here, by who they are, and what the market tells them: actions to decide, decisions, alerts, and
+what became of orders.
 
-Each gateway tells its own sockets of an alert and then says that it was told: a chat that is open sees it once, however
-often its fact comes and whatever catches up beside it, and a chat that is opened later sees what nobody was told.
+Each gateway tells its own sockets of an alert, or of what the market made of an order, and then says that it was told:
+a chat that is open sees an alert once, however often its fact comes and whatever catches up beside it, and a chat that
+is opened later sees what nobody was told.
 """
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import structlog
 
@@ -45,7 +47,8 @@ class Customers:
         self._alerts = alerts
         self._here: dict[tuple[str, str], dict[Listener, Seen]] = {}
         self._watching: dict[tuple[str, str], set[Listener]] = {}
-        self._unmarked: dict[tuple[str, str], list[str]] = {}
+        self._unmarked: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+        """Alerts and actions that were told and are not marked so."""
         self._marking: asyncio.Task[None] | None = None
 
     async def pending(self, caller: Caller) -> list[Action]:
@@ -81,11 +84,16 @@ class Customers:
                 del self._here[caller.company, caller.subject]
 
     async def catch_up(self, company: str, user: str) -> None:
-        """Tells the alerts that fired while nobody was there. Told twice is better than not at all."""
+        """Tells the alerts that fired, and what became of orders, while nobody was there. Told twice is better than not
+        at all."""
         try:
-            self._tell(company, user, await self._alerts.untold(company, user))
+            untold = await self._alerts.untold(company, user)
         except GatewayError as error:
             log.info("chat.alerts_unknown", error=error.message)
+            return
+        self._tell(company, user, untold.alerts)
+        for action in untold.actions:
+            self.action(company, user, None, action, by_market=True)
 
     async def catch_up_all(self) -> None:
         """The same for everybody here: what fired while the bus was away was told to nobody."""
@@ -97,13 +105,20 @@ class Customers:
 
         await asyncio.gather(*(one(*who) for who in list(self._here)))
 
-    def decided(self, company: str, user: str, conversation: str | None, action: dict[str, Any]) -> None:
-        """An action of this customer has its answer, or its time has run out; `conversation`: where it was asked."""
-        for socket in list(self._here.get((company, user), ())):
-            socket.push(server_frames.action_updated(socket.home, action))
+    def action(self, company: str, user: str, conversation: str | None, action: Action, *, by_market: bool) -> None:
+        """An action of this customer stands otherwise; `conversation`: where it was asked for.
+
+        Args:
+            by_market: nobody here did it; the market keeps it for whoever comes later, until it is told.
+        """
+        frame, here = action.to_wire(), list(self._here.get((company, user), ()))
+        for socket in here:
+            socket.push(server_frames.action_updated(socket.home, frame))
         if conversation is not None:
             for socket in list(self._watching.get((company, conversation), ())):
-                socket.push(server_frames.action_updated(conversation, action))
+                socket.push(server_frames.action_updated(conversation, frame))
+        if here and by_market:
+            self._mark_soon(company, user, actions=[action.id])
 
     def is_here(self, company: str, user: str) -> bool:
         """Whether a socket of this customer is open here."""
@@ -121,17 +136,22 @@ class Customers:
             frame = alert.to_wire()
             for socket in _unaware(sockets.items(), alert.id):
                 socket.push(server_frames.alert_triggered(socket.home, frame))
-        # Beside the feed, whose next fact must not wait for the market's answer.
-        self._unmarked.setdefault((company, user), []).extend(alert.id for alert in alerts)
+        self._mark_soon(company, user, alerts=[alert.id for alert in alerts])
+
+    def _mark_soon(self, company: str, user: str, *, alerts: Sequence[str] = (), actions: Sequence[str] = ()) -> None:
+        """Beside the feed, whose next fact must not wait for the market's answer."""
+        unmarked = self._unmarked.setdefault((company, user), ([], []))
+        unmarked[0].extend(alerts)
+        unmarked[1].extend(actions)
         if self._marking is None or self._marking.done():
             self._marking = asyncio.get_running_loop().create_task(self._mark())
 
     async def _mark(self) -> None:
         while self._unmarked:
             who = next(iter(self._unmarked))
-            alerts = self._unmarked.pop(who)
+            alerts, actions = self._unmarked.pop(who)
             try:
-                await self._alerts.told(*who, alerts)
+                await self._alerts.told(*who, alerts, actions)
             except GatewayError as error:
                 log.info("chat.alert_not_marked", error=error.message)
 

@@ -1,11 +1,13 @@
 """Tools that other services serve: a NATS request that is answered with data or an error."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 from contracts.errors import ErrorCode, ToolCode
 from contracts.ids import is_id
 from contracts.rpc import Caller as WireCaller
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
+from contracts.tools_rpc import TOOL_OUTCOME, tool_outcome
 from runtime.errors import NobodyServes, RpcError
 from runtime.rpc import RpcClient
 from tool_executor.domain.declaration import CallContext, Data, Problem, ServiceAway, ToolFailed, ToolRefused
@@ -25,16 +27,15 @@ class BusTools:
 
     async def call(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data:
         """Asked once: whether a service may be asked twice is for its tool to say, not for the transport."""
-        request = ToolServiceRequest(
-            call_id=context.call_id, tool=tool, arguments=dict(arguments), caller=_on_the_wire(context.caller)
-        )
+        seconds = max(context.seconds_left - _SPARE, 0.05)
+        request = _request(tool, arguments, context, seconds)
         # The queue group is the server's affair; a name here only says that there is one.
         method = tool_service(tool, queue="tool")
         if subject is not None:
             # Without a queue's name nobody waits for a server to come back: an announced tool goes with its owner.
             method = Rpc(subject, ToolServiceRequest, ToolServiceData, queue=None, safe=False)
         try:
-            reply = await self._client.call(method, request, deadline=max(context.seconds_left - _SPARE, 0.05))
+            reply = await self._client.call(method, request, deadline=seconds)
         except NobodyServes as error:
             if subject is not None:
                 self._on_gone(subject)
@@ -43,11 +44,33 @@ class BusTools:
             raise _as_tool_error(error) from error
         return reply.result
 
+    async def outcome(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data | None:
+        """What its owner says; whatever keeps it from saying so leaves the call unknown."""
+        method = TOOL_OUTCOME if subject is None else tool_outcome(subject, queue=None)
+        seconds = max(context.seconds_left - _SPARE, 0.05)
+        try:
+            found = await self._client.call(method, _request(tool, arguments, context, seconds), deadline=seconds)
+        except RpcError as error:
+            raise TimeoutError(error.message) from error
+        if found.state == "unknown":
+            raise TimeoutError(f"nobody knows what became of {context.call_id}")
+        return (found.result or {}) if found.state == "done" else None
+
+
+def _request(tool: str, arguments: Arguments, context: CallContext, seconds: float) -> ToolServiceRequest:
+    return ToolServiceRequest(
+        call_id=context.call_id,
+        tool=tool,
+        arguments=dict(arguments),
+        caller=_on_the_wire(context.caller),
+        deadline=datetime.now(UTC) + timedelta(seconds=seconds),
+    )
+
 
 def _as_tool_error(error: RpcError) -> Exception:
     # Not recorded: the same call id may be asked again, and its service knows what it has done under it.
     if error.code == ErrorCode.UNAVAILABLE:
-        return ServiceAway(error.message)
+        return ServiceAway(error.message, asked=True)
     if error.code == ErrorCode.TIMEOUT:
         return TimeoutError(error.message)
     if error.reason is not None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from contracts.events.tool import ToolDeclaration, ToolsAnnounced
 from contracts.ids import NOBODY
 from contracts.text import Text
+from contracts.tools_rpc import TOOL_OUTCOME
 from tool_executor.catalogue.registry import CatalogueError, Entry, Registry, check
 from tool_executor.domain.declaration import CacheScope, OverTheBus, Tool
 from tool_executor.domain.plans import Caller, CompanyTools, Plan
@@ -79,14 +80,16 @@ class Offers:
         if known is None and len(self._offers) >= MOST_OFFERS:
             return [f"{announced.service}: {MOST_OFFERS} services offer tools already"]
         subject = announced.call_subject
-        served = {f"rpc.tool.{entry.tool.name}.v1" for entry in self._catalogue}
-        if _SUBJECT.fullmatch(subject) is None or subject in served:
-            self._offers.pop(key, None)
-            return [f"{announced.service}: callSubject must be a subject of its own below rpc.tool, not {subject[:80]}"]
+        outcomes = announced.outcome_subject
+        served = {f"rpc.tool.{entry.tool.name}.v1" for entry in self._catalogue} | {TOOL_OUTCOME.subject}
+        for name, given in (("callSubject", subject), ("outcomeSubject", outcomes)):
+            if given is not None and (_SUBJECT.fullmatch(given) is None or given in served):
+                self._offers.pop(key, None)
+                return [f"{announced.service}: {name} must be a subject of its own below rpc.tool, not {given[:80]}"]
         offer, refused = _Offer(announced, until), list[str]()
         for declared in announced.tools[:MOST_TOOLS]:
             try:
-                entry = check(declared_tool(declared, subject), self._compiler)
+                entry = check(declared_tool(declared, subject, outcomes), self._compiler)
                 self._check_free(entry.tool, key, offer)
             except CatalogueError as error:
                 refused.append(str(error))
@@ -136,7 +139,7 @@ class Offers:
             del self._offers[key]
 
 
-def declared_tool(declared: ToolDeclaration, subject: str) -> Tool:
+def declared_tool(declared: ToolDeclaration, subject: str, outcomes: str | None = None) -> Tool:
     """The declaration as our own are; unchecked. What may be kept is kept for each user alone: whether somebody
     else's data is public is not for a service to say."""
     texts = declared.description
@@ -160,4 +163,5 @@ def declared_tool(declared: ToolDeclaration, subject: str) -> Tool:
         # A changed declaration does not serve what was kept under the old one.
         version=int.from_bytes(digest[:6], "big"),
         handler=OverTheBus(subject),
+        reconcile=None if outcomes is None else OverTheBus(outcomes),
     )

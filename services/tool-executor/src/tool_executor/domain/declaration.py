@@ -41,9 +41,18 @@ class Handler(Protocol):
     async def __call__(self, arguments: Arguments, context: CallContext) -> Data: ...
 
 
+class LookUp(Protocol):
+    """Says what came of a call; changes nothing."""
+
+    async def __call__(self, arguments: Arguments, context: CallContext) -> Data | None:
+        """The call's data; None when it has had no effect, so that it may be run under the same id."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class OverTheBus:
-    """The tool is served by another service, as a NATS request on `subject` (None: ``rpc.tool.<name>.v1``)."""
+    """The tool is served by another service, as a NATS request on `subject` (None: ``rpc.tool.<name>.v1``; of a look-up
+    ``rpc.tool.outcome.v1``)."""
 
     subject: str | None = None
 
@@ -105,8 +114,8 @@ class Tool:
     normaliser: Normaliser | None = None
     """Brings spellings of the same thing together (btc/usd, BTC-USD), after validation."""
     post_processor: PostProcessor | None = None
-    reconcile: Handler | OverTheBus | None = None
-    """For a tool with side effects: looks up, by the call id, what became of a call whose executor died."""
+    reconcile: LookUp | OverTheBus | None = None
+    """For a tool with side effects: looks up, by the call id, what became of a call that nobody knows the end of."""
     offered: CompanyRule | None = None
     """A company's setting without which nobody there has the tool."""
     for_visitors: bool = False
@@ -138,4 +147,12 @@ class ToolRefused(Exception):  # noqa: N818
 
 
 class ServiceAway(Exception):  # noqa: N818
-    """What the tool needs cannot be reached now: UNAVAILABLE, to be tried again later."""
+    """What the tool needs cannot be reached now: UNAVAILABLE, to be tried again later.
+
+    Args:
+        asked: it had the call, and may have carried it out.
+    """
+
+    def __init__(self, message: str, *, asked: bool = False) -> None:
+        super().__init__(message)
+        self.asked = asked

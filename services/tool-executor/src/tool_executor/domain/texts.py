@@ -53,6 +53,12 @@ TIMEOUT = Text(
     es="{tool} no ha respondido a tiempo ({seconds} s).",
     en="{tool} did not answer in time ({seconds} s).",
 )
+TIMEOUT_UNKNOWN = Text(
+    es="{tool} no ha respondido a tiempo ({seconds} s) y aún no se sabe si ha tenido efecto. La misma llamada, "
+    "repetida, lo dirá.",
+    en="{tool} did not answer in time ({seconds} s), and it is not known yet whether it took effect. The same call, "
+    "made again, will tell.",
+)
 INVALID_OUTPUT = Text(
     es="{tool} ha devuelto un resultado que no es válido.",
     en="{tool} returned a result that is not valid.",

@@ -31,7 +31,9 @@ class Progress:
     """The arguments with defaults, in one spelling."""
     company: CompanyTools | None = None
     abandoned: bool = False
-    """An executor had started this very call and died."""
+    """An executor had started this very call, and nobody knows what came of it."""
+    unknown: bool = False
+    """It may have had its effects: the result is not final, and a repeat looks up what came of it."""
     degraded: bool = False
     """The shared store is away: nothing is recorded, kept or counted for other processes."""
     repeated: bool = False

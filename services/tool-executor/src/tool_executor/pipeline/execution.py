@@ -1,10 +1,10 @@
-"""Step 6: the handler, with its time limit; and what becomes of a call whose executor died."""
+"""Step 6: the handler, with its time limit; and what becomes of a call whose outcome nobody knows."""
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from contracts.errors import ToolCode
+from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from tool_executor.domain import texts
 from tool_executor.domain.declaration import (
     CallContext,
@@ -53,35 +53,55 @@ class Run:
     async def __call__(self, call: Progress, rest: Rest) -> Outcome:
         del rest
         tool = call.found.tool
-        handler = tool.handler
         language = call.caller.language
-        if call.abandoned and tool.side_effects:
-            if tool.reconcile is None:
-                message = texts.UNKNOWN_OUTCOME.said_in(language).format(tool=call.tool)
-                return call.failure(ToolCode.UNKNOWN_OUTCOME, message, reason="executor_died")
-            handler = tool.reconcile
+        look_up = call.abandoned and tool.side_effects
+        if look_up and tool.reconcile is None:
+            call.unknown = True
+            message = texts.UNKNOWN_OUTCOME.said_in(language).format(tool=call.tool)
+            return call.failure(ToolCode.UNKNOWN_OUTCOME, message, reason=OUTCOME_UNKNOWN)
         limit = min(tool.time_limit, call.seconds_left)
-        late = texts.TIMEOUT.said_in(language).format(tool=call.tool, seconds=f"{max(limit, 0.0):.0f}")
+        seconds = f"{max(limit, 0.0):.0f}"
         if limit <= 0:
+            late = texts.TIMEOUT.said_in(language).format(tool=call.tool, seconds=seconds)
             return call.failure(ToolCode.TIMEOUT, late, reason="deadline_passed")
+        # Until it has ended well, or has said why not, what has side effects may have had them.
+        call.unknown = tool.side_effects
         try:
             async with asyncio.timeout(limit):
-                return call.success(await self._handle(handler, call, limit))
+                data = await self._made(call, limit) if look_up else None
+                if data is None:
+                    data = await self._handle(tool.handler, call)
+            call.unknown = False
+            return call.success(data)
         except TimeoutError:
-            return call.failure(ToolCode.TIMEOUT, late)
+            text, reason = (texts.TIMEOUT_UNKNOWN, OUTCOME_UNKNOWN) if tool.side_effects else (texts.TIMEOUT, None)
+            late = text.said_in(language).format(tool=call.tool, seconds=seconds)
+            return call.failure(ToolCode.TIMEOUT, late, reason=reason)
         except ToolRefused as refused:
+            call.unknown = False
             return invalid(call, refused.problems)
         except ToolFailed as failed:
+            call.unknown = False
             message = texts.spoken(failed.message, language)
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason=failed.reason)
-        except ServiceAway:
+        except ServiceAway as away:
+            call.unknown = call.unknown and away.asked
             return call.failure(ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(language), reason="service")
         except Exception as fault:  # whatever a handler raises is the call's failure, not ours
             self._on_fault(call, fault)
             message = texts.FAILED.said_in(language).format(tool=call.tool)
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason="internal")
 
-    async def _handle(self, handler: Handler | OverTheBus, call: Progress, limit: float) -> Data:
+    async def _made(self, call: Progress, limit: float) -> Data | None:
+        """What an earlier attempt at this very call has done, by its owner's word; None: nothing, it may be run."""
+        look_up = call.found.tool.reconcile
+        context = CallContext(call.call_id, call.caller, call.company, limit)
+        if isinstance(look_up, OverTheBus):
+            return await self._remote.outcome(call.tool, look_up.subject, call.given, context)
+        return None if look_up is None else await look_up(call.given, context)
+
+    async def _handle(self, handler: Handler | OverTheBus, call: Progress) -> Data:
+        limit = min(call.found.tool.time_limit, call.seconds_left)
         context = CallContext(call.call_id, call.caller, call.company, limit)
         if isinstance(handler, OverTheBus):
             return await self._remote.call(call.tool, handler.subject, call.given, context)

@@ -61,11 +61,11 @@ class Recall:
     async def _settle(self, call: Progress, key: CallKey, owner: str, outcome: Outcome) -> None:
         # With the store gone in mid-call the claim expires by itself; the result is true all the same.
         with contextlib.suppress(StoreAway):
-            if isinstance(outcome, ToolResult) and not _unrecorded(outcome):
+            if isinstance(outcome, ToolResult) and not call.unknown and not _unrecorded(call, outcome):
                 lasting = call.entry is not None and call.entry.tool.side_effects
                 call.recorded = await self._records.finish(key, owner, outcome, lasting=lasting)
             else:
-                await self._records.release(key, owner, forget=not call.abandoned)
+                await self._records.release(key, owner, forget=not (call.abandoned or call.unknown))
 
 
 def _lease(call: Progress, entry: Entry | None) -> float:
@@ -75,5 +75,9 @@ def _lease(call: Progress, entry: Entry | None) -> float:
     return min(tries * entry.tool.time_limit, max(call.seconds_left, 0.0)) + _MARGIN
 
 
-def _unrecorded(result: ToolResult) -> bool:
-    return result.error is not None and result.error.code in UNRECORDED
+def _unrecorded(call: Progress, result: ToolResult) -> bool:
+    if result.error is None:
+        return False
+    # A call that came too late was not made now, whatever an earlier attempt has done: in time it may be made.
+    late = result.error.code == ToolCode.TIMEOUT and call.entry is not None and call.entry.tool.side_effects
+    return late or result.error.code in UNRECORDED

@@ -68,6 +68,8 @@ export class ActionCard {
 
   #outcome(state, details) {
     const texts = { confirmed: words.confirmed, rejected: words.rejected, expired: words.expired, failed: words.failedOrder };
+    // What the market has made of it is said in the language in which it was asked for.
+    if (details.outcome) return make("p", { class: "outcome", dir: "auto" }, icon(details.status === "filled" ? "check" : state === "confirmed" ? "clock" : "warning"), details.outcome);
     const reasons = { insufficient_cash: words.noCash, insufficient_position: words.noShares, changed: words.orderChanged };
     const reason = (state === "failed" && reasons[details.reason]) || "";
     return make("p", { class: "outcome" }, icon(state === "confirmed" ? "check" : state === "failed" ? "warning" : state === "expired" ? "clock" : "close"),

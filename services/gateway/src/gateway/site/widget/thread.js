@@ -150,7 +150,9 @@ export class Thread {
   action(action) {
     if (action.state !== "pending") this.#remember("decided", action.id, action.state);
     const known = this.#actions.has(action.id), card = this.#card(action);
-    if (known ? !card.node.isConnected : action.state === "pending") { this.list.append(card.node); this.toEnd(); }
+    const told = Boolean((action.details || {}).outcome);
+    if (known ? !card.node.isConnected : told || action.state === "pending") { this.list.append(card.node); this.toEnd(); }
+    if (told) this.#tell.announce(`${action.summary}: ${action.details.outcome}`);
   }
   actionFailed(id, text) { const card = this.#actions.get(id); if (card) card.failed(text); return Boolean(card); }
   alert(alert) {
