@@ -1,0 +1,222 @@
+"""A call with side effects that timed out may have had them: its id is looked up, and never says TIMEOUT for ever."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from nats.aio.client import Client
+
+from contracts.channels import fact
+from contracts.envelope import CloudEvent
+from contracts.errors import OUTCOME_UNKNOWN, ErrorCode, ToolCode
+from contracts.events.tool import ToolDeclaration, ToolResult, ToolsAnnounced
+from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
+from contracts.tools_rpc import TOOL_OUTCOME, ToolOutcome, tool_outcome
+from runtime.errors import RpcError
+from runtime.publishing import Publisher
+from runtime.rpc import RpcServer
+from runtime.streams import ensure_streams
+from runtime.testing import ValkeyServer, eventually
+from tool_executor.domain.declaration import OverTheBus
+from tool_executor.testing import Asker, Someone, running_executor, tool_named
+
+SOMEONE = Someone(sub="ann")
+
+
+class Owner:
+    """A service with one tool that has effects: slow, or failing, as it is told; its calls are known by their ids."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.late: list[ToolServiceRequest] = []
+        self.looked_up: list[str] = []
+        self.effect = True
+        self.error: RpcError | None = None
+        self.hangs = False
+        self.silent = False
+        self.state: str | None = None
+
+    async def call(self, request: ToolServiceRequest) -> ToolServiceData:
+        if self.effect and request.call_id not in self.done:
+            self.done.append(request.call_id)
+        if self.hangs:
+            self.late.append(request)
+            await asyncio.Event().wait()
+        if self.error is not None:
+            raise self.error
+        return ToolServiceData(result={"made": request.call_id})
+
+    async def outcome(self, request: ToolServiceRequest) -> ToolOutcome:
+        self.looked_up.append(request.call_id)
+        if self.silent:
+            await asyncio.Event().wait()
+        if self.state == "unknown":
+            return ToolOutcome(state="unknown")
+        if request.call_id in self.done:
+            return ToolOutcome(state="done", result={"made": request.call_id})
+        return ToolOutcome(state="not_done")
+
+    def heal(self) -> None:
+        self.hangs, self.silent, self.error, self.effect, self.state = False, False, None, True, None
+
+
+async def owner_of(client: Client, *methods: Rpc[ToolServiceRequest, Any]) -> tuple[Owner, RpcServer]:
+    owner, server = Owner(), RpcServer(client)
+    await server.serve(methods[0], owner.call)
+    for method in methods[1:]:
+        await server.serve(method, owner.outcome)
+    await client.flush()
+    return owner, server
+
+
+def tool(name: str = "act", **more: Any) -> Any:
+    declared: dict[str, Any] = {"side_effects": True, "time_limit": 1.0, "reconcile": OverTheBus(), **more}
+    return tool_named(name, OverTheBus(), **declared)
+
+
+async def asked(asker: Asker, attempt: int, call_id: str = "same", **more: Any) -> ToolResult:
+    return (await asker.call("act", {}, SOMEONE, call_id=call_id, attempt=attempt, **more)).result
+
+
+@pytest.mark.parametrize("effect", [True, False])
+async def test_a_timed_out_call_says_unknown_and_its_repeat_the_truth(
+    nats_client: Client, valkey_server: ValkeyServer, effect: bool
+):
+    owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
+    async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
+        asker = Asker(nats_client)
+        owner.hangs, owner.effect, owner.silent = True, effect, True
+        for attempt in (1, 2):  # still silent: still unknown, and nothing is run again
+            error = (await asked(asker, attempt)).error
+            assert error is not None
+            assert (error.code, error.reason) == (ToolCode.TIMEOUT, OUTCOME_UNKNOWN)
+            assert len(owner.late) == 1
+        assert owner.looked_up
+        assert {one.call_id for one in owner.late} == {"same"}
+        (request,) = owner.late
+        assert request.deadline is not None
+        assert (request.deadline - datetime.now(UTC)).total_seconds() < 1.0, "no more than the tool's own limit"
+        owner.heal()
+        results = [await asked(asker, attempt) for attempt in (3, 4)]
+        assert [one.data for one in results] == [{"made": "same"}] * 2
+        assert owner.done == ["same"]
+    await server.drain(1.0)
+
+
+async def test_of_a_timed_out_call_that_nobody_can_look_up_it_is_said_that_it_is_unknown(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"))
+    async with running_executor(nats_client, valkey_server.url, tools=(tool(reconcile=None),)):
+        asker = Asker(nats_client)
+        owner.hangs = True
+        codes = [one.error.code for n in range(1, 4) if (one := await asked(asker, n)).error is not None]
+        assert codes == [ToolCode.TIMEOUT, ToolCode.UNKNOWN_OUTCOME, ToolCode.UNKNOWN_OUTCOME]
+        assert owner.done == ["same"]
+    await server.drain(1.0)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RpcError(ErrorCode.UNAVAILABLE, "the store did not answer", retryable=True),
+        RpcError(ErrorCode.INTERNAL, "died half-way"),
+        RpcError(ErrorCode.TIMEOUT, "took too long"),
+    ],
+    ids=lambda error: error.code,
+)
+@pytest.mark.parametrize("effect", [True, False])
+async def test_an_owner_that_failed_half_way_is_asked_what_it_has_done(
+    nats_client: Client, valkey_server: ValkeyServer, error: RpcError, effect: bool
+):
+    owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
+    async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
+        asker = Asker(nats_client)
+        owner.error, owner.effect = error, effect
+        assert not (await asked(asker, 1)).success
+        owner.heal()
+        assert (await asked(asker, 2)).data == {"made": "same"}
+        assert (owner.looked_up, owner.done) == (["same"], ["same"])
+    await server.drain(1.0)
+
+
+async def test_a_refusal_is_final_and_is_not_looked_up(nats_client: Client, valkey_server: ValkeyServer):
+    owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
+    async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
+        asker = Asker(nats_client)
+        owner.error, owner.effect = RpcError(ToolCode.EXECUTION_ERROR, "no cash", reason="no_cash"), False
+        first = await asked(asker, 1)
+        owner.heal()
+        assert await asked(asker, 2) == first
+        assert owner.looked_up == []
+    await server.drain(1.0)
+
+
+async def test_a_call_that_came_too_late_to_be_run_may_be_made_in_time(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
+    async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
+        asker = Asker(nats_client)
+        error = (await asked(asker, 1, seconds=-1.0)).error
+        assert error is not None
+        assert (error.code, error.reason) == (ToolCode.TIMEOUT, "deadline_passed")
+        assert owner.done == []
+        assert (await asked(asker, 2)).data == {"made": "same"}
+    await server.drain(1.0)
+
+
+async def test_what_an_owner_does_not_know_stays_unknown(nats_client: Client, valkey_server: ValkeyServer):
+    owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
+    async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
+        asker = Asker(nats_client)
+        owner.error, owner.state = RpcError(ErrorCode.INTERNAL, "died half-way"), "unknown"
+        await asked(asker, 1)
+        owner.error = None
+        error = (await asked(asker, 2)).error
+        assert error is not None
+        assert error.reason == OUTCOME_UNKNOWN
+    await server.drain(1.0)
+
+
+async def test_an_announced_tool_is_looked_up_where_its_service_says(nats_client: Client, valkey_server: ValkeyServer):
+    calls = Rpc("rpc.tool.crm", ToolServiceRequest, ToolServiceData, queue=None, safe=False)
+    outcomes = tool_outcome("rpc.tool.crm.outcome", queue=None)
+    owner, server = await owner_of(nats_client, calls, outcomes)
+    declared = ToolDeclaration(
+        id="crm.act",
+        name="act",
+        description={"en": "Acts"},
+        category="calculate",
+        input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+        output_schema={"type": "object"},
+        side_effects=True,
+        time_limit_seconds=1.0,
+    )
+    offer = ToolsAnnounced(
+        service="crm", tools=[declared], call_subject=calls.subject, outcome_subject=outcomes.subject
+    )
+    async with running_executor(nats_client, valkey_server.url) as executor:
+        event = CloudEvent[ToolsAnnounced](source="/crm", type="tools.announced.v1", data=offer)
+        subject = fact("tools.announced.v1", "demo", "-")
+        await Publisher(nats_client).append(subject, event, stream="FACTS", msg_id="crm-1")
+        await eventually(lambda: executor.offers.find("act", "demo") is not None)
+        asker = Asker(nats_client)
+        owner.hangs = True
+        assert not (await asked(asker, 1)).success
+        owner.heal()
+        assert (await asked(asker, 2)).data == {"made": "same"}
+        assert (owner.looked_up, owner.done) == (["same"], ["same"])
+    await server.drain(1.0)
+
+
+@pytest.mark.parametrize("subject", ["rpc.memory.company.get.v1", TOOL_OUTCOME.subject])
+async def test_an_offer_cannot_take_a_subject_of_nexus_for_its_look_ups(
+    nats_client: Client, valkey_server: ValkeyServer, subject: str
+):
+    await ensure_streams(nats_client)
+    async with running_executor(nats_client, valkey_server.url) as executor:
+        offer = ToolsAnnounced(service="crm", tools=[], call_subject="rpc.tool.crm", outcome_subject=subject)
+        (why,) = executor.offers.announce("-", offer, 60)
+        assert "outcomeSubject" in why

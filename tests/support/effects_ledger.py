@@ -1,0 +1,117 @@
+"""The books of a fault campaign: each effect that a client asked for, what it was told, and what there really is.
+
+Every effect has a key of its own (an Idempotency-Key, an action and its decision) and a `basis` that no other has: a
+unique text or quantity, by which it is known in the store whoever made it and however many messages were answered as
+one. A client that got no answer knows nothing: either outcome is right, if asking again under the same key agrees with
+the store. So what is left over is a fault, and `findings` says of which kind.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class View(StrEnum):
+    """What a client knows of an effect."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    UNKNOWN = "unknown"
+
+
+class Fault(StrEnum):
+    """What can be wrong with an effect."""
+
+    LOST = "lost"
+    """It was said to be done, and is not there."""
+    DONE_ALL_THE_SAME = "done all the same"
+    """It was said not to be done, and is there."""
+    DOUBLED = "doubled"
+    """It is there more than once."""
+    NOBODY_ASKED = "nobody asked"
+    """It is there, and no client asked for it."""
+    TOLD_BOTH = "told both"
+    """It was said to be done and not to be done; nothing but "unknown" may be taken back."""
+    STILL_UNKNOWN = "still unknown"
+    """Asked again when all was well, nobody could say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One effect that the books do not close for."""
+
+    fault: Fault
+    key: str
+    basis: str
+
+    def __str__(self) -> str:
+        return f"{self.fault}: {self.key or '-'} ({self.basis})"
+
+
+@dataclass(slots=True)
+class Effect:
+    """One thing that a client asked for. `views`: what it was told, in order; the last is what asking again said."""
+
+    key: str
+    basis: str
+    views: list[View] = field(default_factory=list[View])
+
+    @property
+    def known(self) -> View:
+        """The last word that was one."""
+        return next((view for view in reversed(self.views) if view is not View.UNKNOWN), View.UNKNOWN)
+
+
+class EffectsLedger:
+    """What clients asked for and were told; then, against the store, what does not fit."""
+
+    def __init__(self) -> None:
+        self._effects: dict[str, Effect] = {}
+        self._by_basis: dict[str, str] = {}
+
+    def ask(self, key: str, basis: str) -> None:
+        """A client asks, for the first time or again. Raises ValueError when the basis is another effect's."""
+        if self._by_basis.setdefault(basis, key) != key:
+            raise ValueError(f"{basis!r} belongs to {self._by_basis[basis]}: two effects could not be told apart")
+        effect = self._effects.setdefault(key, Effect(key, basis))
+        if effect.basis != basis:
+            raise ValueError(f"{key} was asked for with {effect.basis!r} before")
+
+    def see(self, key: str, view: View) -> None:
+        """What the client was told; UNKNOWN for no answer, a time-out or a connection that broke."""
+        self._effects[key].views.append(view)
+
+    @property
+    def unsettled(self) -> list[Effect]:
+        """Effects whose last answer was none: to be asked for again before the books are closed."""
+        return [one for one in self._effects.values() if not one.views or one.views[-1] is View.UNKNOWN]
+
+    def count(self) -> Counter[View]:
+        """How many effects are known to be done, known not to be, and unknown."""
+        return Counter(one.known for one in self._effects.values())
+
+    def findings(self, stands: Iterable[str]) -> list[Finding]:
+        """What is wrong. `stands`: the basis of everything that there is, as often as it is there, by a public
+        interface."""
+        there = Counter(stands)
+        found = [Finding(Fault.NOBODY_ASKED, "", basis) for basis in there if basis not in self._by_basis]
+        for one in self._effects.values():
+            found += [Finding(fault, one.key, one.basis) for fault in _faults(one, there[one.basis])]
+        return found
+
+
+def _faults(effect: Effect, there: int) -> list[Fault]:
+    said = {view for view in effect.views if view is not View.UNKNOWN}
+    found: list[Fault] = []
+    if there > 1:
+        found.append(Fault.DOUBLED)
+    if len(said) > 1:
+        found.append(Fault.TOLD_BOTH)
+    elif said == {View.ACCEPTED} and not there:
+        found.append(Fault.LOST)
+    elif said == {View.REJECTED} and there:
+        found.append(Fault.DONE_ALL_THE_SAME)
+    elif not said:
+        found.append(Fault.STILL_UNKNOWN)
+    return found
