@@ -30,8 +30,9 @@ from runtime.clock import SystemClock
 from runtime.errors import RpcError
 from runtime.testing import MongoDatabase
 
-ALERT = {"symbol": "IBM", "condition": ">=", "price": 105, "message": "look"}
-ORDER = {"symbol": "IBM", "side": "buy", "quantity": 10, "order_type": "market"}
+Calls = list[tuple[str, dict[str, Any]]]
+ALERT: dict[str, Any] = {"symbol": "IBM", "condition": ">=", "price": 105, "message": "look"}
+ORDER: dict[str, Any] = {"symbol": "IBM", "side": "buy", "quantity": 10, "order_type": "market"}
 
 
 class Adapter:
@@ -80,7 +81,7 @@ async def adapter(mongo_server: MongoDatabase) -> AsyncIterator[Adapter]:
         await client.close()
 
 
-async def effects(adapter: Adapter) -> list[tuple[str, dict[str, Any]]]:
+async def effects(adapter: Adapter) -> Calls:
     """A call of each tool with side effects, on things that there are."""
     order = (await adapter.call("create_paper_order", **ORDER))["action_id"]
     alert = (await adapter.call("create_alert", **ALERT))["alert_id"]
@@ -124,7 +125,7 @@ async def test_what_stood_still_on_its_way_to_the_store_is_not_done_either(adapt
 
     adapter.provider.quote = slow
     before = await adapter.everything()
-    makers = [("create_paper_order", ORDER), ("create_alert", ALERT), ("add_to_watchlist", {"symbol": "IBM"})]
+    makers: Calls = [("create_paper_order", ORDER), ("create_alert", ALERT), ("add_to_watchlist", {"symbol": "IBM"})]
     for tool, arguments in makers:
         with pytest.raises(RpcError) as raised:
             await adapter.call(tool, "slow", seconds=0.2, **arguments)
@@ -134,7 +135,7 @@ async def test_what_stood_still_on_its_way_to_the_store_is_not_done_either(adapt
 
 async def test_what_was_made_is_told_while_the_market_is_silent(adapter: Adapter) -> None:
     """The same call again must not say that it failed because no price can be had for what exists already."""
-    calls = [("create_paper_order", ORDER), ("create_alert", ALERT), ("add_to_watchlist", {"symbol": "IBM"})]
+    calls: Calls = [("create_paper_order", ORDER), ("create_alert", ALERT), ("add_to_watchlist", {"symbol": "IBM"})]
     made = [await adapter.call(tool, "mine", **arguments) for tool, arguments in calls]
 
     async def silent(symbol: Any) -> Any:

@@ -1,5 +1,6 @@
 """What the market tells a customer's sockets: actions that wait for a yes, decisions, alerts."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -7,8 +8,10 @@ from nats.aio.client import Client
 
 from contracts.channels import fact
 from contracts.envelope import CloudEvent, Wire
-from contracts.events.chat import ActionState
+from contracts.events.chat import Action, ActionState
 from contracts.events.market import ActionDecided, AlertTriggered, TriggeredAlert
+from contracts.events.registry import BY_TYPE
+from contracts.schemas import examples
 from gateway.adapters.identity import Identity
 from gateway.adapters.log import event_json
 from gateway.testing import (
@@ -133,6 +136,49 @@ async def test_alerts_are_told_when_they_fire_or_when_their_customer_comes_back(
         await tell(nats_client, "alert.triggered.v1", "ana", fired)
         assert (await ana.until("alert.triggered"))["alert"]["id"] == "alert3"
         await eventually(lambda: records.told == ["alert1", "alert2", "alert3"])
+
+
+def made_of(records: RecordsStandIn, state: ActionState, outcome: str) -> Action:
+    """What the market has made of the action a1."""
+    action = records.actions["a1"][1]
+    details = {"status": "rejected", "filledQuantity": "0", "outcome": outcome}
+    return action.model_copy(update={"state": state, "details": details})
+
+
+@pytest.mark.parametrize("kind", ["order.filled.v1", "order.closed.v1"])
+async def test_what_the_market_makes_of_an_order_is_told_to_its_customer_and_marked_as_told(
+    gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn, nats_client: Client, kind: str
+) -> None:
+    records.add_action("acme", "ana", "a1")
+    event = next(body for _, valid, body in examples(BY_TYPE[kind]) if valid)
+    state = ActionState.CONFIRMED if kind == "order.filled.v1" else ActionState.FAILED
+    data = event["data"] | {"action": made_of(records, state, "as it went").to_wire(), "conversationId": None}
+    async with ChatClient(gateway.url) as ana, ChatClient(gateway.url) as agent:
+        talk = (await ana.hello(tokens.user("ana", "user")))["conversationId"]
+        await ana.say("hello")
+        await agent.hello(tokens.user("ben", "commercial"))
+        await agent.send("conversation.watch", conversationId=talk)
+        await agent.until("welcome")
+        data["conversationId"] = talk
+        await nats_client.publish(fact(kind, "acme", "ana"), json.dumps(event | {"data": data}).encode())
+        for client in (ana, agent):
+            updated = await client.until("action.updated")
+            assert (updated["conversationId"], updated["action"]["state"]) == (talk, state)
+            assert updated["action"]["details"]["outcome"] == "as it went"
+        await eventually(lambda: records.told == ["a1"])
+
+
+async def test_what_became_of_an_order_while_nobody_was_there_is_told_to_the_next_chat(
+    gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn
+) -> None:
+    records.add_action("acme", "ana", "a1")
+    records.actions["a1"] = (("acme", "ana"), made_of(records, ActionState.EXPIRED, "it ran out"))
+    records.untold_actions = ["a1"]
+    async with ChatClient(gateway.url) as ana:
+        await ana.hello(tokens.user("ana", "user"))
+        action = (await ana.until("action.updated"))["action"]
+        assert (action["id"], action["state"], action["details"]["outcome"]) == ("a1", "expired", "it ran out")
+        await eventually(lambda: records.told == ["a1"])
 
 
 async def test_while_the_market_is_away_a_customer_chats_all_the_same(

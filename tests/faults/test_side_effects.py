@@ -1,0 +1,132 @@
+"""Orders, alerts and watchlists while services stand still or die: each key is told the truth in the end, done once."""
+
+import asyncio
+import os
+import signal
+import time
+import uuid
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+import pytest_asyncio
+
+from contracts.errors import OUTCOME_UNKNOWN
+from gateway.testing_http import Http
+from runtime.testing import eventually
+from tests.support.effects_ledger import EffectsLedger, View
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SETTLED_WITHIN = 90.0
+"""Seconds until a key says how it stands, once everything is up again."""
+FINAL = {200: View.ACCEPTED, 422: View.REJECTED, 502: View.REJECTED}
+
+
+class Customer:
+    """Somebody on the plan pro who makes alerts and orders over REST, each with a basis of its own."""
+
+    def __init__(self, stack: RunningStack, http: Http) -> None:
+        self._token = stack.mint("user", f"u-{uuid.uuid4().hex[:12]}", "acme", plan="pro")
+        self._http = http
+        self.ledger = EffectsLedger()
+        self._asked: dict[str, tuple[str, dict[str, Any]]] = {}
+
+    async def call(self, tool: str, arguments: dict[str, Any], key: str = "") -> tuple[int, Any]:
+        headers = {"Idempotency-Key": key} if key else {}
+        body = {"arguments": arguments}
+        answer = await self._http("POST", f"/v2/tools/{tool}", token=self._token, json=body, headers=headers)
+        return answer[0], answer[1]
+
+    def effect(self, number: int) -> str:
+        """A new effect, not asked for yet: an alert by its message, or an order by its quantity."""
+        key = uuid.uuid4().hex
+        if number % 2:
+            basis, tool = f"look {key}", "create_alert"
+            arguments = {"symbol": "AAPL", "condition": ">=", "price": 9000, "message": basis}
+        else:
+            basis, tool = f"{1 + number / 1000:.3f}", "create_paper_order"
+            arguments = {"symbol": "IBM", "side": "buy", "quantity": float(basis), "order_type": "market"}
+        self.ledger.ask(key, basis)
+        self._asked[key] = (tool, arguments)
+        return key
+
+    async def ask(self, key: str) -> tuple[int, Any]:
+        """Asks for it; what comes of it goes into the ledger."""
+        try:
+            status, body = await self.call(*self._asked[key], key)
+        except (aiohttp.ClientError, TimeoutError):
+            status, body = 0, {}
+        unknown = ((body or {}).get("error") or {}).get("reason") == OUTCOME_UNKNOWN
+        self.ledger.see(key, View.UNKNOWN if unknown else FINAL.get(status, View.UNKNOWN))
+        return status, body
+
+    async def settle(self) -> None:
+        """Asks again for what has no answer yet, until it has one."""
+
+        async def settled() -> bool:
+            await asyncio.gather(*(self.ask(one.key) for one in self.ledger.unsettled))
+            return not self.ledger.unsettled
+
+        await eventually(settled, SETTLED_WITHIN)
+
+    async def stands(self) -> list[str]:
+        """The basis of everything that there is."""
+        status, alerts = await self.call("list_alerts", {})
+        assert status == 200, alerts
+        status, orders = await self.call("get_pending_orders", {})
+        assert status == 200, orders
+        messages = [one["message"] for one in alerts["data"]["alerts"]]
+        return messages + [f"{one['quantity']:.3f}" for one in orders["data"]["orders"]]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def customer(stack: RunningStack) -> AsyncIterator[Customer]:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=70)) as session:
+        yield Customer(stack, Http(stack.url, session))
+
+
+@pytest.mark.timeout(240)
+async def test_what_a_paused_market_adapter_did_not_answer_is_told_as_it_is(
+    stack: RunningStack, customer: Customer
+) -> None:
+    keys = [customer.effect(number) for number in range(4)]
+    pid = stack.process("market-adapter").pid
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        for status, body in await asyncio.gather(*(customer.ask(key) for key in keys)):
+            assert (status, body["error"]["code"], body["error"]["reason"]) == (504, "TIMEOUT", OUTCOME_UNKNOWN)
+        assert time.monotonic() - began < 30
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    # What it had not taken yet comes after its deadline. Nothing is made before the same key asks for it again.
+    await stack.whole()
+    await customer.settle()
+    assert customer.ledger.count()[View.ACCEPTED] == len(keys)
+    assert customer.ledger.findings(await customer.stands()) == []
+
+
+@pytest.mark.timeout(420)
+@pytest.mark.parametrize("service", ["market-adapter", "tool-executor", "mongodb"])
+async def test_the_books_close_whatever_dies_in_the_middle_of_effects(
+    stack: RunningStack, customer: Customer, service: str
+) -> None:
+    """Calls begin a few milliseconds one after the other: one kill meets each of them at another step."""
+    calls = [customer.effect(number) for number in range(16)]
+
+    async def ask(number: int, key: str) -> None:
+        await asyncio.sleep(number * 0.008)
+        await customer.ask(key)
+
+    storm = [asyncio.create_task(ask(number, key)) for number, key in enumerate(calls)]
+    await asyncio.sleep(0.07)
+    dead = stack.kill(service)
+    await asyncio.gather(*storm)
+    await eventually(lambda: stack.process(service).pid != dead, SETTLED_WITHIN)
+    await stack.whole()
+    await customer.settle()
+    assert customer.ledger.findings(await customer.stands()) == []
+    assert customer.ledger.count()[View.ACCEPTED] == len(calls)
