@@ -34,7 +34,7 @@ class Customer:
         self.ledger = EffectsLedger()
         self._asked: dict[str, tuple[str, dict[str, Any]]] = {}
 
-    async def call(self, tool: str, arguments: dict[str, Any], key: str = "") -> tuple[int, Any]:
+    async def call(self, tool: str, arguments: dict[str, Any], key: str = "") -> tuple[int, dict[str, Any]]:
         headers = {"Idempotency-Key": key} if key else {}
         body = {"arguments": arguments}
         answer = await self._http("POST", f"/v2/tools/{tool}", token=self._token, json=body, headers=headers)
@@ -53,13 +53,14 @@ class Customer:
         self._asked[key] = (tool, arguments)
         return key
 
-    async def ask(self, key: str) -> tuple[int, Any]:
+    async def ask(self, key: str) -> tuple[int, dict[str, Any]]:
         """Asks for it; what comes of it goes into the ledger."""
         try:
             status, body = await self.call(*self._asked[key], key)
         except (aiohttp.ClientError, TimeoutError):
-            status, body = 0, {}
-        unknown = ((body or {}).get("error") or {}).get("reason") == OUTCOME_UNKNOWN
+            status, body = 0, {"error": {"reason": OUTCOME_UNKNOWN}}
+        error: dict[str, Any] = body.get("error") or {}
+        unknown = error.get("reason") == OUTCOME_UNKNOWN
         self.ledger.see(key, View.UNKNOWN if unknown else FINAL.get(status, View.UNKNOWN))
         return status, body
 

@@ -12,7 +12,7 @@ from agent.domain.context.compression import Spoken
 from agent.domain.prompt.layers import VisitorInfo, system_prompt
 from agent.domain.prompt.messages import INTERRUPTED, alternating, conversation, tool_content
 from agent.domain.texts import failure_text
-from agent.domain.tool_results import answered_from_earlier, citations, cut, repeats_within, room_for_each
+from agent.domain.tool_results import answered_from_earlier, asked_again, citations, cut, repeats_within, room_for_each
 from agent.domain.turn.journal import Call, Journal, Step, with_results
 from agent.ports import Asker, History, Prompt, Tool
 from agent.turns.prompting import Composer, Material
@@ -147,6 +147,16 @@ def test_a_call_made_before_is_not_made_again() -> None:
     journal = replace(JOURNAL, steps=(first, second))
     assert list(answered_from_earlier(journal)) == ["b"]
     assert repeats_within(journal) == {"d": "c"}
+
+
+@pytest.mark.parametrize("error", [{"code": "TIMEOUT", "reason": "outcome_unknown"}, {"code": "UNKNOWN_OUTCOME"}])
+def test_a_repeat_of_a_call_whose_outcome_is_unknown_asks_for_that_call(error: dict[str, str]) -> None:
+    unknown = Call("a", "order", "{}", "", json.dumps({"success": False, "error": error}))
+    refused = Call("b", "look", "{}", "", '{"success":false,"error":{"code":"EXECUTION_ERROR","reason":"no_cash"}}')
+    again = Step(1, "", (Call("c", "order", "{}"), Call("d", "look", "{}")))
+    journal = replace(JOURNAL, steps=(Step(1, "", (unknown, refused)), again))
+    assert asked_again(journal) == {"c": unknown}
+    assert list(answered_from_earlier(journal)) == ["d"]
 
 
 def test_a_huge_result_is_cut_visibly() -> None:

@@ -3,13 +3,16 @@
 import asyncio
 
 import orjson
+import pytest
 
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import COMPANY, agent, stage
 from contracts.channels import ChatKind
 from contracts.company import ToolConfig
+from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.registry import BY_TYPE
+from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import answer_id, turn_id
 from contracts.rpc import TURN_STATE, TurnStateRequest
 from runtime.dead_letters import DeadLetters
@@ -142,6 +145,32 @@ async def test_a_repeated_call_is_answered_from_the_first_and_told_so(nats_serve
         assert len(results) == 3
         assert "already made" not in results[0]
         assert all("already made" in result for result in results[1:])
+
+
+@pytest.mark.parametrize(("unknown_for", "seen"), [(1, [False, False]), (2, [True, False])])
+async def test_a_call_with_an_unknown_outcome_is_asked_for_again_by_its_own_id(
+    nats_server: NatsServer, unknown_for: int, seen: list[bool]
+) -> None:
+    """Once more at once, and then when the model makes the same call again."""
+    same = ScriptedCall(name="order", arguments={"a": 1})
+    rule = Rule(replies=[Reply(tool_calls=[same]), Reply(tool_calls=[same]), Reply(text="It is done.")])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        unknown = ToolError(code=ToolCode.TIMEOUT, message="not known yet", reason=OUTCOME_UNKNOWN)
+        metadata = ToolMetadata(execution_time=1.0)
+        told = [ToolResult(success=False, error=unknown, metadata=metadata)] * unknown_for
+        told.append(ToolResult(success=True, data={"made": 1}, metadata=metadata))
+
+        async def order(request: ToolCallRequested) -> ToolResult:
+            del request
+            return told.pop(0)
+
+        scene.executor.tools["order"] = order
+        await scene.visitor("c1", "order one")
+        await scene.answered("c1")
+        assert len({request.call_id for request in scene.executor.requests}) == 1
+        results = [m["content"] for m in model.asked[-1]["messages"] if m["role"] == "tool"]
+        assert ["outcome_unknown" in one for one in results] == seen
+        assert "made" in results[-1]
 
 
 async def test_the_driving_agent_tells_the_text_so_far(nats_server: NatsServer) -> None:

@@ -21,7 +21,7 @@ from contracts import channels
 from contracts.channels import ChatKind
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.envelope import CloudEvent
-from contracts.errors import ToolCode
+from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.chat import (
     CancelReason,
     OperatorMessage,
@@ -124,7 +124,10 @@ class Executor:
             return known
         self.effects.append((request.call_id, json.dumps(request.arguments, sort_keys=True)))
         result = await self.tools[request.tool](request)
-        if result.error is None or result.error.code != ToolCode.UNAVAILABLE:
+        open_ = result.error is not None and (
+            result.error.code == ToolCode.UNAVAILABLE or result.error.reason == OUTCOME_UNKNOWN
+        )
+        if not open_:
             self.done[request.call_id] = result
         return result
 

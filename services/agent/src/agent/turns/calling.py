@@ -2,11 +2,20 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from agent.domain.own.steps import own_calls
-from agent.domain.tool_results import answered_from_earlier, asked_again, cut, noted, repeats_within, room_for_each
+from agent.domain.tool_results import (
+    answered_from_earlier,
+    asked_again,
+    cut,
+    noted,
+    outcome_unknown,
+    repeats_within,
+    room_for_each,
+)
 from agent.domain.turn.journal import Call, Journal
 from agent.ports import Asker, Key, Live, OwnCalls, Tool, ToolCalls
 from runtime.gen_ai import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
@@ -73,7 +82,11 @@ async def _outcome(
     category = tool.category if tool else UNKNOWN_CATEGORY
     attributes = {OPERATION: SPAN_TOOL, TOOL_NAME: call.tool, TOOL_CALL: call.call_id}
     with span(f"{SPAN_TOOL} {call.tool}", **attributes):
+        began = time.monotonic()
         result = await ports.tools.outcome(key, call, category, asker, turn_id, seconds)
+        if outcome_unknown(result) and (left := seconds - (time.monotonic() - began)) > 0:
+            # A service that stood still for a moment can say by now what it has done; nobody likes to hear "perhaps".
+            result = await ports.tools.outcome(key, call, category, asker, turn_id, left)
     parsed: dict[str, Any] = json.loads(result)
     metadata: dict[str, Any] = parsed.get("metadata") or {}
     cached = bool(metadata.get("cached"))
