@@ -169,5 +169,25 @@ async def test_of_many_who_decide_at_once_the_first_counts_and_all_are_told_the_
         assert bool(placed) is (told[0] == "confirmed")
 
 
+@pytest.mark.parametrize("decision", ["confirm", "reject"])
+async def test_a_decision_that_came_after_its_deadline_decides_nothing_and_tells_how_it_stands(
+    adapter: Adapter, decision: str
+) -> None:
+    order = (await adapter.call("create_paper_order", **ORDER))["action_id"]
+
+    def asked(decision: str, seconds: float) -> ActionDecideRequest:
+        deadline = datetime.now(UTC) + timedelta(seconds=seconds)
+        wanted = {"company_id": "demo", "user_id": "ann", "action_id": order, "decision": decision}
+        return ActionDecideRequest.model_validate({**wanted, "deadline": deadline})
+
+    with pytest.raises(RpcError) as raised:
+        await adapter.actions.decide(asked(decision, -1))
+    assert (raised.value.code, raised.value.reason) == ("TIMEOUT", "deadline_passed")
+    first = (await adapter.actions.decide(asked("reject", 60))).action
+    assert first.state.value == "rejected"
+    # What is decided is told to whoever comes late as well.
+    assert (await adapter.actions.decide(asked(decision, -1))).action == first
+
+
 async def test_of_a_tool_that_is_not_its_own_nothing_is_known(adapter: Adapter) -> None:
     assert (await adapter.look_up("get_price", "mine", symbol="IBM")).state == "unknown"

@@ -17,12 +17,17 @@ from market_adapter.domain.paper.account import Account, News, Owner, decide
 from market_adapter.domain.paper.actions import action_of
 from market_adapter.domain.paper.orders import Order, OrderState
 from market_adapter.ports import MarketProvider
+from market_adapter.tools.caller import is_past
 from runtime.clock import Clock
 from runtime.errors import RpcError
 
 _CHANGED = Text(
     es="esta no es la acción que se mostró: vuelve a mirarla",
     en="this is not the action that was shown: look at it again",
+)
+_LATE = Text(
+    es="la respuesta llegó demasiado tarde y no se ha hecho nada: vuelve a decidir",
+    en="the answer came too late, and nothing was done: decide again",
 )
 
 
@@ -39,7 +44,8 @@ class Actions:
 
         Raises:
             RpcError: NOT_FOUND, this user has no such action; CONFLICT, it is not what was shown to them; UNAVAILABLE,
-                whether a share is still what it was cannot be asked now: a yes is not taken on trust.
+                whether a share is still what it was cannot be asked now: a yes is not taken on trust; TIMEOUT, it was
+                taken after its deadline, so nothing is decided.
         """
         owner = Owner(asked.company_id, asked.user_id)
         language = asked.language or "en"
@@ -48,6 +54,9 @@ class Actions:
             order = account.order(asked.action_id)
             if order is None or asked.content_hash not in (None, order.content_hash):
                 return account, order
+            if order.state is OrderState.PENDING and is_past(asked.deadline):
+                late = _LATE.said_in(language)
+                raise RpcError(ErrorCode.TIMEOUT, late, retryable=True, reason="deadline_passed")
             yes = asked.decision == "confirm"
             if yes and order.state is OrderState.PENDING and order.symbol not in news:
                 raise RpcError(ErrorCode.UNAVAILABLE, _silent(order.symbol).said_in(language), retryable=True)

@@ -2,6 +2,7 @@
 told by its facts.
 """
 
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Literal
 
@@ -53,7 +54,12 @@ class BusActions:
         language: str | None = None,
     ) -> Action:
         request = market_rpc.ActionDecideRequest(
-            company_id=company, user_id=user, action_id=action, decision=decision, language=language
+            company_id=company,
+            user_id=user,
+            action_id=action,
+            decision=decision,
+            language=language,
+            deadline=datetime.now(UTC) + timedelta(seconds=DECIDE_SECONDS),
         )
         return (await ask(self._client, market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)).action
 

@@ -25,8 +25,14 @@ class CallBy:
         Raises:
             TooLateError: the deadline has passed; nothing is changed.
         """
-        if self.deadline is not None and datetime.now(UTC) >= self.deadline:
+        if is_past(self.deadline):
             raise TooLateError(f"the call {self.call_id} came after its deadline: nothing was done")
+
+
+def is_past(deadline: datetime | None) -> bool:
+    """Whether nobody waits any more. A time without a zone is UTC's."""
+    now = datetime.now(UTC)
+    return deadline is not None and now >= (deadline if deadline.tzinfo else deadline.replace(tzinfo=UTC))
 
 
 def call_by(request: ToolServiceRequest) -> CallBy:
@@ -38,7 +44,5 @@ def call_by(request: ToolServiceRequest) -> CallBy:
             en=f"{request.tool} works on a user's own things: sign in first",
         )
         raise NoUserError("-", text)
-    owner, deadline = Owner(caller.company_id, caller.user_id), request.deadline
-    if deadline is not None and deadline.tzinfo is None:
-        deadline = deadline.replace(tzinfo=UTC)
-    return CallBy(owner, request.call_id, caller.conversation_id, caller.language, deadline)
+    owner = Owner(caller.company_id, caller.user_id)
+    return CallBy(owner, request.call_id, caller.conversation_id, caller.language, request.deadline)
