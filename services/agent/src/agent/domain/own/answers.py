@@ -63,6 +63,12 @@ _SAY: dict[str, dict[Language, str]] = {
         "es": "Ahora no puedo hacerlo: el servicio no responde. La orden sigue pendiente; di sí otra vez en un rato.",
         "en": "I cannot do that right now: the service does not answer. The order still waits; say yes again later.",
     },
+    "unsure": {
+        "es": "El servicio no ha respondido a tiempo y aún no sé si se ha hecho. Repítelo en un rato y te diré cómo está: "
+        "nunca se hace dos veces.",
+        "en": "The service did not answer in time, and I do not know yet whether it was done. Say it again later and I "
+        "will tell you how it stands: it is never done twice.",
+    },
     "changed": {
         "es": "Esta orden no es la que se te mostró. Mírala otra vez antes de confirmarla.",
         "en": "This order is not the one that you were shown. Look at it again before you confirm it.",
@@ -156,7 +162,9 @@ def _one(call: Call, language: Language) -> str | None:
 
 def _decided(arguments: Fields, data: Fields, error: Fields, language: Language) -> str:
     if error:
-        kind = {"CONFLICT": "changed", "NOT_FOUND": "none"}.get(str(error.get("code")), "away")
+        # Only who is not there has done nothing for certain; any other silence may hide a decision that was made.
+        kinds = {"CONFLICT": "changed", "NOT_FOUND": "none", "UNAVAILABLE": "away", "UNAUTHORIZED": "away"}
+        kind = kinds.get(str(error.get("code")), "unsure")
         return _SAY[kind][language]
     if "pending" in data:
         waiting = [cast("Fields", one) for one in data["pending"]]
