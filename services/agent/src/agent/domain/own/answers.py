@@ -64,8 +64,8 @@ _SAY: dict[str, dict[Language, str]] = {
         "en": "I cannot do that right now: the service does not answer. The order still waits; say yes again later.",
     },
     "unsure": {
-        "es": "El servicio no ha respondido a tiempo y aún no sé si se ha hecho. Repítelo en un rato y te diré cómo está: "
-        "nunca se hace dos veces.",
+        "es": "El servicio no ha respondido a tiempo y aún no sé si se ha hecho. Repítelo en un rato y te diré "
+        "cómo está: nunca se hace dos veces.",
         "en": "The service did not answer in time, and I do not know yet whether it was done. Say it again later and I "
         "will tell you how it stands: it is never done twice.",
     },
