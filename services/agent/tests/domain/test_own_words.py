@@ -1,12 +1,14 @@
 """Plain words: a yes, a no, a choice, a request about the memory; and everything that is for the model instead."""
 
+import json
+
 import pytest
 
 from agent.domain.own.answers import own_answer
 from agent.domain.own.asked import Asked, asked_in
 from agent.domain.own.forgetting import forgetting
 from agent.domain.own.memory_words import memory_wish
-from agent.domain.own.steps import FORGET
+from agent.domain.own.steps import DECIDE, FORGET
 from agent.domain.own.words import about_an_order, decision_in, verdict_in
 from agent.domain.prompt.layers import Language
 from agent.domain.turn.journal import Call
@@ -147,3 +149,12 @@ def test_forgetting_takes_out_what_is_meant_and_nothing_else() -> None:
 def test_what_was_forgotten_is_told_in_words_not_in_codes(language: Language, told: str) -> None:
     result = '{"success": true, "data": {"forgotten": ["long_term", "my bicycle"]}}'
     assert own_answer([Call("c", FORGET, "{}", result=result)], language) == told
+
+
+@pytest.mark.parametrize(("code", "said"), [("UNAVAILABLE", "still waits"), ("TIMEOUT", "do not know yet"),
+                                            ("INTERNAL", "do not know yet")])  # fmt: skip
+def test_a_yes_that_nobody_answered_is_not_said_to_have_done_nothing(code: str, said: str) -> None:
+    result = json.dumps({"success": False, "error": {"code": code, "message": "-"}})
+    told = own_answer([Call("a", DECIDE, '{"decision":"confirm"}', "", result)], "en")
+    assert told is not None
+    assert said in told
