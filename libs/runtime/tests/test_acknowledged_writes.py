@@ -11,7 +11,7 @@ from pymongo.errors import PyMongoError
 from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStartedEvent, CommandSucceededEvent
 
 from runtime.settings import MongoSettings
-from runtime.testing import MongoServer, run_mongo_server
+from runtime.testing import MongoServer, eventually, run_mongo_server
 
 ROUNDS, WRITERS = 4, 6
 Documents = AsyncCollection[dict[str, Any]]
@@ -73,9 +73,8 @@ async def test_what_was_acknowledged_outlives_a_kill_in_the_middle_of_other_writ
         for number in range(ROUNDS):
             async with documents(server) as found:
                 writers = [asyncio.create_task(write(found, f"{number}-{one}")) for one in range(WRITERS)]
-                async with asyncio.timeout(30):
-                    while sum(acknowledged.values()) < 40 * (number + 1):
-                        await asyncio.sleep(0.001)
+                enough = 40 * (number + 1)
+                await eventually(lambda enough=enough: sum(acknowledged.values()) >= enough, 30)
                 server.kill()
                 ended = await asyncio.gather(*writers, return_exceptions=True)
                 assert all(isinstance(one, PyMongoError) for one in ended), ended
