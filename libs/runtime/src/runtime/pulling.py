@@ -2,8 +2,11 @@
 
 FastStream's workers block on long handlers or run them twice, so this is plain nats-py. There is always one request
 for as many messages as there are free slots (at most 100), so a message starts without a round trip. The server may
-send more than was asked for, after a reconnect for instance: those wait in a backlog. One ticker tells the server
-about all of them. What a handler raises is never an acknowledgement.
+send more than was asked for, after a reconnect for instance: those wait in a backlog. What a handler raises is never
+an acknowledgement.
+
+A delivery is a lease: the server gives the message to another worker unless it hears "in progress" within `ack_wait`.
+One ticker says so for all that this worker holds, so its death or its standing still is known within LEASE seconds.
 """
 
 from __future__ import annotations
@@ -37,7 +40,12 @@ __all__ = ["DeadLetter", "Delivery", "Done", "Later", "Outcome", "PullWorker"]
 log = structlog.get_logger(__name__)
 
 LARGEST_REQUEST = 100
-EXPIRES = 30.0
+LEASE = 2.5
+"""Seconds after which what a dead worker held goes to another: its lease was renewed 0 to 0.75 s before it died."""
+RENEWALS = 4
+"""In one lease: three may be lost or late."""
+EXPIRES = 2.0
+"""Seconds that a request waits for messages. A worker that stands still (SIGSTOP) is given some for so long."""
 HEARTBEAT = 1.0
 SILENCE = 3.0
 """Seconds without a message or a heartbeat after which a request is taken for lost."""
@@ -80,7 +88,7 @@ class PullWorker:
         handler: Handler,
         *,
         slots: int = 64,
-        ack_wait: float = 30.0,
+        ack_wait: float = LEASE,
         max_ack_pending: int = 50_000,
         service: str | None = None,
     ) -> None:
@@ -185,7 +193,7 @@ class PullWorker:
             return
         self._requests.pop(message.subject[len(self._prefix) :], None)
         reason = headers_of(message).get("Description", "")
-        if status == "408":  # the request has waited its 30 s
+        if status == "408":  # the request has waited its time
             return
         if status in ("404", "503") or "Deleted" in reason:
             self._consumer_lost = True
@@ -294,13 +302,14 @@ class PullWorker:
 
     async def _keep(self) -> None:
         """Keeps what is in work from being delivered again, and the requests alive."""
-        next_progress = time.monotonic() + self._spec.ack_wait / 3
+        renew_every = self._spec.ack_wait / RENEWALS
+        renew_at = time.monotonic() + renew_every
         while True:
             await asyncio.sleep(TICK)
             try:
                 now = time.monotonic()
-                if now >= next_progress:
-                    next_progress = now + self._spec.ack_wait / 3
+                if now >= renew_at:
+                    renew_at = now + renew_every
                     for message in [*self._running.values(), *self._backlog]:
                         await self._send(message, b"+WPI")
                 reconnects = self._client.stats["reconnects"]

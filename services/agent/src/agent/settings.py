@@ -4,6 +4,7 @@ from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from contracts.symbols import parse_symbol
+from runtime.pulling import LEASE
 from runtime.settings import EnvSettings
 
 
@@ -23,7 +24,7 @@ class AgentSettings(EnvSettings):
     model_seconds: float = Field(default=60.0, gt=0, description="for one model call, fail-over included")
     model_silence_seconds: float = Field(default=20.0, gt=0, description="without a byte of a reply")
     tool_seconds: float = Field(default=45.0, gt=0, description="to wait for one tool call's outcome")
-    ack_wait_seconds: float = Field(default=30.0, gt=0, description="after which a dead agent's turns go to others")
+    ack_wait_seconds: float = Field(default=LEASE, gt=0, description="after which a dead agent's turns go to others")
     window_tokens: int = Field(default=8_000, ge=1_000, description="of system prompt and messages, at most")
     compress_above_tokens: int = Field(default=6_000, ge=500, description="of them, from which they are compressed")
     compress_to_tokens: int = Field(default=4_000, ge=500, description="of them, to which they are brought down")

@@ -43,8 +43,6 @@ from tool_executor.settings import ExecutorSettings
 log = structlog.get_logger(__name__)
 
 DURABLE = "tool-executor"
-_ACK_WAIT = 10.0
-"""Seconds after which another executor gets a call whose executor died; the worker says "in progress" meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +76,7 @@ class Executor:
         self._changes = PortfolioChanges(nats, self._cache)
         pipeline = self._pipeline(rpc, settings)
         calls = CallHandler(pipeline, connections.verify, Publisher(nats), call_seconds=settings.call_seconds)
-        self.worker = PullWorker(
-            nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots, ack_wait=_ACK_WAIT
-        )
+        self.worker = PullWorker(nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots)
         catalogue = CatalogueHandler(self.offers, self.companies, QuotaReader(self._limiter))
         self.catalogue, self.details = catalogue.catalogue, catalogue.details
 
