@@ -267,9 +267,9 @@ async def _serve_endless_tools(nats_url: str, redis_url: str, marks: Path) -> No
         return {}
 
     tools = (
-        tool_named("read", endless, time_limit=1.0),
+        tool_named("read", endless, time_limit=60.0),
         tool_named("write", endless, time_limit=1.0, side_effects=True),
-        tool_named("reconciled", endless, time_limit=1.0, side_effects=True, reconcile=endless),
+        tool_named("reconciled", endless, time_limit=60.0, side_effects=True, reconcile=endless),
     )
     client = await nats.connect(nats_url)  # pyright: ignore[reportUnknownMemberType] - untyped options
     async with running_executor(client, redis_url, tools=tools):

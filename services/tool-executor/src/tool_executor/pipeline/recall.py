@@ -29,8 +29,7 @@ class Recall:
     async def __call__(self, call: Progress, rest: Rest) -> Outcome:
         key = CallKey(call.caller.company, call.caller.user, call.call_id)
         entry = self._offers.find(call.tool, call.caller.company)
-        # What has side effects must never be taken for dead while it runs; the rest may be run twice.
-        renewed = entry is not None and not entry.tool.side_effects
+        renewed = entry is not None and _may_run_twice(entry)
         try:
             claim = await self._records.claim(
                 key, fingerprint(call.tool, call.arguments), _lease(call, entry), renewed=renewed
@@ -66,6 +65,11 @@ class Recall:
                 call.recorded = await self._records.finish(key, owner, outcome, lasting=lasting)
             else:
                 await self._records.release(key, owner, forget=not (call.abandoned or call.unknown))
+
+
+def _may_run_twice(entry: Entry) -> bool:
+    """Whether a call that is taken for dead too early harms nobody: it has no effects, or they are known by its id."""
+    return not entry.tool.side_effects or entry.tool.reconcile is not None
 
 
 def _lease(call: Progress, entry: Entry | None) -> float:
