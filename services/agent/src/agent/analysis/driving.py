@@ -37,13 +37,14 @@ from contracts.symbols import InvalidSymbolError
 from runtime.errors import InvalidToken, ReadFailed
 from runtime.outcomes import Done, Later, Outcome
 from runtime.principals import Principal
+from runtime.pulling import LEASE
 
 log = structlog.get_logger(__name__)
 
 OPENINGS = 8
 """Agents that may die over one analysis before it is given up."""
 AGAIN = 0.5
-"""Seconds before another look at an analysis that somebody else has changed, or that something is missing for."""
+"""Seconds before another look at an analysis that is driven here already, or that something is missing for."""
 ROLES = frozenset({"user", "service"})
 MAX_TOKENS = 1_000
 _REPORT = report_schema()
@@ -72,7 +73,8 @@ class Analyst:
             return await self._handle(request)
         except (Lost, ReadFailed, UnreachableError) as error:
             log.info("analysis.postponed", analysis_id=request.analysis_id, reason=str(error) or type(error).__name__)
-            return Later(AGAIN)
+            # Who took a lost one over renews the same delivery, so that it comes again only when that one is dead.
+            return Later(LEASE if isinstance(error, Lost) else AGAIN)
         finally:
             self._driven.discard(key)
 
