@@ -119,6 +119,8 @@ class PullWorker:
         self._hold_until = 0.0
         self._draining = False
         self._consumer_lost = False
+        self._ticked = time.monotonic()
+        self._stood_still = 0.0
 
     @property
     def in_work(self) -> int:
@@ -129,6 +131,15 @@ class PullWorker:
     def listening(self) -> bool:
         """Whether the server has been heard lately; a worker whose slots are all busy asks for nothing."""
         return not self._requests or time.monotonic() - self._heard < SILENCE
+
+    @property
+    def stood_still(self) -> float:
+        """When this process was last found to have stood still for a lease or longer, by time.monotonic() (0: never):
+        what it held before then may be another's by now."""
+        now = time.monotonic()
+        if now - self._ticked >= self._spec.ack_wait:
+            self._stood_still = now
+        return self._stood_still
 
     async def start(self) -> None:
         """Makes or updates the consumer and starts taking messages.
@@ -141,6 +152,7 @@ class PullWorker:
         self._subscription = await subscribe(
             self._client, self._prefix + "*", self._on_message, pending_messages=100_000, pending_bytes=1 << 30
         )
+        self._ticked = time.monotonic()
         self._keeper = asyncio.create_task(self._keep())
         await self._ask()
 
@@ -308,6 +320,7 @@ class PullWorker:
             await asyncio.sleep(TICK)
             try:
                 now = time.monotonic()
+                self._stood_still, self._ticked = self.stood_still, now
                 if now >= renew_at:
                     renew_at = now + renew_every
                     for message in [*self._running.values(), *self._backlog]:

@@ -154,7 +154,7 @@ class Agent:
             Window(settings.window_tokens, settings.compress_above_tokens, settings.compress_to_tokens),
             connections.models.window_tokens,
         )
-        self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits)
+        self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits, lambda: self.worker.stood_still)
         self.settings.on_change(self._company_changed)
         self.worker = PullWorker(
             nats,

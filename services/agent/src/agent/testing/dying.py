@@ -1,4 +1,5 @@
-"""Agents that die in the middle of a step: nothing is sent any more, nothing is given back, as after kill -9."""
+"""Agents that die or stand still in the middle of a step: as after kill -9, nothing is sent any more and nothing given
+back; as after SIGSTOP, everything goes on much later."""
 
 import asyncio
 from collections.abc import Callable
@@ -29,15 +30,20 @@ class Death:
     async def step(self, name: str, work: Callable[[], Any]) -> Any:
         """Does one step, or dies."""
         if self.dead.is_set():
-            raise Killed
+            await self.happen()
         self.steps.append(name)
         mine = len(self.steps) - 1 == self.at
         if mine and not self.after:
-            self._die()
+            await self.happen()
         result = await work()
-        if mine:
-            self._die()
+        if mine and self.after:
+            await self.happen()
         return result
+
+    async def happen(self) -> None:
+        """Now."""
+        self.dead.set()
+        raise Killed
 
     def around(self, ports: Ports) -> Ports:
         """The ports, with death behind them."""
@@ -49,9 +55,17 @@ class Death:
             own=_Own(self, ports),
         )
 
-    def _die(self) -> None:
+
+@dataclass
+class Standstill(Death):
+    """Stands still at the step until `thawed` is set; `dead` says that it does."""
+
+    thawed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def happen(self) -> None:
+        """Goes on when it is thawed."""
         self.dead.set()
-        raise Killed
+        await self.thawed.wait()
 
 
 class _Chat:

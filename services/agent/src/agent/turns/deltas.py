@@ -11,13 +11,17 @@ BATCH_SECONDS = 0.05
 
 
 class Deltas:
-    """One run's text. `restart` clears it for everybody: run.started again, deltaSeq from 0."""
+    """One run's text. `restart` clears it for everybody: run.started again, deltaSeq from 0. While the run is
+    `doubtful`, its text waits."""
 
-    def __init__(self, live: Live, key: Key, turn_id: str, message_id: str) -> None:
+    def __init__(
+        self, live: Live, key: Key, turn_id: str, message_id: str, doubtful: Callable[[], bool] = lambda: False
+    ) -> None:
         self._live = live
         self._key = key
         self._turn_id = turn_id
         self._message_id = message_id
+        self._doubtful = doubtful
         self._waiting: list[str] = []
         self._sent: list[str] = []
         self._timer: asyncio.Handle | None = None
@@ -61,6 +65,11 @@ class Deltas:
             self._send()
         self._end_timer()
 
+    def mute(self) -> None:
+        """The run is another's: nobody is told anything more, not even its end."""
+        self.stop()
+        self.open = False
+
     def stop(self) -> None:
         """Drops what still waits."""
         self._waiting.clear()
@@ -78,6 +87,8 @@ class Deltas:
             self._timer = self._loop.call_later(BATCH_SECONDS, self._tick)
 
     def _send(self) -> None:
+        if self._doubtful():
+            return
         if self.on_first is not None and not self._sent:
             self.on_first()
             self.on_first = None

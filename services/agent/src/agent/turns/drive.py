@@ -46,6 +46,7 @@ from agent.turns.calling import outcomes
 from agent.turns.deltas import Deltas
 from agent.turns.ending import ending_of
 from agent.turns.knowing import Knowing
+from agent.turns.lease import Lease
 from agent.turns.needs import Limits, Ports, policy_of
 from agent.turns.paying import ask_paid
 from agent.turns.preparing import Preparing
@@ -70,6 +71,7 @@ class Drive:
         watch: Watch,
         stored_at: float,
         others: Callable[[], Iterable["Drive"]] = tuple,
+        stood_still: Callable[[], float] = float,
     ) -> None:
         self._ports = ports
         self._limits = limits
@@ -87,6 +89,7 @@ class Drive:
         self._knowing = Knowing(ports, limits, key)
         self._preparing = Preparing(ports, limits, self._knowing)
         self._deltas: Deltas | None = None
+        self._lease = Lease(ports.journals, key, stood_still, self._lost)
         self._appending: Journal | None = None
         self._shown: str | None = None
         self.driving: str | None = None
@@ -130,6 +133,7 @@ class Drive:
         """Lets go of everything."""
         self.driving = None
         self._watch.close()
+        self._lease.close()
         if self._deltas is not None:
             self._deltas.stop()
         self._preparing.close()
@@ -150,6 +154,7 @@ class Drive:
                 if saved is None:
                     self.driving = None
                     return SaveRefused()
+                self._lease.saved(saved)
                 self._drives(journal)
                 return Saved(saved)
             case Ask():
@@ -182,12 +187,19 @@ class Drive:
             self._shown = self.opened = journal.turn_id
             if self._deltas is not None:
                 self._deltas.stop()
-            self._deltas = Deltas(self._ports.live, self._key, journal.turn_id, answer_id(journal.turn_id))
+            turn = journal.turn_id
+            self._deltas = Deltas(self._ports.live, self._key, turn, answer_id(turn), self._lease.doubtful)
             self._deltas.on_first = self._measure_first_token
             self._deltas.begin()
         self.driving, self.basis = journal.turn_id, journal.basis
         if journal.released:
             self.driving = self._shown = None
+
+    def _lost(self) -> None:
+        """Another agent has taken the turn over: its run is the one that is shown. The next save would be refused."""
+        if self._deltas is not None:
+            self._deltas.mute()
+        self.stop(StopReason.SUPERSEDED)
 
     def _end_predecessor(self, turn_id: str) -> None:
         """A turn that was never answered and has lost its place: its driver may still wait for tools, or be dead."""

@@ -1,7 +1,7 @@
 """Runs deliveries through the state machine: performs its effects through the ports, feeds back what happened."""
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -35,18 +35,25 @@ class Running:
 
 
 class TurnEngine:
-    """All turns of this agent."""
+    """All turns of this agent. `stood_still`: see Lease."""
 
-    def __init__(self, ports: Ports, watches: Watches, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        watches: Watches,
+        limits: Limits | None = None,
+        stood_still: Callable[[], float] = float,
+    ) -> None:
         self._ports = ports
         self._watches = watches
         self._limits = limits or Limits()
+        self._stood_still = stood_still
         self._drives: dict[Key, list[Drive]] = {}
 
     async def handle(self, key: Key, trigger: Trigger, stored_at: float) -> Done | Later:
         """One delivery, to its end: acknowledge, or hand back. `stored_at`: seconds by the bus's clock."""
         others = partial(self._drives.get, key, ())
-        drive = Drive(self._ports, self._limits, key, self._watches.watch(key), stored_at, others)
+        drive = Drive(self._ports, self._limits, key, self._watches.watch(key), stored_at, others, self._stood_still)
         with self._listed(key, drive):
             try:
                 end = await self._drive(drive, key, trigger, stored_at)

@@ -1,0 +1,178 @@
+"""Dead is short, and a guess that was wrong does no harm: drivers that die, and drivers that only stand still."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from agent.domain.turn.effects import Done, Trigger
+from agent.ports import Key
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import ScriptedModel, scripted_model
+from agent.testing.dying import Standstill
+from agent.testing.process import AgentProcess
+from agent.testing.stage import COMPANY, Stage, agent, stage
+from agent.turns.needs import Ports
+from contracts import channels
+from runtime.direct import DirectReader
+from runtime.testing import NatsServer, eventually
+
+ORDER = Rule(
+    replies=[
+        Reply(tool_calls=[ScriptedCall(name="order", arguments={"quantity": 1})]),
+        Reply(text="Done."),
+        Reply(text="Done."),
+    ]
+)
+STEPS = ["look", "save", "save", "tool", "save", "save", "append"]
+LONG_ANSWER = Reply(tokens=40, first_token_ms=100, token_ms=50)
+SOON = 15.0
+"""Seconds that any machine needs; what is not known to be dead before its 30 s are over is late."""
+
+
+class Nobody:
+    """A lease that lies: whoever asks hears that nobody drives."""
+
+    async def drives(self, key: Key, turn_id: str) -> bool:
+        del key, turn_id
+        return False
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("at", range(len(STEPS)), ids=[f"{i}-{name}" for i, name in enumerate(STEPS)])
+async def test_a_driver_that_stood_still_at_any_step_while_another_answered_adds_nothing(
+    nats_server: NatsServer, at: int, after: bool
+) -> None:
+    def lying(ports: Ports) -> Ports:
+        return replace(ports, drivers=Nobody())
+
+    still = Standstill(at, after)
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(ORDER) as model,
+        agent(nats_server.url, model.base_url, wrap=still.around),
+    ):
+        scene.executor.offer("order", {"state": "placed"})
+        seq = await scene.visitor("c1", "buy one")
+        await eventually(still.dead.is_set)
+        assert still.steps == STEPS[: at + 1]
+        async with agent(nats_server.url, model.base_url, wrap=lying) as other:
+            end = await other.engine.handle(Key(COMPANY, "c1"), Trigger(seq, visitor=True), 0.0)
+            assert isinstance(end, Done)
+            still.thawed.set()
+            await scene.idle()
+        assert len(await scene.answers("c1")) == 1
+        assert len({call_id for call_id, _ in scene.executor.effects}) == len(scene.executor.effects) <= 1
+        # The order is asked for twice by a model whose first reply was not journalled; nothing else is paid twice.
+        assert len(model.asked) <= 3
+
+
+@asynccontextmanager
+async def processes(scene: Stage, model: ScriptedModel, folder: Path, count: int) -> AsyncGenerator[list[AgentProcess]]:
+    """So many agents that can be killed and frozen, ready."""
+    url = scene.nats.connected_url
+    assert url is not None
+    agents = [AgentProcess(folder / str(n), url.geturl(), model.base_url, f"agent-{n}") for n in range(count)]
+    async with AsyncExitStack() as stack:
+        for one in agents:
+            stack.callback(one.kill)
+        await asyncio.gather(*(asyncio.to_thread(one.start) for one in agents))
+        yield agents
+
+
+async def in_mid_answer(scene: Stage, model: ScriptedModel, agents: list[AgentProcess]) -> AgentProcess:
+    """A visitor has asked, and this agent is answering."""
+    await scene.visitor("c1", "tell me something long", principal=None)
+    await eventually(lambda: len(scene.told("message.delta")) >= 3)
+    return next(one for one in agents if one.model == model.asked[-1]["model"])
+
+
+async def attempts(scene: Stage) -> int:
+    """How often the turn has been opened."""
+    stored = await DirectReader(scene.nats, "TURNS").last(channels.journal(COMPANY, "c1"))
+    assert stored is not None
+    return orjson.loads(stored.event)["data"]["attempts"]
+
+
+@pytest.mark.parametrize("count", [1, 2], ids=["the only one, started again", "of two"])
+async def test_a_killed_agents_answer_is_begun_anew_within_seconds(
+    nats_server: NatsServer, tmp_path: Path, count: int
+) -> None:
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(default=LONG_ANSWER) as model,
+        processes(scene, model, tmp_path, count) as agents,
+    ):
+        driver = await in_mid_answer(scene, model, agents)
+        driver.kill()
+        restart = asyncio.create_task(asyncio.to_thread(driver.start)) if count == 1 else None
+        await eventually(lambda: len(scene.told("run.started")) == 2, SOON)
+        # Whoever watches is told that the same run starts from nothing: the half sentence is cleared.
+        assert len({run["turnId"] for run in scene.told("run.started")}) == 1
+        assert await attempts(scene) == 2
+        (answer,) = await scene.answered("c1", deadline=SOON)
+        assert len(answer["text"].split()) == LONG_ANSWER.tokens
+        await scene.idle(SOON)
+        assert len(await scene.answers("c1")) == 1
+        if restart is not None:
+            await restart
+
+
+async def test_a_run_whose_agent_was_killed_ends_within_seconds_when_a_person_takes_over(
+    nats_server: NatsServer, tmp_path: Path
+) -> None:
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(default=LONG_ANSWER) as model,
+        processes(scene, model, tmp_path, 2) as agents,
+    ):
+        (await in_mid_answer(scene, model, agents)).kill()
+        await scene.take("c1")
+        await scene.idle(SOON)
+        assert [run["reason"] for run in scene.told("run.cancelled")] == ["taken_over"]
+        assert await scene.answers("c1") == []
+
+
+async def test_a_frozen_agents_turn_is_anothers_and_what_it_says_when_it_wakes_is_heard_by_nobody(
+    nats_server: NatsServer, tmp_path: Path
+) -> None:
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(default=LONG_ANSWER) as model,
+        processes(scene, model, tmp_path, 2) as agents,
+    ):
+        driver = await in_mid_answer(scene, model, agents)
+        driver.pause()
+        scene.live.clear()
+        await eventually(lambda: len(scene.told("message.delta")) >= 5, SOON)
+        driver.resume()
+        await scene.answered("c1", deadline=SOON)
+        await scene.idle(SOON)
+        assert len(await scene.answers("c1")) == 1
+        numbers = [delta["deltaSeq"] for delta in scene.told("message.delta")]
+        assert numbers == list(range(len(numbers)))
+
+
+async def test_a_frozen_agent_is_given_no_messages_for_longer_than_a_request_lasts(
+    nats_server: NatsServer, tmp_path: Path
+) -> None:
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(default=Reply(text="Here.")) as model,
+        processes(scene, model, tmp_path, 2) as agents,
+    ):
+        agents[0].pause()
+        conversations = [f"c{number}" for number in range(20)]
+        for conversation in conversations:
+            await scene.visitor(conversation, "hello", principal=None)
+        for conversation in conversations:
+            await scene.answered(conversation, deadline=SOON)
+        agents[0].resume()
+        await scene.idle(SOON)
+        counts: list[Any] = [len(await scene.answers(conversation)) for conversation in conversations]
+        assert counts == [1] * len(conversations)
