@@ -82,6 +82,8 @@ async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float 
 class ServerProcess(ABC):
     """One server as a child process. It can be killed, frozen, thawed and started again on the same port and data."""
 
+    start_deadline = START_DEADLINE
+
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -118,12 +120,12 @@ class ServerProcess(ABC):
         """Starts the server and waits until it answers. Does nothing if it is running.
 
         Raises:
-            ServerFailed: it ended or did not answer within 20 s.
+            ServerFailed: it ended or did not answer within `start_deadline` seconds.
         """
         if self._process is not None:
             return
         chosen = self.port
-        end = time.monotonic() + START_DEADLINE
+        end = time.monotonic() + self.start_deadline
         while time.monotonic() < end:
             with (self.directory / "output.log").open("wb") as output:
                 self._process = subprocess.Popen(

@@ -123,21 +123,6 @@ async def test_a_killed_agents_answer_is_begun_anew_within_seconds(
             await restart
 
 
-async def test_a_run_whose_agent_was_killed_ends_within_seconds_when_a_person_takes_over(
-    nats_server: NatsServer, tmp_path: Path
-) -> None:
-    async with (
-        stage(nats_server.url) as scene,
-        scripted_model(default=LONG_ANSWER) as model,
-        processes(scene, model, tmp_path, 2) as agents,
-    ):
-        (await in_mid_answer(scene, model, agents)).kill()
-        await scene.take("c1")
-        await scene.idle(SOON)
-        assert [run["reason"] for run in scene.told("run.cancelled")] == ["taken_over"]
-        assert await scene.answers("c1") == []
-
-
 async def test_a_frozen_agents_turn_is_anothers_and_what_it_says_when_it_wakes_is_heard_by_nobody(
     nats_server: NatsServer, tmp_path: Path
 ) -> None:

@@ -16,6 +16,8 @@ LOOKS = 0.02
 class AgentProcess(ServerProcess):
     """`python -m agent` of this clone, or of the one whose `python` is given. Its `model` tells it from its like."""
 
+    start_deadline = 120.0
+
     def __init__(
         self, directory: Path, nats_url: str, model_url: str, model: str, python: str = sys.executable
     ) -> None:

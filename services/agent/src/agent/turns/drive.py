@@ -233,7 +233,7 @@ class Drive:
             deltas.text(call.text)
             deltas.flush()
             return Replied(call)
-        seen_before = self._first_stop(effect, settings)
+        seen_before = self._watch.first_stop(effect, policy_of(settings))
         if seen_before is not None:
             return self._told(seen_before)
         try:
@@ -267,14 +267,6 @@ class Drive:
             self._preparing.begin(ask, settings, self._snapshot())
         else:
             self._preparing.close()
-
-    def _first_stop(self, effect: Ask, settings: CompanySettings) -> Interrupted | None:
-        journal, policy = effect.journal, policy_of(settings)
-        for fact in self._watch.after(effect.view.n):
-            reason = stop_reason(fact, basis=journal.basis, forced=journal.forced, policy=policy)
-            if reason is not None:
-                return Interrupted(reason, fact.seq)
-        return None
 
     @contextmanager
     def _until_stopped(self, effect: Ask | RunCalls, settings: CompanySettings) -> Generator[None]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from agent.domain.turn.log import Fact
+from agent.domain.turn.effects import Ask, Interrupted
+from agent.domain.turn.log import Fact, Policy, stop_reason
 from agent.ports import Key
 
 MAX_KEPT = 256
@@ -18,9 +19,13 @@ class Watch:
         self._facts: list[Fact] = []
         self.listener: Callable[[Fact], None] | None = None
 
-    def after(self, seq: int) -> list[Fact]:
-        """The facts seen with a higher sequence."""
-        return [fact for fact in self._facts if fact.seq > seq]
+    def first_stop(self, ask: Ask, policy: Policy) -> Interrupted | None:
+        """What stops the call already, of the facts seen since its view."""
+        for fact in self._facts:
+            reason = stop_reason(fact, basis=ask.journal.basis, forced=ask.journal.forced, policy=policy)
+            if fact.seq > ask.view.n and reason is not None:
+                return Interrupted(reason, fact.seq)
+        return None
 
     def tell(self, fact: Fact) -> None:
         """A fact has come."""
