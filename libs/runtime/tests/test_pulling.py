@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
 
 import orjson
@@ -11,7 +12,7 @@ from nats.aio.client import Client
 from runtime.connection import connect, jetstream
 from runtime.dead_letters import DeadLetters
 from runtime.publishing import Publisher
-from runtime.pulling import DeadLetter, Delivery, Done, Later, Outcome, PullWorker
+from runtime.pulling import EXPIRES, LEASE, DeadLetter, Delivery, Done, Handler, Later, Outcome, PullWorker
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
 
@@ -78,7 +79,7 @@ class Gate:
         return Done()
 
 
-def worker(client: Client, handler: Recorder | Gate, *, slots: int = 8, ack_wait: float = 30.0) -> PullWorker:
+def worker(client: Client, handler: Handler, *, slots: int = 8, ack_wait: float = 30.0) -> PullWorker:
     return PullWorker(client, "TOOLS", DURABLE, ["tools.call.requested.v1.*"], handler, slots=slots, ack_wait=ack_wait)
 
 
@@ -148,6 +149,57 @@ async def test_what_a_dead_worker_held_goes_to_another(nats_server: NatsServer, 
     assert handler.seen[0].num_delivered == 2
     gate.open.set()
     await pull.drain()
+
+
+class Frozen(threading.Thread):
+    """A worker in a loop of its own, which stands still as soon as it has work; its connection stays open."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.url = url
+        self.still, self.thaw = threading.Event(), threading.Event()
+        self.stood_still = 0.0
+
+    def run(self) -> None:
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        client = await connect(NatsSettings(url=self.url), name="frozen")
+        pull = worker(client, self._stand_still, slots=100, ack_wait=LEASE)
+        await pull.start()
+        await asyncio.to_thread(self.thaw.wait)
+        self.stood_still = pull.stood_still
+        await pull.drain()
+        await client.close()
+
+    async def _stand_still(self, delivery: Delivery) -> Outcome:
+        del delivery
+        self.still.set()
+        self.thaw.wait()
+        return Done()
+
+
+async def test_a_worker_that_stands_still_is_given_no_message_twice(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
+    frozen = Frozen(nats_server.url)
+    frozen.start()
+    try:
+        await ask(nats_streams, "m0")
+        await eventually(frozen.still.is_set)
+        handler = Recorder()
+        pull = worker(nats_streams, handler, ack_wait=LEASE)
+        await pull.start()
+        await ask(nats_streams, *(f"m{number}" for number in range(1, 40)))
+        await eventually(lambda: settled(nats_streams))
+        # What it had asked for was over before the first lease was.
+        assert EXPIRES < LEASE
+        assert {one.num_delivered for one in handler.seen} == {1, 2}
+        await pull.drain()
+    finally:
+        frozen.thaw.set()
+        await asyncio.to_thread(frozen.join)
+    assert frozen.stood_still > 0
 
 
 async def test_drain_finishes_what_runs_and_gives_the_rest_back_at_once(
