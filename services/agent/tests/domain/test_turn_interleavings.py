@@ -57,6 +57,12 @@ SAFE = [
     Scenario("trimmed while taken over", ((V,), (TAKE, OPERATOR), (Act.TRIM,)), Faults(lost_puback=1)),
     Scenario("trimmed when given back", ((V,), (TAKE, OPERATOR, RELEASE, Act.TRIM, V))),
     Scenario("three agents, a tool", ((V,),), Faults(redelivery=2, probe=1), agents=3, tools=True),
+    Scenario("leases that lie", ((V,),), Faults(redelivery=2, probe=1, crash=1), agents=3),
+    Scenario("leases that lie, a tool", ((V,),), Faults(redelivery=2, probe=2, crash=1), tools=True),
+    Scenario("leases that lie, publishes late", ((V,),), Faults(redelivery=2, probe=2, lost_puback=1)),
+    Scenario("leases that lie within a burst", ((V, V),), Faults(redelivery=2, probe=2)),
+    Scenario("leases that lie, taken", ((V,), (TAKE,)), Faults(redelivery=2, probe=2, crash=1)),
+    Scenario("leases that lie, time jumps", ((V, V), (Act.BACK, Act.WAIT)), Faults(probe=1, crash=1)),
 ]
 
 

@@ -1,8 +1,9 @@
 """An explicit-state model checker that walks every interleaving of the turn decisions.
 
 The decisions checked are the service's own (agent.domain.turn.machine); modelled here is only the world around them: a
-log with a fence, a journal cell with compare-and-set, deliveries that come again, agents that die, acknowledgements and
-answers that get lost, reads that are stale, publishes that arrive late, and an executor that runs a call id once.
+log with a fence, a journal cell with compare-and-set, deliveries that come again, agents that die, leases that lie (a
+delivery comes again while its driver lives, a probe says the contrary), acknowledgements and answers that get lost,
+reads that are stale, publishes that arrive late, a clock that jumps, and an executor that runs a call id once.
 
 A violation is found when an answer is doubled, speaks over a human, answers a message that is settled, repeats a tool's
 effect, or when a message can be lost: a state in which nothing will happen any more, or nothing good ever can, while a
@@ -219,6 +220,8 @@ def _act(world: World, act: Act, rules: Rules) -> World:
             return replace(world, enabled=False)
         case Act.WAIT:
             return replace(world, now=world.now + 10.0)
+        case Act.BACK:
+            return replace(world, now=world.now - 10.0)
         case Act.VISITOR:
             fact = Fact(FactKind.VISITOR, seq, world.now)
         case Act.TAKE:
@@ -295,8 +298,9 @@ def _outcomes(
             others = (other for at, other in enumerate(world.jobs) if at != agent and other is not None)
             driven = any(other.handling.phase is Phase.DRIVING for other in others)
             yield "probes", Probed(driven), world
-            if driven and world.faults.probe > 0:
-                yield "gets no answer to its probe", Probed(False), _spent(world, "probe")
+            if world.faults.probe > 0:
+                # A driver that stood still says nothing; a dead one may have said so a moment before.
+                yield "is told the contrary by its probe", Probed(not driven), _spent(world, "probe")
         case Save():
             if effect.revision in (world.cell[1], -1):
                 revision = world.cell[1] + 1

@@ -28,6 +28,8 @@ class Act(StrEnum):
     """Ten seconds pass."""
     TRIM = "trim"
     """Memory takes the conversation out of the log, if the rules let it."""
+    BACK = "back"
+    """The clock jumps back by ten seconds."""
 
 
 @dataclass(frozen=True, slots=True)
