@@ -40,12 +40,13 @@ __all__ = ["DeadLetter", "Delivery", "Done", "Later", "Outcome", "PullWorker"]
 log = structlog.get_logger(__name__)
 
 LARGEST_REQUEST = 100
-LEASE = 2.5
-"""Seconds after which what a dead worker held goes to another: its lease was renewed 0 to 0.75 s before it died."""
-RENEWALS = 4
-"""In one lease: three may be lost or late."""
+LEASE = 2.2
+"""Seconds after which what a dead worker held goes to another: its lease was renewed up to half a second before."""
+RENEWALS = 5
+"""In one lease, rounded up to whole ticks: three may be lost or late."""
 EXPIRES = 2.0
-"""Seconds that a request waits for messages. A worker that stands still (SIGSTOP) is given some for so long."""
+"""Seconds that a request waits for messages: less than a lease, so that a worker that stands still (SIGSTOP) is given
+no message twice."""
 HEARTBEAT = 1.0
 SILENCE = 3.0
 """Seconds without a message or a heartbeat after which a request is taken for lost."""

@@ -7,8 +7,9 @@ from contracts.rpc import TURN_STATE, TurnStateRequest
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
-DEADLINE = 0.15
-"""Seconds to wait for the driver's word; a dead one says nothing."""
+DEADLINE = 0.5
+"""Seconds to wait for the driver's word; a dead one says nothing. On a machine that stood still as a whole, the driver
+needs a moment to come back, and its turn would be paid for again."""
 
 
 class AgentDrivers:

@@ -150,7 +150,10 @@ class Stage:
         self.copilot = CopilotSide()
         self._heard: dict[tuple[str, str], asyncio.Event] = {}
         self._server = RpcServer(client)
-        self._worker = PullWorker(client, "TOOLS", "tool-executor", [channels.TOOL_REQUESTS], self._call, slots=32)
+        # It has no leases of its own: a loop that stands still in a test must not make it run a call twice.
+        self._worker = PullWorker(
+            client, "TOOLS", "tool-executor", [channels.TOOL_REQUESTS], self._call, slots=32, ack_wait=30.0
+        )
 
     async def start(self) -> None:
         """Streams, memory's and the executor's methods, a listener to live events."""
