@@ -1,11 +1,16 @@
 """A turn survives its agent: killed at every step, it is answered once, with one effect and no second model bill."""
 
+from dataclasses import replace
+
 import pytest
 
+from agent.domain.turn.effects import Done, Trigger
+from agent.ports import Key
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
-from agent.testing.dying import Death
-from agent.testing.stage import agent, stage
+from agent.testing.dying import Death, Standstill
+from agent.testing.stage import COMPANY, agent, stage
+from agent.turns.needs import Ports
 from contracts.channels import TURN_TRIGGERS, ChatKind
 from runtime.connection import jetstream
 from runtime.consumers import ConsumerSpec, ensure_consumer
@@ -40,6 +45,43 @@ async def test_a_killed_turn_goes_on_from_its_last_step(nats_server: NatsServer,
         asked_for_nothing, answered_for_nothing = (at, after) == (2, False), (at, after) == (5, False)
         assert len(model.asked) == (3 if answered_for_nothing else 2)
         assert len(scene.executor.effects) == (0 if asked_for_nothing else 1)
+
+
+class Nobody:
+    """A lease that lies: whoever asks hears that nobody drives."""
+
+    async def drives(self, key: Key, turn_id: str) -> bool:
+        del key, turn_id
+        return False
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("at", range(len(STEPS)), ids=[f"{i}-{name}" for i, name in enumerate(STEPS)])
+async def test_a_driver_that_stood_still_at_any_step_while_another_answered_adds_nothing(
+    nats_server: NatsServer, at: int, after: bool
+) -> None:
+    def lying(ports: Ports) -> Ports:
+        return replace(ports, drivers=Nobody())
+
+    still = Standstill(at, after)
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(ORDER) as model,
+        agent(nats_server.url, model.base_url, wrap=still.around),
+    ):
+        scene.executor.offer("order", {"state": "placed"})
+        seq = await scene.visitor("c1", "buy one")
+        await eventually(still.dead.is_set)
+        assert still.steps == STEPS[: at + 1]
+        async with agent(nats_server.url, model.base_url, wrap=lying) as other:
+            end = await other.engine.handle(Key(COMPANY, "c1"), Trigger(seq, visitor=True), 0.0)
+            assert isinstance(end, Done)
+            still.thawed.set()
+            await scene.idle()
+        assert len(await scene.answers("c1")) == 1
+        assert len({call_id for call_id, _ in scene.executor.effects}) == len(scene.executor.effects) <= 1
+        # The order is asked for twice by a model whose first reply was not journalled; nothing else is paid twice.
+        assert len(model.asked) <= 3
 
 
 async def test_two_agents_never_drive_one_turn(nats_server: NatsServer) -> None:
