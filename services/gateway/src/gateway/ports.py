@@ -1,14 +1,11 @@
 """What the gateway needs of the outside, as Protocols; adapters/ holds the real ones."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from contracts.agent_rpc import ImproveReply, ImproveRequest, ProvidersReply, SuggestReply
 from contracts.channels import ChatKind, PresenceKind
 from contracts.company import CompanySettings
-from contracts.completion_rpc import CompletePart, CompleteRequest, ModelName
 from contracts.envelope import Wire
 from contracts.events.chat import Action
 from contracts.events.tool import ToolResult
@@ -23,7 +20,6 @@ from contracts.rpc import (
     MessagesReply,
     MessageView,
     SnapshotReply,
-    TurnState,
 )
 from contracts.tools_rpc import ToolDetails
 from gateway.domain.close_codes import CloseCode
@@ -273,41 +269,6 @@ class Settings(Protocol):
         ...
 
 
-class Writers(Protocol):
-    """The agents' help for human agents. Each method raises Refused, Limited (budget spent) or Unavailable."""
-
-    async def providers(self, company: str) -> ProvidersReply:
-        """Which providers and models can be chosen."""
-        ...
-
-    async def suggest(self, company: str, conversation: str) -> SuggestReply:
-        """Three replies to choose from."""
-        ...
-
-    async def improve(self, request: ImproveRequest) -> ImproveReply:
-        """A draft, written better."""
-        ...
-
-
-class Completions(Protocol):
-    """The copilot for callers who keep their conversation themselves."""
-
-    async def models(self, company: str) -> list[ModelName]:
-        """The names a completion may ask for; raises Refused (NOT_FOUND: no such company), Unavailable."""
-        ...
-
-    def complete(
-        self, caller: Caller, request: CompleteRequest
-    ) -> AbstractAsyncContextManager[AsyncIterator[CompletePart]]:
-        """The answer in parts, the last one with its end; a block that is left early stops the work.
-
-        Raises:
-            Refused: NOT_FOUND with the field model, BAD_FIELD.
-            Limited, TookTooLong, Unavailable: among the parts too.
-        """
-        ...
-
-
 class Actions(Protocol):
     """What waits for a person's yes."""
 
@@ -341,14 +302,6 @@ class Alerts(Protocol):
 
     async def told(self, company: str, user: str, alerts: list[str], actions: list[str]) -> None:
         """These were told."""
-        ...
-
-
-class Agents(Protocol):
-    """The agents."""
-
-    async def turn_state(self, company: str, conversation: str) -> TurnState | None:
-        """The running turn with its text so far; None when nobody drives one (or says so in time)."""
         ...
 
 

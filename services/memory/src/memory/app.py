@@ -6,11 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 from uuid import uuid4
 
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError as RedisConnectionError
-
 from contracts.channels import WEBHOOK_DELIVERIES
 from contracts.errors import NexusError
 from contracts.streams import CHAT, FACTS, WEBHOOKS
@@ -47,6 +42,7 @@ from memory.adapters.near_windows import NearWindows
 from memory.adapters.other_services import OtherServices
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
+from memory.adapters.redis_client import redis_client
 from memory.adapters.redis_looks import RedisLooks
 from memory.adapters.redis_positions import RedisPositions
 from memory.adapters.redis_short_term import RedisShortTerm
@@ -395,16 +391,3 @@ async def main() -> None:
         dev=dev,
     )
     await service.run()
-
-
-def redis_client(settings: RedisSettings) -> Redis:
-    """A client that gives up soon: the cache must never be slower than what it spares. Only what a closed connection
-    did not take is tried again, once: after a restart of Redis each connection in the pool is such a one."""
-    return Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
-        settings.url,
-        socket_timeout=settings.deadline,
-        socket_connect_timeout=settings.deadline,
-        retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
-        health_check_interval=0,
-        client_name="nexus-memory",
-    )

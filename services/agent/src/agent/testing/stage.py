@@ -1,11 +1,9 @@
 """A stage for the agent's tests: a real bus, a real agent, and small stand-ins for the services it asks."""
 
 import asyncio
-import json
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import orjson
@@ -16,12 +14,12 @@ from agent.app import Agent, Connections
 from agent.domain.local_budgets import LocalBudgets
 from agent.settings import AgentSettings, ModelSettings
 from agent.testing.copilot_side import CopilotSide
+from agent.testing.executor_side import Executor
 from agent.turns.needs import Ports
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.envelope import CloudEvent
-from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.chat import (
     CancelReason,
     OperatorMessage,
@@ -33,7 +31,7 @@ from contracts.events.chat import (
     VisitorMessage,
 )
 from contracts.events.fact import CompanyConfigChanged
-from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolMetadata, ToolResult
+from contracts.events.tool import ToolCallCompleted, ToolCallRequested
 from contracts.ids import uuid7
 from contracts.memory_rpc import (
     BUDGET_RESERVE,
@@ -73,7 +71,6 @@ COMPANY = "demo"
 LATER = 2**40
 """When the principals of the stage expire."""
 _ROLES = {ChatKind.VISITOR: Role.VISITOR, ChatKind.ASSISTANT: Role.ASSISTANT, ChatKind.OPERATOR: Role.OPERATOR}
-Handle = Callable[[ToolCallRequested], Awaitable[ToolResult]]
 
 
 def verify(principal: str) -> Principal:
@@ -82,54 +79,6 @@ def verify(principal: str) -> Principal:
     if len(parts) != 3:
         raise InvalidToken("not a principal")
     return Principal(parts[2], parts[0], COMPANY, parts[1], exp=LATER)
-
-
-@dataclass
-class Executor:
-    """Runs each call id once, as the real one does, and counts the effects."""
-
-    tools: dict[str, Handle] = field(default_factory=dict[str, Handle])
-    effects: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    requests: list[ToolCallRequested] = field(default_factory=list[ToolCallRequested])
-    repeats: list[ToolCallRequested] = field(default_factory=list[ToolCallRequested])
-    """Requests that came while their call was running."""
-    running: set[str] = field(default_factory=set[str])
-    done: dict[str, ToolResult] = field(default_factory=dict[str, ToolResult])
-
-    def offer(self, name: str, data: dict[str, Any]) -> None:
-        """A tool that always answers the same."""
-
-        async def answer(request: ToolCallRequested) -> ToolResult:
-            del request
-            return ToolResult(success=True, data=data, metadata=ToolMetadata(execution_time=1.0))
-
-        self.tools[name] = answer
-
-    async def run(self, request: ToolCallRequested) -> ToolResult | None:
-        """The recorded result, or the tool's; None: the call is running, and is to come again."""
-        if request not in self.requests:
-            self.requests.append(request)
-        if request.call_id in self.running:
-            self.repeats.append(request)
-            return None
-        self.running.add(request.call_id)
-        try:
-            return await self._run(request)
-        finally:
-            self.running.discard(request.call_id)
-
-    async def _run(self, request: ToolCallRequested) -> ToolResult:
-        known = self.done.get(request.call_id)
-        if known is not None:
-            return known
-        self.effects.append((request.call_id, json.dumps(request.arguments, sort_keys=True)))
-        result = await self.tools[request.tool](request)
-        open_ = result.error is not None and (
-            result.error.code == ToolCode.UNAVAILABLE or result.error.reason == OUTCOME_UNKNOWN
-        )
-        if not open_:
-            self.done[request.call_id] = result
-        return result
 
 
 class Stage:

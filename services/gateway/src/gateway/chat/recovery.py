@@ -8,6 +8,7 @@ import structlog
 
 from contracts.channels import ChatKind
 from contracts.rpc import TurnState
+from gateway.agent_ports import Agents
 from gateway.chat.hub import Attachment, Hub
 from gateway.chat.standing import Standing
 from gateway.domain import server_frames
@@ -26,7 +27,7 @@ from gateway.domain.recovery import (
 )
 from gateway.errors import GatewayError, Unavailable
 from gateway.metrics import RESYNCED
-from gateway.ports import Agents, Log, Memory
+from gateway.ports import Log, Memory
 
 log = structlog.get_logger(__name__)
 

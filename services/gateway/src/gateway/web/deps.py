@@ -7,6 +7,7 @@ from fastapi import Depends, Path, Request
 
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
+from gateway.agent_ports import Completions, Writers
 from gateway.analysis_ports import Analyses
 from gateway.chat.access import Access
 from gateway.chat.commands import Commands
@@ -18,14 +19,12 @@ from gateway.ports import (
     Actions,
     Caller,
     Companies,
-    Completions,
     Memory,
     Personas,
     Principals,
     Settings,
     Tokens,
     Tools,
-    Writers,
 )
 from gateway.record_ports import Records
 from gateway.tryout_ports import Failures, Tryouts

@@ -12,7 +12,7 @@ from pymongo import ASCENDING
 
 from memory.adapters.mongo import Database, Document, speaking
 from memory.domain.keys import END, Position, conversation_key
-from memory.ports import Erasure
+from memory.erasure_ports import Erasure
 
 
 class MongoErasure:

@@ -15,8 +15,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from memory.domain.keys import Position
+from memory.erasure_ports import BusEraser, CacheEraser, Erasure, OthersEraser, StoreEraser
 from memory.errors import ProjectionBehind
-from memory.ports import BusEraser, CacheEraser, Erasure, Floor, Log, OthersEraser, StoreEraser
+from memory.ports import Floor, Log
 from runtime.clock import Clock
 
 FRESH = 10.0
