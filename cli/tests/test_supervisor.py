@@ -96,25 +96,27 @@ async def test_a_program_that_is_killed_is_started_again_and_that_is_said(seen: 
         os.kill(first.pid, KILL)
         await eventually(lambda: seen.running["one"].pid != first.pid, deadline=60)
         assert seen.running["one"].port == first.port
-        assert any("one killed by SIGKILL; starting it again in" in line for line in seen.lines)
+        assert any("one killed by SIGKILL; starting it again at once" in line for line in seen.lines)
         assert any("one is ready again" in line for line in seen.lines)
 
 
-async def test_the_wait_before_a_restart_doubles_with_each_death(seen: Seen, tmp_path: Path) -> None:
-    waits = [Backoff.after(backoff, 0.0) for backoff in [Backoff(first=0.1, longest=1.0)] for _ in range(6)]
-    assert waits == [0.1, 0.2, 0.4, 0.8, 1.0, 1.0]
-    async with supervised(seen, tmp_path, [tiny("one")], lambda: Backoff(first=0.01, longest=0.04)) as supervisor:
+async def test_a_first_death_is_followed_by_a_start_at_once_and_only_a_loop_of_deaths_waits(
+    seen: Seen, tmp_path: Path
+) -> None:
+    backoff = Backoff(first=0.1, longest=1.0)
+    assert [backoff.after(0.0) for _ in range(7)] == [0.0, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0]
+    async with supervised(seen, tmp_path, [tiny("one")], lambda: Backoff(first=0.01, longest=0.02)) as supervisor:
         await supervisor.start()
-        for wait in ("0.01 s", "0.02 s", "0.04 s"):
+        for wait in ("at once", "in 0.01 s", "in 0.02 s"):
             pid = seen.running["one"].pid
             os.kill(pid, KILL)
-            await eventually(seen.said(f"again in {wait}"), deadline=60)
+            await eventually(seen.said(f"starting it again {wait}"), deadline=60)
             await eventually(lambda pid=pid: seen.running["one"].pid != pid, deadline=60)
 
 
-def test_a_good_while_of_service_makes_the_wait_short_again() -> None:
-    backoff = Backoff(first=0.1, longest=10.0, forgiven_after=30.0)
-    assert [backoff.after(1.0), backoff.after(1.0), backoff.after(31.0), backoff.after(1.0)] == [0.1, 0.2, 0.1, 0.2]
+def test_some_seconds_of_service_make_it_a_first_death_again() -> None:
+    backoff = Backoff(first=0.1, longest=10.0, forgiven_after=5.0)
+    assert [backoff.after(1.0), backoff.after(1.0), backoff.after(5.1), backoff.after(1.0)] == [0.0, 0.1, 0.0, 0.1]
 
 
 async def test_a_program_that_cannot_start_fails_the_start_with_its_last_words(seen: Seen, tmp_path: Path) -> None:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 
 class Backoff:
-    """0.1 s, doubled with each death, at most 10 s; from the start again after a good while of service."""
+    """A first death is followed by a start at once, the next ones by 0.1 s, doubled with each, at most 10 s. Five seconds
+    of service make it a first death again."""
 
-    def __init__(self, first: float = 0.1, longest: float = 10.0, forgiven_after: float = 30.0) -> None:
+    def __init__(self, first: float = 0.1, longest: float = 10.0, forgiven_after: float = 5.0) -> None:
         self._first = first
         self._longest = longest
         self._forgiven_after = forgiven_after
-        self._next = first
+        self._next = 0.0
 
     def after(self, served: float) -> float:
         """Seconds to wait after a run that served for `served` seconds."""
         if served >= self._forgiven_after:
-            self._next = self._first
+            self._next = 0.0
         wait = self._next
-        self._next = min(self._next * 2, self._longest)
+        self._next = min(max(wait * 2, self._first), self._longest)
         return wait

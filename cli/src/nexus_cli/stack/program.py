@@ -8,6 +8,10 @@ from enum import IntEnum
 
 Urls = Mapping[str, str]
 
+KEEPS_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
+"""For Python programs, whatever the environment says: compiling what a service imports takes as long as all the rest of
+its start, so the first start does it for all."""
+
 
 class Stage(IntEnum):
     """Programs are stopped from the highest stage to the lowest."""

@@ -13,7 +13,7 @@ from nexus_cli.stack import handshakes
 from nexus_cli.stack.bus_users import ACCOUNT, OPERATOR, accounts, server_environment
 from nexus_cli.stack.errors import StackError
 from nexus_cli.stack.ports import HOST
-from nexus_cli.stack.program import Program, Stage
+from nexus_cli.stack.program import KEEPS_BYTECODE, Program, Stage
 
 _STOP_WITHIN = 10.0
 _ROOM = 64 * 1024 * 1024
@@ -110,6 +110,7 @@ def _mongodb(directory: Path) -> Program:
         command=command,
         url=lambda port: f"mongodb://{HOST}:{port}",
         probe=handshakes.mongodb,
+        environment=lambda port, urls: KEEPS_BYTECODE,
         keeps_port=True,
         before_start=before_start,
         notable=lambda line: line if " - ERROR - " in line or " - CRITICAL - " in line else None,

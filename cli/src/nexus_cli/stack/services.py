@@ -11,7 +11,7 @@ from typing import Any, cast
 from nexus_cli.stack import handshakes
 from nexus_cli.stack.datadir import DevSecrets
 from nexus_cli.stack.ports import HOST
-from nexus_cli.stack.program import Program, Stage, Urls
+from nexus_cli.stack.program import KEEPS_BYTECODE, Program, Stage, Urls
 
 # Name of each service and the servers that have to be up before it is started: its own (architecture.md, "state"), and
 # Redis for all, which is there in 20 ms unless starting services keep it from the processor; then others wait for it.
@@ -44,6 +44,7 @@ def service_program(
 
     def environment(port: int, urls: Urls) -> dict[str, str]:
         return {
+            **KEEPS_BYTECODE,
             **{_URL_VARIABLES[server]: url for server, url in urls.items()},
             port_variable(name): str(port),
             "NEXUS_DEV": "1",

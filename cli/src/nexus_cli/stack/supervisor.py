@@ -27,10 +27,10 @@ _LOOK_FOR_ROOM = 1.0
 
 @dataclass(frozen=True)
 class _Run:
-    """How one run of a program went."""
+    """How one run of a program went. `served`: seconds from being ready to its end."""
 
     how: str
-    was_ready: bool
+    served: float = 0.0
     late: bool = False
 
 
@@ -129,24 +129,24 @@ class Supervisor:
         failures = 0
         try:
             while not self._stopping.is_set():
-                began = time.monotonic()
                 first = not self._ready[program.name].is_set()
                 try:
                     run = await self._run_once(program, log)
                 except OSError as error:  # its files cannot be written, for one: a full disk may have room again
                     if first:
                         raise
-                    run = _Run(f"could not be started: {error}", was_ready=False)
+                    run = _Run(f"could not be started: {error}")
                 if self._stopping.is_set():
                     return
                 first = not self._ready[program.name].is_set()
                 failures += first
                 if first and (run.late or failures == _FIRST_STARTS):
                     raise StartFailed(f"{program.name} {run.how}; its last words: {log.last_line()} (log: {log.path})")
-                wait = backoff.after(time.monotonic() - began if run.was_ready else 0.0)
+                wait = backoff.after(run.served)
                 if not first:
-                    self._say(f"{program.name} {run.how}; starting it again in {wait:g} s (log: {log.path})")
-                if await self._stops_before(asyncio.sleep(wait)):
+                    again = f"in {wait:g} s" if wait else "at once"
+                    self._say(f"{program.name} {run.how}; starting it again {again} (log: {log.path})")
+                if wait and await self._stops_before(asyncio.sleep(wait)):
                     return
         finally:
             log.close()
@@ -181,11 +181,13 @@ class Supervisor:
             await asyncio.wait([ended, ready], return_when=asyncio.FIRST_COMPLETED)
             if ended.done():
                 self._forget_port(program)
-                return _Run(ended.result(), was_ready=False)
+                return _Run(ended.result())
             if (reason := ready.result()) is not None:
-                return _Run(f"was not ready within {program.ready_within:g} s: {reason}", was_ready=False, late=True)
+                return _Run(f"was not ready within {program.ready_within:g} s: {reason}", late=True)
             self._mark_ready(program, child.pid, port)
-            return _Run(await asyncio.shield(ended), was_ready=True)
+            since = time.monotonic()
+            how = await asyncio.shield(ended)
+            return _Run(how, time.monotonic() - since)
         finally:
             ready.cancel()
             mending.cancel()

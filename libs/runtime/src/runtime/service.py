@@ -364,6 +364,7 @@ def _keep_what_is_there() -> None:
     stops everything for tens of milliseconds."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(COLLECT_AFTER, 20, 20)
 
 

@@ -1,6 +1,6 @@
 """``python -m agent``: one agent process."""
 
-from agent.service import main
+from runtime.process import run
 
 if __name__ == "__main__":
-    main()
+    run("agent.service:serve")

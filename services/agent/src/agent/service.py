@@ -4,7 +4,7 @@ from agent.app import Agent, Connections
 from agent.settings import AgentSettings, ModelSettings
 from contracts.streams import CHAT, FACTS, TOOLS, TURNS
 from runtime.principals import Principal, PrincipalVerifier
-from runtime.service import Service, run
+from runtime.service import Service
 from runtime.settings import DevSettings, DrainSettings, LogSettings, NatsSettings, TokenSettings
 
 
@@ -37,8 +37,3 @@ async def serve() -> None:
 
     service.on_start(build)
     await service.run()
-
-
-def main() -> None:
-    """The process."""
-    run(serve)

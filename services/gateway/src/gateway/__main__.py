@@ -1,7 +1,6 @@
 """python -m gateway."""
 
-from gateway.app import main
-from runtime.service import run
+from runtime.process import run
 
 if __name__ == "__main__":
-    run(main)
+    run("gateway.app:main")

@@ -1,6 +1,6 @@
 """`python -m market_adapter`: the market-adapter as a process."""
 
-from market_adapter.app import main
+from runtime.process import run
 
 if __name__ == "__main__":
-    main()
+    run("market_adapter.app:serve")

@@ -44,7 +44,6 @@ from market_adapter.tools.portfolio import PortfolioTools
 from market_adapter.tools.trading import TradingTools
 from market_adapter.tools.watchlists import WatchlistTools
 from market_adapter.untold import Untold
-from runtime import service as runtime_service
 from runtime.clock import SystemClock
 from runtime.errors import NotReady
 from runtime.logging import masked_text
@@ -206,8 +205,3 @@ def live_with(service: Service, run: Coroutine[Any, Any, None], stop: Callable[[
 async def serve() -> None:
     """Builds the service and runs it until it is told to stop."""
     await build().run()
-
-
-def main() -> None:
-    """The process."""
-    runtime_service.run(serve)

@@ -1,7 +1,6 @@
 """``python -m memory``: one replica of memory, set up by the environment."""
 
-from memory.app import main
-from runtime.service import run
+from runtime.process import run
 
 if __name__ == "__main__":
-    run(main)
+    run("memory.app:main")

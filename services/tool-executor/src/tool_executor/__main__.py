@@ -1,6 +1,6 @@
 """``python -m tool_executor``: one executor process."""
 
-from tool_executor.service import main
+from runtime.process import run
 
 if __name__ == "__main__":
-    main()
+    run("tool_executor.service:serve")

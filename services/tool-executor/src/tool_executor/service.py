@@ -6,7 +6,7 @@ from contracts.tools_rpc import TOOL_DETAILS, USER_FORGET
 from contracts.trying_rpc import SITE_CHECK
 from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
-from runtime.service import Service, run
+from runtime.service import Service
 from runtime.settings import DevSettings, DrainSettings, LogSettings, NatsSettings, RedisSettings, TokenSettings
 from tool_executor.adapters.user_keys import UserKeys
 from tool_executor.app import Connections, Executor
@@ -58,8 +58,3 @@ def demo_origin(dev: DevSettings) -> Origin | None:
         return parse_demo_origin(dev.demo_origin)
     except AddressRefused as refused:
         raise NotReady(f"NEXUS_DEMO_ORIGIN: {refused}") from refused
-
-
-def main() -> None:
-    """The process."""
-    run(serve)

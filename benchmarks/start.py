@@ -1,0 +1,159 @@
+"""How soon is a service ready again when it is killed, and how much of that is its own start?
+
+``python -m benchmarks.start [CLONE] [--runs N]`` compares this clone with another one: both stacks run at the same time
+and lose their services in turn, so that what else the machine does meets both alike. On a machine that others use,
+compare the CPU seconds of a start.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import Popen
+
+from benchmarks import cpu
+from benchmarks.report import Figure, median
+from nexus_cli.stack.services import SERVICES
+from runtime.testing import eventually
+from tests.support.running_stack import NEXUS, RunningStack
+
+QUESTION = "starting"
+RUNS = 5
+READY, BUSY_READY = 1.5, 5.0
+"""Seconds that the product aims at: from exec on an idle machine, and after a kill on two busy cores."""
+SERVED = 6.0
+"""Seconds until the next kill of the same service is a first death again."""
+BUSY = 2
+"""Processes that do nothing but compute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Seconds from the kill to ready again, from exec to ready, and of CPU until then."""
+
+    again: float
+    ready: float
+    cpu: float
+
+
+Starts = dict[str, list[Start]]
+
+
+async def run() -> list[Figure]:
+    """All figures; about three minutes."""
+    async with _stack(NEXUS) as stack:
+        [idle] = await _measure([stack], RUNS)
+        with _busy_cores():
+            [busy] = await _measure([stack], RUNS)
+    return [*_figures(idle, "idle", ready=READY), *_figures(busy, "two busy cores", again=BUSY_READY)]
+
+
+def _figures(starts: Starts, when: str, ready: float | None = None, again: float | None = None) -> list[Figure]:
+    figures: list[Figure] = []
+    for name, of in starts.items():
+        worst = f"worst of {len(of)}: {max(one.again for one in of):.2f} s"
+        killed = median(one.again for one in of)
+        figures += [
+            Figure(QUESTION, f"{name}: ready after exec, {when}", median(one.ready for one in of), "s", ready),
+            Figure(
+                QUESTION,
+                f"{name}: ready after kill -9, {when}",
+                median(one.again for one in of),
+                "s",
+                again,
+                note=worst,
+            ),
+            Figure(QUESTION, f"{name}: CPU of a start, {when}", median(one.cpu for one in of), "s"),
+        ]
+    return figures
+
+
+async def compare(clone: Path | None, runs: int) -> None:
+    """Prints this clone's figures beside the other one's."""
+    commands = [NEXUS] if clone is None else [str(clone / ".venv/bin/nexus"), NEXUS]
+    async with AsyncExitStack() as all_of_them:
+        stacks = [await all_of_them.enter_async_context(_stack(nexus)) for nexus in commands]
+        for when in ("idle", "two busy cores"):
+            with _busy_cores() if when != "idle" else ExitStack():
+                sides = await _measure(stacks, runs)
+            print(f"--- {when}: median (worst) of {runs}, " + ("that → this" if clone else "this"))
+            for name in SERVICES:
+                print(f"{name:16s}" + " → ".join(_row(side[name]) for side in sides) + _ratio([s[name] for s in sides]))
+
+
+def _row(starts: Sequence[Start]) -> str:
+    def of(values: list[float]) -> str:
+        return f"{median(values):5.2f} ({max(values):5.2f})"
+
+    return (
+        f" killed to ready {of([one.again for one in starts])} s, exec to ready {of([one.ready for one in starts])} s,"
+        f" CPU {of([one.cpu for one in starts])} s"
+    )
+
+
+def _ratio(sides: Sequence[Sequence[Start]]) -> str:
+    if len(sides) == 1:
+        return ""
+    that, this = (median(one.cpu for one in side) for side in sides)
+    return f"; CPU × {this / that:.2f}"
+
+
+async def _measure(stacks: Sequence[RunningStack], runs: int) -> list[Starts]:
+    found: list[Starts] = [defaultdict(list) for _ in stacks]
+    for _ in range(runs):
+        for name in SERVICES:
+            for stack, starts in zip(stacks, found, strict=True):
+                starts[name].append(await _killed(stack, name))
+        await asyncio.sleep(SERVED)
+    return found
+
+
+async def _killed(stack: RunningStack, name: str) -> Start:
+    dead = stack.kill(name)
+    began = time.monotonic()
+    # The supervisor writes the new process down once its /readyz has said 200.
+    await eventually(lambda: stack.process(name).pid != dead, deadline=180)
+    again = time.monotonic() - began
+    pid = stack.process(name).pid
+    return Start(again, cpu.age(pid), cpu.seconds([pid]))
+
+
+@asynccontextmanager
+async def _stack(nexus: str) -> AsyncGenerator[RunningStack]:
+    with tempfile.TemporaryDirectory() as data:
+        stack = RunningStack(Path(data), {}, nexus)
+        try:
+            await asyncio.to_thread(stack.start)
+            yield stack
+        finally:
+            await asyncio.to_thread(stack.stop)
+
+
+@contextmanager
+def _busy_cores() -> Generator[None]:
+    busy = [Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY)]
+    try:
+        yield
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()
+
+
+def main() -> None:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("clone", type=Path, nargs="?", help="another clone, set up with make setup")
+    parser.add_argument("--runs", type=int, default=RUNS)
+    options = parser.parse_args()
+    asyncio.run(compare(options.clone and options.clone.resolve(), options.runs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""The body of a service's `__main__`: imports the service, and runs it.
+
+    run("gateway.app:main")
+
+Importing is most of a start. Two things make it shorter: what libraries import only because it happens to be installed
+is kept away, and the garbage collector stands still until the service is ready, for nothing imported is garbage.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+
+def run(main: str) -> None:
+    """Runs a service's coroutine function, given as `module:function`, as runtime.service.run does."""
+    module, _, function = main.partition(":")
+    gc.disable()
+    with _kept_away("aiohttp"):  # nats-py: for NATS over websockets
+        importlib.import_module("nats.aio.client")
+    with _kept_away("rich", "opentelemetry.sdk"):  # structlog: for tracebacks in colours; redis: for metrics of its own
+        found = getattr(importlib.import_module(module), function)
+    importlib.import_module("runtime.service").run(found)
+
+
+@contextmanager
+def _kept_away(*names: str) -> Generator[None]:
+    """As if they were not installed. Whoever imports them later finds them."""
+    sys.modules.update(dict.fromkeys(names))  # pyright: ignore[reportArgumentType] - None: it cannot be imported
+    try:
+        yield
+    finally:
+        for name in names:
+            del sys.modules[name]
