@@ -58,7 +58,6 @@ def _figures(starts: Starts, when: str, ready: float | None = None, again: float
     figures: list[Figure] = []
     for name, of in starts.items():
         worst = f"worst of {len(of)}: {max(one.again for one in of):.2f} s"
-        killed = median(one.again for one in of)
         figures += [
             Figure(QUESTION, f"{name}: ready after exec, {when}", median(one.ready for one in of), "s", ready),
             Figure(

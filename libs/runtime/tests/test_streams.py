@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from pydantic import ValidationError
 
 from contracts.streams import CHAT, STREAMS, TOOLS
@@ -19,6 +21,7 @@ from runtime.publishing import Publisher
 from runtime.settings import NatsSettings, StreamSettings
 from runtime.streams import await_streams, ensure_streams
 from runtime.testing import NatsServer, eventually
+from runtime.testing_network import proxy_to
 
 
 async def config(client: Client, name: str) -> dict[str, Any]:
@@ -148,3 +151,26 @@ async def test_a_stream_that_the_server_has_no_room_to_enlarge_stays_as_it_is(
     made = await config(client, "CHAT")
     assert (made["max_bytes"], made["subjects"]) == (200 * 1024**2, ["chat.>"])
     await client.close()
+
+
+@pytest.mark.parametrize("look", [ensure_streams, await_streams])
+async def test_all_streams_are_looked_for_in_one_round_trip(
+    look: Callable[[Client], Coroutine[Any, Any, None]], nats_server: NatsServer, nats_streams: Client
+) -> None:
+    asked: list[str] = []
+
+    async def hear(message: Msg) -> None:
+        asked.append(message.subject)
+
+    async with proxy_to(nats_server.url) as proxy:
+        client = await connect(NatsSettings(url=proxy.url), name="looks")
+        await ensure_streams(client, [CHAT])  # its inbox is known to the server from now on
+        await subscribe(nats_streams, "$JS.API.STREAM.INFO.*", hear)
+        await nats_streams.flush()
+        proxy.hold_replies()
+        looking = asyncio.create_task(look(client))
+        await eventually(lambda: len(asked) == len(STREAMS))
+        proxy.release_replies()
+        async with asyncio.timeout(20):
+            await looking
+        await client.close()

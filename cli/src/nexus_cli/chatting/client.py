@@ -24,6 +24,12 @@ _UNANSWERED = 100
 """Messages that may wait for their acknowledgement."""
 
 
+def pause_before(attempt: int, lot: float) -> float:
+    """Seconds before a lost connection is tried again: within two, and drawn by `lot` (0 to 1), so that not all clients
+    of a gateway that went away come back in the same moment."""
+    return min(0.2 * 2.0 ** min(attempt, 10), 2.0) * (0.25 + 0.75 * lot)
+
+
 class ChatFailed(Exception):  # noqa: N818 - reads as an event
     """The gateway is out of reach, refuses, or has closed the socket; one line that says so."""
 
@@ -141,8 +147,7 @@ class Conversation:
                     except Refused:
                         raise
                     except (ChatFailed, ConnectionError, aiohttp.ClientError):
-                        # Not all clients of a gateway that went away come back in the same moment.
-                        await asyncio.sleep(min(0.2 * 2**attempt, 5.0) * random.uniform(0.5, 1.0))
+                        await asyncio.sleep(pause_before(attempt, random.random()))
         except TimeoutError:
             pass
         raise ChatFailed(f"the gateway was away for {_RECONNECT_WITHIN:g} s")

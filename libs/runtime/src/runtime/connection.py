@@ -6,6 +6,7 @@ A service gets its connection from `runtime.service`; commands and tests call `c
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,7 +28,8 @@ Hook = Callable[[], Awaitable[None]]
 ErrorHook = Callable[[Exception], Awaitable[None]]
 
 RECONNECT_WAIT = 0.25
-"""Seconds between two attempts at one server."""
+"""Seconds between two attempts at one server; each connection takes half to one and a half times that, by lot, so that
+not all come back at once."""
 
 
 @dataclass
@@ -97,7 +99,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
                 error_cb=on_error,
                 disconnected_cb=hooks.disconnected,
                 reconnected_cb=hooks.reconnected,
-                reconnect_time_wait=RECONNECT_WAIT,  # pyright: ignore[reportArgumentType] - it sleeps for a float
+                reconnect_time_wait=RECONNECT_WAIT * random.uniform(0.5, 1.5),  # pyright: ignore[reportArgumentType] - it sleeps for a float
                 max_reconnect_attempts=-1,
                 connect_timeout=2,
                 # The server is left after two unanswered pings, so within three intervals.

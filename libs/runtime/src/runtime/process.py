@@ -11,25 +11,32 @@ from __future__ import annotations
 import gc
 import importlib
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
+from typing import Any
 
 
 def run(main: str) -> None:
     """Runs a service's coroutine function, given as `module:function`, as runtime.service.run does."""
+    loaded = load(main)
+    importlib.import_module("runtime.service").run(loaded)
+
+
+def load(main: str) -> Callable[[], Coroutine[Any, Any, None]]:
+    """The function, imported without what no service needs; from now on nothing is collected."""
     module, _, function = main.partition(":")
     gc.disable()
     with _kept_away("aiohttp"):  # nats-py: for NATS over websockets
         importlib.import_module("nats.aio.client")
     with _kept_away("rich", "opentelemetry.sdk"):  # structlog: for tracebacks in colours; redis: for metrics of its own
-        found = getattr(importlib.import_module(module), function)
-    importlib.import_module("runtime.service").run(found)
+        return getattr(importlib.import_module(module), function)
 
 
 @contextmanager
 def _kept_away(*names: str) -> Generator[None]:
     """As if they were not installed. Whoever imports them later finds them."""
-    sys.modules.update(dict.fromkeys(names))  # pyright: ignore[reportArgumentType] - None: it cannot be imported
+    for name in names:
+        sys.modules[name] = None  # pyright: ignore[reportArgumentType] - what `import` takes for "not to be found"
     try:
         yield
     finally:

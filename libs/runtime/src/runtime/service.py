@@ -243,8 +243,7 @@ class Service:
             await register(self._rpc_server)
         if self._consuming is not None:
             broker, consuming = self._consuming
-            for spec in consuming.specs:
-                await ensure_consumer(client, spec)
+            await asyncio.gather(*(ensure_consumer(client, spec) for spec in consuming.specs))
             await Advisories(client, self.name, {(spec.stream, spec.durable) for spec in consuming.specs}).start()
             await broker.start()
         self._upkeep = Upkeep(
@@ -254,8 +253,7 @@ class Service:
         )
         self.hooks.on_reconnect.append(self._upkeep.reconnected)
         self._upkeep.start()
-        for worker in self._workers:
-            await worker.start()
+        await asyncio.gather(*(worker.start() for worker in self._workers))
         # Subscriptions are sent, but only a round trip shows that the server has them.
         await client.flush(timeout=10)
         self.health.ready()

@@ -62,13 +62,15 @@ async def ensure_streams(
     end = asyncio.get_running_loop().time() + deadline
     inbox = ReplyInbox.of(client)
     share = 1.0
-    for position, stream in enumerate(streams):
+    # Nearly always all are there as they should be: one round trip tells. What is not is made one after another.
+    found = await asyncio.gather(*(_call(inbox, f"STREAM.INFO.{stream.name}", None, end) for stream in streams))
+    for position, (stream, known) in enumerate(zip(streams, found, strict=True)):
         wanted = stream_config(stream, replicas)
-        answer = await _ensure(inbox, wanted, share, end)
+        answer = await _ensure(inbox, wanted, share, end, known)
         if _error_code(answer) == _NO_STORAGE:
             share = await _room(inbox, sum(one.max_bytes for one in streams[position:]), end)
             log.warning("streams.smaller", share=share, reason="the server has less storage than the streams may take")
-            answer = await _ensure(inbox, wanted, share, end)
+            answer = await _ensure(inbox, wanted, share, end, answer=None)
         error = cast("Mapping[str, Any] | None", answer.get("error"))
         if error is not None:
             raise NotReady(
@@ -87,7 +89,8 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
     clock = asyncio.get_running_loop().time
     end = clock() + deadline
     inbox = ReplyInbox.of(client)
-    for stream in streams:
+
+    async def there(stream: Stream) -> None:
         while _error_code(await _call(inbox, f"STREAM.INFO.{stream.name}", None, end)) == _NOT_FOUND:
             if clock() + _LOOK_AGAIN > end:
                 raise NotReady(
@@ -96,11 +99,16 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
                 )
             await asyncio.sleep(_LOOK_AGAIN)
 
+    await asyncio.gather(*map(there, streams))
 
-async def _ensure(inbox: ReplyInbox, wanted: dict[str, Any], share: float, end: float) -> dict[str, Any]:
-    """Makes or updates one stream; the server's last answer."""
+
+async def _ensure(
+    inbox: ReplyInbox, wanted: dict[str, Any], share: float, end: float, answer: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Makes or updates one stream, of which the server has just said `answer`; the server's last answer."""
     name = wanted["name"]
-    answer = await _call(inbox, f"STREAM.INFO.{name}", None, end)
+    if answer is None:
+        answer = await _call(inbox, f"STREAM.INFO.{name}", None, end)
     if _error_code(answer) == _NOT_FOUND:
         size = int(wanted["max_bytes"] * share) if wanted["max_bytes"] > 0 else -1
         answer = await _call(inbox, f"STREAM.CREATE.{name}", {**wanted, "max_bytes": size}, end)

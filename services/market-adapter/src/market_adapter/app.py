@@ -156,8 +156,7 @@ def connect(service: Service, mongo: MongoSettings) -> Database:
 async def prepare_stores(database: Database) -> None:
     """Creates the indexes. Raises NotReady when MongoDB does not answer."""
     with store_must_answer():
-        await MongoAccounts(database).prepare()
-        await MongoAlerts(database).prepare()
+        await asyncio.gather(MongoAccounts(database).prepare(), MongoAlerts(database).prepare())
 
 
 @contextmanager

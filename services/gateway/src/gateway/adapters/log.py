@@ -18,6 +18,7 @@ from runtime.direct import StoredFact
 from runtime.errors import FenceRefused as RuntimeFenceRefused
 from runtime.errors import PublishFailed, ReadFailed
 from runtime.publishing import Fence, Publisher
+from runtime.single_flight import SingleFlight
 
 SOURCE = "/nexus/gateway"
 READ_DEADLINE = 5.0
@@ -41,10 +42,12 @@ class NatsLog:
         self._clock = clock
         self._bounds: tuple[float, Bounds] | None = None
         self._room: tuple[float, int | None] | None = None
+        self._reading_bounds = SingleFlight[Bounds]()
 
     def forget_bounds(self) -> None:
         """After a reconnect the stream may be another one."""
         self._bounds = None
+        self._reading_bounds.forget()
 
     async def snapshot(self, company: str, conversation: str, at_least: int = 0) -> Snapshot:
         try:
@@ -89,6 +92,10 @@ class NatsLog:
         now = self._clock.monotonic()
         if self._bounds is not None and now - self._bounds[0] < BOUNDS_AGE:
             return self._bounds[1]
+        return await self._reading_bounds.result("bounds", self._read_bounds)
+
+    async def _read_bounds(self) -> Bounds:
+        now = self._clock.monotonic()
         try:
             read = await self._conversations.bounds(deadline=READ_DEADLINE)
         except ReadFailed as error:

@@ -38,6 +38,10 @@ MAX_FOLLOWED = 200
 """Conversations that one human agent's socket may follow."""
 RETRY_AFTER_MS = 2_000
 """When to try again what could not be done because something behind the door is away."""
+COMING_IN = 256
+"""Hellos worked on at once: when a gateway is back everybody comes, and memory refuses what is beyond 512 requests."""
+COMING_IN_SECONDS = 20.0
+"""For the others to wait for their turn."""
 MAX_TIMER_SECONDS = 86_400.0
 """The longest timer for a token's end."""
 
@@ -64,6 +68,7 @@ class Chat:
     handlers: Mapping[type[frames.ClientFrame], Handler]
     hello_seconds: float = 10.0
     heartbeat_ms: int = server_frames.HEARTBEAT_MS
+    coming_in: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(COMING_IN))
     sessions: set[Session] = field(default_factory=lambda: set[Session]())
     background: set[asyncio.Task[None]] = field(default_factory=lambda: set[asyncio.Task[None]]())
 
@@ -267,6 +272,18 @@ class Session:
             return
         # It was said in time: how long it takes to let them in is not theirs to answer for.
         self._hello_timer.cancel()
+        try:
+            async with asyncio.timeout(COMING_IN_SECONDS):
+                await self.chat.coming_in.acquire()
+        except TimeoutError:
+            self._refuse_hello(Unavailable("very many come in at once: try again"))
+            return
+        try:
+            await self._come_in(frame)
+        finally:
+            self.chat.coming_in.release()
+
+    async def _come_in(self, frame: frames.Hello) -> None:
         try:
             caller = await self.chat.tokens.verify(frame.token)
         except TokenExpired:

@@ -15,7 +15,7 @@ from gateway.web.words import LANGUAGES, SITE, words
 
 # Pages that visitors were on are opened out of it: they need not know from where.
 _HEADERS = PAGE_HEADERS | {"Referrer-Policy": "no-referrer"}
-_SHARED = ("dom.js", "markdown.js", "figures.js", "charts.js", "charts.css")
+_SHARED = ("dom.js", "markdown.js", "figures.js", "charts.js", "charts.css", "returning.js")
 """Files of the widget that the console loads as well; for those with words it has a saying.js of its own."""
 _SAID = re.compile(r"\bwords\.(\w+)")
 _TYPES = {".js": "text/javascript", ".css": "text/css"}

@@ -12,6 +12,7 @@ from typing import Any
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
+from pymongo import IndexModel
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import DuplicateKeyError
@@ -38,8 +39,8 @@ class MongoAccounts:
 
     async def prepare(self) -> None:
         """Creates the indexes that are missing, of one field each: every server does those well."""
-        for field in ("untold", "seen_until", "confirm_by"):
-            await self._accounts.create_index(field)
+        fields = ("untold", "seen_until", "confirm_by")
+        await self._accounts.create_indexes([IndexModel(field) for field in fields])
         await self._orders.create_index("user")
 
     async def load(self, owner: Owner) -> Account:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
+from pymongo import IndexModel
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import DuplicateKeyError
@@ -33,8 +34,7 @@ class MongoAlerts:
 
     async def prepare(self) -> None:
         """Creates the indexes that are missing."""
-        for field in ("user", "state", "seen_until"):
-            await self._alerts.create_index(field)
+        await self._alerts.create_indexes([IndexModel(field) for field in ("user", "state", "seen_until")])
 
     async def add(self, alert: Alert) -> Alert:
         """Inserts it, or gives back what is there under its id."""

@@ -4,11 +4,12 @@ Only what every MongoDB-compatible server does right: no transactions, arrayFilt
 compound indexes; upserts set top-level fields only (dots in an upsert become part of the name on some servers).
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
-from pymongo import AsyncMongoClient, InsertOne, ReplaceOne, UpdateOne
+from pymongo import AsyncMongoClient, IndexModel, InsertOne, ReplaceOne, UpdateOne
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import DuplicateKeyError, PyMongoError
@@ -109,8 +110,8 @@ class Collection:
     async def delete_many(self, where: Document) -> DeleteResult:
         return await self._limit.run(lambda: self._rows.delete_many(where))
 
-    async def create_index(self, key: str) -> str:
-        return await self._limit.run(lambda: self._rows.create_index(key))
+    async def create_indexes(self, keys: Sequence[str]) -> None:
+        await self._limit.run(lambda: self._rows.create_indexes([IndexModel(key) for key in keys]))
 
 
 class Database:
@@ -142,9 +143,7 @@ def stored(database: AsyncDatabase[Document], patience: float) -> Database:
 async def prepare(database: Database) -> None:
     """Creates the indexes that are missing."""
     async with speaking("create indexes"):
-        for collection, keys in INDEXES.items():
-            for key in keys:
-                await database[collection].create_index(key)
+        await asyncio.gather(*(database[name].create_indexes(keys) for name, keys in INDEXES.items()))
 
 
 @asynccontextmanager

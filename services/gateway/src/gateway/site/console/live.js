@@ -1,7 +1,8 @@
 /* The human agent's socket: the inbox as it changes, and the conversation that is open, also over a lost line. */
+import { pauseBefore } from "./returning.js";
 import { session } from "./session.js";
 
-const FIRST_WAIT = 500, LONGEST_WAIT = 20_000, EXPIRED = 4005, FINAL = 4500, MOST_FOLLOWED = 50;
+const EXPIRED = 4005, FINAL = 4500, MOST_FOLLOWED = 50;
 
 export class Live {
   #socket = null; #ready = false; #tries = 0; #missed = 0; #beat = 0; #timer = 0; #ended = false;
@@ -87,7 +88,6 @@ export class Live {
     // A token is good for its time: another one comes with signing in.
     if (code >= FINAL || code === EXPIRED) { this.#onState("ended"); return; }
     this.#onState("connecting");
-    const pause = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#tries++);
-    this.#timer = setTimeout(() => this.#connect(), pause * (0.5 + Math.random() / 2));
+    this.#timer = setTimeout(() => this.#connect(), pauseBefore(this.#tries++));
   }
 }

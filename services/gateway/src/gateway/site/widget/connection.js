@@ -1,10 +1,11 @@
 /* The socket: hello, heartbeat, and coming back with what was seen last.
    Close codes: 4000-4499 (and a lost line) reconnect, 4500-4999 are final (docs/architecture/chat.md). */
+import { pauseBefore } from "./returning.js";
 import { locale } from "./saying.js";
 import { page, server } from "./settings.js";
 
-const FIRST_WAIT = 500, LONGEST_WAIT = 30_000, CROWDED_WAIT = 10_000, HEARTBEAT = 25_000;
-const DRAINING = 4001, EXPIRED = 4005, CROWDED = 4029, REFUSED = 4500;
+const CROWDED_WAIT = 10_000, HEARTBEAT = 25_000;
+const EXPIRED = 4005, CROWDED = 4029, REFUSED = 4500;
 export const isFinal = (code) => code >= 4500 && code < 5000;
 
 export class Connection {
@@ -124,7 +125,7 @@ export class Connection {
     if (!this.#wanted) return;
     if (code === EXPIRED && !this.#identity.expired()) return this.#end(REFUSED);
     if (isFinal(code) && !(code === REFUSED && this.#another())) return this.#end(code);
-    this.#later(code === CROWDED ? CROWDED_WAIT : code === DRAINING || code === EXPIRED ? FIRST_WAIT : wait);
+    this.#later(code === CROWDED ? CROWDED_WAIT : wait);
   }
   /* A token that is not believed: another one is tried once. */
   #another() {
@@ -134,9 +135,9 @@ export class Connection {
   }
   #later(wait) {
     this.#waiting();
-    const pause = Math.max(wait || 0, Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#tries++));
+    const asked = (wait || 0) * (0.5 + Math.random() / 2);
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#wanted && this.open(), pause * (0.5 + Math.random() / 2));
+    this.#timer = setTimeout(() => this.#wanted && this.open(), Math.max(asked, pauseBefore(this.#tries++)));
   }
   #waiting() { this.#onState(navigator.onLine === false ? "offline" : "connecting"); }
   #end(code) {
