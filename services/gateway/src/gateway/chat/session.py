@@ -38,7 +38,7 @@ MAX_FOLLOWED = 200
 """Conversations that one human agent's socket may follow."""
 RETRY_AFTER_MS = 2_000
 """When to try again what could not be done because something behind the door is away."""
-COMING_IN = 256
+COMING_IN_AT_ONCE = 256
 """Hellos worked on at once: when a gateway is back everybody comes, and memory refuses what is beyond 512 requests."""
 COMING_IN_SECONDS = 20.0
 """For the others to wait for their turn."""
@@ -68,7 +68,7 @@ class Chat:
     handlers: Mapping[type[frames.ClientFrame], Handler]
     hello_seconds: float = 10.0
     heartbeat_ms: int = server_frames.HEARTBEAT_MS
-    coming_in: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(COMING_IN))
+    coming_in: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(COMING_IN_AT_ONCE))
     sessions: set[Session] = field(default_factory=lambda: set[Session]())
     background: set[asyncio.Task[None]] = field(default_factory=lambda: set[asyncio.Task[None]]())
 
