@@ -36,7 +36,7 @@ from runtime.dead_letters import DeadLetters
 from runtime.errors import RuntimeFault
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
 from runtime.outcomes import Ack, DeadLetter, Done, Later, Outcome, Retry
-from runtime.pulling import Delivery, backoff, delivery_of
+from runtime.pulling import Delivery, delivery_of, pause_after
 from runtime.telemetry import remote_span
 
 __all__ = ["Ack", "Consuming", "DeadLetter", "Delivery", "Retry", "current_delivery"]
@@ -44,6 +44,10 @@ __all__ = ["Ack", "Consuming", "DeadLetter", "Delivery", "Retry", "current_deliv
 log = structlog.get_logger(__name__)
 
 MAX_DELIVER = 10
+LONGEST_WORK = 60.0
+"""Seconds that a handler may take; then it is broken off, and its message comes again."""
+ENDED_WITHIN = 10.0
+"""Seconds that a handler which was broken off may take to end."""
 _JETSTREAM = "$JS.ACK."
 _current: ContextVar[Delivery] = ContextVar("nexus_delivery")
 
@@ -62,6 +66,8 @@ class Consuming:
         self.specs: list[ConsumerSpec] = []
         self._dead_letters: DeadLetters | None = None
         self._limits: dict[str, ConsumerSpec] = {}
+        self.in_work: dict[object, float] = {}
+        """What is being handled, and since when (time.monotonic())."""
 
     def connected(self, client: Client) -> None:
         """Gives it the connection for dead letters."""
@@ -114,6 +120,17 @@ class Consuming:
         )
         return cast("Callable[[Callable[..., Any]], Callable[..., Any]]", register)
 
+    def still(self, broker: NatsBroker) -> str | None:
+        """See runtime.standstill: a consumer takes its next messages when all that it has taken are done with."""
+        ended = time.monotonic() - LONGEST_WORK - ENDED_WITHIN
+        if any(since < ended for since in self.in_work.values()):
+            return f"a handler was broken off after {LONGEST_WORK:g} s and does not end"
+        for one in broker.subscribers:
+            tasks: list[asyncio.Task[Any]] = getattr(one, "tasks", [])
+            if tasks and all(task.done() for task in tasks):
+                return "a consumer's task has ended"
+        return None
+
     async def settle(self, message: Msg, delivery: Delivery, durable: str, outcome: Outcome) -> None:
         """Acknowledges, gives back or buries a message."""
         spec = self._limits.get(durable)
@@ -142,7 +159,7 @@ class Consuming:
         limit = spec.max_deliver if spec else -1
         if 0 < limit <= delivery.num_delivered:
             return DeadLetter(f"failed {delivery.num_delivered} times, last with {type(error).__name__}: {error}")
-        return Later(backoff(delivery.num_delivered))
+        return Later(pause_after(error, delivery.num_delivered))
 
     async def _bury(self, delivery: Delivery, spec: ConsumerSpec | None, reason: str) -> None:
         if self._dead_letters is None:
@@ -177,9 +194,11 @@ class ConsumeMiddleware(BaseMiddleware[Any, Any]):
         token = _current.set(delivery)
         started = time.perf_counter()
         outcome: Outcome
+        self._owner.in_work[self] = time.monotonic()
         try:
             with remote_span(durable, delivery.headers):
-                result = await call_next(msg)
+                async with asyncio.timeout(LONGEST_WORK):
+                    result = await call_next(msg)
             outcome = result if isinstance(result, Done | Later | DeadLetter) else Done()
             name = type(outcome).__name__.lower()
         except (Exception, asyncio.CancelledError) as error:
@@ -200,6 +219,7 @@ class ConsumeMiddleware(BaseMiddleware[Any, Any]):
                 raise
             return None
         finally:
+            self._owner.in_work.pop(self, None)
             _current.reset(token)
             CONSUME_SECONDS.labels(durable).observe(time.perf_counter() - started)
         CONSUMED.labels(durable, name).inc()

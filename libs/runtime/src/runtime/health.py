@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,7 @@ from starlette.routing import Route
 from runtime.errors import NotReady
 from runtime.metrics import LOOP_LAG, NATS_CONNECTED
 from runtime.replies import ReplyInbox
+from runtime.standstill import Standstill
 
 log = structlog.get_logger(__name__)
 
@@ -83,6 +84,8 @@ class Health:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._beat = time.monotonic()
         self._task: asyncio.Task[None] | None = None
+        self.standstill = Standstill(self._holds)
+        """Parts of the service that cannot go on by themselves: /healthz says so, and the process is restarted."""
 
     def add_check(self, name: str, check: Check) -> None:
         """A named check that must hold for the service to be ready; it has 1 s."""
@@ -96,6 +99,7 @@ class Health:
     def ready(self) -> None:
         """Everything is connected and subscribed."""
         self._status = "ready"
+        self.standstill.start()
 
     def draining(self) -> None:
         """No new work, please."""
@@ -103,6 +107,7 @@ class Health:
 
     async def stop(self) -> None:
         """Stops watching the loop."""
+        await self.standstill.stop()
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -132,6 +137,10 @@ class Health:
         results = await asyncio.gather(*(_run(self._checks[name]) for name in names))
         return dict(zip(names, results, strict=True))
 
+    async def _holds(self, without: Collection[str]) -> bool:
+        results = await asyncio.gather(*(_run(check) for name, check in self._checks.items() if name not in without))
+        return self._status == "ready" and all(one.ok for one in results)
+
     async def _keep_beat(self) -> None:
         while True:
             before = time.monotonic()
@@ -143,10 +152,10 @@ class Health:
         """The three routes, for a service that has an HTTP server of its own."""
 
         async def healthz(_: Request) -> Response:
-            silence = self.silence()
-            alive = silence < FROZEN
-            body = {"status": "alive" if alive else "frozen", "service": self.service, "loopSilence": round(silence, 3)}
-            return JSONResponse(body, status_code=200 if alive else 503)
+            silence, stuck = self.silence(), self.standstill.stuck
+            status = "frozen" if silence >= FROZEN else "stuck" if stuck else "alive"
+            body: dict[str, Any] = {"status": status, "service": self.service, "loopSilence": round(silence, 3)}
+            return JSONResponse(body | ({"stuck": stuck} if stuck else {}), 200 if status == "alive" else 503)
 
         async def readyz(_: Request) -> Response:
             report = await self.report()

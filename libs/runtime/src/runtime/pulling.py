@@ -26,6 +26,7 @@ from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
+from contracts.errors import NexusError
 from runtime.connection import client_of, subscribe
 from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.dead_letters import DeadLetters
@@ -54,6 +55,12 @@ TICK = 0.25
 ACK_DEADLINE = 2.0
 """Seconds for the server to confirm an acknowledgement."""
 LONGEST_BACKOFF = 30.0
+AWAY_BACKOFF = 3.0
+"""Instead, where what the handler needs is away: its work goes on soon after that is back."""
+LONGEST_WORK = 300.0
+"""Seconds that a handler may take where nothing else is said; then it is broken off, and its message comes again."""
+ENDED_WITHIN = 10.0
+"""Seconds that a handler which was broken off, or one turn of the keeper, may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +99,11 @@ class PullWorker:
         ack_wait: float = LEASE,
         max_ack_pending: int = 50_000,
         service: str | None = None,
+        longest: float = LONGEST_WORK,
     ) -> None:
+        """`longest`: seconds after which a handler is broken off, well above what any healthy one takes."""
         self._client = client_of(source)
+        self._longest = longest
         self._spec = ConsumerSpec(
             stream=stream,
             durable=durable,
@@ -111,11 +121,12 @@ class PullWorker:
         self._prefix = f"{self._client.new_inbox()}."
         self._subscription: Subscription | None = None
         self._keeper: asyncio.Task[None] | None = None
-        self._running: dict[asyncio.Task[None], Msg] = {}
+        self._running: dict[asyncio.Task[None], tuple[Msg, float]] = {}
         self._backlog: deque[Msg] = deque()
         self._requests: dict[str, int] = {}
         self._next_request = 0
         self._heard = 0.0
+        self._deaf_since = 0.0
         self._reconnects = 0
         self._hold_until = 0.0
         self._draining = False
@@ -141,6 +152,24 @@ class PullWorker:
         if now - self._ticked >= self._spec.ack_wait:
             self._stood_still = now
         return self._stood_still
+
+    @property
+    def name(self) -> str:
+        """Its consumer's."""
+        return self._spec.durable
+
+    def still(self) -> str | None:
+        """See runtime.standstill: what only a new process can put right."""
+        if self._keeper is None or self._draining:
+            return None
+        now = time.monotonic()
+        if self._keeper.done() or now - self._ticked > ENDED_WITHIN:
+            return "nobody keeps its leases and requests alive"
+        if any(now - since > self._longest + ENDED_WITHIN for _, since in self._running.values()):
+            return f"a handler was broken off after {self._longest:g} s and does not end"
+        if self._deaf_since and now - self._deaf_since > ENDED_WITHIN:
+            return "its requests are not answered on a connection that is up"
+        return None
 
     async def start(self) -> None:
         """Makes or updates the consumer and starts taking messages.
@@ -181,7 +210,7 @@ class PullWorker:
             await asyncio.wait([self._keeper])
 
     async def _on_message(self, message: Msg) -> None:
-        self._heard = time.monotonic()
+        self._heard, self._deaf_since = time.monotonic(), 0.0
         status = status_of(message)
         if status is not None and not message.data:
             self._on_status(status, message)
@@ -216,7 +245,7 @@ class PullWorker:
 
     def _begin(self, message: Msg) -> None:
         task = asyncio.create_task(self._work(message))
-        self._running[task] = message
+        self._running[task] = message, time.monotonic()
         task.add_done_callback(self._ended)
         IN_WORK.labels(self._spec.durable).set(len(self._running))
 
@@ -234,7 +263,8 @@ class PullWorker:
         delivery = delivery_of(message)
         try:
             with remote_span(f"{consumer} {self._spec.stream}", delivery.headers, root=True) as work:
-                outcome = await self._handler(delivery)
+                async with asyncio.timeout(self._longest):
+                    outcome = await self._handler(delivery)
                 if isinstance(outcome, Later):
                     # It comes again: that delivery, and the wait before it, are what a trace is about.
                     work.discard()
@@ -243,7 +273,7 @@ class PullWorker:
             await self._send(message, b"-NAK")
             raise
         except Exception as error:
-            outcome = Later(backoff(delivery.num_delivered))
+            outcome = Later(pause_after(error, delivery.num_delivered))
             log.exception(
                 "pull.handler_failed",
                 consumer=consumer,
@@ -324,10 +354,12 @@ class PullWorker:
                 self._stood_still, self._ticked = self.stood_still, now
                 if now >= renew_at:
                     renew_at = now + renew_every
-                    for message in [*self._running.values(), *self._backlog]:
+                    for message in [*(one for one, _ in self._running.values()), *self._backlog]:
                         await self._send(message, b"+WPI")
                 reconnects = self._client.stats["reconnects"]
-                if reconnects != self._reconnects or (self._requests and now - self._heard > SILENCE):
+                silent = bool(self._requests) and now - self._heard > SILENCE
+                if reconnects != self._reconnects or silent:
+                    self._deaf_since = self._deaf_since or (now if silent else 0.0)
                     self._reconnects = reconnects
                     self._requests.clear()
                 if self._consumer_lost and self._client.is_connected:
@@ -344,6 +376,12 @@ class PullWorker:
 def backoff(attempt: int) -> float:
     """Seconds before the next try: 0.3 doubling to 30, with up to a quarter more, so that many do not come at once."""
     return min(0.3 * 2 ** min(attempt - 1, 10), LONGEST_BACKOFF) * (1 + random.random() / 4)
+
+
+def pause_after(error: BaseException, attempt: int) -> float:
+    """Seconds before the next try after this error."""
+    away = isinstance(error, NexusError) and error.retryable
+    return min(backoff(attempt), AWAY_BACKOFF + random.random()) if away else backoff(attempt)
 
 
 def delivery_of(message: Msg) -> Delivery:

@@ -55,6 +55,7 @@ from runtime.pulling import PullWorker
 from runtime.rpc import Handler, RpcClient, RpcServer
 from runtime.settings import DrainSettings, LogSettings, NatsSettings, StreamSettings, TraceSettings
 from runtime.span_store import SpanStore
+from runtime.standstill import Still
 from runtime.storage import Storage
 from runtime.streams import await_streams, ensure_streams
 from runtime.upkeep import Upkeep
@@ -193,6 +194,10 @@ class Service:
         """A condition for being ready: an async function that raises when it does not hold."""
         self.health.add_check(name, check)
 
+    def watch(self, name: str, still: Still) -> None:
+        """A part that may come to stand still for good; see runtime.standstill."""
+        self.health.standstill.add(name, still)
+
     def writes(self, *streams: Stream) -> None:
         """The streams that it appends to: it is not ready while one of them takes nothing."""
         self._written += tuple(one for one in self.streams if one.name in {stream.name for stream in streams})
@@ -200,6 +205,7 @@ class Service:
     def add_worker(self, worker: PullWorker) -> None:
         """A pull worker that lives as long as the service."""
         self._workers.append(worker)
+        self.watch(worker.name, worker.still)
 
     def serve(
         self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], *, queue: str | None = None
@@ -246,6 +252,7 @@ class Service:
             await asyncio.gather(*(ensure_consumer(client, spec) for spec in consuming.specs))
             await Advisories(client, self.name, {(spec.stream, spec.durable) for spec in consuming.specs}).start()
             await broker.start()
+            self.watch("consumers", lambda: consuming.still(broker))
         self._upkeep = Upkeep(
             client,
             self._make_streams if self._nats_settings.manage_streams else None,

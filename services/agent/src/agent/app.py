@@ -79,6 +79,8 @@ log = structlog.get_logger(__name__)
 DURABLE = "agent"
 ANALYSES_DURABLE = "agent-analysis"
 VISITOR_MESSAGES = TURN_TRIGGERS[0]
+LONGEST_TURNS = 3
+"""A turn's handler is broken off after so many of its deadlines: turns of a burst follow one another in one handler."""
 SWEPT = 500
 """Sequences before the log's end that the sweep begins with."""
 CONNECTIONS = 1000
@@ -164,6 +166,7 @@ class Agent:
             TurnHandler(self.engine).handle,
             slots=settings.slots,
             ack_wait=settings.ack_wait_seconds,
+            longest=LONGEST_TURNS * settings.turn_deadline_seconds,
         )
         self.analysis_ports = AnalysisPorts(
             store=analyses,
@@ -196,7 +199,9 @@ class Agent:
             slots=settings.analysis_slots,
             ack_wait=settings.ack_wait_seconds,
             service="agent",
+            longest=LONGEST_TURNS * settings.analysis_deadline_seconds,
         )
+        self.workers = (self.worker, self.analyses)
         self._server = RpcServer(nats)
         self._help = HelpMethods(
             HelpPorts(self.companies, ports.histories, NewestFacts(chat), self.models, spending), self.models.listed

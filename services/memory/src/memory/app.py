@@ -201,6 +201,7 @@ class Memory:
         consumer = ChatConsumer(service.nats, log, store, take_in, DeadLetters(service.nats))
         floor.hurry = consumer.hurry
         service.add_check("projection", consumer.check)
+        service.watch("projection", consumer.still)
         await consumer.ensure()
         windows = RedisWindows(self._redis)
         near = NearWindows(windows)
@@ -349,6 +350,7 @@ class Memory:
             await feed.follow()
 
         await look()
+        service.watch("webhooks", feed.still)
         await self._keep_on(feed, WebhookChanges(service.nats, table), Sweep("webhooks", WEBHOOKS_EVERY, look))
 
     async def _prepare_store(self, fresh: str) -> str:

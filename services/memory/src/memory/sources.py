@@ -18,7 +18,7 @@ from memory.application.activity import Activity
 from memory.application.budgets import Budgets
 from memory.application.insights import Insights
 from memory.application.learning import Learner
-from memory.application.positions import Source, one_by_one
+from memory.application.positions import Source, all_or_one_by_one, one_by_one
 from memory.application.projection import Projection
 from memory.application.usage import Usages
 from memory.domain.short_term import KEPT
@@ -44,8 +44,11 @@ def in_mongodb(
     async def project(stored: Sequence[StoredFact]) -> None:
         await projection.project([fact for each in stored if (fact := log.fact(each)) is not None])
 
+    async def project_again(stored: Sequence[StoredFact]) -> None:
+        await all_or_one_by_one(stored, project)
+
     return (
-        Source(CHAT.name, DURABLE, CHAT_ALL, project),
+        Source(CHAT.name, DURABLE, CHAT_ALL, project_again),
         # After the conversations, which it reads.
         Source(
             CHAT.name,

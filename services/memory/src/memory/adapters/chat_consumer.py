@@ -40,6 +40,10 @@ LINGER = 0.1
 message at once have this process to themselves."""
 PAUSE = 0.5
 RETRY = 1.0
+LONGEST_BATCH = 60.0
+"""Seconds for storing one batch; then it is left, and comes again: nothing in it may hold up what comes after."""
+ENDED_WITHIN = 10.0
+"""Seconds that a batch which was left may take to end."""
 GIVE_UP_AFTER = 5
 """Deliveries of a fact that fails alone, while the database works."""
 
@@ -75,6 +79,7 @@ class ChatConsumer:
         self._dead_letters = dead_letters
         self._task: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
+        self._turned = 0.0
 
     async def ensure(self) -> None:
         """Creates the consumer, or takes it over if it fills this database; raises nats.errors.Error."""
@@ -112,9 +117,22 @@ class ChatConsumer:
         if self._task is not None and self._task.done() and not self._stopping.is_set():
             raise RuntimeError("the projection has ended: restart this replica")
 
+    def still(self) -> str | None:
+        """See runtime.standstill: what only a restart helps against."""
+        if self._task is None or self._stopping.is_set():
+            return None
+        if self._task.done():
+            return "the projection has ended"
+        if self._turned and time.monotonic() - self._turned > LONGEST_BATCH + ENDED_WITHIN:
+            return f"a batch was left after {LONGEST_BATCH:g} s and does not end"
+        if self._batches.deaf:
+            return "its requests are not answered on a connection that is up"
+        return None
+
     async def _run(self) -> None:
         await self._batches.open()
         while not self._stopping.is_set():
+            self._turned = time.monotonic()
             try:
                 messages = await self._batches.next(WAIT, LINGER)
                 if messages:
@@ -147,9 +165,10 @@ class ChatConsumer:
             return
         began = time.time_ns()
         try:
-            await self._project([fact for _, fact in facts])
-        except StoreUnavailable as error:
-            _log.warning("nothing is projected for now", error=str(error), waiting=len(facts))
+            async with asyncio.timeout(LONGEST_BATCH):
+                await self._project([fact for _, fact in facts])
+        except (StoreUnavailable, TimeoutError) as error:
+            _log.warning("nothing is projected for now", error=str(error) or "too slow", waiting=len(facts))
             await self._later([message for message, _ in facts])
             await self._pause(PAUSE)
         except Exception:
@@ -164,9 +183,11 @@ class ChatConsumer:
             PROJECTED.inc(len(facts))
 
     async def _alone(self, message: Msg, fact: Fact) -> None:
+        self._turned = time.monotonic()
         try:
-            await self._project([fact])
-        except StoreUnavailable:
+            async with asyncio.timeout(LONGEST_BATCH):
+                await self._project([fact])
+        except (StoreUnavailable, TimeoutError):
             await self._later([message])
         except Exception as error:
             _log.exception("a fact could not be projected", seq=fact.seq)

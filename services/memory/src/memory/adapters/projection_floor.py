@@ -123,7 +123,12 @@ class ProjectionFloor:
                     async with asyncio.timeout(IDLE):
                         await self._urgent.wait()
             self._urgent.clear()
-            await self.refresh()
+            try:
+                await self.refresh()
+            except Exception:
+                # Whoever waits for the projection would wait for ever: this must not end.
+                _log.exception("the projection's floor could not be read")
+                await asyncio.sleep(IDLE)
 
 
 def floor_of(info: dict[str, Any]) -> int:

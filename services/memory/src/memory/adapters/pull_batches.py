@@ -20,6 +20,8 @@ EXPIRES = 30.0
 HEARTBEAT = 2.0
 SILENCE = 5.0
 """Seconds without a message or a heartbeat after which a request is taken for lost."""
+DEAF = 20.0
+"""Seconds without a word after which a puller that goes on asking counts as deaf."""
 RESERVE = 2
 """Batches that may have been asked for and not been taken, at most."""
 
@@ -42,7 +44,13 @@ class PullBatches:
         self._asked = 0
         self._name = 0
         self._heard = 0.0
+        self._silent_since = 0.0
         self._lost: str | None = None
+
+    @property
+    def deaf(self) -> bool:
+        """Whether nothing at all has been heard for a while, however often it was asked."""
+        return bool(self._silent_since) and time.monotonic() - self._silent_since > DEAF
 
     async def open(self) -> None:
         """Starts to receive."""
@@ -97,6 +105,7 @@ class PullBatches:
         now = time.monotonic()
         if self._asked and now - self._heard > SILENCE:
             self._asked = 0
+            self._silent_since = self._silent_since or self._heard
         # Asking again only when half is used up costs one request for many messages.
         if self._asked > self._size // 2 or len(self._arrived) >= RESERVE * self._size:
             return
@@ -106,7 +115,7 @@ class PullBatches:
         await self._client.publish(self._subject, body, reply=f"{self._prefix}{self._name}")
 
     async def _on_message(self, message: Msg) -> None:
-        self._heard = time.monotonic()
+        self._heard, self._silent_since = time.monotonic(), 0.0
         status = status_of(message)
         if status is None or message.data:
             self._asked = max(self._asked - 1, 0)

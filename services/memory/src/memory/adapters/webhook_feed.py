@@ -76,6 +76,11 @@ class WebhookFeed:
                     await self._end()
                     await self._delete()
 
+    def still(self) -> str | None:
+        """See runtime.standstill: what only a restart helps against."""
+        ended = [task.get_name() for task in self._tasks if task.done()]
+        return f"{ended[0]} has ended" if ended and not self._stopping.is_set() else None
+
     async def stop(self) -> None:
         """Takes nothing new; what has arrived and is not passed on is delivered again."""
         self._stopping.set()

@@ -234,6 +234,22 @@ def _named(gap: Missed) -> dict[str, object]:
     return {"source": gap.source, "first": gap.first, "last": gap.last}
 
 
+async def all_or_one_by_one(
+    facts: Sequence[StoredFact], take: Callable[[Sequence[StoredFact]], Awaitable[object]]
+) -> None:
+    """Takes in facts at once; one by one where that fails because of one of them, which must not hold up all others.
+
+    Raises:
+        NexusError: worth another try.
+    """
+    try:
+        await take(facts)
+    except Exception as error:
+        if isinstance(error, NexusError) and error.retryable:
+            raise
+        await one_by_one(facts, lambda fact: take([fact]))
+
+
 async def one_by_one(facts: Sequence[StoredFact], take: Callable[[StoredFact], Awaitable[object]]) -> None:
     """Takes in facts one after the other; one that can never be taken in is a dead letter already.
 

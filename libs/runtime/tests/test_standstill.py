@@ -1,0 +1,192 @@
+"""A part that cannot go on by itself is noticed; one that is slow, or whose store is away, is not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Collection
+from contextlib import asynccontextmanager
+
+import pytest
+from nats.aio.client import Client
+
+from contracts.envelope import CloudEvent, Wire
+from runtime.broker import broker_for
+from runtime.consumers import ensure_consumer
+from runtime.errors import RpcError
+from runtime.health import Health
+from runtime.publishing import Publisher
+from runtime.pulling import AWAY_BACKOFF, LONGEST_BACKOFF, Delivery, Done, Outcome, PullWorker, pause_after
+from runtime.standstill import LOOKS, Standstill
+from runtime.testing import NatsServer, eventually
+
+SUBJECT = "tools.call.requested.v1.market"
+FEEDBACK = (
+    b'{"specversion":"1.0","id":"f-1","source":"gateway","type":"feedback.given.v1","subject":"m-1",'
+    b'"time":"2026-01-01T00:00:00Z","data":{"messageId":"m-1"}}'
+)
+
+
+class Feedback(Wire):
+    message_id: str
+
+
+async def all_well(without: Collection[str]) -> bool:
+    del without
+    return True
+
+
+async def looks(standstill: Standstill, times: int) -> dict[str, str]:
+    for _ in range(times):
+        await standstill.look()
+    return standstill.stuck
+
+
+async def test_a_part_that_stands_still_at_every_look_is_stuck_and_one_that_goes_on_in_between_is_not() -> None:
+    standstill = Standstill(all_well)
+    answers: list[str | None] = []
+    standstill.add("projection", lambda: "its task has ended")
+    standstill.add("slow", lambda: answers.append(None) or ("waits" if len(answers) % LOOKS else None))
+    assert await looks(standstill, LOOKS - 1) == {}
+    assert await looks(standstill, LOOKS + 1) == {"projection": "its task has ended"}
+
+
+async def test_a_part_is_not_stuck_while_its_store_is_away_nor_soon_after_it_came_back() -> None:
+    health, away = Health("memory"), True
+
+    async def store() -> None:
+        if away:
+            raise ConnectionError("away")
+
+    async def about_the_part_itself() -> None:
+        raise ConnectionError("the projection has ended")
+
+    health.add_check("mongodb", store)
+    health.add_check("projection", about_the_part_itself)
+    health.standstill.add("projection", lambda: "its task has ended")
+    health.started()
+    health.ready()
+    assert await looks(health.standstill, 4 * LOOKS) == {}
+    away = False
+    assert await looks(health.standstill, LOOKS - 1) == {}
+    assert await looks(health.standstill, 1) == {"projection": "its task has ended"}
+    health.draining()
+    assert await looks(health.standstill, 1) == {}
+    await health.stop()
+
+
+class Hangs:
+    """A handler that never answers its first delivery; `ends` tells whether it lets itself be broken off."""
+
+    def __init__(self, *, ends: bool) -> None:
+        self.ends = asyncio.Event()
+        self.seen: list[int] = []
+        if ends:
+            self.ends.set()
+
+    async def __call__(self, delivery: Delivery) -> Outcome:
+        self.seen.append(delivery.num_delivered)
+        while delivery.num_delivered == 1:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                if self.ends.is_set():
+                    raise
+        return Done()
+
+
+@asynccontextmanager
+async def working(client: Client, hangs: Hangs) -> AsyncGenerator[PullWorker]:
+    worker = PullWorker(client, "TOOLS", "hanging", ["tools.call.requested.v1.*"], hangs, longest=0.3)
+    await worker.start()
+    await Publisher(client).append(SUBJECT, b"one", stream="TOOLS", msg_id="one")
+    try:
+        yield worker
+    finally:
+        hangs.ends.set()
+        await worker.drain(0.1)
+
+
+async def test_a_handler_that_hangs_is_broken_off_and_its_message_comes_again(nats_streams: Client) -> None:
+    hangs = Hangs(ends=True)
+    async with working(nats_streams, hangs) as worker:
+        await eventually(lambda: hangs.seen == [1, 2])
+        await eventually(lambda: worker.in_work == 0)
+        assert worker.still() is None
+
+
+async def test_a_worker_says_so_when_a_handler_cannot_even_be_broken_off(
+    nats_streams: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.pulling.ENDED_WITHIN", 1.0)
+    async with working(nats_streams, Hangs(ends=False)) as worker:
+        await eventually(lambda: "does not end" in (worker.still() or ""))
+
+
+async def test_a_worker_says_so_when_its_keeper_has_ended(nats_streams: Client) -> None:
+    async with working(nats_streams, Hangs(ends=True)) as worker:
+        assert worker.still() is None
+        keeper = next(task for task in asyncio.all_tasks() if "PullWorker._keep" in repr(task))
+        keeper.cancel()
+        await eventually(lambda: "keeps its leases" in (worker.still() or ""))
+
+
+async def test_a_worker_says_so_when_it_is_deaf_on_a_connection_that_is_up(
+    nats_streams: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.pulling.ENDED_WITHIN", 1.0)
+    monkeypatch.setattr("runtime.pulling.SILENCE", 0.5)
+    async with working(nats_streams, Hangs(ends=True)) as worker:
+        # What nats-py has forgotten it drops without a word, and the server goes on sending.
+        subscription = worker._subscription  # pyright: ignore[reportPrivateUsage]
+        assert subscription is not None
+        nats_streams._subs.pop(subscription._id)  # pyright: ignore[reportPrivateUsage]
+        await eventually(lambda: "not answered" in (worker.still() or ""))
+
+
+async def test_a_bus_that_is_away_and_comes_back_leaves_no_worker_standing_still(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
+    hangs = Hangs(ends=True)
+    async with working(nats_streams, hangs) as worker:
+        await eventually(lambda: hangs.seen == [1, 2])
+        nats_server.pause()
+        await eventually(lambda: not worker.listening)
+        nats_server.resume()
+        await eventually(lambda: worker.listening and worker.still() is None)
+        await Publisher(nats_streams).append(SUBJECT, b"two", stream="TOOLS", msg_id="two")
+        await eventually(lambda: len(hangs.seen) >= 4)
+
+
+async def test_a_consumer_whose_handler_hangs_takes_its_next_messages(
+    nats_streams: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.consuming.LONGEST_WORK", 0.5)
+    broker, consuming = broker_for("memory", lambda: nats_streams)
+    seen: list[str] = []
+
+    @consuming.subscriber(broker, "feedback.given.v1.>", stream="FACTS", durable="hanging")
+    async def take(event: CloudEvent[Feedback]) -> None:  # pyright: ignore[reportUnusedFunction]
+        seen.append(event.id)
+        if len(seen) == 1:
+            await asyncio.Event().wait()
+
+    await ensure_consumer(nats_streams, consuming.specs[0])
+    await broker.start()
+    await Publisher(nats_streams).append("feedback.given.v1.acme.-", FEEDBACK, stream="FACTS", msg_id="first")
+    await eventually(lambda: len(seen) == 2, 60)
+    assert consuming.still(broker) is None
+    await eventually(lambda: not consuming.in_work)
+    monkeypatch.setattr("runtime.consuming.LONGEST_WORK", -60.0)
+    consuming.in_work["one that ignores being broken off"] = 0.0
+    assert "does not end" in (consuming.still(broker) or "")
+    consuming.in_work.clear()
+    for subscriber in broker.subscribers:
+        tasks: list[asyncio.Task[None]] = getattr(subscriber, "tasks", [])
+        tasks[0].cancel()
+    await eventually(lambda: consuming.still(broker) == "a consumer's task has ended")
+    await asyncio.gather(*(one.stop() for one in broker.subscribers))
+
+
+def test_what_is_only_away_is_tried_again_soon_however_long_it_was_away() -> None:
+    assert pause_after(RpcError("UNAVAILABLE", "away", retryable=True), 12) <= AWAY_BACKOFF + 1
+    assert pause_after(ValueError("wrong"), 12) >= LONGEST_BACKOFF
