@@ -100,6 +100,19 @@ async def test_a_program_that_is_killed_is_started_again_and_that_is_said(seen: 
         assert any("one is ready again" in line for line in seen.lines)
 
 
+async def test_a_program_that_cannot_go_on_by_itself_is_started_again(
+    seen: Seen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nexus_cli.stack.supervisor._LOOK_ALIVE", 0.2)
+    programs = [replace(tiny(name, name), alive=handshakes.alive) for name in ("well", "stuck")]
+    async with supervised(seen, tmp_path, programs) as supervisor:
+        await supervisor.start()
+        first = {name: process.pid for name, process in seen.running.items()}
+        await eventually(lambda: seen.running["stuck"].pid != first["stuck"], deadline=60)
+        assert any("stuck cannot go on by itself and is ended" in line for line in seen.lines)
+        assert seen.running["well"].pid == first["well"]
+
+
 async def test_a_first_death_is_followed_by_a_start_at_once_and_only_a_loop_of_deaths_waits(
     seen: Seen, tmp_path: Path
 ) -> None:

@@ -1,8 +1,8 @@
 """A very small service, for tests of the supervisor: `python tiny.py PORT [how]`.
 
-It answers GET /readyz on PORT. `how` makes it misbehave: `crash` ends it at once, `unready` answers 503, `deaf` ignores
-SIGTERM, `broken` says that its disk is full, `parent` starts a grandchild and prints its pid, `loud` prints one line of
-200,000 characters.
+It answers GET /readyz and /healthz on PORT. `how` makes it misbehave: `crash` ends it at once, `unready` answers 503,
+`stuck` answers 503 to /healthz alone, `deaf` ignores SIGTERM, `broken` says that its disk is full, `parent` starts a
+grandchild and prints its pid, `loud` prints one line of 200,000 characters.
 """
 
 import http.server
@@ -13,7 +13,7 @@ import sys
 
 class _Health(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        self.send_response(503 if how == "unready" else 200)
+        self.send_response(503 if how == "unready" or (how == "stuck" and self.path == "/healthz") else 200)
         self.end_headers()
         self.wfile.write(b'{"checks":{"bus":"not connected"}}' if how == "unready" else b"{}")
 

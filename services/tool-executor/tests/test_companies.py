@@ -1,6 +1,7 @@
 """What companies' settings say about tools: asked once, kept up to date, never undone by a late answer."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 from nats.aio.client import Client
@@ -10,10 +11,12 @@ from contracts.envelope import CloudEvent
 from contracts.errors import ToolCode
 from contracts.events.fact import CompanyConfigChanged
 from contracts.rpc import COMPANY_GET, CompanyReply, CompanyRequest
+from runtime.companies import CHANGES, CompanyCache
+from runtime.connection import subscribe
 from runtime.deadlines import serve_for
 from runtime.rpc import RpcClient, RpcServer
 from runtime.testing import ValkeyServer, eventually
-from tool_executor.adapters.companies import BusCompanies
+from tool_executor.adapters.companies import KnownCompanies
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.plans import CompanyTools
 from tool_executor.testing import Asker, Memory, Someone, running_executor, settings_of
@@ -23,11 +26,11 @@ SOME = ToolConfig(enabled_tools=["get_price"])
 OTHER = ToolConfig(enabled_tools=["calculate_risk_reward"])
 
 
-async def listening(client: Client) -> BusCompanies:
-    companies = BusCompanies(client, RpcClient(client))
-    await companies.start()
+async def listening(client: Client) -> tuple[KnownCompanies, CompanyCache]:
+    cache = CompanyCache(client, RpcClient(client))
+    await subscribe(client, CHANGES, cache.changed)
     await client.flush()
-    return companies
+    return KnownCompanies(cache), cache
 
 
 async def announce(client: Client, config: ToolConfig, version: int) -> None:
@@ -39,7 +42,7 @@ async def announce(client: Client, config: ToolConfig, version: int) -> None:
 async def test_many_that_ask_at_once_cause_one_question(nats_client: Client):
     memory = Memory({"demo": SOME})
     await memory.serve(nats_client)
-    companies = await listening(nats_client)
+    companies, _ = await listening(nats_client)
     answers = await asyncio.gather(*(companies.tools_of("demo") for _ in range(50)))
     assert {answer.enabled_tools for answer in answers} == {frozenset({"get_price"})}
     assert memory.asked == 1
@@ -47,7 +50,7 @@ async def test_many_that_ask_at_once_cause_one_question(nats_client: Client):
 
 async def test_a_company_without_settings_has_the_defaults(nats_client: Client):
     await Memory().serve(nats_client)
-    companies = await listening(nats_client)
+    companies, _ = await listening(nats_client)
     assert await companies.tools_of("nobody") == CompanyTools()
 
 
@@ -61,7 +64,7 @@ async def test_who_lists_tools_waits_for_a_part_of_the_time_given_and_the_next_f
         return CompanyReply(settings=settings_of("demo", SOME, 1))
 
     await RpcServer(nats_client).serve(COMPANY_GET, slow)
-    companies = await listening(nats_client)
+    companies, _ = await listening(nats_client)
 
     async def serve_a_request() -> None:
         serve_for(0.5)
@@ -83,39 +86,44 @@ async def test_a_late_answer_does_not_undo_a_change(nats_client: Client):
         return CompanyReply(settings=settings_of("demo", SOME, 1))
 
     await RpcServer(nats_client).serve(COMPANY_GET, slow)
-    companies = await listening(nats_client)
+    companies, cache = await listening(nats_client)
     waiting = asyncio.create_task(companies.tools_of("demo"))
     async with asyncio.timeout(40):
         await asked.wait()
         await announce(nats_client, OTHER, 2)
-        await eventually(lambda: companies.knows("demo"))
+        await eventually(lambda: cache.known == 1)
         go_on.set()
         assert (await waiting).enabled_tools == {"calculate_risk_reward"}
     assert (await companies.tools_of("demo")).enabled_tools == {"calculate_risk_reward"}
 
 
 async def test_an_older_change_does_not_undo_a_newer_one(nats_client: Client):
-    companies = await listening(nats_client)
+    companies, cache = await listening(nats_client)
     await announce(nats_client, OTHER, 3)
     await announce(nats_client, SOME, 2)
-    await eventually(lambda: companies.knows("demo"))
+    await eventually(lambda: cache.known == 1)
     await nats_client.flush()
     assert (await companies.tools_of("demo")).enabled_tools == {"calculate_risk_reward"}
 
 
-async def test_after_a_reconnect_everything_is_asked_anew(nats_client: Client):
+async def test_after_a_reconnect_what_is_known_is_confirmed_and_counts_while_memory_is_away(nats_client: Client):
     memory = Memory({"demo": SOME})
-    await memory.serve(nats_client)
-    companies = await listening(nats_client)
+    server = await memory.serve(nats_client)
+    companies, cache = await listening(nats_client)
     assert (await companies.tools_of("demo")).enabled_tools == {"get_price"}
-    memory.configs["demo"] = NONE
+    memory.configs["demo"], memory.version = NONE, 2
     assert (await companies.tools_of("demo")).enabled_tools == {"get_price"}
-    await companies.forget()
+    cache.missed()
+    assert (await companies.tools_of("demo")).enabled_tools == frozenset()
+    await server.drain(0.1)
+    cache.missed()
+    with suppress(ServiceAway):  # whoever asks first waits for memory in vain
+        await companies.tools_of("demo")
     assert (await companies.tools_of("demo")).enabled_tools == frozenset()
 
 
 async def test_what_cannot_be_asked_is_said_and_not_guessed(nats_client: Client, valkey_server: ValkeyServer):
-    companies = await listening(nats_client)
+    companies, _ = await listening(nats_client)
     with pytest.raises(ServiceAway):
         await companies.tools_of("demo")
     async with running_executor(nats_client, valkey_server.url):

@@ -71,8 +71,17 @@ async def mongodb(port: int) -> None:
 
 async def service(port: int) -> None:
     """GET /readyz, answered by 200; what else it says becomes the reason."""
+    await _says_yes(port, "/readyz")
+
+
+async def alive(port: int) -> None:
+    """GET /healthz, answered by 200; anything else means that only a restart helps."""
+    await _says_yes(port, "/healthz")
+
+
+async def _says_yes(port: int, path: str) -> None:
     async with _connection(port) as (reader, writer):
-        writer.write(f"GET /readyz HTTP/1.1\r\nHost: {HOST}:{port}\r\nConnection: close\r\n\r\n".encode())
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: {HOST}:{port}\r\nConnection: close\r\n\r\n".encode())
         answer = await reader.read(4096)
         head, _, body = answer.partition(b"\r\n\r\n")
         status = head.split(b" ", 2)[1:2]

@@ -62,6 +62,7 @@ def service_program(
         command=lambda port: [sys.executable, "-m", package(name)],
         url=lambda port: f"http://{HOST}:{port}",
         probe=handshakes.service,
+        alive=handshakes.alive,
         environment=environment,
         needs=SERVICES[name],
         port=gateway_port if name == "gateway" else None,

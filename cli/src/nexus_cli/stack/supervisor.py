@@ -23,6 +23,9 @@ _PROBE_PAUSE = 0.03
 _FIRST_STARTS = 3
 _KILLED_WITHIN = 5.0
 _LOOK_FOR_ROOM = 1.0
+_LOOK_ALIVE = 5.0
+_NOT_ALIVE = 3
+"""Looks in a row: a program that was stopped as a whole has not found itself yet when it goes on."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,8 @@ class Supervisor:
             if (reason := ready.result()) is not None:
                 return _Run(f"was not ready within {program.ready_within:g} s: {reason}", late=True)
             self._mark_ready(program, child.pid, port)
+            watching = asyncio.create_task(self._watch_over(program, child, port))
+            ended.add_done_callback(lambda _: watching.cancel())
             since = time.monotonic()
             how = await asyncio.shield(ended)
             return _Run(how, time.monotonic() - since)
@@ -203,9 +208,25 @@ class Supervisor:
         self._say(f"{program.name}: its disk is full; make room, and it is started again by itself")
         while not program.has_room():  # noqa: ASYNC110 - nothing tells when a disk has room
             await asyncio.sleep(_LOOK_FOR_ROOM)
-        child.ask_to_stop()
-        await asyncio.sleep(program.stop_within)
-        child.kill()
+        await _end_child(program, child)
+
+    async def _watch_over(self, program: Program, child: Child, port: int) -> None:
+        """Ends a program that says that it cannot go on by itself: its keeper starts it again. One that does not answer
+        has said nothing: it may be stopped, or the machine busy."""
+        said = 0
+        while program.alive is not None:
+            await asyncio.sleep(_LOOK_ALIVE)
+            try:
+                await program.alive(port)
+                said = 0
+            except NotReady as error:
+                said += 1
+                if said == _NOT_ALIVE:
+                    self._say(f"{program.name} cannot go on by itself and is ended: {error}")
+                    await _end_child(program, child)
+                    return
+            except (OSError, EOFError, ValueError):
+                said = 0
 
     async def _stops_before(self, event: Coroutine[Any, Any, object]) -> bool:
         """Waits for `event`; True if the stack is being stopped instead."""
@@ -279,6 +300,12 @@ class Supervisor:
     def _tell_guard(self, line: str) -> None:
         if self._guard is not None and self._guard.stdin is not None and self._guard.returncode is None:
             self._guard.stdin.write(line.encode() + b"\n")
+
+
+async def _end_child(program: Program, child: Child) -> None:
+    child.ask_to_stop()
+    await asyncio.sleep(program.stop_within)
+    child.kill()
 
 
 async def _start_guard() -> asyncio.subprocess.Process:

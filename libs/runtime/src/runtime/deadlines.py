@@ -42,6 +42,12 @@ def part(most: float) -> float:
     return most if left is None else min(most, SHARE * left)
 
 
+def within(most: float) -> float:
+    """The deadline in seconds of work that nothing follows: `most`, or what is left of the request being served."""
+    left = time_left()
+    return most if left is None else min(most, left)
+
+
 def serve_for(seconds: float) -> None:
     """From now on in this task, and in those that it begins, the caller waits for so many seconds."""
     _ends.set(time.monotonic() + seconds)

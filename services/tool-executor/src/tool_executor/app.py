@@ -7,13 +7,15 @@ from nats.aio.client import Client
 
 from contracts.channels import TOOL_REQUESTS
 from contracts.streams import TOOLS
+from runtime.companies import CHANGES, CompanyCache
+from runtime.connection import subscribe
 from runtime.principals import Verify
 from runtime.publishing import Publisher
 from runtime.pulling import PullWorker
 from runtime.rpc import RpcClient
 from tool_executor.adapters.announcements import Announcements
 from tool_executor.adapters.call_records import RedisCallRecords
-from tool_executor.adapters.companies import BusCompanies
+from tool_executor.adapters.companies import KnownCompanies
 from tool_executor.adapters.json_schema import JsonSchemas
 from tool_executor.adapters.local_limiter import LocalRateLimiter
 from tool_executor.adapters.page_fetcher import PageFetcher
@@ -64,7 +66,9 @@ class Executor:
         self.store = RedisStore(connections.redis_url, connections.redis_deadline)
         self._renewals = Renewals(self.store)
         rpc = RpcClient(nats)
-        self.companies = BusCompanies(nats, rpc)
+        self._nats = nats
+        self.settings = CompanyCache(nats, rpc)
+        self.companies = KnownCompanies(self.settings)
         self._fetcher = PageFetcher(demo=connections.demo)
         pages = SitePages(self._fetcher, demo=connections.demo, budget=settings.page_tokens)
         schemas = JsonSchemas()
@@ -82,13 +86,13 @@ class Executor:
 
     async def start(self) -> None:
         """Listens for what changes settings, tools and portfolios. Before the worker takes calls."""
-        await self.companies.start()
+        await subscribe(self._nats, CHANGES, self.settings.changed)
         await self._changes.start()
         await self.announcements.start()
 
     async def reconnected(self) -> None:
-        """The bus was away: what was said meanwhile is asked for anew."""
-        await self.companies.forget()
+        """The bus was away: what was said meanwhile is asked for again."""
+        self.settings.missed()
         self.announcements.catch_up_soon()
 
     def _on_gone(self, subject: str) -> None:

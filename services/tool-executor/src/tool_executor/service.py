@@ -39,6 +39,7 @@ async def serve() -> None:
         service.on_stop(executor.close)
         service.on_reconnect(executor.reconnected)
         service.add_check("redis", executor.store.ping)
+        service.add_check("settings", executor.settings.check)
         service.serve(CATALOGUE, executor.catalogue)
         service.serve(TOOL_DETAILS, executor.details)
         service.serve(SITE_CHECK, SiteChecks(connections.demo).check)

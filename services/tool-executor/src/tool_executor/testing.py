@@ -70,6 +70,7 @@ class Memory:
 
     configs: dict[str, ToolConfig] = field(default_factory=dict[str, ToolConfig])
     asked: int = 0
+    version: int = 1
 
     async def serve(self, client: Client) -> RpcServer:
         server = RpcServer(client)
@@ -82,7 +83,7 @@ class Memory:
         config = self.configs.get(request.company_id)
         if config is None:
             return CompanyReply()
-        return CompanyReply(settings=settings_of(request.company_id, config, version=1))
+        return CompanyReply(settings=settings_of(request.company_id, config, version=self.version))
 
 
 def settings_of(company: str, config: ToolConfig, version: int) -> CompanySettings:

@@ -9,6 +9,7 @@ from gateway.ports import Caller, Principals
 from runtime.rpc import RpcClient
 
 TRY_SECONDS = trying_rpc.TRY_SECONDS + 1.0
+"""Seconds for a try-out: the agent's own, and a moment for its answer to come back."""
 
 
 class BusTryouts:

@@ -5,6 +5,7 @@ from gateway.adapters.asking import ask
 from runtime.rpc import RpcClient
 
 WRITING_SECONDS = agent_rpc.DEADLINE + 1.0
+"""Seconds for a suggestion: the agent's own, and a moment for its answer to come back."""
 
 
 class BusWriters:

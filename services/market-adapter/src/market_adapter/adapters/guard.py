@@ -28,6 +28,7 @@ FIRST_PAUSE = 0.25
 LONGEST_WAIT = 2.0
 """Seconds that a caller waits for its turn at the limiter, at most."""
 FAILURES = 5
+"""Failures in a row, of TICKERS tickers or more, after which a source is left alone for a while."""
 TICKERS = 3
 """So many failures in a row, of at least so many symbols, are the source's; those of fewer are the symbols' own."""
 REST = 30.0

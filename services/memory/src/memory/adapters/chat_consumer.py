@@ -33,12 +33,15 @@ SERVICE = "memory"
 DURABLE = "memory-projection"
 BATCH = 256
 ACK_WAIT = 30.0
+"""Seconds after which what a dead replica held goes to another."""
 MAX_ACK_PENDING = 5_000
 WAIT = 1.0
+"""Seconds that a batch is waited for at once; asking again costs nothing."""
 LINGER = 0.1
 """Seconds that a batch may fill: several facts cost the database little more than one, and the reads that follow a
 message at once have this process to themselves."""
 PAUSE = 0.5
+"""Seconds before the next batch when the last one failed, or the consumer is away."""
 RETRY = 1.0
 LONGEST_BATCH = 60.0
 """Seconds for storing one batch; then it is left, and comes again: nothing in it may hold up what comes after."""

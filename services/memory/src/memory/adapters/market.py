@@ -21,14 +21,18 @@ from contracts.market_rpc import (
 )
 from contracts.memory_rpc import UserRef
 from memory.errors import MarketUnavailable
+from runtime.deadlines import within
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
 DEADLINE = 5.0
+"""Seconds for the market-adapter's answer where nobody waits for less."""
 ASKED = 20
 """Symbols in one question at most."""
 KNOWN_SECONDS = 3_600.0
+"""Seconds for which a symbol that has a price is held to be one."""
 UNKNOWN_SECONDS = 60.0
+"""Seconds for which a symbol that nobody knew is held to be none."""
 REMEMBERED = 20_000
 NO_SYMBOL = frozenset({"bad_symbol", "no_data", "not_in_sample"})
 """Reasons that say something about the symbol; the others say something about the provider's day."""
@@ -56,7 +60,7 @@ class Market:
         asked = list(dict.fromkeys(symbols))[:ASKED]
         if not asked:
             return {}
-        question = self._rpc.call(MARKET_QUOTES, QuotesRequest(symbols=asked), deadline=DEADLINE)
+        question = self._rpc.call(MARKET_QUOTES, QuotesRequest(symbols=asked), deadline=within(DEADLINE))
         reply = await _answered(question, "what symbols cost")
         # What was not asked for, and what is no price, is no answer.
         quotes = {one.symbol: one for one in reply.quotes if one.symbol in asked and _is_price(one.price)}
@@ -68,15 +72,17 @@ class Market:
         return quotes
 
     async def status(self) -> MarketStatusReply:
-        question = self._rpc.call(MARKET_STATUS, MarketStatusRequest(), deadline=DEADLINE)
+        question = self._rpc.call(MARKET_STATUS, MarketStatusRequest(), deadline=within(DEADLINE))
         return await _answered(question, "whether it is open")
 
     async def events(self, symbols: Sequence[str]) -> list[MarketEvent]:
         request = MarketEventsRequest(symbols=list(symbols)[:ASKED])
-        return (await _answered(self._rpc.call(MARKET_EVENTS, request, deadline=DEADLINE), "what lies ahead")).events
+        return (
+            await _answered(self._rpc.call(MARKET_EVENTS, request, deadline=within(DEADLINE)), "what lies ahead")
+        ).events
 
     async def holdings(self, company: str, user: str) -> Holdings:
-        question = self._rpc.call(HOLDINGS, UserRef(company_id=company, user_id=user), deadline=DEADLINE)
+        question = self._rpc.call(HOLDINGS, UserRef(company_id=company, user_id=user), deadline=within(DEADLINE))
         return await _answered(question, "what a user holds")
 
     def _hear(self, symbol: str, *, known: bool, seconds: float) -> None:

@@ -9,6 +9,7 @@ from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
 DEADLINE = 8.0
+"""Seconds for another service to delete what it has of a user."""
 
 
 class OtherServices:

@@ -21,6 +21,7 @@ from contracts.rpc import MessageView, VisitorProfile
 from memory.domain.recent import Seen, Window
 
 TTL_SECONDS = 3600
+"""Seconds after its last use for which a conversation's newest messages are kept."""
 PREFIX = "nexus:memory:window:"
 WAITING = 2_000
 """Windows waiting to be written, at most."""

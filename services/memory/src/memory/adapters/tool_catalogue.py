@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 from contracts.rpc import CATALOGUE, CatalogueRequest
 from memory.errors import CatalogueUnavailable
+from runtime.deadlines import within
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
 DEADLINE = 2.0
+"""Seconds for the executor's answer."""
 FRESH = 5.0
 """Seconds that an answer is good for."""
 KEPT = 1_000
@@ -29,7 +31,7 @@ class ToolCatalogue:
             return kept[1]
         request = CatalogueRequest(company_id=company, role=role, plan=plan, language=language)
         try:
-            reply = await self._rpc.call(CATALOGUE, request, deadline=DEADLINE)
+            reply = await self._rpc.call(CATALOGUE, request, deadline=within(DEADLINE))
         except RpcError as error:
             raise CatalogueUnavailable(f"the executor cannot tell which tools there are: {error}") from error
         tools = {tool.name: tool.category for tool in reply.tools}

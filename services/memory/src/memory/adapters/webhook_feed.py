@@ -39,7 +39,9 @@ SPECS = (
 )
 BATCH = 256
 WAIT = 1.0
+"""Seconds that a batch is waited for at once; asking again costs nothing."""
 LINGER = 0.02
+"""Seconds that a batch may fill."""
 RETRY = 1.0
 UNUSED = 60.0
 """Seconds without any webhook after which the consumers go: another replica may be about to use them."""

@@ -25,6 +25,7 @@ from runtime.clock import Clock
 WAITING = 2_000
 """Happenings that wait to be kept, at most."""
 AT_ONCE = 4
+"""Conversations whose facts are noted side by side."""
 
 _log = structlog.get_logger(__name__)
 

@@ -27,6 +27,7 @@ from memory.domain.mentions import mentioned
 from memory.domain.relevance import candidates, relevant
 from memory.domain.zones import DEFAULT_ZONE, zone
 from runtime.clock import Clock
+from runtime.deadlines import part
 
 Task = asyncio.Task
 MOST = 100
@@ -43,8 +44,8 @@ class _Held:
 
 
 class Contexts:
-    """Builds contexts. `seconds`: what each part may take; symbols and events wait for what they are chosen from, and
-    may take as long again."""
+    """Builds contexts. `seconds`: what each part may take, and never more than a share of what its caller waits;
+    symbols and events wait for what they are chosen from, and may take as long again."""
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class Contexts:
     async def build(self, asked: ContextRequest) -> FullContext:
         """The context; what is missing is named in it. It takes at most twice a part's deadline."""
         company, user = asked.company_id, asked.user_id
-        parts = Parts(self._seconds)
+        parts = Parts(part(self._seconds))
         memory = parts.start("memory", self._memories.get(company, user))
         holdings = parts.start("portfolio", self._holdings(company, user))
         tools = parts.start(

@@ -19,6 +19,7 @@ DEFAULTS = CompanyConfig(company_id="default")
 LIMIT = 2_000
 """Waiting conversations that a sweep looks at: far above what people can keep waiting."""
 ATTEMPTS = 6
+"""Tries at one change of owner while others write into the conversation."""
 AGAIN = timedelta(seconds=30)
 """When to look again, at the latest, at what the store says is due and the log says is not: the store may be a moment
 behind, and the company may change its mind."""

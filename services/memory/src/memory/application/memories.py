@@ -18,11 +18,14 @@ from memory.ports import Announcements, MemoryStore
 from runtime.clock import Clock
 
 ATTEMPTS = 60
+"""Tries to store a memory that others are changing too."""
 LONGEST_PAUSE = 0.05
+"""Seconds between two of these tries, at most."""
 LOOKING_UP = 8.0
 """Seconds for which it is looked up whether a change is stored that the store did not answer for."""
 LOOK_AGAIN = 0.2
 TELLING = 2.0
+"""Seconds for telling that a memory has changed; untold it is read a little later."""
 NOTHING = "none"
 """The version of a memory of which nothing is stored."""
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import structlog
 
 from memory.metrics import CONTEXT_MISSING
+from runtime.deadlines import serve_for
 
 PartT = TypeVar("PartT")
 
@@ -35,7 +36,7 @@ class Parts:
             name: as in the context's `missing`.
             waits: it waits for other parts first.
         """
-        task = asyncio.create_task(self._named(name, work))
+        task = asyncio.create_task(self._named(name, work, self._seconds * (2 if waits else 1)))
         # Cancelled before its first step, it would complain that nobody awaited the work.
         task.add_done_callback(lambda _: work.close())
         self._tasks[waits].append(task)
@@ -63,7 +64,9 @@ class Parts:
                 self._late.add(task)
                 task.cancel()
 
-    async def _named(self, name: str, work: Coroutine[Any, Any, PartT]) -> PartT | None:
+    async def _named(self, name: str, work: Coroutine[Any, Any, PartT], seconds: float) -> PartT | None:
+        # Whoever is asked learns how long the part goes on waiting, and works no longer for it.
+        serve_for(seconds)
         try:
             return await work
         except asyncio.CancelledError:

@@ -33,6 +33,7 @@ PAGE = 500
 IN_SIGHT = 10
 """Newest messages of the conversation in which the question is asked: whoever asks has them before them."""
 SPARE = 10
+"""Passages found beyond those asked for, since outdated ones fall back."""
 OUTDATED = 0.8
 """What a passage counts that something newer has replaced."""
 WORTH = 0.15

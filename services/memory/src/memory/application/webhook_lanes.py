@@ -9,10 +9,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 AT_ONCE = 4
+"""Requests that one endpoint gets side by side."""
 HELD = 32
 """Facts of one endpoint that are in hand, on their way or next; more are given back to the bus for a while."""
 LONGEST_PAUSE = 300.0
+"""Seconds for which an endpoint that goes on failing is left alone, at most."""
 SHORTEST_WAIT = 0.05
+"""Seconds after which a delivery that finds its lane full comes again, at least."""
 _FIRST_GUESS = 0.1
 
 

@@ -20,7 +20,9 @@ from contracts.ids import NOBODY, derive_id
 from contracts.webhooks import chosen
 
 FIRST_PAUSE = 1.0
+"""Seconds between the first try at a delivery and the second."""
 LONGEST_PAUSE = 3_600.0
+"""Seconds between two tries at a delivery, at most."""
 PREFIX = "whsec_"
 _HEADER_SAFE = re.compile(r"[!-~]{1,128}")
 
