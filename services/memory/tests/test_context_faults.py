@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pymongo import AsyncMongoClient
 
+from contracts.context_rpc import CONTEXT, ContextRequest
 from contracts.market_rpc import (
     HOLDINGS,
     MARKET_EVENTS,
@@ -20,7 +21,9 @@ from contracts.rpc import CATALOGUE, CONVERSATION, ConversationRef
 from memory.testing import Servers, Writer, replica
 from memory.testing_contexts import Outside, context, quote, remember
 from runtime.connection import subscribe
+from runtime.deadlines import time_left
 from runtime.errors import RpcError
+from runtime.rpc import RpcClient
 from runtime.testing import ValkeyServer, eventually, run_mongo_server
 
 MARKET_PARTS = ["market", "market.relevantSymbols", "market.status", "market.upcomingEvents"]
@@ -74,6 +77,38 @@ async def test_what_another_service_does_not_tell_is_left_out_and_named(
             return sorted(found.missing) == missing
 
         await eventually(alone_missing)
+
+
+async def test_parts_end_with_what_their_caller_waits_and_a_paused_market_learns_for_how_long(servers: Servers) -> None:
+    async with replica(servers, context_part=60) as one:
+        outside, told = Outside(), list[float | None]()
+        writer = Writer(one.client)
+        seq = await writer.visitor("hola", user="ana", role="user")
+
+        async def paused() -> None:
+            told.append(time_left())
+            await asyncio.Event().wait()
+
+        market = {MARKET_STATUS.subject, MARKET_EVENTS.subject, MARKET_QUOTES.subject, HOLDINGS.subject}
+        outside.before = dict.fromkeys(market, paused)
+        await outside.serve(one)
+        request = ContextRequest(
+            company_id=writer.company,
+            conversation_id=writer.conversation,
+            user_id="ana",
+            role="user",
+            plan="free",
+            up_to_seq=seq,
+            agent_version="test",
+        )
+        found = await RpcClient(one.client).call(CONTEXT, request, deadline=10.0)
+        assert sorted(found.missing) == sorted([*MARKET_PARTS, "alerts", "portfolio"])
+        assert found.conversation is not None
+        assert [message.text for message in found.conversation.recent_messages] == ["hola"]
+        assert found.memory is not None
+        assert found.system.available_tools
+        assert told
+        assert all(left is not None and left <= 8.0 for left in told)
 
 
 async def test_without_any_other_service_the_conversation_and_the_memory_are_there(servers: Servers) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from urllib.request import getproxies_environment
 
 import aiohttp
+import orjson
 import structlog
 from nats.aio.client import Client
 
@@ -15,7 +16,7 @@ from agent.adapters.askers import prover
 from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.bus_clock import JetStreamClock
 from agent.adapters.catalogue import ExecutorCatalogue
-from agent.adapters.chat_log import JetStreamChatLog
+from agent.adapters.chat_log import JetStreamChatLog, read_fact
 from agent.adapters.companies import KnownCompanies
 from agent.adapters.contexts import Contexts
 from agent.adapters.drivers import AgentDrivers
@@ -57,7 +58,7 @@ from agent.turns.paying import Spending
 from agent.turns.summarizing import Summarizing
 from agent.turns.sweeping import Sweep
 from agent.turns.watching import Watches
-from contracts.channels import ANALYSIS_REQUESTS, LIVE_CHAT_ALL, TURN_TRIGGERS, parse_chat
+from contracts.channels import ANALYSIS_REQUESTS, CHAT_ALL, LIVE_CHAT_ALL, TURN_TRIGGERS, ChatKind, parse_chat
 from contracts.company import CompanySettings
 from contracts.rpc import TURN_STATE
 from contracts.streams import CHAT, FACTS, TURNS
@@ -81,8 +82,11 @@ ANALYSES_DURABLE = "agent-analysis"
 VISITOR_MESSAGES = TURN_TRIGGERS[0]
 LONGEST_TURNS = 3
 """A turn's handler is broken off after so many of its deadlines: turns of a burst follow one another in one handler."""
-SWEPT = 500
-"""Sequences before the log's end that the sweep begins with."""
+SWEPT = 20_000
+"""Sequences before the turn consumer's floor that the sweep begins with, for what comes behind it is delivered: counted
+from the log's end they would be too few after a night without agents."""
+PAGE = 500
+"""Facts read at once."""
 CONNECTIONS = 1000
 """HTTP connections to model servers at once."""
 
@@ -241,7 +245,7 @@ class Agent:
         await self._nats.flush(timeout=10)
         await self.worker.start()
         await self.analyses.start()
-        self._sweep.start(await self._newest_visitors())
+        self._sweep.start(self._look_back)
         log.info("agent.started", providers=self.models.names)
 
     async def reconnected(self) -> None:
@@ -270,16 +274,29 @@ class Agent:
         if not self.analyses.listening:
             raise ConnectionError("the consumer of analyses has gone silent")
 
-    async def _newest_visitors(self) -> list[tuple[Key, int]]:
-        """Visitor messages near the end of the log, where a lost consumer would have left some."""
-        bounds = await self._chat.bounds()
-        batch = await self._messages.batch(VISITOR_MESSAGES, max(bounds.last_seq - SWEPT, 1), SWEPT)
-        found: list[tuple[Key, int]] = []
-        for stored in batch.facts:
-            address = parse_chat(stored.subject)
-            if address is not None and fits(stored.subject, stored.event):
-                found.append((Key(address.company, address.conversation), stored.seq))
-        return found
+    async def _look_back(self) -> None:
+        """Shows the sweep the log around the turn consumer's floor, where a lost consumer would have left a message."""
+        floor = await self._turns_floor()
+        end = (await self._chat.bounds()).last_seq
+        at, more = max(floor - SWEPT, 1), True
+        while more and at <= min(floor + SWEPT, end):
+            batch = await self._messages.batch(CHAT_ALL, at, PAGE)
+            for stored in batch.facts:
+                address = parse_chat(stored.subject)
+                # What is behind the floor settles what is before it; messages behind it are the consumer's.
+                if address is None or (address.kind is ChatKind.VISITOR and stored.seq > floor):
+                    continue
+                if fits(stored.subject, stored.event):
+                    key = Key(address.company, address.conversation)
+                    self._sweep.saw(key, read_fact(address.kind, stored.seq, 0.0, stored.event), old=True)
+            more = batch.more and bool(batch.facts)
+            at = batch.facts[-1].seq + 1 if batch.facts else end + 1
+
+    async def _turns_floor(self) -> int:
+        """The sequence up to which the turn consumer's messages are settled, or given to somebody."""
+        subject = f"$JS.API.CONSUMER.INFO.{CHAT.name}.{DURABLE}"
+        answer = orjson.loads((await ReplyInbox.of(self._nats).request(subject, b"", deadline=5.0)).data)
+        return int(answer["ack_floor" if answer["num_ack_pending"] else "delivered"]["stream_seq"])
 
     def _company_changed(self, company: str, settings: CompanySettings | None) -> None:
         self._catalogue.drop(company)

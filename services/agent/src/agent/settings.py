@@ -28,8 +28,8 @@ class AgentSettings(EnvSettings):
     window_tokens: int = Field(default=8_000, ge=1_000, description="of system prompt and messages, at most")
     compress_above_tokens: int = Field(default=6_000, ge=500, description="of them, from which they are compressed")
     compress_to_tokens: int = Field(default=4_000, ge=500, description="of them, to which they are brought down")
-    sweep_seconds: float = Field(default=30.0, gt=0, description="between two looks for forgotten messages")
-    sweep_after_seconds: float = Field(default=60.0, gt=0, description="that a message has waited to be forgotten")
+    sweep_seconds: float = Field(default=15.0, gt=0, description="between two looks for forgotten messages")
+    sweep_after_seconds: float = Field(default=40.0, gt=0, description="that a message has waited to be forgotten")
     analysis_slots: int = Field(default=32, ge=1, description="analyses in work at once")
     analysis_deadline_seconds: float = Field(
         default=120.0,

@@ -146,6 +146,26 @@ async def test_a_successor_inherits_the_calls_of_a_turn_that_was_superseded(nats
         assert scene.told("run.cancelled")[0]["reason"] == "superseded"
 
 
+async def test_the_sweep_looks_back_from_where_the_consumer_was_and_not_from_the_end_of_a_busy_log(
+    nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.app.SWEPT", 10)
+    monkeypatch.setattr("agent.app.PAGE", 3)
+    async with stage(nats_server.url) as scene, scripted_model(default=Reply(text="Better late.")) as model:
+        await scene.visitor("c1", "is anybody there?")
+        spec = ConsumerSpec(stream="CHAT", durable="agent", subjects=TURN_TRIGGERS)
+        await ensure_consumer(scene.nats, spec)
+        thief = await jetstream(scene.nats).pull_subscribe_bind("agent", stream="CHAT")
+        (message,) = await thief.fetch(1)
+        await message.ack_sync()
+        # No agent for a long while: more comes than the sweep ever looks back from the end.
+        for number in range(30):
+            await scene.operator(f"o{number}", "hello")
+        async with agent(nats_server.url, model.base_url, sweep_seconds=0.1, sweep_after_seconds=40.0):
+            (answer,) = await scene.answered("c1")
+        assert answer["text"] == "Better late."
+
+
 async def test_a_lost_consumer_is_made_up_for_by_the_sweep(nats_server: NatsServer) -> None:
     reply = Reply(text="Better late.")
     async with stage(nats_server.url) as scene, scripted_model(default=reply) as model:

@@ -1,13 +1,14 @@
 """The safety net: a visitor message that nobody has settled after a while is looked at again.
 
 The turn consumer delivers every message until it is acknowledged, so this finds something only when the consumer was
-lost. It reads nothing: it goes by the standing live subscription, and begins with the end of the log.
+lost. It goes by the standing live subscription, and begins with a look back into the log. Half its patience between two
+looks, it settles what is left within a minute.
 """
 
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import structlog
@@ -18,7 +19,7 @@ from agent.ports import Key
 
 log = structlog.get_logger(__name__)
 
-PATIENCE = 60.0
+PATIENCE = 40.0
 """Seconds that a message may wait before it is looked at: a turn and a burst have their time."""
 MOST = 100_000
 """Conversations that are remembered; the oldest are forgotten first."""
@@ -40,7 +41,7 @@ class Sweep:
         self,
         handle: Handle,
         *,
-        every: float = 30.0,
+        every: float = 15.0,
         patience: float = PATIENCE,
         first: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
@@ -52,11 +53,9 @@ class Sweep:
         self._waiting: OrderedDict[Key, _Waiting] = OrderedDict()
         self._task: asyncio.Task[None] | None = None
 
-    def start(self, forgotten: Iterable[tuple[Key, int]] = ()) -> None:
-        """Begins, with visitor messages that were there before."""
-        for key, seq in forgotten:
-            self.saw(key, Fact(FactKind.VISITOR, seq))
-        self._task = asyncio.create_task(self._run())
+    def start(self, look_back: Callable[[], Awaitable[object]]) -> None:
+        """Begins. `look_back` shows it what was in the log before."""
+        self._task = asyncio.create_task(self._run(look_back))
 
     async def stop(self) -> None:
         """Ends."""
@@ -68,12 +67,13 @@ class Sweep:
         """Whether a message of the conversation is not known to be settled."""
         return key in self._waiting
 
-    def saw(self, key: Key, fact: Fact) -> None:
-        """A fact has come: a visitor message waits from now on, a basis settles it."""
+    def saw(self, key: Key, fact: Fact, *, old: bool = False) -> None:
+        """A fact has come: a visitor message waits from now on, an `old` one has waited long enough; a basis settles
+        it."""
         waiting = self._waiting.get(key)
         if fact.kind is FactKind.VISITOR:
             if waiting is None or waiting.seq < fact.seq:
-                self._waiting[key] = _Waiting(fact.seq, time.monotonic())
+                self._waiting[key] = _Waiting(fact.seq, float("-inf") if old else time.monotonic())
                 if len(self._waiting) > MOST:
                     self._waiting.popitem(last=False)
         elif waiting is not None and max(fact.basis, fact.seq if fact.kind is FactKind.OPERATOR else 0) >= waiting.seq:
@@ -101,10 +101,14 @@ class Sweep:
             if waiting is not None and waiting.seq == seq:
                 del self._waiting[key]
 
-    async def _run(self) -> None:
+    async def _run(self, look_back: Callable[[], Awaitable[object]]) -> None:
+        looked_back = False
         while True:
             await asyncio.sleep(self._every)
             try:
+                if not looked_back:
+                    await look_back()
+                    looked_back = True
                 if self._first is not None:
                     await self._first()
                 await self.look()
