@@ -100,6 +100,7 @@ async def test_parts_end_with_what_their_caller_waits_and_a_paused_market_learns
             plan="free",
             up_to_seq=seq,
             agent_version="test",
+            text="how is AAPL?",
         )
         found = await RpcClient(one.client).call(CONTEXT, request, deadline=10.0)
         assert sorted(found.missing) == sorted([*MARKET_PARTS, "alerts", "portfolio"])
