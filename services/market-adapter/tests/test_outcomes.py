@@ -1,13 +1,13 @@
 """A call with side effects that nobody knows the end of: looked up by its id, done once, never after its deadline."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable
+from typing import Any, TypeVar
 
 import pytest
 from pymongo import AsyncMongoClient
 
+from contracts.events.chat import Action
 from contracts.ids import uuid7
 from contracts.market_rpc import ActionDecideRequest
 from contracts.rpc import Caller, ToolServiceRequest
@@ -27,12 +27,24 @@ from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.trading import TradingTools
 from market_adapter.tools.watchlists import WatchlistTools
 from runtime.clock import SystemClock
+from runtime.deadlines import serve_for
 from runtime.errors import RpcError
 from runtime.testing import MongoDatabase
 
+ResultT = TypeVar("ResultT")
 Calls = list[tuple[str, dict[str, Any]]]
 ALERT: dict[str, Any] = {"symbol": "IBM", "condition": ">=", "price": 105, "message": "look"}
 ORDER: dict[str, Any] = {"symbol": "IBM", "side": "buy", "quantity": 10, "order_type": "market"}
+
+
+async def served_within(seconds: float, work: Awaitable[ResultT]) -> ResultT:
+    """What the work gives as that of a request whose caller waits so long; nothing stops it but its own look."""
+
+    async def served() -> ResultT:
+        serve_for(seconds)
+        return await work
+
+    return await asyncio.create_task(served())
 
 
 class Adapter:
@@ -50,18 +62,17 @@ class Adapter:
         )
         self.actions = Actions(provider, books, wall)
 
-    def request(self, tool: str, call_id: str, arguments: dict[str, Any], seconds: float = 60.0) -> ToolServiceRequest:
+    def request(self, tool: str, call_id: str, arguments: dict[str, Any]) -> ToolServiceRequest:
         return ToolServiceRequest(
             call_id=call_id,
             tool=tool,
             arguments=arguments,
             caller=Caller(company_id="demo", user_id="ann", role="user", plan="pro", language="en"),
-            deadline=datetime.now(UTC) + timedelta(seconds=seconds),
         )
 
     async def call(self, tool: str, call_id: str = "", seconds: float = 60.0, **arguments: Any) -> dict[str, Any]:
-        request = self.request(tool, call_id or uuid7(), arguments, seconds)
-        return (await self.tools[tool](request)).result
+        request = self.request(tool, call_id or uuid7(), arguments)
+        return (await served_within(seconds, self.tools[tool](request))).result
 
     async def look_up(self, tool: str, call_id: str, **arguments: Any) -> ToolOutcome:
         return await self.outcomes.look_up(self.request(tool, call_id, arguments))
@@ -175,18 +186,18 @@ async def test_a_decision_that_came_after_its_deadline_decides_nothing_and_tells
 ) -> None:
     order = (await adapter.call("create_paper_order", **ORDER))["action_id"]
 
-    def asked(decision: str, seconds: float) -> ActionDecideRequest:
-        deadline = datetime.now(UTC) + timedelta(seconds=seconds)
+    async def decide(decision: str, seconds: float) -> Action:
         wanted = {"company_id": "demo", "user_id": "ann", "action_id": order, "decision": decision}
-        return ActionDecideRequest.model_validate({**wanted, "deadline": deadline})
+        asked = ActionDecideRequest.model_validate(wanted)
+        return (await served_within(seconds, adapter.actions.decide(asked))).action
 
     with pytest.raises(RpcError) as raised:
-        await adapter.actions.decide(asked(decision, -1))
+        await decide(decision, -1)
     assert (raised.value.code, raised.value.reason) == ("TIMEOUT", "deadline_passed")
-    first = (await adapter.actions.decide(asked("reject", 60))).action
+    first = await decide("reject", 60)
     assert first.state.value == "rejected"
     # What is decided is told to whoever comes late as well.
-    assert (await adapter.actions.decide(asked(decision, -1))).action == first
+    assert await decide(decision, -1) == first
 
 
 async def test_of_a_tool_that_is_not_its_own_nothing_is_known(adapter: Adapter) -> None:

@@ -112,7 +112,7 @@ class ActionDecideRequest(Wire):
     """A person's yes or no. `content_hash`, when given, must be the action's own: what they saw is what is decided.
 
     `language` is the one in which they read why it may not be: es, en or a region of either; English without one.
-    After `deadline` whoever decided has been told that nobody answered: nothing is decided then (TIMEOUT).
+    Once whoever decided waits no longer, they have been told that nobody answered: nothing is decided then (TIMEOUT).
     """
 
     company_id: CompanyId
@@ -121,7 +121,6 @@ class ActionDecideRequest(Wire):
     decision: Literal["confirm", "reject"]
     content_hash: str | None = Field(default=None, max_length=128)
     language: str | None = Field(default=None, max_length=35)
-    deadline: datetime | None = None
 
 
 class ActionReply(Wire):

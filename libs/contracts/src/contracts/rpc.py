@@ -329,14 +329,13 @@ class Caller(Wire):
 
 
 class ToolServiceRequest(Wire):
-    """How the executor calls a tool that another service serves. After `deadline` nobody waits for it any more: a
-    service that takes it later must not change anything."""
+    """How the executor calls a tool that another service serves. A service that takes it when its caller waits no
+    longer (the header Nexus-Deadline) must not change anything."""
 
     call_id: Id
     tool: str
     arguments: dict[str, Any]
     caller: Caller
-    deadline: datetime | None = None
 
 
 class ToolServiceData(Wire):

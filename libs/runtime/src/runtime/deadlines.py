@@ -33,6 +33,11 @@ def time_left() -> float | None:
     return None if end is None else max(end - time.monotonic(), 0.0)
 
 
+def passed() -> bool:
+    """Whether the caller of the request served here has gone: what has effects must not begin then."""
+    return time_left() == 0.0
+
+
 def part(most: float) -> float:
     """The deadline in seconds of one part of the work: `most`, or SHARE of what is left of the request being served.
 

@@ -17,8 +17,8 @@ from market_adapter.domain.paper.account import Account, News, Owner, decide
 from market_adapter.domain.paper.actions import action_of
 from market_adapter.domain.paper.orders import Order, OrderState
 from market_adapter.ports import MarketProvider
-from market_adapter.tools.caller import is_past
 from runtime.clock import Clock
+from runtime.deadlines import passed
 from runtime.errors import RpcError
 
 _CHANGED = Text(
@@ -54,7 +54,7 @@ class Actions:
             order = account.order(asked.action_id)
             if order is None or asked.content_hash not in (None, order.content_hash):
                 return account, order
-            if order.state is OrderState.PENDING and is_past(asked.deadline):
+            if order.state is OrderState.PENDING and passed():
                 late = _LATE.said_in(language)
                 raise RpcError(ErrorCode.TIMEOUT, late, retryable=True, reason="deadline_passed")
             yes = asked.decision == "confirm"

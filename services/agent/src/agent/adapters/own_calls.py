@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import structlog
@@ -181,7 +180,6 @@ class BusOwnCalls:
                 "action_id": action,
                 "decision": arguments["decision"],
                 "content_hash": digest,
-                "deadline": datetime.now(UTC) + timedelta(seconds=DECIDE_SECONDS),
             }
         )
         reply = await self._rpc.call(market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)

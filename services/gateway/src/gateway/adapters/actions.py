@@ -2,7 +2,6 @@
 told by its facts.
 """
 
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Literal
 
@@ -59,7 +58,6 @@ class BusActions:
             action_id=action,
             decision=decision,
             language=language,
-            deadline=datetime.now(UTC) + timedelta(seconds=DECIDE_SECONDS),
         )
         return (await ask(self._client, market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)).action
 

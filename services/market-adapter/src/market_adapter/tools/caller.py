@@ -1,12 +1,12 @@
 """Who is calling a tool that works on a user's own things: as the executor verified it, never as the arguments say."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from contracts.rpc import ToolServiceRequest
 from contracts.text import Text
 from market_adapter.domain.paper.account import Owner
 from market_adapter.errors import NoUserError, TooLateError
+from runtime.deadlines import passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,22 +17,15 @@ class CallBy:
     call_id: str
     conversation: str | None
     language: str = "es"
-    deadline: datetime | None = None
 
     def check_time(self) -> None:
         """To be asked before each write: what stood still meanwhile must not act for somebody who has gone.
 
         Raises:
-            TooLateError: the deadline has passed; nothing is changed.
+            TooLateError: the caller waits no longer; nothing is changed.
         """
-        if is_past(self.deadline):
+        if passed():
             raise TooLateError(f"the call {self.call_id} came after its deadline: nothing was done")
-
-
-def is_past(deadline: datetime | None) -> bool:
-    """Whether nobody waits any more. A time without a zone is UTC's."""
-    now = datetime.now(UTC)
-    return deadline is not None and now >= (deadline if deadline.tzinfo else deadline.replace(tzinfo=UTC))
 
 
 def call_by(request: ToolServiceRequest) -> CallBy:
@@ -45,4 +38,4 @@ def call_by(request: ToolServiceRequest) -> CallBy:
         )
         raise NoUserError("-", text)
     owner = Owner(caller.company_id, caller.user_id)
-    return CallBy(owner, request.call_id, caller.conversation_id, caller.language, request.deadline)
+    return CallBy(owner, request.call_id, caller.conversation_id, caller.language)

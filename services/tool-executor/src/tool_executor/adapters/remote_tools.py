@@ -1,7 +1,6 @@
 """Tools that other services serve: a NATS request that is answered with data or an error."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 
 from contracts.errors import ErrorCode, ToolCode
 from contracts.ids import is_id
@@ -28,7 +27,7 @@ class BusTools:
     async def call(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data:
         """Asked once: whether a service may be asked twice is for its tool to say, not for the transport."""
         seconds = max(context.seconds_left - _SPARE, 0.05)
-        request = _request(tool, arguments, context, seconds)
+        request = _request(tool, arguments, context)
         # The queue group is the server's affair; a name here only says that there is one.
         method = tool_service(tool, queue="tool")
         if subject is not None:
@@ -49,7 +48,7 @@ class BusTools:
         method = TOOL_OUTCOME if subject is None else tool_outcome(subject, queue=None)
         seconds = max(context.seconds_left - _SPARE, 0.05)
         try:
-            found = await self._client.call(method, _request(tool, arguments, context, seconds), deadline=seconds)
+            found = await self._client.call(method, _request(tool, arguments, context), deadline=seconds)
         except RpcError as error:
             raise TimeoutError(error.message) from error
         if found.state == "unknown":
@@ -57,13 +56,12 @@ class BusTools:
         return (found.result or {}) if found.state == "done" else None
 
 
-def _request(tool: str, arguments: Arguments, context: CallContext, seconds: float) -> ToolServiceRequest:
+def _request(tool: str, arguments: Arguments, context: CallContext) -> ToolServiceRequest:
     return ToolServiceRequest(
         call_id=context.call_id,
         tool=tool,
         arguments=dict(arguments),
         caller=_on_the_wire(context.caller),
-        deadline=datetime.now(UTC) + timedelta(seconds=seconds),
     )
 
 
