@@ -20,6 +20,8 @@ from contracts.rpc import TURN_STATE, Rpc
 from contracts.streams import STREAMS
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.testing import production_nats
+from runtime.dead_letters import DeadLetters
+from runtime.direct import DirectReader
 from runtime.streaming import Outlet, StreamClient, StreamServer
 
 OWNED = [event for event in EVENTS if event.owners != ("other services",)]
@@ -36,7 +38,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
 async def _make_streams(address: str) -> None:
     async with bus(address, "operator") as (client, _):
         for stream in STREAMS:
-            await client.jetstream().add_stream(name=stream.name, subjects=list(stream.subjects))  # pyright: ignore[reportUnknownMemberType]
+            await client.jetstream().add_stream(name=stream.name, subjects=list(stream.subjects), allow_direct=True)  # pyright: ignore[reportUnknownMemberType]
 
 
 @asynccontextmanager
@@ -63,12 +65,22 @@ def subject(event: EventType) -> str:
 
 
 async def may_publish(address: str, user: str, subject: str) -> bool:
+    """Whether this user may write to the subject."""
+    return await _allowed(address, user, f"PUB {subject} 2\r\n{{}}")
+
+
+async def may_subscribe(address: str, user: str, subject: str) -> bool:
+    """Whether this user may hear the subject."""
+    return await _allowed(address, user, f"SUB {subject} 1")
+
+
+async def _allowed(address: str, user: str, command: str) -> bool:
     """Spoken by hand: one stream of commands, so that the refusal, if any, comes before the PONG."""
     host, port = address.split(":")
     async with asyncio.timeout(30):
         reader, writer = await asyncio.open_connection(host, int(port))
         login = json.dumps({"user": user, "pass": f"pw-{user}", "verbose": False})
-        writer.write(f"CONNECT {login}\r\nPUB {subject} 2\r\n{{}}\r\nPING\r\n".encode())
+        writer.write(f"CONNECT {login}\r\n{command}\r\nPING\r\n".encode())
         answers = (await reader.readuntil(b"PONG\r\n")).decode()
         writer.close()
     assert "Authorization" not in answers
@@ -171,3 +183,72 @@ async def test_replies_to_a_service_come_from_itself_and_from_the_executor_alone
 async def test_dead_letters_carry_their_services_name(address: str, user: str) -> None:
     allowed = [service for service in SERVICES if await may_publish(address, user, f"dlq.{service}.FACTS")]
     assert allowed == [user]
+
+
+CONFIG = "company.config.changed.v1.demo.-"
+WRITTEN = {
+    "order.closed.v1.demo.u1": {"market-adapter"},
+    "rpc.tool.outcome.v1": {"tool-executor"},
+    "rpc.memory.owner.seen.v1": {"gateway", "agent", "tool-executor"},
+    f"$JS.API.DIRECT.GET.FACTS.{CONFIG}": {"gateway", "agent", "memory"},
+    "$JS.API.DIRECT.GET.FACTS.turn.failed.v1.demo.-": {"agent", "memory"},
+    "$JS.API.DIRECT.GET.FACTS": {"agent", "memory"},
+    "$JS.API.DIRECT.GET.DLQ": {"memory"},
+    **{f"$JS.API.DIRECT.GET.DLQ.dlq.{user}.CHAT.x": {user, "memory"} & {"agent", "memory"} for user in SERVICES},
+    **{f"$JS.API.STREAM.PURGE.{stream.name}": set[str]() for stream in STREAMS},
+    **{f"$JS.API.STREAM.PURGE.{stream}": {"memory"} for stream in ("CHAT", "TURNS", "FACTS")},
+    **{f"$JS.API.STREAM.MSG.DELETE.{stream.name}": set[str]() for stream in STREAMS},
+    **{f"$JS.API.STREAM.MSG.DELETE.{stream}": {"memory"} for stream in ("FACTS", "TOOLS", "DLQ", "WEBHOOKS")},
+}
+"""Who may write to a subject; nobody else may."""
+HEARD = {
+    "order.closed.v1.>": {"gateway", "tool-executor"},
+    "order.filled.v1.>": {"gateway", "tool-executor"},
+    "rpc.tool.outcome.v1": {"market-adapter", "memory", "tool-executor"},
+    "rpc.memory.owner.seen.v1": {"memory"},
+    "company.config.changed.v1.>": {"gateway", "agent", "tool-executor", "memory"},
+    "dlq.>": set[str](),
+}
+"""Who may hear a subject as it is written; nobody else may."""
+
+
+@pytest.mark.parametrize(("subject", "users"), WRITTEN.items())
+async def test_a_subject_is_written_to_by_those_who_need_it(address: str, subject: str, users: set[str]) -> None:
+    assert {user for user in SERVICES if await may_publish(address, user, subject)} == users
+
+
+@pytest.mark.parametrize(("subject", "users"), HEARD.items())
+async def test_a_subject_is_heard_by_those_who_need_it(address: str, subject: str, users: set[str]) -> None:
+    assert {user for user in SERVICES if await may_subscribe(address, user, subject)} == users
+
+
+@pytest.mark.parametrize("user", SERVICES)
+async def test_every_service_writes_a_letter_once_and_those_who_look_for_theirs_find_it(
+    address: str, user: str
+) -> None:
+    async with bus(address, user) as (client, refused):
+        letters = DeadLetters(client)
+        for first in (True, False):
+            kept = await letters.put(
+                service=user,
+                stream="CHAT",
+                subject="chat.demo.c1.message.visitor.v1",
+                body=b"{}",
+                reason="-",
+                letter="l",
+            )
+            assert kept is first
+        if user in {"agent", "memory"}:
+            assert await letters.has(user, "CHAT", "l")
+        assert refused == []
+
+
+@pytest.mark.parametrize("user", ["gateway", "agent", "memory"])
+async def test_settings_are_read_from_the_facts_and_memory_takes_them_away(address: str, user: str) -> None:
+    where = f"company.config.changed.v1.{user}.-"
+    async with bus(address, "memory") as (memory, not_memory), bus(address, user) as (client, refused):
+        await memory.jetstream().publish(where, b"{}")  # pyright: ignore[reportUnknownMemberType]
+        assert await DirectReader(client, "FACTS").last(where) is not None
+        assert await memory.jetstream().purge_stream("FACTS", subject=where)
+        assert await DirectReader(client, "FACTS").last(where) is None
+        assert (not_memory, refused) == ([], [])

@@ -4,7 +4,7 @@ import http.client
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runtime.testing import ServerProcess
@@ -19,7 +19,13 @@ class AgentProcess(ServerProcess):
     start_deadline = 120.0
 
     def __init__(
-        self, directory: Path, nats_url: str, model_url: str, model: str, python: str = sys.executable
+        self,
+        directory: Path,
+        nats_url: str,
+        model_url: str,
+        model: str,
+        python: str = sys.executable,
+        settings: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(directory)
         self.model = model
@@ -35,6 +41,7 @@ class AgentProcess(ServerProcess):
             "NEXUS_LLM_MODEL": model,
             "NEXUS_PRINCIPAL_KEY": "the-secret-of-these-tests-only-0123456789",
             "NEXUS_DEV": "true",
+            **(settings or {}),
         }
 
     @property
@@ -43,6 +50,15 @@ class AgentProcess(ServerProcess):
 
     def command(self) -> Sequence[str]:
         return ["env", *(f"{name}={value}" for name, value in self._settings.items()), self._python, "-m", "agent"]
+
+    def metrics(self) -> str:
+        """What it counts, as Prometheus reads it."""
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=10)
+        try:
+            connection.request("GET", "/metrics")
+            return connection.getresponse().read().decode()
+        finally:
+            connection.close()
 
     def ready(self) -> bool:
         connection = http.client.HTTPConnection(self.host, self.port, timeout=1)
