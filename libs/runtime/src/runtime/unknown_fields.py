@@ -11,7 +11,7 @@ from typing import Any, cast
 
 Document = dict[str, Any]
 MOST = 10_000
-_NAMES = ("id", "key", "number", "text")
+_NAMES = ("id", "callId", "key", "number", "text")
 """Fields that name an element of a list."""
 
 
@@ -30,6 +30,10 @@ class UnknownFields:
             self._found[name] = (version, dict(stored), dict(read))
             if len(self._found) > MOST:
                 self._found.popitem(last=False)
+
+    def knows(self, name: str, version: Any) -> bool:
+        """Whether this version of the document says more."""
+        return name in self._found and self._found[name][0] == version
 
     def with_them(self, name: str, version: Any, written: Document) -> Document:
         """What to store over the version that was read: `written`, with what it does not know."""
@@ -56,7 +60,7 @@ def kept(stored: Any, read: Any, written: Any) -> Any:
 
 def _lists(stored: list[Any], read: list[Any], written: list[Any]) -> list[Any]:
     old, seen = {_name(each): each for each in stored}, {_name(each): each for each in read}
-    if None in old or None in seen:
+    if None in old or None in seen or len(old) < len(stored):
         return written
     result = [
         kept(old[name], seen[name], each) if (name := _name(each)) in old and name in seen else each for each in written

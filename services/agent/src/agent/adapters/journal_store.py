@@ -1,4 +1,7 @@
-"""Journals in the stream TURNS: one value per conversation, compare-and-set on its sequence."""
+"""Journals in the stream TURNS: one value per conversation, compare-and-set on its sequence.
+
+What a newer release has written into a turn's journal stays there while this one drives that turn (decision 0041).
+"""
 
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -12,6 +15,7 @@ from contracts.ids import uuid7
 from runtime.direct import DirectReader
 from runtime.errors import FenceRefused, PublishTimeout, Unavailable
 from runtime.publishing import Fence, Publisher
+from runtime.unknown_fields import UnknownFields
 
 SOURCE = "/nexus/agent"
 
@@ -24,6 +28,7 @@ class JournalStore:
         self._publisher = publisher
         self._instance = instance
         self._count = 0
+        self._unknown = UnknownFields()
 
     async def read(self, key: Key) -> tuple[Journal | None, int]:
         """The value and its revision; an unreadable value counts as none, so that it is replaced."""
@@ -31,7 +36,10 @@ class JournalStore:
         if stored is None:
             return None, 0
         try:
-            return journal_from_wire(orjson.loads(stored.event)["data"]), stored.seq
+            data = orjson.loads(stored.event)["data"]
+            journal = journal_from_wire(data)
+            self._unknown.found(journal.turn_id, stored.seq, data, _plain(journal))
+            return journal, stored.seq
         except (KeyError, TypeError, ValueError):
             return None, stored.seq
 
@@ -39,6 +47,10 @@ class JournalStore:
         """The new revision; None: refused, or not known to be stored."""
         subject = channels.journal(*key)
         self._count += 1
+        written = _plain(journal) if self._unknown.knows(journal.turn_id, revision) else None
+        data = journal_to_wire(journal)
+        if written is not None:
+            data = self._unknown.with_them(journal.turn_id, revision, written)
         event = orjson.dumps(
             {
                 "specversion": "1.0",
@@ -48,7 +60,7 @@ class JournalStore:
                 "time": datetime.now(UTC),
                 "subject": f"{key.company}/{key.conversation}",
                 "datacontenttype": "application/json",
-                "data": journal_to_wire(journal),
+                "data": data,
             },
             option=orjson.OPT_UTC_Z,
         )
@@ -63,7 +75,14 @@ class JournalStore:
             )
         except (FenceRefused, PublishTimeout, Unavailable):
             return None
+        if written is not None:
+            self._unknown.found(journal.turn_id, stored.seq, data, written)
         return stored.seq
+
+
+def _plain(journal: Journal) -> dict[str, Any]:
+    """The data with nothing in it that is JSON already."""
+    return orjson.loads(orjson.dumps(journal_to_wire(journal)))
 
 
 def journal_to_wire(journal: Journal) -> dict[str, Any]:

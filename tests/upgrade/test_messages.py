@@ -1,0 +1,46 @@
+"""Every event, request and reply of the previous release is read by this one, with a field of tomorrow as well."""
+
+from typing import Any
+
+import pytest
+
+from contracts.envelope import CloudEvent
+from contracts.events.registry import EVENTS
+from contracts.methods import METHODS
+from contracts.rpc import tool_service
+from tests.upgrade.golden_files import golden, with_more
+
+_EVENTS = {event.type: event for event in EVENTS}
+_METHODS = {method.subject: method for method in METHODS}
+MORE = pytest.mark.parametrize("more", [False, True], ids=["as it is", "with one field more at every place"])
+
+
+@MORE
+@pytest.mark.parametrize(("name", "written"), golden("events").items())
+def test_an_event_of_the_previous_release_is_read_for_what_it_says(name: str, written: Any, more: bool) -> None:
+    body = written["event"]
+    read = CloudEvent[_EVENTS[name].data].model_validate(with_more(body) if more else body)
+    assert not _missing(body["data"], read.data.model_dump(mode="json", by_alias=True))
+
+
+@MORE
+@pytest.mark.parametrize(("subject", "call"), golden("methods").items())
+def test_a_call_of_the_previous_release_is_read_on_both_sides(subject: str, call: Any, more: bool) -> None:
+    method = _METHODS.get(subject) or tool_service(subject.split(".")[2], "any")
+    for side, model in (("request", method.request), ("reply", method.reply)):
+        read = model.model_validate(with_more(call[side]) if more else call[side])
+        assert not _missing(call[side], read.model_dump(mode="json", by_alias=True))
+
+
+def _missing(written: Any, read: Any, at: str = "") -> list[str]:
+    """Where the reader holds less than was written, or something else: times are compared by the reader's own model."""
+    if isinstance(written, dict) and isinstance(read, dict):
+        lost = [f"{at}.{name}" for name in written if name not in read and written[name] is not None]
+        return lost + [
+            one for name in written if name in read for one in _missing(written[name], read[name], f"{at}.{name}")
+        ]
+    if isinstance(written, list) and isinstance(read, list):
+        short = [] if len(written) == len(read) else [at]
+        return short + [one for old, new in zip(written, read, strict=False) for one in _missing(old, new, at)]
+    same = written == read or (isinstance(written, str) and isinstance(read, str)) or type(written) is not type(read)
+    return [] if same else [at]
