@@ -6,7 +6,7 @@ from typing import Any, cast
 
 Json = dict[str, Any]
 TOMORROW = "fieldOfTomorrow"
-_MAPS = frozenset({"attributes", "quota"})
+_MAPS = frozenset({"attributes", "quota", "positions", "asked", "since", "setSince"})
 """Objects whose names are data: one more in them is one entry more, not a field."""
 _FOLDER = Path(__file__).with_name("golden")
 

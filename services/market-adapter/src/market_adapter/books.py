@@ -5,6 +5,7 @@ starts again. What was decided is in the document before anything is told, and a
 after the bus has it: so whatever dies when, nothing is lost, and nothing happens twice.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar
@@ -24,6 +25,8 @@ ResultT = TypeVar("ResultT")
 Change = Callable[[Account, Mapping[str, News]], tuple[Account, ResultT]]
 TRIES = 50
 """To change an account that is being changed elsewhere too."""
+ASKED_AT_ONCE = 4
+"""Symbols of one account that the provider is asked for side by side."""
 KEPT = 200
 """Final orders that stay in the account; older ones go to the archive. It bounds the document (16 MB) for good."""
 
@@ -82,20 +85,27 @@ class Books:
                 self._log.warning("paper.account_waits", owner=str(owner), error=str(error) or type(error).__name__)
 
     async def _news(self, account: Account) -> dict[str, News]:
-        found: dict[str, News] = {}
-        for name in account.symbols:
-            symbol = parse_symbol(name)
-            live = [order.seen_until for order in account.orders if order.live and order.symbol == name]
-            since = min((moment for moment in live if moment is not None), default=None)
-            try:
-                bars = None if since is None else await self._provider.bars_since(symbol, since)
-                splits = (await self._provider.daily_history(symbol, 1)).splits
-            except MarketError as error:
-                # A provider in trouble: this symbol stands still until it answers again.
-                self._log.warning("paper.no_news", symbol=name, reason=error.reason)
-                continue
-            found[name] = News(() if bars is None else bars.bars, splits)
-        return found
+        limit = asyncio.Semaphore(ASKED_AT_ONCE)
+
+        async def of(name: str) -> tuple[str, News | None]:
+            async with limit:
+                return name, await self._news_of(account, name)
+
+        found = await asyncio.gather(*(of(name) for name in account.symbols))
+        return {name: news for name, news in found if news is not None}
+
+    async def _news_of(self, account: Account, name: str) -> News | None:
+        """What the market says of one symbol; None: nothing now, and it stands still until the provider answers."""
+        symbol = parse_symbol(name)
+        live = [order.seen_until for order in account.orders if order.live and order.symbol == name]
+        since = min((moment for moment in live if moment is not None), default=None)
+        try:
+            bars = None if since is None else await self._provider.bars_since(symbol, since)
+            splits = (await self._provider.daily_history(symbol, 1)).splits
+        except MarketError as error:
+            self._log.warning("paper.no_news", symbol=name, reason=error.reason)
+            return None
+        return News(() if bars is None else bars.bars, splits)
 
     def _with_source(self, account: Account) -> Account:
         """Facts name where the prices are from, and when a decision was made."""

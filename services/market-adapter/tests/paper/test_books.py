@@ -15,7 +15,7 @@ from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStart
 from contracts.market_rpc import ActionDecideRequest, ActionsRequest
 from contracts.memory_rpc import UserRef
 from market_adapter.adapters.mongo_accounts import ORDERS, MongoAccounts
-from market_adapter.books import KEPT
+from market_adapter.books import ASKED_AT_ONCE, KEPT
 from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import OPENING_CASH, Account, Owner, Position
 from market_adapter.domain.paper.orders import FINAL, OrderState
@@ -295,6 +295,30 @@ async def test_an_account_that_cannot_be_dealt_with_holds_up_nobody_else() -> No
     stored = desk.memory.accounts[str(ANN)].order(order)
     assert stored is not None
     assert stored.state is OrderState.FILLED
+
+
+async def test_an_accounts_symbols_are_asked_for_side_by_side_and_no_more_at_once_than_allowed() -> None:
+    names = [f"S{letter}" for letter in "ABCDEFG"]
+    desk = Desk(ScriptedProvider({name: [bar(day, "1", "1", "1", "1") for day in range(2)] for name in names}))
+    for name in names:
+        await desk.decide(await desk.order(call_id=name, symbol=name, order_type="limit", limit_price=0.5))
+    daily, inside, most, full = desk.provider.daily_history, 0, 0, asyncio.Event()
+
+    async def asked(symbol: Any, sessions: int) -> Any:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        if inside == ASKED_AT_ONCE:
+            full.set()
+        await asyncio.wait_for(full.wait(), 20)
+        try:
+            return await daily(symbol, sessions)
+        finally:
+            inside -= 1
+
+    desk.provider.daily_history = asked
+    await desk.books.current(Owner("demo", "ann"))
+    assert most == ASKED_AT_ONCE
 
 
 async def test_many_replicas_fill_an_order_once(store: MongoAccounts) -> None:
