@@ -249,6 +249,6 @@ async def test_settings_are_read_from_the_facts_and_memory_takes_them_away(addre
     async with bus(address, "memory") as (memory, not_memory), bus(address, user) as (client, refused):
         await memory.jetstream().publish(where, b"{}")  # pyright: ignore[reportUnknownMemberType]
         assert await DirectReader(client, "FACTS").last(where) is not None
-        assert await memory.jetstream().purge_stream("FACTS", subject=where)
+        assert await memory.jetstream().purge_stream("FACTS", subject=where)  # pyright: ignore[reportUnknownMemberType]
         assert await DirectReader(client, "FACTS").last(where) is None
         assert (not_memory, refused) == ([], [])

@@ -304,7 +304,7 @@ async def test_an_accounts_symbols_are_asked_for_side_by_side_and_no_more_at_onc
         await desk.decide(await desk.order(call_id=name, symbol=name, order_type="limit", limit_price=0.5))
     daily, inside, most, full = desk.provider.daily_history, 0, 0, asyncio.Event()
 
-    async def asked(symbol: Any, sessions: int) -> Any:
+    async def asked(symbol: Any, limit: int) -> Any:
         nonlocal inside, most
         inside += 1
         most = max(most, inside)
@@ -312,7 +312,7 @@ async def test_an_accounts_symbols_are_asked_for_side_by_side_and_no_more_at_onc
             full.set()
         await asyncio.wait_for(full.wait(), 20)
         try:
-            return await daily(symbol, sessions)
+            return await daily(symbol, limit)
         finally:
             inside -= 1
 
