@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from nats.aio.client import Client
@@ -97,16 +98,27 @@ async def test_a_deadline_without_acknowledgement_leaves_the_outcome_unknown(
     assert (await ConversationLog(nats_streams).bounds()).last_seq == again.seq == 1
 
 
+def said(message_id: str, kind: ChatKind = ChatKind.VISITOR, **more: str) -> bytes:
+    """A message as an event of CHAT."""
+    data = {"messageId": message_id, "text": "hello", **more}
+    if kind is ChatKind.VISITOR:
+        data["clientMessageId"] = message_id
+    event = {"specversion": "1.0", "id": message_id, "source": "/tests", "type": kind.event_type, "data": data}
+    return json.dumps(event).encode()
+
+
 async def test_the_snapshot_has_the_newest_fact_of_each_kind(nats_streams: Client) -> None:
     publisher, log = Publisher(nats_streams), ConversationLog(nats_streams)
-    for number in range(5):
-        await publisher.append(VISITOR, b"%d" % number, stream=CHAT, msg_id=f"m{number}")
-    await publisher.append(ANSWER, b"a", stream=CHAT, msg_id="a")
+    messages = [said(f"m{number}") for number in range(5)]
+    for number, message in enumerate(messages):
+        await publisher.append(VISITOR, message, stream=CHAT, msg_id=f"m{number}")
+    notice = said("a", ChatKind.SYSTEM, code="INTERNAL")
+    await publisher.append(chat("acme", "c1", ChatKind.SYSTEM), notice, stream=CHAT, msg_id="a")
     await publisher.append(chat("acme", "other", ChatKind.OWNER), b"o", stream=CHAT, msg_id="o")
     snapshot = await log.snapshot("acme", "c1", at_least=6)
     assert {kind: fact.event for kind, fact in snapshot.facts.items()} == {
-        ChatKind.VISITOR: b"4",
-        ChatKind.ASSISTANT: b"a",
+        ChatKind.VISITOR: messages[-1],
+        ChatKind.SYSTEM: notice,
     }
     assert (snapshot.n, snapshot.filter) == (6, TREE)
     assert snapshot.facts[ChatKind.VISITOR].time.tzinfo is not None

@@ -1,5 +1,4 @@
-"""Reads and small commands that need an answer now: core NATS requests on queue groups. Deadlines are the caller's.
-A reply is ``{"data": …}`` or ``{"error": {code, message, retryable}}``, never a silence."""
+"""Reads and small commands that need an answer now: core NATS requests on queue groups, always answered."""
 
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -329,8 +328,7 @@ class Caller(Wire):
 
 
 class ToolServiceRequest(Wire):
-    """How the executor calls a tool that another service serves. A service that takes it when its caller waits no
-    longer (the header Nexus-Deadline) must not change anything."""
+    """How the executor calls a tool of another service; taken after its Nexus-Deadline it must not change anything."""
 
     call_id: Id
     tool: str

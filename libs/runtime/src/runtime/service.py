@@ -20,7 +20,6 @@ back → methods → on_stop, last first → connection. A process that still ha
 from __future__ import annotations
 
 import asyncio
-import gc
 import importlib
 import os
 import signal
@@ -50,6 +49,7 @@ from runtime.ending import end_without_fail
 from runtime.errors import NotReady
 from runtime.health import Check, Health, HealthServer, bus_check
 from runtime.metrics import NATS_RECONNECTS
+from runtime.process import keep_what_is_there
 from runtime.publishing import Publisher
 from runtime.pulling import PullWorker
 from runtime.rpc import Handler, RpcClient, RpcServer
@@ -67,9 +67,6 @@ if TYPE_CHECKING:
     from runtime.otlp import Collector
 
 log = structlog.get_logger(__name__)
-
-COLLECT_AFTER = 10_000
-"""New objects that may be in circles before the youngest generation is looked through (Python's default: 700)."""
 
 OTLP_VARIABLES = frozenset({"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"})
 
@@ -343,7 +340,7 @@ class Service:
             await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
             if starting.done():
                 starting.result()
-                _keep_what_is_there()
+                keep_what_is_there()
                 await stopping
             else:
                 starting.cancel()
@@ -362,15 +359,6 @@ def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
     except NotReady as error:
         structlog.get_logger(__name__).error("service.not_ready", error=str(error))
         sys.exit(1)
-
-
-def _keep_what_is_there() -> None:
-    """Modules, schemas and connections stay for good: the collector need not look through them again and again, which
-    stops everything for tens of milliseconds."""
-    gc.collect()
-    gc.freeze()
-    gc.enable()
-    gc.set_threshold(COLLECT_AFTER, 20, 20)
 
 
 async def _count_reconnect() -> None:
