@@ -23,7 +23,7 @@ STAMP := $(VENV)/.installed
 SUITE := tests/support/mcp_suite
 SUITE_STAMP := $(SUITE)/node_modules/.installed
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench screenshots test-containers \
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench screenshots test-containers test-paused \
 	lock sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -103,6 +103,9 @@ bench: $(STAMP) ## run the benchmarks: a table, and JSON in bench-results.json
 
 test-containers: $(STAMP) ## the system tests against official NATS, Redis and MongoDB images (needs Docker)
 	$(BIN)/python -m tests.support.containers
+
+test-paused: $(STAMP) ## every process and pair of them stands still for 2, 8, 45 s: paused-results.md, 45 minutes
+	$(BIN)/pytest -n $(WORKERS) tests/faults/paused_matrix.py
 
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links $(patsubst %,--no-emit-package nexus-%,contracts runtime $(SERVICES) cli)

@@ -121,10 +121,11 @@ class ChatClient:
         after: int = 0,
         deadline: float = DEADLINE,
     ) -> Frame:
-        """The first frame of the type, from number `after` on, that is accepted; fails after `deadline` seconds."""
+        """The first frame of the type ("": of any), from number `after` on, that is accepted; fails after `deadline`
+        seconds."""
 
         def found() -> Frame | None:
-            return next((f for f in self.frames[after:] if f["type"] == type_ and accept(f)), None)
+            return next((f for f in self.frames[after:] if type_ in ("", f["type"]) and accept(f)), None)
 
         try:
             async with asyncio.timeout(deadline), self._news:

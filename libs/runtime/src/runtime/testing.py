@@ -158,12 +158,7 @@ class ServerProcess(ABC):
 
     def pause(self) -> None:
         """Freezes it (SIGSTOP): its sockets stay open and nothing answers. Returns when every thread stands still."""
-        os.kill(self.pid, signal.SIGSTOP)
-        end = time.monotonic() + 5
-        while not _stopped(self.pid):
-            if time.monotonic() > end:
-                raise ServerFailed(f"{type(self).__name__} could not be frozen")
-            time.sleep(0.001)
+        freeze(self.pid)
 
     def resume(self) -> None:
         """Thaws it (SIGCONT)."""
@@ -375,6 +370,16 @@ def _can_bind(host: str, port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def freeze(pid: int) -> None:
+    """SIGSTOP; returns when every thread of the process stands still. SIGCONT thaws it."""
+    os.kill(pid, signal.SIGSTOP)
+    end = time.monotonic() + 5
+    while not _stopped(pid):
+        if time.monotonic() > end:
+            raise ServerFailed(f"process {pid} could not be frozen")
+        time.sleep(0.001)
 
 
 def _stopped(pid: int) -> bool:

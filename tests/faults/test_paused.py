@@ -1,0 +1,50 @@
+"""Slow is not dead: services and servers that stand still for a while, alone and in pairs.
+
+Here a short form; all pauses and all pairs are in paused_matrix.py (`make test-paused`).
+"""
+
+import pytest
+
+from agent.scripted_model.server import ScriptedModel
+from tests.support.paused import NEEDED, PROCESSES, Pause, pause_and_ask, system
+from tests.support.running_stack import RunningStack
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(420)]
+
+PAIRS = [("memory", "market-adapter"), ("redis", "mongodb"), ("agent", "tool-executor"), ("nats", "gateway")]
+MISSING = {
+    "memory": "the user's and the market's data",
+    "mongodb": "what is remembered of the user",
+    "market-adapter": "the portfolio",
+}
+"""What a customer's prompt names as not available while this stands still."""
+
+
+def as_it_should_be(pause: Pause) -> None:
+    """What holds after every pause, whoever stood still."""
+    assert pause.findings == [], pause.row()
+    victims = set(pause.victims)
+    if "nats" in victims:
+        assert not [at for chat in pause.chats for at in chat.acked.values() if pause.began < at < pause.thawed], (
+            "accepted by nobody"
+        )
+    if not victims & NEEDED:
+        assert pause.asked["visitor"].answer["role"] == "assistant"
+        assert pause.asked["tool answer"].answer["role"] == "assistant"
+        if pause.seconds > 30:
+            assert pause.began + pause.asked["visitor"].seconds < pause.thawed, "answered after the pause alone"
+
+
+@pytest.mark.parametrize("seconds", [2, 8])
+@pytest.mark.parametrize("victim", PROCESSES)
+async def test_one_stands_still(stack: RunningStack, model: ScriptedModel, victim: str, seconds: float) -> None:
+    pause = await pause_and_ask(stack, model, [victim], seconds)
+    as_it_should_be(pause)
+    if seconds > 5 and victim in MISSING:
+        assert any(MISSING[victim] in system(prompt) for prompt in pause.prompts), "what is missing is not named"
+
+
+@pytest.mark.parametrize("victims", PAIRS, ids="-".join)
+async def test_two_stand_still(stack: RunningStack, model: ScriptedModel, victims: tuple[str, str]) -> None:
+    pause = await pause_and_ask(stack, model, victims, 8)
+    as_it_should_be(pause)

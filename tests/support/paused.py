@@ -1,0 +1,307 @@
+"""What people ask for while processes of a stack stand still (SIGSTOP), how long each waited, and the books after."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import signal
+import time
+import uuid
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+from nats.aio.client import Client
+
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import ScriptedModel
+from contracts import channels
+from gateway.testing_http import Http
+from runtime.direct import DirectReader
+from runtime.testing import eventually, freeze
+from tests.support.effects_customer import Customer
+from tests.support.log_reader import FINAL, read_log
+from tests.support.patient_chat import PatientChat, new_visitor
+from tests.support.running_stack import RunningStack
+
+log = logging.getLogger(__name__)
+
+COMPANY = "acme"
+PROCESSES = ("gateway", "agent", "memory", "tool-executor", "market-adapter", "nats", "redis", "mongodb")
+NEEDED = frozenset({"gateway", "agent", "nats"})
+"""Without these nobody is answered; without any other everybody is."""
+SLACK = 20.0
+"""Seconds on top of a stated limit: the machine may have other work."""
+NORMAL_WITHIN = 60.0
+"""Seconds after which all is as before: the bus misses two pings, a provider rests; nothing is started anew."""
+LIMITS = {
+    "visitor": 10.0,  # hello: company 3, conversation 2; turn: budget 1.5, history 2 + 1, catalogue 1
+    "tool answer": 60.0,  # NEXUS_AGENT_TOOL_SECONDS (45), and as above
+    "remember": 20.0,  # own_calls.CHANGE_SECONDS, and as above
+    "confirm": 15.0,  # actions.DECIDE_SECONDS, or the next try
+    "alert": 60.0,  # tools.CALL_SECONDS of the gateway
+    "order": 60.0,
+    "memory": 3.0,  # rpc.memory.long_term.get.v1
+    "completion": 30.0,
+}
+"""Seconds by docs/architecture/waits.md that each may wait while what it cannot do without is there."""
+
+
+MSFT = {"symbol": "MSFT"}
+NOT_THERE = "Not available right now"
+"""How a prompt begins to name what is missing."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """One thing that somebody asked for: seconds until it was answered, with what, and how often it was refused."""
+
+    seconds: float = 0.0
+    answer: Any = None
+    refused: int = 0
+
+
+@dataclass(slots=True)
+class Pause:
+    """One pause. `thawed`: the moment of its end. `chats`: of everybody who was accepted."""
+
+    victims: Sequence[str]
+    seconds: float
+    began: float = 0.0
+    thawed: float = 0.0
+    normal_after: float = 0.0
+    asked: dict[str, Asked] = field(default_factory=dict[str, Asked])
+    chats: list[PatientChat] = field(default_factory=list[PatientChat])
+    findings: list[str] = field(default_factory=list[str])
+    prompts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def limit(self, what: str) -> float:
+        """Seconds that this may take: its own limit, and the pause where it cannot be done before its end."""
+        waits = (NEEDED if what in {"visitor", "tool answer", "remember", "confirm"} else {"gateway"}) & set(
+            self.victims
+        )
+        # Who cannot be told yes or no before its store is back asks again until it can.
+        waits |= {"market-adapter", "mongodb"} & set(self.victims) if what == "confirm" else set[str]()
+        return LIMITS[what] + SLACK + (self.seconds if waits else 0)
+
+    def row(self) -> str:
+        """A line of the table."""
+        seconds = [f"{self.asked[name].seconds:.1f}" for name in LIMITS]
+        refused = sum(one.refused for one in self.asked.values()) + sum(chat.refused for chat in self.chats)
+        doubled = sum("doubled" in one or "answers" in one for one in self.findings)
+        lost = sum("lost" in one or "no answer" in one for one in self.findings)
+        cells = [" + ".join(self.victims), f"{self.seconds:g}", *seconds, str(refused), str(doubled), str(lost)]
+        return f"| {' | '.join(cells)} | {self.normal_after:.1f} |"
+
+
+HEADER = f"| victims | pause | {' | '.join(LIMITS)} | refused | doubled | lost | normal after |"
+
+
+@asynccontextmanager
+async def frozen(stack: RunningStack, victims: Sequence[str]) -> AsyncGenerator[None]:
+    """These processes stand still for the length of the block."""
+    pids = [stack.process(name).pid for name in victims]
+    try:
+        for pid in pids:
+            freeze(pid)
+        yield
+    finally:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+class People:
+    """Everybody who asks for something during one pause, and what they see."""
+
+    def __init__(self, stack: RunningStack, model: ScriptedModel, session: aiohttp.ClientSession) -> None:
+        self.http = Http(stack.url, session)
+        self.customer = Customer(stack, self.http)
+        self.word = uuid.uuid4().hex[:10]
+        self.action = ""
+        self._stack, self._model = stack, model
+        self._known = PatientChat(stack.url, self.customer.token)
+        self._noting = PatientChat(stack.url, stack.mint("user", f"u-{uuid.uuid4().hex[:12]}", COMPANY, plan="pro"))
+        self._noter = self._noting._token  # pyright: ignore[reportPrivateUsage]
+
+    async def prepare(self) -> None:
+        """What was there before: two customers in their chats, one with an order that waits for a yes."""
+        price = Reply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": "AAPL"})])
+        order = {"symbol": "IBM", "side": "buy", "quantity": 7, "order_type": "market"}
+        buy = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
+        done = Reply(text="Here you are.")
+        self._model.say(
+            Rule(match=f"price {self.word}", replies=[price, done]),
+            Rule(match=f"again {self.word}", replies=[price, done]),
+            Rule(match="buy", replies=[buy, done]),
+            default=Reply(text="Hello."),
+        )
+        await self._known.enter()
+        await self._noting.enter()
+        asked = await self._known.answer(await self._known.say("buy 7 IBM"))
+        self.action = asked["actions"][0]["id"]
+
+    async def ask_everything(self, pause: Pause) -> None:
+        """All of it at once; what each waited, and every chat, is in the pause."""
+        pause.chats += [self._known, self._noting]
+        await asyncio.gather(
+            self._timed(pause, "visitor", lambda one: self._visitor(pause, one)),
+            self._timed(pause, "tool answer", lambda _: self._say(self._known, f"price {self.word}")),
+            self._timed(pause, "confirm", lambda _: self._confirm(pause)),
+            self._timed(pause, "remember", lambda _: self._say(self._noting, f"remember that I like {self.word}")),
+            self._timed(pause, "alert", lambda one: self._effect(one, 1)),
+            self._timed(pause, "order", lambda one: self._effect(one, 2)),
+            self._timed(pause, "memory", lambda _: self._get("/v2/memory")),
+            self._timed(pause, "completion", lambda _: self._complete()),
+        )
+
+    async def normal(self) -> bool:
+        """Whether everything is as it was: all ready, newcomers answered at once, tools working, nothing missing."""
+        urls = [self._stack.process(name).url for name in PROCESSES]
+        if not all([await self._stack.is_ready(url) for url in urls if url.startswith("http")]):
+            return False
+        mark = len(self._model.asked)
+        visitor, refused = await new_visitor(self._stack, COMPANY)
+        user = PatientChat(self._stack.url, self._stack.mint("user", f"u-{uuid.uuid4().hex[:12]}", COMPANY))
+        try:
+            async with asyncio.timeout(10), visitor, user:
+                for chat in (visitor, user):
+                    await chat.enter()
+                    answer = await self._say(chat, f"how is it {self.word}?")
+                    if refused or chat.refused or answer["role"] != "assistant":
+                        return False
+                statuses = {(await self._get("/v2/memory"))[0], (await self.customer.call("get_price", MSFT))[0]}
+        except TimeoutError:
+            return False
+        return statuses == {200} and not any(NOT_THERE in system(one) for one in self._model.asked[mark:])
+
+    async def close_books(self, pause: Pause) -> None:
+        """Everything that is not as it was told to be, into the pause's findings."""
+        await self.customer.settle()
+        action = await asyncio.wait_for(self._known.confirm(self.action), NORMAL_WITHIN)
+        if action["action"]["state"] != "confirmed":
+            pause.findings.append(f"lost: the confirmed order is {action['action']['state']}")
+        stands = await self.customer.stands()
+        self.customer.ledger.ask("before", "7.000")
+        pause.findings += [str(one) for one in self.customer.ledger.findings(stands) if one.key != "before"]
+        if stands.count("7.000") != 1:
+            pause.findings.append(f"the prepared order stands {stands.count('7.000')} times: lost or doubled")
+        if pause.asked["remember"].answer is not None:
+            await self._check_note(pause)
+        await self._check_logs(pause)
+        for chat in pause.chats:
+            await chat.__aexit__()
+
+    # ------------------------------------------------------------------ what each asks for
+
+    async def _timed(self, pause: Pause, what: str, ask: Callable[[Asked], Awaitable[Any]]) -> None:
+        one = pause.asked[what] = Asked()
+        began = time.monotonic()
+        try:
+            one.answer = await asyncio.wait_for(ask(one), pause.limit(what))
+        except TimeoutError:
+            pause.findings.append(f"{what}: no answer within {pause.limit(what):g} s")
+        one.seconds = time.monotonic() - began
+
+    async def _visitor(self, pause: Pause, one: Asked) -> Any:
+        chat, one.refused = await new_visitor(self._stack, COMPANY)
+        pause.chats.append(chat)
+        await chat.enter()
+        return await self._say(chat, "hello")
+
+    async def _say(self, chat: PatientChat, text: str) -> Any:
+        return await chat.answer(await chat.say(text))
+
+    async def _confirm(self, pause: Pause) -> Any:
+        """On another screen, so that the two do not wait for each other."""
+        screen = PatientChat(self._stack.url, self.customer.token)
+        async with screen:
+            await screen.enter()
+            return (await screen.confirm(self.action))["action"]
+
+    async def _effect(self, one: Asked, number: int) -> Any:
+        status, body = await self.customer.ask(self.customer.effect(number))
+        one.refused = int(status != 200)
+        return status, body
+
+    async def _get(self, path: str) -> Any:
+        return (await self.http("GET", path, token=self._noter))[:2]
+
+    async def _complete(self) -> Any:
+        body = {"model": "nexus", "messages": [{"role": "user", "content": "hello"}]}
+        return (await self.http("POST", "/v1/chat/completions", token=self.customer.token, json=body))[:2]
+
+    # ------------------------------------------------------------------ the books
+
+    async def _check_note(self, pause: Pause) -> None:
+        told = pause.asked["remember"].answer["text"]
+
+        async def notes() -> list[str] | None:
+            status, body = await self._get("/v2/memory")
+            return body["userNotes"] if status == 200 else None
+
+        found = sum(self.word in note for note in await eventually(notes, NORMAL_WITHIN) or [])
+        if told.startswith("Noted") and not found:
+            pause.findings.append("lost: what was noted is not remembered")
+        if found > 1:
+            pause.findings.append(f"doubled: one note is remembered {found} times")
+
+    async def _check_logs(self, pause: Pause) -> None:
+        """One final answer for each accepted message, seen once, from a turn that was opened three times at most."""
+        url = self._stack.facts()["urls"]["nats"]
+        bus = Client()
+        await bus.connect(url)
+        try:
+            turns = DirectReader(bus, "TURNS")
+            for chat in pause.chats:
+                facts = await read_log(url, COMPANY, chat.conversation)
+                accepted = {fact.seq for fact in facts if fact.kind == "visitor"}
+                if not set(chat.acked) <= accepted:
+                    pause.findings.append(f"lost: {set(chat.acked) - accepted} were accepted and are not in the log")
+                bases = [fact.data["basis"] for fact in facts if fact.kind in FINAL]
+                if len(set(bases)) < len(bases):
+                    pause.findings.append(f"two answers to one message: {bases}")
+                if accepted and max(bases, default=0) < max(accepted):
+                    pause.findings.append(f"no answer to {max(accepted)}: {bases}")
+                if len(set(chat.finals())) < len(chat.finals()):
+                    pause.findings.append("doubled: one answer was shown twice")
+                stored = await turns.last(channels.journal(COMPANY, chat.conversation))
+                attempts = json.loads(stored.event)["data"].get("attempts", 0) if stored else 0
+                if attempts > 3:
+                    pause.findings.append(f"a turn was driven {attempts} times")
+        finally:
+            await bus.close()
+
+
+def system(prompt: dict[str, Any]) -> str:
+    """What stands before the conversation in a prompt."""
+    return "\n".join(str(one["content"]) for one in prompt["messages"] if one["role"] == "system")
+
+
+async def pause_and_ask(stack: RunningStack, model: ScriptedModel, victims: Sequence[str], seconds: float) -> Pause:
+    """One pause, from a stack that is whole to one that is whole again."""
+    pause = Pause(victims, seconds)
+    await stack.whole()
+    before = {name: stack.process(name).pid for name in PROCESSES}
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=200)) as session:
+        people = People(stack, model, session)
+        await asyncio.wait_for(people.prepare(), NORMAL_WITHIN)
+        model.asked.clear()
+        async with frozen(stack, victims):
+            pause.began = time.monotonic()
+            asking = asyncio.create_task(people.ask_everything(pause))
+            await asyncio.sleep(seconds)
+            pause.prompts = list(model.asked)
+            pause.thawed = time.monotonic()
+        await eventually(people.normal, NORMAL_WITHIN)
+        pause.normal_after = time.monotonic() - pause.thawed
+        await asking
+        pause.prompts = pause.prompts or list(model.asked)
+        await people.close_books(pause)
+    log.info("%s %s", pause.row(), {what: (one.seconds, one.answer) for what, one in pause.asked.items()})
+    after = {name: stack.process(name).pid for name in PROCESSES}
+    pause.findings += [f"{name} was started anew" for name in PROCESSES if before[name] != after[name]]
+    return pause
