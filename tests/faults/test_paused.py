@@ -28,6 +28,9 @@ def as_it_should_be(pause: Pause) -> None:
         assert not [at for chat in pause.chats for at in chat.acked.values() if pause.began < at < pause.thawed], (
             "accepted by nobody"
         )
+    for effect in ("alert", "order"):
+        status, body = pause.asked[effect].answer
+        assert status == 200 or body["error"]["code"] in {"TIMEOUT", "UNAVAILABLE"}, body
     if not victims & NEEDED:
         assert pause.asked["visitor"].answer["role"] == "assistant"
         assert pause.asked["tool answer"].answer["role"] == "assistant"
@@ -42,6 +45,9 @@ async def test_one_stands_still(stack: RunningStack, model: ScriptedModel, victi
     as_it_should_be(pause)
     if seconds > 5 and victim in MISSING:
         assert any(MISSING[victim] in system(prompt) for prompt in pause.prompts), "what is missing is not named"
+    if seconds > 5 and victim == "market-adapter":
+        results = [str(m["content"]) for prompt in pause.prompts for m in prompt["messages"] if m["role"] == "tool"]
+        assert any("TIMEOUT" in result or "UNAVAILABLE" in result for result in results), results
 
 
 @pytest.mark.parametrize("victims", PAIRS, ids="-".join)

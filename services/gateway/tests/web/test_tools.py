@@ -11,7 +11,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from contracts.envelope import CloudEvent
-from contracts.errors import ToolCode
+from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import (
     FieldError,
     QuotaView,
@@ -24,6 +24,7 @@ from contracts.events.tool import (
 from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
 from gateway.testing import GatewayUnderTest, TokenMaker
 from runtime.rpc import RpcServer
+from runtime.testing import NatsServer, eventually
 
 RequestedEvent = CloudEvent[ToolCallRequested]
 CompletedEvent = CloudEvent[ToolCallCompleted]
@@ -267,3 +268,30 @@ async def test_a_call_that_gets_no_answer_is_asked_for_again_under_the_same_id(
     assert (await ana("POST", "/v2/tools/get_price", json={}))[0] == 200
     assert [call.attempt for call in executor.calls] == [1, 2]
     assert executor.calls[0].call_id == executor.calls[1].call_id
+
+
+async def test_what_a_silent_bus_may_have_taken_is_not_said_to_be_not_done(
+    ana: Caller, executor: ExecutorStandIn, nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("gateway.adapters.tools.PATIENCE", (0.5, 5.0))
+    await executor.start()
+    key = {"Idempotency-Key": "one-alert"}
+    assert (await ana("POST", "/v2/tools/get_price", key, json={}))[0] == 200
+    nats_server.pause()
+    try:
+        status, body, _ = await ana("POST", "/v2/tools/get_price", {"Idempotency-Key": "another"}, json={})
+    finally:
+        nats_server.resume()
+    assert (status, body["error"]["code"], body["error"]["reason"]) == (504, "TIMEOUT", OUTCOME_UNKNOWN)
+    # It was in the server's socket all the time, and the call has been made now.
+    await eventually(lambda: len(executor.calls) == 2)
+
+
+async def test_with_no_answer_to_any_request_the_outcome_is_unknown(
+    ana: Caller, executor: ExecutorStandIn, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("gateway.adapters.tools.PATIENCE", (0.2, 0.2))
+    executor.silent = 2
+    await executor.start()
+    status, body, _ = await ana("POST", "/v2/tools/get_price", json={})
+    assert (status, body["error"]["code"], body["error"]["reason"]) == (504, "TIMEOUT", OUTCOME_UNKNOWN)

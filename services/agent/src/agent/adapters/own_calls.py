@@ -28,6 +28,8 @@ CHANGE_SECONDS = 10.0
 """For a change of what is remembered, with looking up whether it was made."""
 PAUSE = 0.25
 """Seconds between two questions whether it was."""
+LEAST = 0.05
+"""Seconds that a question has when the time is up."""
 UNKNOWN_AFTER = (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
 MOST_NOTES = 50
 ATTEMPTS = 10
@@ -50,6 +52,11 @@ class _Unanswered(Exception):  # noqa: N818 - it never leaves this module
 
 def _unknown() -> RpcError:
     return RpcError(UNKNOWN, "whether it was done cannot be told now", retryable=True)
+
+
+def _seconds(end: float) -> float:
+    """What one question of several may take, all of which are over by `end` (of the loop's clock)."""
+    return max(min(MEMORY_SECONDS, end - asyncio.get_running_loop().time()), LEAST)
 
 
 class BusOwnCalls:
@@ -109,7 +116,7 @@ class BusOwnCalls:
         end = asyncio.get_running_loop().time() + CHANGE_SECONDS
         while True:
             try:
-                await self._rpc.call(memory_rpc.MEMORY_DELETE, who, deadline=MEMORY_SECONDS)
+                await self._rpc.call(memory_rpc.MEMORY_DELETE, who, deadline=_seconds(end))
             except RpcError as error:
                 if error.code not in UNKNOWN_AFTER:
                     raise
@@ -129,7 +136,7 @@ class BusOwnCalls:
         asked: dict[str, Any] | None = None
         for _ in range(ATTEMPTS):
             try:
-                outcome = await self._changed(who, change, call_id)
+                outcome = await self._changed(who, change, call_id, end)
             except _Unanswered as error:
                 asked = error.outcome or asked
                 if asyncio.get_running_loop().time() + PAUSE >= end:
@@ -141,12 +148,13 @@ class BusOwnCalls:
         raise RpcError(ErrorCode.UNAVAILABLE, "what is remembered kept changing: try again", retryable=True)
 
     async def _changed(
-        self, who: memory_rpc.UserRef, change: Callable[[LongTermMemory], Change], call_id: str
+        self, who: memory_rpc.UserRef, change: Callable[[LongTermMemory], Change], call_id: str, end: float
     ) -> dict[str, Any] | None:
-        """The outcome of one try; None: something else was stored meanwhile. Raises RpcError, _Unanswered."""
+        """The outcome of one try, over by `end`; None: something else was stored meanwhile. Raises RpcError,
+        _Unanswered."""
         outcome: dict[str, Any] | None = None
         try:
-            held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=MEMORY_SECONDS)
+            held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=_seconds(end))
             patch, found = change(held.memory)
             if not patch:
                 return found
@@ -154,7 +162,7 @@ class BusOwnCalls:
                 company_id=who.company_id, user_id=who.user_id, patch=patch, over=held.version, request_id=call_id
             )
             outcome = found
-            await self._rpc.call(memory_rpc.MEMORY_PATCH, request, deadline=MEMORY_SECONDS)
+            await self._rpc.call(memory_rpc.MEMORY_PATCH, request, deadline=_seconds(end))
         except RpcError as error:
             if error.code == ErrorCode.PRECONDITION_FAILED:
                 return None

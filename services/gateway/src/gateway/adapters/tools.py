@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from contracts.channels import tool_request
 from contracts.envelope import CloudEvent
-from contracts.errors import ToolCode
+from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import is_id, uuid7
 from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
@@ -17,7 +17,7 @@ from contracts.tools_rpc import TOOL_DETAILS, ToolDetails, ToolDetailsRequest
 from gateway.adapters.log import SOURCE
 from gateway.errors import Unavailable
 from gateway.ports import Caller, Principals, ToolCall
-from runtime.errors import PublishFailed, RpcError
+from runtime.errors import PublishFailed, PublishTimeout, RpcError
 from runtime.publishing import Publisher
 from runtime.replies import Pending, ReplyInbox
 from runtime.rpc import RpcClient
@@ -106,10 +106,17 @@ class BusTools:
                     result = await self._once(request, category, pending, min(patience, left))
                 except PublishFailed as error:
                     log.warning("tool.not_asked", call_id=asked.call_id, error=str(error))
+                    # What a silent bus has taken in is stored, and done, when it goes on.
+                    if attempt > 1 or isinstance(error, PublishTimeout):
+                        break
                     return _failed(ToolCode.UNAVAILABLE, "The call could not be made now. Try again.", started)
                 if result is not None:
                     return result
-        return _failed(ToolCode.TIMEOUT, f"{asked.tool} gave no result within {CALL_SECONDS:g} s.", started)
+        message = (
+            f"{asked.tool} gave no result within {time.monotonic() - started:.0f} s, and it is not known yet whether "
+            "it took effect. The same call, made again, will tell."
+        )
+        return _failed(ToolCode.TIMEOUT, message, started, reason=OUTCOME_UNKNOWN)
 
     async def _once(
         self, request: ToolCallRequested, category: str, pending: Pending, seconds: float
@@ -156,7 +163,7 @@ def _request(caller: Caller, language: str) -> CatalogueRequest:
     )
 
 
-def _failed(code: ToolCode, message: str, started: float) -> ToolResult:
+def _failed(code: ToolCode, message: str, started: float, reason: str | None = None) -> ToolResult:
     spent = round((time.monotonic() - started) * 1000, 3)
-    error = ToolError(code=code, message=message)
+    error = ToolError(code=code, message=message, reason=reason)
     return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=spent))
