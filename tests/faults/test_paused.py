@@ -52,5 +52,5 @@ async def test_one_stands_still(stack: RunningStack, model: ScriptedModel, victi
 
 @pytest.mark.parametrize("victims", PAIRS, ids="-".join)
 async def test_two_stand_still(stack: RunningStack, model: ScriptedModel, victims: tuple[str, str]) -> None:
-    pause = await pause_and_ask(stack, model, victims, 8)
+    pause = await pause_and_ask(stack, model, victims, 3)
     as_it_should_be(pause)
