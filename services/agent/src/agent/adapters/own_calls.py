@@ -28,7 +28,7 @@ CHANGE_SECONDS = 10.0
 """For a change of what is remembered, with looking up whether it was made."""
 PAUSE = 0.25
 """Seconds between two questions whether it was."""
-LEAST = 0.05
+LEAST_SECONDS = 0.05
 """Seconds that a question has when the time is up."""
 UNKNOWN_AFTER = (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
 MOST_NOTES = 50
@@ -56,7 +56,7 @@ def _unknown() -> RpcError:
 
 def _seconds(end: float) -> float:
     """What one question of several may take, all of which are over by `end` (of the loop's clock)."""
-    return max(min(MEMORY_SECONDS, end - asyncio.get_running_loop().time()), LEAST)
+    return max(min(MEMORY_SECONDS, end - asyncio.get_running_loop().time()), LEAST_SECONDS)
 
 
 class BusOwnCalls:
