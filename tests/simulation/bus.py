@@ -1,0 +1,491 @@
+"""A nats-server as far as the runtime uses one, spoken to over the wire by the real client.
+
+What it does is compared with the real server in test_bus.py. Where the seed says so it loses acknowledgements, stores
+late, delivers twice, and answers reads from a replica that lags behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextvars import Context
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from tests.simulation.network import Connection, Network
+from tests.simulation.streams import EPOCH, Consumer, Out, Request, SimulatedStream, Stored, matches, stamp
+
+PORT = 4222
+_INFO = {
+    "server_id": "SIM",
+    "version": "2.12.0",
+    "headers": True,
+    "max_payload": 1024 * 1024,
+    "jetstream": True,
+    "proto": 1,
+}
+_NO_STREAM = {"error": {"code": 404, "err_code": 10059, "description": "stream not found"}}
+_NO_CONSUMER = {"error": {"code": 404, "err_code": 10014, "description": "consumer not found"}}
+
+
+@dataclass
+class Rates:
+    """How often the bus does each wrong thing, as a share of the times it could."""
+
+    lost_publish: float = 0.0
+    """A publish to a stream is neither stored nor answered."""
+    lost_puback: float = 0.0
+    """It is stored, and not answered."""
+    late_publish: float = 0.0
+    """It is stored seconds later."""
+    lost_ack: float = 0.0
+    """A consumer's acknowledgement is not heard."""
+    lost_confirmation: float = 0.0
+    """It is heard, and not confirmed."""
+    early: float = 0.0
+    """A message is delivered again although its time has not come."""
+    stale: float = 0.0
+    """A direct read is answered from a replica that lags behind."""
+    lost_message: float = 0.0
+    """A message outside the streams does not arrive."""
+
+
+@dataclass(eq=False)
+class Subscription:
+    """One subscription of one connection."""
+
+    client: ClientEnd
+    sid: str
+    subject: str
+    queue: str
+
+
+@dataclass(eq=False)
+class ClientEnd:
+    """The server's end of a connection: reads commands."""
+
+    bus: Bus
+    connection: Connection
+    buffer: bytes = b""
+    subscriptions: dict[str, Subscription] = field(default_factory=dict[str, Subscription])
+    open: bool = True
+
+    def received(self, data: bytes) -> None:
+        """Takes the commands that are complete."""
+        data = self.buffer + data
+        position, end = 0, len(data)
+        while position < end:
+            line_end = data.find(b"\r\n", position)
+            if line_end < 0:
+                break
+            words = data[position:line_end].split()
+            kind = words[0]
+            if kind in (b"PUB", b"HPUB"):
+                size = int(words[-1])
+                start = line_end + 2
+                if start + size + 2 > end:
+                    break
+                with_head = kind == b"HPUB"
+                head = int(words[-2]) if with_head else 0
+                reply = words[2].decode() if len(words) == (5 if with_head else 4) else ""
+                position = start + size + 2
+                self.bus.published(
+                    self, words[1].decode(), reply, data[start : start + head], data[start + head : start + size]
+                )
+                continue
+            position = line_end + 2
+            if kind == b"PING":
+                self.connection.answer(b"PONG\r\n")
+            elif kind == b"SUB":
+                queue = words[2].decode() if len(words) == 4 else ""
+                self.bus.subscribe(Subscription(self, words[-1].decode(), words[1].decode(), queue))
+            elif kind == b"UNSUB":
+                self.bus.unsubscribe(self, words[1].decode(), int(words[2]) if len(words) > 2 else 0)
+        self.buffer = data[position:]
+
+    def closed(self) -> None:
+        """Its subscriptions end."""
+        self.open = False
+        for sid in list(self.subscriptions):
+            self.bus.unsubscribe(self, sid, 0)
+
+
+class Bus:
+    """The server. It answers at once; the network delays."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, network: Network, random: Random) -> None:
+        self._loop = loop
+        self._network = network
+        self._random = random
+        self._context = Context()
+        self.rates = Rates()
+        self.streams: dict[str, SimulatedStream] = {}
+        self._by_subject: dict[str, SimulatedStream | None] = {}
+        self._subscriptions: list[Subscription] = []
+        self._routes: dict[str, list[Subscription]] = {}
+        self.trace: list[str] = []
+        self.tracing = False
+        network.listeners[PORT] = self._accept
+
+    def now(self) -> float:
+        """The server's wall clock."""
+        return EPOCH + self._loop.time()
+
+    def note(self, text: str) -> None:
+        """One line of the trace."""
+        if self.tracing:
+            self.trace.append(f"{self._loop.time():10.4f} {text}")
+
+    def _chance(self, rate: float) -> bool:
+        return rate > 0 and self._random.random() < rate
+
+    def _later(self, seconds: float, call: Any, *args: Any) -> None:
+        self._loop.call_later(seconds, call, *args, context=self._context)
+
+    def _accept(self, connection: Connection) -> ClientEnd:
+        connection.answer(b"INFO " + json.dumps(_INFO).encode() + b"\r\n")
+        return ClientEnd(self, connection)
+
+    # ------------------------------------------------------------ core
+
+    def subscribe(self, subscription: Subscription) -> None:
+        """Adds a subscription."""
+        subscription.client.subscriptions[subscription.sid] = subscription
+        self._subscriptions.append(subscription)
+        self._routes.clear()
+
+    def unsubscribe(self, client: ClientEnd, sid: str, most: int) -> None:
+        """Ends one; a limit of messages ends it at once (nothing here lives on it)."""
+        del most
+        subscription = client.subscriptions.pop(sid, None)
+        if subscription is not None:
+            self._subscriptions.remove(subscription)
+            self._routes.clear()
+
+    def _route(self, subject: str) -> list[Subscription]:
+        found = self._routes.get(subject)
+        if found is None:
+            found = self._routes[subject] = [one for one in self._subscriptions if matches(one.subject, subject)]
+        return found
+
+    def deliver(self, subject: str, data: bytes, *, reply: str = "", head: bytes = b"", shown: str = "") -> int:
+        """To every subscription, and to one of each queue group; how many. `shown`: the subject that they see."""
+        chosen: list[Subscription] = []
+        groups: dict[str, list[Subscription]] = {}
+        for one in self._route(subject):
+            if one.queue:
+                groups.setdefault(one.queue, []).append(one)
+            else:
+                chosen.append(one)
+        for members in groups.values():
+            chosen.append(members[0] if len(members) == 1 else self._random.choice(members))
+        name, answer_to = shown or subject, f"{reply} " if reply else ""
+        for one in chosen:
+            if head:
+                line = f"HMSG {name} {one.sid} {answer_to}{len(head)} {len(head) + len(data)}\r\n"
+            else:
+                line = f"MSG {name} {one.sid} {answer_to}{len(data)}\r\n"
+            one.client.connection.answer(b"".join((line.encode(), head, data, b"\r\n")))
+        return len(chosen)
+
+    def _status(self, subject: str, status: str, **headers: object) -> int:
+        lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+        return self.deliver(subject, b"", head=f"NATS/1.0 {status}\r\n{lines}\r\n".encode())
+
+    def published(self, client: ClientEnd, subject: str, reply: str, head: bytes, data: bytes) -> None:
+        """One message from a client."""
+        if subject.startswith("$JS."):
+            if subject.startswith("$JS.ACK."):
+                self._acknowledged(subject, data, reply)
+            else:
+                self._api(subject[8:], data, reply)
+            return
+        stream = self._stream_of(subject)
+        if stream is None:
+            if self._chance(self.rates.lost_message):
+                self.note(f"{client.connection.process}: lost {subject}")
+                return
+            if self.deliver(subject, data, reply=reply, head=head) == 0 and reply:
+                self._status(reply, "503")
+            return
+        if self._chance(self.rates.lost_publish):
+            self.note(f"{client.connection.process}: lost {subject}")
+            return
+        if self._chance(self.rates.late_publish):
+            seconds = self._random.uniform(0.2, 8.0)
+            self.note(f"{client.connection.process}: late by {seconds:.2f} s {subject}")
+            self._later(seconds, self._store, client.connection.process, stream, subject, reply, head, data)
+            return
+        self._store(client.connection.process, stream, subject, reply, head, data)
+
+    # ------------------------------------------------------------ streams
+
+    def _stream_of(self, subject: str) -> SimulatedStream | None:
+        if subject not in self._by_subject:
+            self._by_subject[subject] = next((one for one in self.streams.values() if one.takes(subject)), None)
+        return self._by_subject[subject]
+
+    def _store(self, who: str, stream: SimulatedStream, subject: str, reply: str, head: bytes, data: bytes) -> None:
+        headers = read_headers(head)
+        answer: dict[str, Any]
+        known = stream.duplicate(headers, self.now())
+        refused = stream.refusal(subject, headers, len(head) + len(data))
+        if known is not None and (refused is None or refused[1] != 10060):
+            answer = {"stream": stream.name, "seq": known, "duplicate": True}
+            self.note(f"{who}: known as {known} {subject}")
+        elif refused is not None:
+            code, err_code, text = refused
+            answer = {"error": {"code": code, "err_code": err_code, "description": text}, "stream": stream.name, "seq": 0}
+            self.note(f"{who}: refused ({text}) {subject}")
+        else:
+            message = stream.store(subject, head, headers, data, self.now())
+            answer = {"stream": stream.name, "seq": message.seq}
+            self.note(f"{who}: stored {stream.name} {message.seq} {subject}")
+            self._republish(stream, message)
+            for name, consumer in stream.consumers.items():
+                self._pump(stream, name, consumer)
+        if not reply:
+            return
+        if self._chance(self.rates.lost_puback):
+            self.note(f"{who}: acknowledgement lost {subject}")
+            return
+        self.deliver(reply, json.dumps(answer).encode())
+
+    def _republish(self, stream: SimulatedStream, message: Stored) -> None:
+        rule = stream.config.get("republish")
+        if not rule or not matches(rule["src"], message.subject):
+            return
+        destination = rule["dest"].removesuffix(">") + message.subject.removeprefix(rule["src"].removesuffix(">"))
+        if self._chance(self.rates.lost_message):
+            return
+        own = message.headers[len(b"NATS/1.0\r\n") :] if message.headers else b"\r\n"
+        self.deliver(destination, message.data, head=message.head(stream.name).encode() + own)
+
+    # ------------------------------------------------------------ the API
+
+    def _api(self, method: str, data: bytes, reply: str) -> None:
+        words = method.split(".")
+        if words[0] == "DIRECT":
+            self._direct(words[2], ".".join(words[3:]), data, reply)
+        elif method.startswith("CONSUMER.MSG.NEXT."):
+            self._next(words[3], words[4], data, reply)
+        else:
+            self.deliver(reply, json.dumps(self._answer(words, data)).encode())
+
+    def _answer(self, words: list[str], data: bytes) -> dict[str, Any]:
+        if words[1] == "DURABLE":
+            del words[1]
+        kind, verb, stream = words[0], words[1], self.streams.get(words[2] if len(words) > 2 else "")
+        body: dict[str, Any] = json.loads(data) if data else {}
+        if kind == "STREAM":
+            if verb == "CREATE" and stream is None:
+                stream = self.streams[words[2]] = SimulatedStream(body, self.now())
+                self._by_subject.clear()
+            if stream is None:
+                return _NO_STREAM
+            if verb == "UPDATE":
+                stream.config = body
+            live = [one for one in stream.log if not one.gone]
+            state = {
+                "messages": len(live),
+                "first_seq": live[0].seq if live else stream.last_seq + 1,
+                "last_seq": stream.last_seq,
+            }
+            return {"config": stream.config, "created": stamp(stream.created), "state": state, "ts": stamp(self.now())}
+        if stream is None:
+            return _NO_STREAM
+        if verb == "CREATE":
+            name = str(body["config"]["durable_name"])
+            known = stream.consumers.get(name)
+            if known is None:
+                known = stream.consumers[name] = Consumer(body["config"])
+                if body["config"].get("deliver_policy") == "new":
+                    known.next_seq = stream.last_seq + 1
+            known.config = body["config"]
+        else:
+            name = words[3]
+        consumer = stream.consumers.get(name)
+        if consumer is None:
+            return _NO_CONSUMER
+        return {
+            "stream_name": stream.name,
+            "name": name,
+            "config": consumer.config,
+            "num_pending": consumer.pending(stream),
+            "num_ack_pending": len(consumer.out),
+        }
+
+    def _direct(self, name: str, subject: str, data: bytes, reply: str) -> None:
+        stream = self.streams.get(name)
+        if stream is None:
+            self._status(reply, "503")
+            return
+        behind = 0
+        if self._chance(self.rates.stale):
+            behind = min(self._random.randint(1, 4), len(stream.log))
+            self.note(f"read of {name} that is {behind} behind")
+        if subject:
+            found = stream.last_of_each([subject], behind)
+            self._one(stream, found[-1] if found else None, reply)
+            return
+        body: dict[str, Any] = json.loads(data)
+        if "multi_last" in body:
+            self._many(stream, stream.last_of_each(body["multi_last"], behind), reply)
+            return
+        pattern = str(body.get("next_by_subj", ">"))
+        found = stream.after(pattern, int(body.get("seq", 1)), behind)
+        if "batch" in body:
+            size = int(body["batch"])
+            self._many(stream, found[:size], reply, len(found) - size)
+        elif "next_by_subj" in body:
+            self._one(stream, found[0] if found else None, reply)
+        else:
+            self._one(stream, found[0] if found and found[0].seq == int(body["seq"]) else None, reply)
+
+    def _one(self, stream: SimulatedStream, message: Stored | None, reply: str) -> None:
+        if message is None:
+            self._status(reply, "404 Message Not Found")
+            return
+        own = message.headers[len(b"NATS/1.0\r\n") :] if message.headers else b"\r\n"
+        self.deliver(reply, message.data, head=message.head(stream.name).encode() + own)
+
+    def _many(self, stream: SimulatedStream, found: list[Stored], reply: str, beyond: int = 0) -> None:
+        if not found:
+            self._status(reply, "404 No Results")
+            return
+        before = 0
+        for position, message in enumerate(found):
+            left = len(found) - position - 1 + max(beyond, 0)
+            extra = f"Nats-Num-Pending: {left}\r\nNats-Last-Sequence: {before}\r\n"
+            before = message.seq
+            own = message.headers[len(b"NATS/1.0\r\n") :] if message.headers else b"\r\n"
+            self.deliver(reply, message.data, head=(message.head(stream.name) + extra).encode() + own)
+        self._status(reply, "204 EOB", Nats_Num_Pending=max(beyond, 0), Nats_Last_Sequence=before)
+
+    # ------------------------------------------------------------ consumers
+
+    def _next(self, stream_name: str, name: str, data: bytes, reply: str) -> None:
+        stream = self.streams.get(stream_name)
+        consumer = stream.consumers.get(name) if stream is not None else None
+        if stream is None or consumer is None:
+            self._status(reply, "503")
+            return
+        body: dict[str, Any] = json.loads(data) if data else {}
+        now = self._loop.time()
+        ends = now + body.get("expires", 0) / 1e9
+        heartbeat = body.get("idle_heartbeat", 0) / 1e9
+        request = Request(reply, int(body.get("batch", 1)), ends, heartbeat, now)
+        consumer.requests.append(request)
+        self._pump(stream, name, consumer)
+        if request.left and body.get("no_wait"):
+            consumer.requests.remove(request)
+            self._status(reply, "404 No Messages")
+        elif request.left and (heartbeat or body.get("expires")):
+            self._later(min(heartbeat or 1e9, ends - now), self._beat, consumer, request)
+
+    def _beat(self, consumer: Consumer, request: Request) -> None:
+        if request not in consumer.requests:
+            return
+        now = self._loop.time()
+        if now >= request.ends - 1e-9:
+            consumer.requests.remove(request)
+            self._status(request.reply, "408 Request Timeout", Nats_Pending_Messages=request.left, Nats_Pending_Bytes=0)
+            return
+        if request.heartbeat and now >= request.heard + request.heartbeat - 1e-9:
+            request.heard = now
+            if self._status(request.reply, "100 Idle Heartbeat") == 0:
+                consumer.requests.remove(request)  # whoever asked has gone
+                return
+        due = min(request.heard + request.heartbeat if request.heartbeat else request.ends, request.ends)
+        self._later(due - now, self._beat, consumer, request)
+
+    def _pump(self, stream: SimulatedStream, name: str, consumer: Consumer) -> None:
+        while consumer.requests:
+            request = self._random.choice(consumer.requests)
+            if not self._route(request.reply):
+                consumer.requests.remove(request)
+                continue
+            out = consumer.next(stream)
+            if out is None:
+                return
+            request.left -= 1
+            request.heard = self._loop.time()
+            if request.left <= 0:
+                consumer.requests.remove(request)
+            self._send(stream, name, consumer, out, request.reply)
+
+    def _send(self, stream: SimulatedStream, name: str, consumer: Consumer, out: Out, to: str) -> None:
+        out.delivered += 1
+        out.waiting = False
+        consumer.deliveries += 1
+        message = out.message
+        out.due = self._loop.time() + consumer.ack_wait
+        nanoseconds = int(message.at * 1_000_000) * 1000
+        address = (
+            f"$JS.ACK.{stream.name}.{name}.{out.delivered}.{message.seq}.{consumer.deliveries}.{nanoseconds}"
+            f".{consumer.pending(stream)}"
+        )
+        self.note(f"delivered {name} {message.seq} ({out.delivered}) {message.subject}")
+        self.deliver(to, message.data, reply=address, head=message.headers, shown=message.subject)
+        wait = consumer.ack_wait
+        if self._chance(self.rates.early):
+            wait = out.due = self._loop.time()
+            wait = self._random.uniform(0.0, 1.0)
+            out.due += wait
+        self._later(wait, self._expire, stream, name, consumer, out)
+
+    def _expire(self, stream: SimulatedStream, name: str, consumer: Consumer, out: Out) -> None:
+        if consumer.out.get(out.message.seq) is not out or out.waiting:
+            return
+        left = out.due - self._loop.time()
+        if left > 1e-9:
+            self._later(left, self._expire, stream, name, consumer, out)
+            return
+        self._again(stream, name, consumer, out)
+
+    def _again(self, stream: SimulatedStream, name: str, consumer: Consumer, out: Out) -> None:
+        if consumer.out.get(out.message.seq) is out:
+            if 0 < consumer.config.get("max_deliver", -1) <= out.delivered:
+                del consumer.out[out.message.seq]
+                return
+            out.waiting = True
+            consumer.again.append(out)
+            self._pump(stream, name, consumer)
+
+    def _acknowledged(self, subject: str, word: bytes, reply: str) -> None:
+        words = subject.split(".")
+        stream = self.streams.get(words[2])
+        consumer = stream.consumers.get(words[3]) if stream is not None else None
+        if stream is None or consumer is None:
+            return
+        name, out = words[3], consumer.out.get(int(words[5]))
+        if self._chance(self.rates.lost_ack):
+            self.note(f"not heard: {word.decode()} of {name} {words[5]}")
+            return
+        if out is not None:
+            if word.startswith(b"-NAK"):
+                if out.delivered == int(words[4]) and not out.waiting:
+                    delay = json.loads(word[5:] or b"{}").get("delay", 0) / 1e9
+                    out.due = self._loop.time() + delay
+                    self._later(delay, self._expire, stream, name, consumer, out)
+            elif word.startswith(b"+WPI"):
+                out.due = self._loop.time() + consumer.ack_wait
+            else:
+                self.note(f"acknowledged {name} {words[5]}")
+                del consumer.out[out.message.seq]
+                if stream.config.get("retention") == "workqueue":
+                    out.message.gone = True
+                self._pump(stream, name, consumer)
+        if reply and not self._chance(self.rates.lost_confirmation):
+            self.deliver(reply, b"")
+
+
+def read_headers(head: bytes) -> dict[str, str]:
+    """A header block as a dict."""
+    headers: dict[str, str] = {}
+    for line in head.decode().split("\r\n")[1:]:
+        name, colon, value = line.partition(":")
+        if colon:
+            headers[name] = value.strip()
+    return headers

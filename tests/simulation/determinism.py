@@ -1,0 +1,103 @@
+"""Clocks and chance by the seed alone: what the code asks of the machine is answered by the simulation."""
+
+from __future__ import annotations
+
+import datetime as datetime_module
+import os
+import random
+import secrets
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from datetime import datetime as _datetime
+from datetime import tzinfo
+from typing import Any
+from unittest.mock import patch
+
+from typing_extensions import override
+
+from tests.simulation.loop import PROCESS, SimulatedLoop
+from tests.simulation.streams import EPOCH
+
+_OURS = ("agent", "contracts", "gateway", "memory", "runtime", "tests.simulation")
+
+
+class _Sources:
+    """What the patched functions go by; one simulation at a time."""
+
+    loop: SimulatedLoop | None = None
+    random: random.Random = random.Random(0)
+
+
+def _monotonic() -> float:
+    loop = _Sources.loop
+    return 0.0 if loop is None else loop.time() + 1000.0
+
+
+def _wall() -> float:
+    loop = _Sources.loop
+    return EPOCH if loop is None else EPOCH + loop.time() + loop.clock_ahead.get(PROCESS.get(), 0.0)
+
+
+class _Kind(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, _datetime)
+
+
+class _Datetime(_datetime, metaclass=_Kind):
+    """The wall clock of the process that asks. All that it makes are datetimes of the plain kind."""
+
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        return _datetime(*args, **options)
+
+    @override
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> _datetime:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _datetime.fromtimestamp(_wall(), tz)
+
+
+def _bytes(size: int | None = None) -> bytes:
+    return _Sources.random.randbytes(32 if size is None else size)
+
+
+@contextmanager
+def deterministic() -> Generator[None]:
+    """While it is open, clocks and chance are those of the simulation that runs."""
+    changes: list[tuple[Any, str, Any]] = [
+        (time, "time", _wall),
+        (time, "time_ns", lambda: int(_wall() * 1e9)),
+        (time, "monotonic", _monotonic),
+        (time, "monotonic_ns", lambda: int(_monotonic() * 1e9)),
+        (time, "perf_counter", _monotonic),
+        (time, "perf_counter_ns", lambda: int(_monotonic() * 1e9)),
+        (os, "urandom", _bytes),
+        (secrets, "token_bytes", _bytes),
+        (secrets, "randbelow", lambda most: _Sources.random.randrange(most)),
+    ]
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] in _OURS or name.startswith("tests.simulation"):
+            if getattr(module, "datetime", None) is datetime_module.datetime:
+                changes.append((module, "datetime", _Datetime))
+    for name in ("token_bytes", "randbelow"):
+        nuid = sys.modules["nats.nuid"]
+        changes.append((nuid, name, _bytes if name == "token_bytes" else lambda most: _Sources.random.randrange(most)))
+    patches = [patch.object(target, name, new) for target, name, new in changes]
+    for one in patches:
+        one.start()
+    try:
+        yield
+    finally:
+        for one in reversed(patches):
+            one.stop()
+
+
+@contextmanager
+def going_by(loop: SimulatedLoop, seed: int) -> Generator[None]:
+    """This loop's time, this seed's chance."""
+    _Sources.loop, _Sources.random = loop, random.Random(seed)
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        _Sources.loop = None

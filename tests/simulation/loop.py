@@ -1,0 +1,191 @@
+"""An event loop in virtual time that holds several processes, each of which can be stopped for a while or killed.
+
+A process is a name in the context of its callbacks. Time stands still while callbacks run and jumps to the next timer
+when nothing is left to do, so a minute costs what happens in it. Nothing is read from outside: no sockets, no threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections import deque
+from collections.abc import Callable, Coroutine
+from contextvars import Context, ContextVar, copy_context
+from typing import Any, TypeVar, TypeVarTuple, cast
+
+from typing_extensions import Unpack, override
+
+from tests.simulation.network import Listener, Network
+
+Ts = TypeVarTuple("Ts")
+ResultT = TypeVar("ResultT")
+
+PROCESS: ContextVar[str] = ContextVar("process", default="")
+"""The process that runs; its clock is `SimulatedLoop.clock_ahead`."""
+
+
+class VirtualTimeOver(Exception):
+    """The simulation went on for longer than it may: something waits for ever, or never comes to rest."""
+
+
+class SimulatedLoop(asyncio.BaseEventLoop):
+    """Runs callbacks in the order in which they become due; the seed works through the delays of the network."""
+
+    def __init__(self, network: Network, most_seconds: float) -> None:
+        super().__init__()
+        self._now = 0.0
+        self._most = most_seconds
+        self._queue: deque[asyncio.Handle] = deque()
+        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
+        self._count = 0
+        self._network = network
+        self._parked: dict[str, list[asyncio.Handle]] = {}
+        self._dead: set[str] = set()
+        self._tasks: list[asyncio.Task[Any]] = []
+        self.clock_ahead: dict[str, float] = {}
+        self.faults: list[str] = []
+        """What tasks raised and nobody took."""
+        self.set_exception_handler(self._on_exception)
+        self.set_task_factory(self._make_task)
+
+    # ------------------------------------------------------------ processes
+
+    def process(self, name: str) -> Context:
+        """The context of a process: whatever is begun in it belongs to it."""
+        context = copy_context()
+        context.run(PROCESS.set, name)
+        return context
+
+    def stop_process(self, name: str) -> None:
+        """As SIGSTOP: nothing of it runs until `continue_process`."""
+        self._parked.setdefault(name, [])
+
+    def continue_process(self, name: str) -> None:
+        """It goes on where it stood."""
+        for handle in self._parked.pop(name, ()):
+            self._queue.append(handle)
+
+    def kill_process(self, name: str) -> None:
+        """As SIGKILL: nothing of it runs any more, no `finally` either. The network closes its connections."""
+        self._parked.pop(name, None)
+        self._dead.add(name)
+
+    # ------------------------------------------------------------ the loop
+
+    @override
+    def time(self) -> float:
+        return self._now
+
+    @override
+    def call_soon(
+        self, callback: Callable[[Unpack[Ts]], object], *args: Unpack[Ts], context: Context | None = None
+    ) -> asyncio.Handle:
+        handle = asyncio.Handle(callback, args, self, context)
+        self._queue.append(handle)
+        return handle
+
+    call_soon_threadsafe = call_soon
+
+    @override
+    def call_later(
+        self, delay: float, callback: Callable[[Unpack[Ts]], object], *args: Unpack[Ts], context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        return self.call_at(self._now + delay, callback, *args, context=context)
+
+    @override
+    def call_at(
+        self, when: float, callback: Callable[[Unpack[Ts]], object], *args: Unpack[Ts], context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        self._count += 1
+        heapq.heappush(self._timers, (when, self._count, timer))
+        return timer
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        """Cancelled timers stay in the heap until they are due, and do nothing then."""
+
+    def _run_once(self) -> None:
+        queue, timers = self._queue, self._timers
+        while not queue:
+            if not timers:
+                raise VirtualTimeOver("nothing is left to happen")
+            when, _, timer = heapq.heappop(timers)
+            if timer.cancelled():
+                continue
+            if when > self._now:
+                self._now = when
+                if when > self._most:
+                    raise VirtualTimeOver(f"{self._most:g} s of virtual time have passed")
+            queue.append(timer)
+            while timers and timers[0][0] <= self._now:
+                timer = heapq.heappop(timers)[2]
+                if not timer.cancelled():
+                    queue.append(timer)
+        dead, parked = self._dead, self._parked
+        for _ in range(len(queue)):
+            handle = queue.popleft()
+            if handle.cancelled():
+                continue
+            if dead or parked:
+                name = cast("Context", handle._context).get(PROCESS, "")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+                if name in dead:
+                    continue
+                if name in parked:
+                    parked[name].append(handle)
+                    continue
+            handle._run()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+
+    def _process_events(self, event_list: object) -> None:
+        """There are none."""
+
+    def _make_task(
+        self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, ResultT], context: Context | None = None
+    ) -> asyncio.Task[ResultT]:
+        task = asyncio.Task(coroutine, loop=loop, context=context)
+        self._tasks.append(task)
+        if len(self._tasks) > 4096:
+            self._tasks = [one for one in self._tasks if not one.done()]
+        return task
+
+    def _on_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        del loop
+        message, error = str(context.get("message", "")), context.get("exception")
+        if message.startswith("Unclosed") or "was destroyed" in message:
+            return  # a killed process closes nothing
+        self.faults.append(f"{message}: {error!r}")
+
+    def abandon(self) -> None:
+        """The end: what still waits is left, without a word. Its `finally` blocks find a loop that does nothing."""
+        for task in self._tasks:
+            if not task.done():
+                task._log_destroy_pending = False  # pyright: ignore[reportAttributeAccessIssue]
+        self._tasks.clear()
+        self._queue.clear()
+        self._timers.clear()
+        self._parked.clear()
+
+    # ------------------------------------------------------------ what there is none of
+
+    @override
+    def run_in_executor(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, executor: object, func: Callable[[Unpack[Ts]], ResultT], *args: Unpack[Ts]
+    ) -> asyncio.Future[ResultT]:
+        """At once: a thread's end would be real time."""
+        done: asyncio.Future[ResultT] = self.create_future()
+        try:
+            done.set_result(func(*args))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+    @override
+    async def create_connection(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, protocol_factory: Callable[[], asyncio.Protocol], host: str, port: int, **options: object
+    ) -> tuple[asyncio.Transport, asyncio.Protocol]:
+        """A connection to one of the network's listeners, of the process that runs."""
+        del host, options
+        protocol = protocol_factory()
+        return await self._network.connect(self, port, protocol, PROCESS.get()), protocol
+
+
+__all__ = ["PROCESS", "Listener", "SimulatedLoop", "VirtualTimeOver"]

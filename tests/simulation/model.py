@@ -1,0 +1,58 @@
+"""The model that simulated agents ask: it takes its time, fails now and then, calls tools, streams its text."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from random import Random
+
+from agent.domain.turn.journal import Reply, RequestedCall, Tokens
+from agent.errors import ModelDownError
+from agent.ports import Model, ModelChoice, Prompt, TextSink
+
+ORDER = "order"
+"""A visitor's text with this word makes the model call the tool with an effect."""
+
+
+class SimulatedModel:
+    """Answers by the newest message; `random` decides how long it takes and whether it fails."""
+
+    provider = "simulated"
+
+    def __init__(self, random: Random, fails: float) -> None:
+        self._random = random
+        self._fails = fails
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
+        """A tool call, or words."""
+        await asyncio.sleep(self._random.expovariate(3.0))
+        if self._random.random() < self._fails:
+            raise ModelDownError("simulated")
+        newest = next((one for one in reversed(prompt.messages) if one["role"] in ("user", "tool")), {})
+        text = str(newest.get("content", "")).rsplit("\n", 1)[-1]
+        if newest.get("role") == "user" and ORDER in text and prompt.tools:
+            calls = (RequestedCall(prompt.tools[0].name, json.dumps({"what": text})),)
+            return Reply(calls=calls, usage=Tokens(10, 5), model="m", provider=self.provider)
+        sink.text("answer to ")
+        await asyncio.sleep(self._random.expovariate(5.0))
+        sink.text(text)
+        return Reply(text=f"answer to {text}", usage=Tokens(10, 5), model="m", provider=self.provider)
+
+
+class SimulatedModels:
+    """The one model, for everything."""
+
+    def __init__(self, model: Model) -> None:
+        self._choice = ModelChoice(((model, "m"),))
+
+    def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
+        """One name."""
+        del provider, model
+        return (("simulated", "m"),)
+
+    def only(self, provider: str, model: str) -> ModelChoice:
+        """The one."""
+        del provider, model
+        return self._choice
+
+    chosen = cheaper = only
