@@ -6,17 +6,16 @@ import time
 if os.environ.get("PYTHONHASHSEED") != "0":
     os.execve(sys.executable, [sys.executable, "-m", "tests.simulation", *sys.argv[1:]], {**os.environ, "PYTHONHASHSEED": "0"})
 
-import logging
-import structlog
-structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
 
 from tests.simulation.determinism import deterministic
-from tests.simulation.world import Plan, simulate
+from tests.simulation.plan import plan_of
+from tests.simulation.world import simulate
 
 c = time.process_time
 with deterministic():
-    for s in range(int(sys.argv[1])):
-        b = c()
-        r = simulate(Plan(seed=s), trace=True)
-        print(s, r.violations, round(r.seconds, 3), r.answers, round((c() - b) * 1000, 1), "ms", hash(tuple(r.trace)))
-    print("\n".join(r.trace))
+    a,b=map(int,sys.argv[1:3])
+    for s in range(a,b):
+        t = c()
+        r = simulate(plan_of(s), trace=True)
+        print(s, r.violations, round(r.seconds, 3), r.answers, round((c() - t) * 1000, 1), "ms", hash(tuple(r.trace)))
+    if len(sys.argv)>3: print(r.plan, "\n".join(r.trace), sep="\n")

@@ -137,6 +137,21 @@ class Bus:
         if self.tracing:
             self.trace.append(f"{self._loop.time():10.4f} {text}")
 
+    async def away(self, seconds: float) -> None:
+        """The server ends and comes back: connections are gone, what is stored stays, requests are forgotten."""
+        listener = self._network.listeners.pop(PORT, None)
+        for connection in list(self._network.connections):
+            connection.cut()
+        for stream in self.streams.values():
+            for name, consumer in stream.consumers.items():
+                consumer.requests.clear()
+                for out in list(consumer.out.values()):
+                    if not out.waiting and self._random.random() < 0.3:
+                        self._again(stream, name, consumer, out)
+        await asyncio.sleep(seconds)
+        if listener is not None:
+            self._network.listeners[PORT] = listener
+
     def _chance(self, rate: float) -> bool:
         return rate > 0 and self._random.random() < rate
 

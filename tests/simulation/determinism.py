@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as datetime_module
+import logging
 import os
 import random
 import secrets
@@ -15,6 +16,7 @@ from datetime import tzinfo
 from typing import Any
 from unittest.mock import patch
 
+import structlog
 from typing_extensions import override
 
 from tests.simulation.loop import PROCESS, SimulatedLoop
@@ -82,6 +84,7 @@ def deterministic() -> Generator[None]:
     for name in ("token_bytes", "randbelow"):
         nuid = sys.modules["nats.nuid"]
         changes.append((nuid, name, _bytes if name == "token_bytes" else lambda most: _Sources.random.randrange(most)))
+    structlog.configure(processors=[note_errors], wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     patches = [patch.object(target, name, new) for target, name, new in changes]
     for one in patches:
         one.start()
@@ -90,6 +93,7 @@ def deterministic() -> Generator[None]:
     finally:
         for one in reversed(patches):
             one.stop()
+        structlog.reset_defaults()
 
 
 @contextmanager
@@ -101,3 +105,21 @@ def going_by(loop: SimulatedLoop, seed: int) -> Generator[None]:
         yield
     finally:
         _Sources.loop = None
+
+
+_ERRORS: list[str] = []
+
+
+def note_errors(_: object, name: str, event: dict[str, Any]) -> dict[str, Any]:
+    """A processor for structlog: what services log as an error is one, unless they are told to expect it."""
+    if name in ("error", "exception", "critical"):
+        error = sys.exc_info()[1]
+        _ERRORS.append(f"logged: {event.get('event')} {error!r}")
+    raise structlog.DropEvent
+
+
+def said_as_error() -> list[str]:
+    """What was logged as an error since the last look."""
+    said = list(_ERRORS)
+    _ERRORS.clear()
+    return said

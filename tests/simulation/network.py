@@ -70,6 +70,11 @@ class Network:
         for connection in self.of(process):
             connection.cut()
 
+    def leave(self, process: str, *, flushing: bool) -> None:
+        """The process has died; what it had written may have left the machine before (`flushing`)."""
+        for connection in self.of(process):
+            connection.cut(flushing=flushing)
+
     def hold(self, process: str, seconds: float) -> None:
         """What a process sends and is sent arrives so much later, and nobody is told."""
         for connection in self.of(process):
@@ -109,8 +114,11 @@ class Connection(asyncio.Transport):
             self._back_at = at
             self._loop.call_at(at, self._arrive_back, context=self._outside)
 
-    def cut(self) -> None:
+    def cut(self, *, flushing: bool = False) -> None:
         """Resets the connection."""
+        if flushing and self._open and self._there and self.remote is not None:
+            self.remote.received(b"".join(self._there))
+            self._there = []
         self._close(ConnectionResetError(104, "cut"))
 
     def hold(self, seconds: float) -> None:

@@ -1,51 +1,52 @@
-"""One simulation: processes, people, faults by the seed, and what must hold when everything has come to rest."""
+"""One simulation: the processes, the people and what goes wrong, by a plan; and what did not hold at the end."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field, replace
+import gc
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from contextvars import Context
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 from nats.aio.client import Client
 from pydantic import SecretStr
 
+import gateway.app as gateway_app
 from agent.app import Agent, Connections
 from agent.settings import AgentSettings, ModelSettings
-from agent.testing.stage import COMPANY, Stage, demo_config, verify
+from agent.testing.stage import Stage, demo_config
 from agent.turns.needs import Ports
-from contracts import channels
-from contracts.channels import ChatKind
-from contracts.company import CompanyConfig
-from contracts.envelope import CloudEvent
-from contracts.events.chat import Owner, OwnerChanged, OwnerKind, OperatorMessage, RunCancelled, CancelReason, VisitorMessage
-from contracts.ids import uuid7
-from runtime.connection import connect
-from runtime.errors import FenceRefused, PublishFailed, ReadFailed
-from runtime.settings import NatsSettings
+from contracts.company import CompanySettings
+from contracts.ids import turn_id
+from gateway.adapters.identity import build_identity
+from gateway.settings import GatewaySettings
+from gateway.testing import MemoryStandIn
+from runtime.clock import SystemClock
+from runtime.connection import ConnectionHooks, connect
+from runtime.errors import RuntimeFault
+from runtime.principals import Principal, PrincipalVerifier
+from runtime.settings import NatsSettings, TokenSettings
+from tests.simulation import checks
 from tests.simulation.bus import PORT, Bus, Rates
-from tests.simulation.determinism import going_by
-from tests.simulation.loop import SimulatedLoop
+from tests.simulation.determinism import going_by, said_as_error
+from tests.simulation.loop import SimulatedLoop, VirtualTimeOver
 from tests.simulation.model import ORDER, SimulatedModel, SimulatedModels
 from tests.simulation.network import Network
+from tests.simulation.people import COMPANY, SimulatedTokens, SocketClient
+from tests.simulation.plan import AGENTS, GATEWAYS, LONGEST, Act, Fault, Plan
 
 URL = f"nats://bus:{PORT}"
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What happens in one simulation; the seed makes it, and shrinking takes parts of it away."""
-
-    seed: int
-    agents: int = 1
-    acts: tuple[tuple[float, str, int], ...] = ((0.1, "say", 0),)
-    """When who does what in which conversation."""
-    faults: tuple[tuple[float, str, str, float], ...] = ()
-    """When what happens to which process, for how long."""
-    rates: Rates = field(default_factory=Rates)
-    model_fails: float = 0.0
-    delay: float = 0.002
+ACK_WAIT = 5.0
+REST = 150.0
+"""Seconds after the last fault in which everything must have come to rest."""
+_KEY = SecretStr("a key for simulations, of 32 characters")
+TOKENS = TokenSettings(jwt_secret=_KEY, principal_key=_KEY)
+GATEWAY = GatewaySettings(
+    messages_per_visitor=1000, messages_per_address=1000, conversations_per_address=1000, heartbeat_seconds=300.0
+)
 
 
 @dataclass
@@ -63,7 +64,7 @@ def simulate(plan: Plan, *, trace: bool = False) -> Result:
     """Runs one plan to its end."""
     random = Random(plan.seed)
     network = Network(random, plan.delay)
-    loop = SimulatedLoop(network, 600.0)
+    loop = SimulatedLoop(network, LONGEST + REST + 100.0)
     bus = Bus(loop, network, random)
     bus.tracing = trace
     asyncio.set_event_loop(loop)
@@ -71,10 +72,22 @@ def simulate(plan: Plan, *, trace: bool = False) -> Result:
         world = World(plan, loop, network, bus, random)
         try:
             violations = loop.run_until_complete(world.run())
+        except VirtualTimeOver as error:
+            violations = [str(error), *loop.faults, *said_as_error()]
         finally:
             loop.abandon()
             asyncio.set_event_loop(None)
-    return Result(plan, violations, bus.trace, loop.time(), world.answered)
+    return Result(plan, violations, bus.trace, loop.time(), world.answers)
+
+
+@dataclass
+class Process:
+    """One process that can die: `incarnation` names the one that lives."""
+
+    name: str
+    incarnation: str = ""
+    context: Context | None = None
+    part: Any = None
 
 
 class World:
@@ -86,64 +99,248 @@ class World:
         self.network = network
         self.bus = bus
         self.random = random
-        self.accepted: list[tuple[str, str, int]] = []
-        """Conversation, text and sequence of each message that the log has confirmed."""
-        self.answered = 0
-        self._agents: dict[str, Agent] = {}
-        self._starting: list[asyncio.Task[None]] = []
+        self.answers = 0
+        self._processes: dict[str, Process] = {}
+        self._count = 0
+        self._people = loop.process("people")
+        self._visitors: list[SocketClient] = []
+        self._operators: list[SocketClient] = []
+        self._background: set[asyncio.Task[Any]] = set()
+        self._verifier = PrincipalVerifier(TOKENS)
 
     async def run(self) -> list[str]:
         """Everything; what does not hold."""
-        stage = await self._in("stage", self._stage())
-        for number in range(self.plan.agents):
-            await self._in(f"agent-{number}", self._agent(f"agent-{number}"))
-        people = await self._in("people", connect(NatsSettings(url=URL), name="people"))
-        self.bus.rates = self.plan.rates
-        acting = [
-            self.loop.create_task(self._act(stage, at, act, number), context=self.loop.process("people"))
-            for at, act, number in self.plan.acts
-        ]
-        await asyncio.wait(acting)
+        stage, memory = await self._in(self.loop.process("stage"), self._stage())
+        starts = {f"agent-{n}": self._agent for n in range(AGENTS)} | {f"gateway-{n}": self._gateway for n in range(GATEWAYS)}
+        for name, start in starts.items():
+            self._processes[name] = Process(name)
+            await self._start(self._processes[name], start)
+        begun = self.loop.time()
+        self.bus.rates = replace(self.plan.rates)
+        conversations = 1 + max((act.conversation for act in self.plan.acts), default=0)
+        for number in range(conversations):
+            self._visitors.append(self._client(f"visitor-{number}", f"visitor/v{number}"))
+            self._operators.append(self._client(f"operator-{number}", f"commercial/op{number}"))
+            self._begin(self._visitors[number].connect(), self._people)
+            self._begin(self._greet(number), self._people)
+        happening = [self._begin(self._fault(begun, fault, starts), Context()) for fault in self.plan.faults]
+        happening += [self._begin(self._act(begun, stage, memory, act), self._people) for act in self.plan.acts]
+        if happening:
+            await asyncio.wait(happening)
         self.bus.rates = Rates()
-        del people
-        await self._settled()
-        return self._violations(stage)
+        await self._finally(stage, memory)
+        problem = await self._rest(stage)
+        await asyncio.sleep(8.0 if problem is None else 0.0)
+        return self._violations(stage, problem)
 
-    def _in(self, process: str, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        return self.loop.create_task(work, context=self.loop.process(process))
+    # ------------------------------------------------------------ processes
 
-    async def _stage(self) -> Stage:
-        client = await connect(NatsSettings(url=URL), name="stage")
+    def _begin(self, work: Coroutine[Any, Any, Any], context: Context) -> asyncio.Task[Any]:
+        task = self.loop.create_task(work, context=context)
+        self._background.add(task)
+        return task
+
+    def _in(self, context: Context, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        return self.loop.create_task(work, context=context)
+
+    async def _start(self, process: Process, start: Callable[[Process], Coroutine[Any, Any, Any]]) -> None:
+        """Starts a process, as a supervisor does: again when it cannot."""
+        while True:
+            self._count += 1
+            process.incarnation = f"{process.name}.{self._count}"
+            process.context = self.loop.process(process.incarnation)
+            starting = self._in(process.context, start(process))
+            await asyncio.wait([starting], timeout=30.0)
+            if starting.done() and starting.exception() is None:
+                return
+            error = starting.exception() if starting.done() else None
+            self.bus.note(f"{process.incarnation}: {error!r}")
+            if error is not None and not isinstance(error, (RuntimeFault, OSError, TimeoutError)):
+                self.loop.faults.append(f"{process.incarnation} did not start: {error!r}")
+            self._end(process)
+            await asyncio.sleep(0.5)
+
+    def _end(self, process: Process) -> None:
+        part, process.part = process.part, None
+        self.bus.note(f"{process.incarnation}: dead")
+        self.network.leave(process.incarnation, flushing=self.random.random() < 0.5)
+        self.loop.kill_process(process.incarnation)
+        for client in (*self._visitors, *self._operators):
+            socket = client.served_by(part) if part is not None else None
+            if socket is not None:
+                self.loop.call_later(self.network.latency(), socket.lose, context=self._people)
+
+    async def _stage(self) -> tuple[Stage, MemoryStandIn]:
+        client = await self._connection("stage")
         stage = Stage(client, demo_config())
         stage.executor.offer("place", {"done": True})
         await stage.start()
-        return stage
+        memory = MemoryStandIn(client)
+        memory.companies[COMPANY] = CompanySettings(config=stage.config, version=1)
+        await memory.start()
+        return stage, memory
 
-    async def _agent(self, name: str) -> None:
-        client = await connect(NatsSettings(url=URL), name=name)
+    async def _connection(self, name: str, hooks: ConnectionHooks | None = None) -> Client:
+        return await connect(NatsSettings(url=URL), name=name, hooks=hooks)
+
+    async def _agent(self, process: Process) -> None:
+        hooks = ConnectionHooks()
+        client = await self._connection(process.incarnation, hooks)
         model = SimulatedModels(SimulatedModel(Random(self.random.random()), self.plan.model_fails))
 
         def simulated(ports: Ports) -> Ports:
             return replace(ports, models=model)
 
-        agent = Agent(Connections(client, verify, ModelSettings(_env_file=None)), AgentSettings(ack_wait_seconds=5.0), simulated)
+        def verify(token: str) -> Principal:
+            return self._verifier.verify(token, expired_too=True)
+
+        agent = Agent(Connections(client, verify, _NO_KEYS), AgentSettings(ack_wait_seconds=ACK_WAIT), simulated)
+        hooks.on_reconnect.append(agent.reconnected)
         await agent.start()
-        self._agents[name] = agent
+        process.part = agent
 
-    async def _act(self, stage: Stage, at: float, act: str, number: int) -> None:
-        await asyncio.sleep(at)
-        conversation = f"c{number}"
-        text = f"message at {at}"
-        seq = await stage.visitor(conversation, text)
-        self.accepted.append((conversation, text, seq))
+    async def _gateway(self, process: Process) -> None:
+        hooks = ConnectionHooks()
+        client = await self._connection(process.incarnation, hooks)
+        identity = replace(build_identity(TOKENS, 3600, SystemClock()), tokens=SimulatedTokens())
+        gateway = gateway_app.compose(client, GATEWAY, identity, SystemClock(), [], dev=True)
+        await gateway.start(hooks)
+        await client.flush()
+        process.part = gateway
 
-    async def _settled(self) -> None:
-        stream = self.bus.streams["CHAT"]
-        consumer = stream.consumers["agent"]
-        while consumer.out or consumer.pending(stream):
+    def _door(self) -> tuple[gateway_app.Gateway, Context] | None:
+        open_ = [one for one in self._processes.values() if isinstance(one.part, gateway_app.Gateway)]
+        if not open_:
+            return None
+        chosen = self.random.choice(open_)
+        return chosen.part, chosen.context or Context()
+
+    # ------------------------------------------------------------ people
+
+    def _client(self, name: str, token: str) -> SocketClient:
+        return SocketClient(name, token, self.network, self._door, self.random, self._people)
+
+    async def _greet(self, number: int) -> None:
+        """The human agent opens the conversation once there is something in it."""
+        visitor, operator = self._visitors[number], self._operators[number]
+        while not visitor.acknowledged:
             await asyncio.sleep(0.25)
+        operator.conversation = visitor.conversation
+        await operator.connect()
 
-    def _violations(self, stage: Stage) -> list[str]:
-        log = self.bus.streams["CHAT"].log
-        self.answered = sum(1 for one in log if one.subject.endswith("message.assistant.v1"))
-        return [] if self.answered else ["no answer"]
+    async def _act(self, begun: float, stage: Stage, memory: MemoryStandIn, act: Act) -> None:
+        await asyncio.sleep(max(begun + act.at - self.loop.time(), 0.0))
+        self.bus.note(f"people: {act.what} {act.conversation}")
+        visitor, operator = self._visitors[act.conversation], self._operators[act.conversation]
+        match act.what:
+            case "say":
+                visitor.say(f"message at {act.at:.6f}")
+            case "order":
+                visitor.say(f"{ORDER} at {act.at:.6f}")
+            case "leave":
+                visitor.leave()
+            case "cancel":
+                if visitor.running is not None:
+                    visitor.ask("run.cancel", turnId=visitor.running)
+            case "take":
+                operator.ask("owner.take")
+            case "release":
+                operator.ask("owner.release")
+            case "speak":
+                if operator.conversation is not None:
+                    operator.say(f"a person at {act.at:.6f}")
+            case _:
+                await self._configure(stage, memory, on=act.what == "on")
+
+    async def _configure(self, stage: Stage, memory: MemoryStandIn, *, on: bool) -> None:
+        config = stage.config.model_copy(update={"ai_auto_response_enabled": on})
+        memory.companies[COMPANY] = CompanySettings(config=config, version=stage.version + 1)
+        with suppress(RuntimeFault):
+            await self._in(self.loop.process("stage"), stage.configure(ai_auto_response_enabled=on))
+
+    async def _finally(self, stage: Stage, memory: MemoryStandIn) -> None:
+        """The AI is switched on, and every conversation given back to it."""
+        await self._configure(stage, memory, on=True)
+        for visitor, operator in zip(self._visitors, self._operators, strict=True):
+            while visitor.waiting or operator.waiting:
+                await asyncio.sleep(0.25)
+            if visitor.acknowledged:
+                await self._in(self._people, self._given_back(operator))
+
+    async def _given_back(self, operator: SocketClient) -> None:
+        while operator.conversation is None or operator.owner_in(self.bus.streams["CHAT"]) != "ai":
+            operator.ask("owner.release")
+            await asyncio.sleep(1.0)
+
+    # ------------------------------------------------------------ faults
+
+    async def _fault(self, begun: float, fault: Fault, starts: dict[str, Any]) -> None:
+        await asyncio.sleep(max(begun + fault.at - self.loop.time(), 0.0))
+        process = self._processes[fault.process]
+        name = process.incarnation
+        self.bus.note(f"fault: {fault.what} {name} {fault.seconds:.3f}")
+        match fault.what:
+            case "kill":
+                if process.part is None:
+                    return
+                self._end(process)
+                await asyncio.sleep(fault.seconds / 2)
+                await self._start(process, starts[fault.process])
+            case "stop":
+                self.loop.stop_process(name)
+                await asyncio.sleep(fault.seconds)
+                self.loop.continue_process(name)
+            case "cut":
+                self.network.cut(name)
+            case "hold":
+                self.network.hold(name, fault.seconds)
+            case "clock":
+                self.loop.clock_ahead[name] = fault.seconds
+            case _:
+                await self.bus.away(fault.seconds / 2)
+
+    # ------------------------------------------------------------ the end
+
+    async def _rest(self, stage: Stage) -> str | None:
+        """Waits until nothing is left to do; what is, when it takes too long."""
+        end = self.loop.time() + REST
+        left = ""
+        while self.loop.time() < end:
+            left = self._left(stage)
+            if not left:
+                return None
+            await asyncio.sleep(0.5)
+        return f"not at rest: {left}"
+
+    def _left(self, stage: Stage) -> str:
+        del stage
+        for stream, name in (("CHAT", "agent"), ("TOOLS", "tool-executor")):
+            held = self.bus.streams[stream]
+            consumer = held.consumers[name]
+            if consumer.out or consumer.pending(held):
+                return f"{name} has {len(consumer.out)} out and {consumer.pending(held)} pending"
+        chat = self.bus.streams["CHAT"]
+        for client in (*self._visitors, *self._operators):
+            if client.conversation is not None and (late := client.behind(chat)):
+                return f"{client.name} has not been told {late}"
+        return ""
+
+    def _violations(self, stage: Stage, problem: str | None) -> list[str]:
+        chat = self.bus.streams["CHAT"]
+        self.answers = sum(1 for one in chat.log if one.subject.endswith("message.assistant.v1"))
+        found = [problem] if problem else []
+        found += checks.of_log(chat, beside_human=False)
+        found += checks.of_effects(stage.executor.effects)
+        for client in (*self._visitors, *self._operators):
+            if client.conversation is not None:
+                found += checks.of_client(client, chat)
+        found += self.loop.faults
+        found += said_as_error()
+        for task in self._background:
+            if task.done() and not task.cancelled() and task.exception() is not None:
+                found.append(f"the simulation itself: {task.exception()!r}")
+        return found
+
+
+_NO_KEYS = ModelSettings(groq_api_key=None, openai_api_key=None, anthropic_api_key=None)
+__all__ = ["Result", "World", "simulate", "turn_id", "gc"]

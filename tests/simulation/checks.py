@@ -1,0 +1,78 @@
+"""What must hold when everything has come to rest, whatever went wrong before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from contracts.channels import ChatKind, parse_chat
+from tests.simulation.model import ORDER
+from tests.simulation.people import SocketClient
+from tests.simulation.streams import SimulatedStream
+
+_SETTLES = (ChatKind.ASSISTANT, ChatKind.SYSTEM, ChatKind.CANCEL)
+
+
+def of_log(stream: SimulatedStream, beside_human: bool) -> list[str]:
+    """Each visitor message is settled, no answer is doubled, none is said over a person."""
+    wrong: list[str] = []
+    settled: dict[str, int] = {}
+    newest: dict[str, int] = {}
+    owner: dict[str, str] = {}
+    messages: Counter[str] = Counter()
+    for stored in stream.log:
+        address = parse_chat(stored.subject)
+        if address is None:
+            continue
+        name, seq = address.conversation, stored.seq
+        data: dict[str, Any] = orjson.loads(stored.data)["data"]
+        before = settled.get(name, 0)
+        if "messageId" in data:
+            messages[data["messageId"]] += 1
+            if messages[data["messageId"]] > 1:
+                wrong.append(f"{seq}: {address.kind.short} message {data['messageId']} is there twice")
+        match address.kind:
+            case ChatKind.VISITOR:
+                newest[name] = seq
+            case ChatKind.OPERATOR:
+                settled[name] = seq
+            case ChatKind.OWNER:
+                owner[name] = data["owner"]["kind"]
+            case _:
+                basis = int(data.get("basis") or 0)
+                if address.kind is ChatKind.ASSISTANT:
+                    if basis <= before:
+                        wrong.append(f"{seq}: answers {basis}, but {before} was settled already")
+                    if owner.get(name, "ai") != "ai" and not beside_human:
+                        wrong.append(f"{seq}: said over a person")
+                settled[name] = max(before, basis)
+    wrong.extend(
+        f"{name}: message {seq} is not settled" for name, seq in newest.items() if settled.get(name, 0) < seq
+    )
+    return wrong
+
+
+def of_effects(effects: Iterable[tuple[str, str]]) -> list[str]:
+    """No order is placed twice."""
+    orders = Counter(arguments for _, arguments in effects if ORDER in arguments)
+    return [f"{count} effects of {what}" for what, count in orders.items() if count > 1]
+
+
+def of_client(client: SocketClient, stream: SimulatedStream) -> list[str]:
+    """Each durable fact once and in order; each message that was written is in the log, where it was said to be."""
+    wrong = list(client.faults)
+    tree = f"chat.demo.{client.conversation}."
+    log = {one.seq: one for one in stream.log if one.subject.startswith(tree)}
+    missing = client.behind(stream)
+    if missing:
+        wrong.append(f"{client.name}: was never told {missing}")
+    for identity, text in client.texts.items():
+        stored = log.get(client.acknowledged.get(identity, 0))
+        if stored is None:
+            wrong.append(f"{client.name}: {text!r} is lost")
+        elif orjson.loads(stored.data)["data"]["text"] != text:
+            wrong.append(f"{client.name}: {text!r} is not what {stored.seq} says")
+    return wrong

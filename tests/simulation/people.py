@@ -1,0 +1,286 @@
+"""People at simulated websockets: the gateway's sessions behind them are the real ones.
+
+A client does what the widget does: it sends what was not acknowledged again, says hello again with the last fact that it
+has, and keeps what it is told, so that the end can be compared with the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextvars import Context
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from contracts.errors import ErrorCode
+from gateway.app import Gateway
+from gateway.chat.session import Session
+from gateway.domain.close_codes import CloseCode
+from gateway.errors import TokenInvalid
+from gateway.ports import Caller, Visit, VisitorToken
+from tests.simulation.network import Network
+from tests.simulation.streams import SimulatedStream
+
+COMPANY = "demo"
+Frame = dict[str, Any]
+RESEND = 6.0
+"""Seconds without an acknowledgement after which a message is sent again."""
+Door = Callable[[], "tuple[Gateway, Context] | None"]
+"""A gateway that takes connections now."""
+
+
+class SimulatedTokens:
+    """Tokens that say "role/subject"."""
+
+    async def verify(self, token: str) -> Caller:
+        """Who it is."""
+        role, _, subject = token.partition("/")
+        if not subject:
+            raise TokenInvalid("not a token")
+        return Caller(subject, role, COMPANY, "free", 4e9, None)
+
+    verify_for_renewal = verify
+
+    def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
+        """Nobody asks for one here."""
+        raise NotImplementedError((company, subject, visit, ErrorCode.FORBIDDEN))
+
+    def known_user(self, company: str, subject: str, plan: str, expires: float, visit: Visit) -> VisitorToken:
+        """Nor for this."""
+        raise NotImplementedError((company, subject, plan, expires, visit))
+
+
+class SimulatedSocket:
+    """One websocket: frames arrive in order, after a while, unless it is closed before."""
+
+    def __init__(self, client: SocketClient, gateway: Gateway, context: Context) -> None:
+        self._client = client
+        self._loop = asyncio.get_running_loop()
+        self._network = client.network
+        self.gateway = gateway
+        self._context = context
+        self._outside = client.context
+        self._frames: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._up_at = self._down_at = 0.0
+        self.open = True
+        self._task = self._loop.create_task(self._serve(), context=context)
+
+    async def _serve(self) -> None:
+        """The endpoint's part in the gateway's process."""
+        session = Session(self.gateway.chat, self, "203.0.113.7")
+        try:
+            while (frame := await self._frames.get()) is not None:
+                await session.receive(frame)
+        finally:
+            await session.close()
+
+    # ------------------------------------------------------------ the client's end
+
+    def send(self, frame: Frame) -> None:
+        """A frame to the gateway."""
+        if self.open:
+            self._up_at = max(self._up_at, self._loop.time() + self._network.latency())
+            data = orjson.dumps({"v": 1, **frame})
+            self._loop.call_at(self._up_at, self._frames.put_nowait, data, context=self._context)
+
+    def leave(self) -> None:
+        """The client goes; frames under way still arrive."""
+        if self.open:
+            self.open = False
+            self._loop.call_at(max(self._up_at, self._loop.time()), self._frames.put_nowait, None, context=self._context)
+
+    def lose(self) -> None:
+        """The gateway's process has died: the client sees the connection closed."""
+        self._close()
+
+    # ------------------------------------------------------------ gateway.ports.Socket
+
+    def push(self, frame: bytes) -> None:
+        """A frame to the client."""
+        if self.open:
+            self._down_at = max(self._down_at, self._loop.time() + self._network.latency())
+            self._loop.call_at(self._down_at, self._client.heard, self, frame, context=self._outside)
+
+    def terminate(self, code: CloseCode) -> None:
+        """Closed by the gateway."""
+        del code
+        if self.open:
+            self._frames.put_nowait(None)
+            at = max(self._down_at, self._loop.time() + self._network.latency())
+            self._loop.call_at(at, self._close, context=self._outside)
+
+    async def drained(self) -> None:
+        """There is always room."""
+
+    def _close(self) -> None:
+        if self.open:
+            self.open = False
+            self._client.lost(self)
+
+
+class SocketClient:
+    """A person's client. `told`: the sequences of durable facts, as they were told; a snapshot covers what is before."""
+
+    def __init__(self, name: str, token: str, network: Network, door: Door, random: Random, context: Context) -> None:
+        self.name = name
+        self.network = network
+        self.context = context
+        self.conversation: str | None = None
+        self.told: list[int] = []
+        self.covered = 0
+        self.acknowledged: dict[str, int] = {}
+        self.texts: dict[str, str] = {}
+        self.faults: list[str] = []
+        self.running: str | None = None
+        self.owner = ""
+        self._token = token
+        self._door = door
+        self._random = random
+        self._socket: SimulatedSocket | None = None
+        self._epoch = ""
+        self._welcome = asyncio.Event()
+        self._unacknowledged: dict[str, int] = {}
+        self._wanted: list[Frame] = []
+
+    @property
+    def cursor(self) -> int:
+        """The last durable fact that it has."""
+        return max(self.covered, self.told[-1] if self.told else 0)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something it sent is not acknowledged."""
+        return bool(self._unacknowledged)
+
+    def behind(self, stream: SimulatedStream) -> list[int]:
+        """The facts of its conversation that it has not been told."""
+        tree = f"chat.{COMPANY}.{self.conversation}."
+        told = set(self.told)
+        return [one.seq for one in stream.log if one.seq > self.covered and one.seq not in told and one.subject.startswith(tree)]
+
+    def owner_in(self, stream: SimulatedStream) -> str:
+        """Who answers in its conversation, by the log."""
+        stored = stream.last.get(f"chat.{COMPANY}.{self.conversation}.owner.changed.v1")
+        return "ai" if stored is None else str(orjson.loads(stored.data)["data"]["owner"]["kind"])
+
+    # ------------------------------------------------------------ what people do
+
+    def say(self, text: str) -> None:
+        """Writes a message, until it is acknowledged."""
+        identity = str(UUID(int=self._random.getrandbits(128)))
+        self.texts[identity] = text
+        self._unacknowledged[identity] = 0
+        asyncio.get_running_loop().create_task(self._until_acknowledged(identity))
+
+    def ask(self, kind: str, **fields: Any) -> None:
+        """Any other frame, once."""
+        if self._socket is not None and self._welcome.is_set():
+            self._socket.send({"type": kind, "conversationId": self.conversation, **fields})
+
+    def leave(self) -> None:
+        """Closes the page, and opens it again."""
+        socket = self._socket
+        if socket is not None:
+            socket.leave()
+            self.lost(socket)
+
+    async def _until_acknowledged(self, identity: str) -> None:
+        while identity in self._unacknowledged:
+            await self._welcome.wait()
+            if self._socket is not None:
+                tries = self._unacknowledged.get(identity, 0)
+                frame = {"type": "message.send", "clientMessageId": identity, "text": self.texts[identity]}
+                frame |= {"conversationId": self.conversation} | ({"retry": True} if tries else {})
+                self._socket.send(frame)
+                self._unacknowledged[identity] = tries + 1
+            for _ in range(int(RESEND / 0.25)):
+                await asyncio.sleep(0.25)
+                if identity not in self._unacknowledged or not self._welcome.is_set():
+                    break
+
+    # ------------------------------------------------------------ the connection
+
+    async def connect(self) -> None:
+        """Finds a gateway and says hello; until welcome is said."""
+        while not self._welcome.is_set():
+            found = self._door()
+            if found is None:
+                await asyncio.sleep(0.2)
+                continue
+            gateway, context = found
+            self._socket = socket = SimulatedSocket(self, gateway, context)
+            self._hello(socket)
+            for _ in range(40):
+                await asyncio.sleep(0.25)
+                if self._welcome.is_set() or not socket.open:
+                    break
+            else:
+                socket.leave()
+
+    def _hello(self, socket: SimulatedSocket) -> None:
+        frame: Frame = {"type": "hello", "token": self._token, "locale": "en"}
+        if self.conversation is not None:
+            frame["conversationId"] = self.conversation
+            if self._epoch:
+                frame["since"] = {"epoch": self._epoch, "seq": self.cursor}
+        socket.send(frame)
+
+    def served_by(self, gateway: Gateway) -> SimulatedSocket | None:
+        """Its socket, if it is one of this gateway."""
+        socket = self._socket
+        return socket if socket is not None and socket.gateway is gateway else None
+
+    def lost(self, socket: SimulatedSocket) -> None:
+        """The connection is gone: again, after a moment."""
+        if socket is self._socket:
+            self._socket = None
+            was_in = self._welcome.is_set()
+            self._welcome.clear()
+            if was_in:
+                asyncio.get_running_loop().create_task(self._again())
+
+    async def _again(self) -> None:
+        await asyncio.sleep(self._random.uniform(0.1, 1.5))
+        await self.connect()
+
+    def heard(self, socket: SimulatedSocket, data: bytes) -> None:
+        """One frame from the gateway."""
+        if socket is not self._socket or not socket.open:
+            return
+        frame: Frame = orjson.loads(data)
+        match frame["type"]:
+            case "welcome":
+                self._epoch = frame["epoch"]
+                self.conversation = frame["conversationId"]
+                self._welcome.set()
+            case "error" if not self._welcome.is_set():
+                asyncio.get_running_loop().call_later(2.0, self._hello, socket)
+            case "snapshot":
+                self.covered = max(self.covered, frame["seq"])
+            case "message.created":
+                self._fact(frame["message"]["seq"])
+            case "owner.changed":
+                self.owner = frame["owner"]["kind"]
+                if frame["seq"] > self.cursor:
+                    self._fact(frame["seq"])
+            case "run.cancelled" if "seq" in frame:
+                self._fact(frame["seq"])
+            case "run.started":
+                self.running = frame["turnId"]
+            case "message.ack":
+                identity = frame["clientMessageId"]
+                known = self.acknowledged.setdefault(identity, frame["seq"])
+                if known != frame["seq"]:
+                    self.faults.append(f"{self.name}: {identity} was acknowledged as {known} and as {frame['seq']}")
+                self._unacknowledged.pop(identity, None)
+            case _:
+                pass
+
+    def _fact(self, seq: int) -> None:
+        if seq <= self.cursor:
+            self.faults.append(f"{self.name}: was told {seq} after {self.cursor}")
+            return
+        self.told.append(seq)

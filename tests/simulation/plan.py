@@ -1,0 +1,79 @@
+"""What happens in a simulation: made by a seed, and made smaller when it shows a fault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+
+from tests.simulation.bus import Rates
+
+AGENTS = 2
+GATEWAYS = 2
+LONGEST = 12.0
+"""Seconds in which people act and faults begin."""
+
+
+@dataclass(frozen=True)
+class Act:
+    """One thing that a person does: say, order, leave, cancel, take, release, speak (the human agent), off, on."""
+
+    at: float
+    what: str
+    conversation: int = 0
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that goes wrong: kill, stop, cut, hold, clock, bus. `seconds`: how long, or how far a clock jumps."""
+
+    at: float
+    what: str
+    process: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that is not decided while it runs."""
+
+    seed: int
+    acts: tuple[Act, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    rates: Rates = field(default_factory=Rates)
+    model_fails: float = 0.0
+    delay: float = 0.002
+
+    @property
+    def size(self) -> int:
+        """How much of it could be taken away."""
+        return len(self.acts) + len(self.faults) + sum(1 for rate in vars(self.rates).values() if rate)
+
+
+def plan_of(seed: int) -> Plan:
+    """The standard world: one or two conversations, up to ten acts, up to four faults, a bus that fails now and then."""
+    random = Random(seed)
+    conversations = random.choice((1, 1, 2))
+    acts = [Act(random.uniform(0.0, 1.0), "say", number) for number in range(conversations)]
+    for _ in range(random.randint(1, 8)):
+        what = random.choices(
+            ("say", "order", "leave", "cancel", "take", "release", "speak", "off", "on"), (8, 4, 2, 2, 3, 2, 2, 1, 1)
+        )[0]
+        acts.append(Act(random.uniform(0.0, LONGEST * random.random()), what, random.randrange(conversations)))
+    processes = [f"agent-{n}" for n in range(AGENTS)] + [f"gateway-{n}" for n in range(GATEWAYS)]
+    faults: list[Fault] = []
+    for _ in range(random.randint(0, 4)):
+        what = random.choices(("kill", "stop", "cut", "hold", "clock", "bus"), (5, 4, 2, 3, 1, 1))[0]
+        process = random.choices(processes, (4, 4, 1, 1))[0]
+        seconds = random.uniform(-30.0, 30.0) if what == "clock" else random.uniform(0.1, 8.0) * random.random()
+        faults.append(Fault(random.uniform(0.1, LONGEST * random.random() + 0.2), what, process, seconds))
+    rates = Rates()
+    for name in vars(rates):
+        if random.random() < 0.3:
+            setattr(rates, name, random.choice((0.02, 0.1, 0.3)))
+    fails = random.choice((0.0, 0.0, 0.3))
+    delay = random.choice((0.001, 0.004, 0.02))
+    return Plan(seed, tuple(sorted(acts, key=_when)), tuple(sorted(faults, key=_when)), rates, fails, delay)
+
+
+def _when(one: Act | Fault) -> float:
+    return one.at
