@@ -46,9 +46,13 @@ class Rates:
     early: float = 0.0
     """A message is delivered again although its time has not come."""
     stale: float = 0.0
-    """A direct read is answered from a replica that lags behind."""
+    """A direct read of an agent is answered from a replica that lags behind."""
+    stale_elsewhere: float = 0.0
+    """The same for everybody else."""
     lost_message: float = 0.0
     """A message outside the streams does not arrive."""
+    lost_copy: float = 0.0
+    """The live copy of what is stored is not sent: its leader has died in between."""
 
 
 @dataclass(eq=False)
@@ -214,7 +218,7 @@ class Bus:
             if subject.startswith("$JS.ACK."):
                 self._acknowledged(subject, data, reply)
             else:
-                self._api(subject[8:], data, reply)
+                self._api(client.connection.process, subject[8:], data, reply)
             return
         stream = self._stream_of(subject)
         if stream is None:
@@ -224,6 +228,7 @@ class Bus:
             if self.deliver(subject, data, reply=reply, head=head) == 0 and reply:
                 self._status(reply, "503")
             return
+        self.deliver(subject, data, head=head)
         if self._chance(self.rates.lost_publish):
             self.note(f"{client.connection.process}: lost {subject}")
             return
@@ -272,17 +277,18 @@ class Bus:
         if not rule or not matches(rule["src"], message.subject):
             return
         destination = rule["dest"].removesuffix(">") + message.subject.removeprefix(rule["src"].removesuffix(">"))
-        if self._chance(self.rates.lost_message):
+        if self._chance(self.rates.lost_copy):
+            self.note(f"live copy lost of {message.seq}")
             return
         own = message.headers[len(b"NATS/1.0\r\n") :] if message.headers else b"\r\n"
         self.deliver(destination, message.data, head=message.head(stream.name).encode() + own)
 
     # ------------------------------------------------------------ the API
 
-    def _api(self, method: str, data: bytes, reply: str) -> None:
+    def _api(self, who: str, method: str, data: bytes, reply: str) -> None:
         words = method.split(".")
         if words[0] == "DIRECT":
-            self._direct(words[2], ".".join(words[3:]), data, reply)
+            self._direct(who, words[2], ".".join(words[3:]), data, reply)
         elif method.startswith("CONSUMER.MSG.NEXT."):
             self._next(words[3], words[4], data, reply)
         else:
@@ -331,15 +337,15 @@ class Bus:
             "num_ack_pending": len(consumer.out),
         }
 
-    def _direct(self, name: str, subject: str, data: bytes, reply: str) -> None:
+    def _direct(self, who: str, name: str, subject: str, data: bytes, reply: str) -> None:
         stream = self.streams.get(name)
         if stream is None:
             self._status(reply, "503")
             return
         behind = 0
-        if self._chance(self.rates.stale):
+        if self._chance(self.rates.stale if who.startswith("agent") else self.rates.stale_elsewhere):
             behind = min(self._random.randint(1, 4), len(stream.log))
-            self.note(f"read of {name} that is {behind} behind")
+            self.note(f"{who}: read of {name} that is {behind} behind")
         if subject:
             found = stream.last_of_each([subject], behind)
             self._one(stream, found[-1] if found else None, reply)

@@ -9,6 +9,8 @@ from tests.simulation.bus import Rates
 
 AGENTS = 2
 GATEWAYS = 2
+KNOWN_GAPS = ("lost_copy", "stale_elsewhere")
+"""Faults of a bus with replicas that sockets are not proof against yet (docs/decisions/0052)."""
 LONGEST = 12.0
 """Seconds in which people act and faults begin."""
 
@@ -68,7 +70,7 @@ def plan_of(seed: int) -> Plan:
         faults.append(Fault(random.uniform(0.1, LONGEST * random.random() + 0.2), what, process, seconds))
     rates = Rates()
     for name in vars(rates):
-        if random.random() < 0.3:
+        if name not in KNOWN_GAPS and random.random() < 0.3:
             setattr(rates, name, random.choice((0.02, 0.1, 0.3)))
     fails = random.choice((0.0, 0.0, 0.3))
     delay = random.choice((0.001, 0.004, 0.02))

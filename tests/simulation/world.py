@@ -266,6 +266,10 @@ class World:
                 await asyncio.sleep(0.25)
             if visitor.acknowledged:
                 await self._in(self._people, self._given_back(operator))
+        # What was written while the AI was off is answered with the next message.
+        await asyncio.sleep(2.0)
+        for visitor in self._visitors:
+            self._people.run(visitor.say, f"a last message of {visitor.name}")
 
     async def _given_back(self, operator: SocketClient) -> None:
         while operator.conversation is None or operator.owner_in(self.bus.streams["CHAT"]) != "ai":
@@ -320,6 +324,8 @@ class World:
             if consumer.out or consumer.pending(held):
                 return f"{name} has {len(consumer.out)} out and {consumer.pending(held)} pending"
         chat = self.bus.streams["CHAT"]
+        if any(visitor.waiting for visitor in self._visitors):
+            return "a message is not acknowledged"
         for client in (*self._visitors, *self._operators):
             if client.conversation is not None and (late := client.behind(chat)):
                 return f"{client.name} has not been told {late}"
