@@ -169,7 +169,9 @@ class Bus:
     # ------------------------------------------------------------ core
 
     def subscribe(self, subscription: Subscription) -> None:
-        """Adds a subscription."""
+        """Adds a subscription; one that is there already stays as it is."""
+        if subscription.sid in subscription.client.subscriptions:
+            return
         subscription.client.subscriptions[subscription.sid] = subscription
         self._subscriptions.append(subscription)
         self._routes.clear()

@@ -261,20 +261,12 @@ class World:
     async def _finally(self, stage: Stage, memory: MemoryStandIn) -> None:
         """The AI is switched on, and every conversation given back to it."""
         await self._configure(stage, memory, on=True)
-        for visitor, operator in zip(self._visitors, self._operators, strict=True):
-            while visitor.waiting or operator.waiting:
-                await asyncio.sleep(0.25)
-            if visitor.acknowledged:
-                await self._in(self._people, self._given_back(operator))
+        while any(client.waiting for client in (*self._visitors, *self._operators)):
+            await asyncio.sleep(0.25)
         # What was written while the AI was off is answered with the next message.
-        await asyncio.sleep(2.0)
+        await asyncio.sleep(3.0)
         for visitor in self._visitors:
             self._people.run(visitor.say, f"a last message of {visitor.name}")
-
-    async def _given_back(self, operator: SocketClient) -> None:
-        while operator.conversation is None or operator.owner_in(self.bus.streams["CHAT"]) != "ai":
-            operator.ask("owner.release")
-            await asyncio.sleep(1.0)
 
     # ------------------------------------------------------------ faults
 
@@ -326,6 +318,10 @@ class World:
         chat = self.bus.streams["CHAT"]
         if any(visitor.waiting for visitor in self._visitors):
             return "a message is not acknowledged"
+        for operator in self._operators:
+            if operator.conversation is not None and operator.owner_in(chat) != "ai":
+                self._people.run(operator.ask, "owner.release")
+                return f"{operator.name} has not given back"
         for client in (*self._visitors, *self._operators):
             if client.conversation is not None and (late := client.behind(chat)):
                 return f"{client.name} has not been told {late}"
