@@ -126,7 +126,7 @@ class Bus:
         self.rates = Rates()
         self.streams: dict[str, SimulatedStream] = {}
         self._by_subject: dict[str, SimulatedStream | None] = {}
-        self._subscriptions: list[Subscription] = []
+        self._by_start: dict[str, list[Subscription]] = {}
         self._routes: dict[str, list[Subscription]] = {}
         self.trace: list[str] = []
         self.tracing = False
@@ -173,7 +173,7 @@ class Bus:
         if subscription.sid in subscription.client.subscriptions:
             return
         subscription.client.subscriptions[subscription.sid] = subscription
-        self._subscriptions.append(subscription)
+        self._listed(subscription.subject).append(subscription)
         self._routes.clear()
 
     def unsubscribe(self, client: ClientEnd, sid: str, most: int) -> None:
@@ -181,13 +181,19 @@ class Bus:
         del most
         subscription = client.subscriptions.pop(sid, None)
         if subscription is not None:
-            self._subscriptions.remove(subscription)
+            self._listed(subscription.subject).remove(subscription)
             self._routes.clear()
+
+    def _listed(self, pattern: str) -> list[Subscription]:
+        """Where a subscription stands: under its first two tokens, unless one of them is a wildcard."""
+        start = _start(pattern)
+        return self._by_start.setdefault("" if "*" in start or ">" in start else start, [])
 
     def _route(self, subject: str) -> list[Subscription]:
         found = self._routes.get(subject)
         if found is None:
-            found = self._routes[subject] = [one for one in self._subscriptions if matches(one.subject, subject)]
+            candidates = [*self._by_start.get(_start(subject), ()), *self._by_start.get("", ())]
+            found = self._routes[subject] = [one for one in candidates if matches(one.subject, subject)]
         return found
 
     def deliver(self, subject: str, data: bytes, *, reply: str = "", head: bytes = b"", shown: str = "") -> int:
@@ -502,6 +508,11 @@ class Bus:
                 self._pump(stream, name, consumer)
         if reply and not self._chance(self.rates.lost_confirmation):
             self.deliver(reply, b"")
+
+
+def _start(subject: str) -> str:
+    first, _, rest = subject.partition(".")
+    return f"{first}.{rest.partition('.')[0]}"
 
 
 def read_headers(head: bytes) -> dict[str, str]:

@@ -17,6 +17,10 @@ Refusal = tuple[int, int, str]
 @lru_cache(maxsize=65536)
 def matches(pattern: str, subject: str) -> bool:
     """Whether a subject falls under a pattern with `*` and `>`."""
+    if pattern == subject:
+        return True
+    if "*" not in pattern and ">" not in pattern:
+        return False
     wanted, tokens = pattern.split("."), subject.split(".")
     for at, token in enumerate(wanted):
         if token == ">":

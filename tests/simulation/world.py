@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 from nats.aio.client import Client
 from pydantic import SecretStr
 
 import gateway.app as gateway_app
+import agent.app as agent_app
 from agent.app import Agent, Connections
 from agent.settings import AgentSettings, ModelSettings
 from agent.testing.stage import Stage, demo_config
 from agent.turns.needs import Ports
 from contracts.company import CompanySettings
-from contracts.ids import turn_id
 from gateway.adapters.identity import build_identity
 from gateway.settings import GatewaySettings
 from gateway.testing import MemoryStandIn
@@ -181,7 +182,7 @@ class World:
         return stage, memory
 
     async def _connection(self, name: str, hooks: ConnectionHooks | None = None) -> Client:
-        return await connect(NatsSettings(url=URL), name=name, hooks=hooks)
+        return await connect(_NATS, name=name, hooks=hooks)
 
     async def _agent(self, process: Process) -> None:
         hooks = ConnectionHooks()
@@ -194,7 +195,8 @@ class World:
         def verify(token: str) -> Principal:
             return self._verifier.verify(token, expired_too=True)
 
-        agent = Agent(Connections(client, verify, _NO_KEYS), AgentSettings(ack_wait_seconds=ACK_WAIT), simulated)
+        with patch.object(agent_app, "prices", _PRICES):
+            agent = Agent(Connections(client, verify, _NO_KEYS), _AGENT, simulated)
         hooks.on_reconnect.append(agent.reconnected)
         await agent.start()
         process.part = agent
@@ -203,7 +205,9 @@ class World:
         hooks = ConnectionHooks()
         client = await self._connection(process.incarnation, hooks)
         identity = replace(build_identity(TOKENS, 3600, SystemClock()), tokens=SimulatedTokens())
-        gateway = gateway_app.compose(client, GATEWAY, identity, SystemClock(), [], dev=True)
+        with patch.object(gateway_app, "build_http"):
+            # Pages and REST stand beside the sockets, and take a tenth of a simulation to build.
+            gateway = gateway_app.compose(client, GATEWAY, identity, SystemClock(), [], dev=True)
         await gateway.start(hooks)
         await client.flush()
         process.part = gateway
@@ -344,5 +348,8 @@ class World:
         return found
 
 
+_NATS = NatsSettings(url=URL)
+_AGENT = AgentSettings(ack_wait_seconds=ACK_WAIT)
+_PRICES = cache(agent_app.prices)
 _NO_KEYS = ModelSettings(groq_api_key=None, openai_api_key=None, anthropic_api_key=None)
-__all__ = ["Result", "World", "simulate", "turn_id", "gc"]
+__all__ = ["Result", "World", "simulate"]
