@@ -241,7 +241,7 @@ class Bus:
             self.note(f"{client.connection.process}: lost {subject}")
             return
         if self._chance(self.rates.late_publish):
-            seconds = self._random.uniform(0.2, 8.0)
+            seconds = self._random.uniform(0.2, 4.0)
             self.note(f"{client.connection.process}: late by {seconds:.2f} s {subject}")
             self._later(seconds, self._store, client.connection.process, stream, subject, reply, head, data)
             return

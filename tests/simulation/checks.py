@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -57,7 +58,7 @@ def of_log(stream: SimulatedStream, beside_human: bool) -> list[str]:
 
 def of_effects(effects: Iterable[tuple[str, str]]) -> list[str]:
     """No order is placed twice."""
-    orders = Counter(arguments for _, arguments in effects if ORDER in arguments)
+    orders = Counter(what for _, arguments in effects if (what := json.loads(arguments)["what"]).startswith(ORDER))
     return [f"{count} effects of {what}" for what, count in orders.items() if count > 1]
 
 

@@ -15,7 +15,8 @@ ORDER = "order"
 
 
 class SimulatedModel:
-    """Answers by the newest message; `random` decides how long it takes and whether it fails."""
+    """Answers by the newest message; `random` decides how long it takes and whether it fails. Asked twice, it calls a
+    tool with other arguments, as models do."""
 
     provider = "simulated"
 
@@ -31,7 +32,7 @@ class SimulatedModel:
         newest = next((one for one in reversed(prompt.messages) if one["role"] in ("user", "tool")), {})
         text = str(newest.get("content", "")).rsplit("\n", 1)[-1]
         if newest.get("role") == "user" and ORDER in text and prompt.tools:
-            calls = (RequestedCall(prompt.tools[0].name, json.dumps({"what": text})),)
+            calls = (RequestedCall(prompt.tools[0].name, json.dumps({"what": text, "how": self._random.random()})),)
             return Reply(calls=calls, usage=Tokens(10, 5), model="m", provider=self.provider)
         sink.text("answer to ")
         await asyncio.sleep(self._random.expovariate(5.0))

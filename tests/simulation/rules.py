@@ -1,0 +1,197 @@
+"""The safety rules, each taken out of the real code by a small patch: simulations must show what it is good for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+from uuid import uuid4
+
+from agent.adapters.chat_log import JetStreamChatLog
+from agent.adapters.journal_store import JournalStore
+from agent.adapters.tool_calls import ToolRequests
+from agent.domain.turn import effects
+from agent.domain.turn.log import Fact, FactKind, Policy, view_of
+from agent.ports import Appending
+from agent.turns.engine import TurnEngine
+from gateway.adapters.log import NatsLog
+from gateway.chat.recovery import Recovery
+from gateway.domain.feed import Feed
+from nats.aio.msg import Msg
+from runtime.publishing import Appended, Publisher
+from runtime.pulling import PullWorker
+from tests.simulation.streams import SimulatedStream
+from tests.simulation.world import Result, simulate
+from tests.simulation.plan import plan_of
+
+MOST_SEEDS = 1000
+Change = tuple[object, str, Any]
+
+
+def _without_fence(of: str) -> Change:
+    append = Publisher.append
+
+    async def unfenced(self: Publisher, subject: str, event: Any, **options: Any) -> Appended:
+        if subject.startswith(of) and not subject.endswith((".owner.changed.v1", ".operator.v1", ".cancelled.v1")):
+            options["fence"] = None
+        return await append(self, subject, event, **options)
+
+    return Publisher, "append", unfenced
+
+
+def _taken_for_stored() -> Change:
+    async def once(self: Publisher, subject: str, event: Any, **options: Any) -> Appended:
+        head = {"Nats-Msg-Id": options["msg_id"]}
+        body = event if isinstance(event, bytes) else event.to_json()
+        await self._client.publish(subject, body, headers=head)  # pyright: ignore[reportPrivateUsage]
+        return Appended(1, duplicate=False)
+
+    return Publisher, "append", once
+
+
+def _every_end_acknowledged() -> Change:
+    handle = TurnEngine.handle
+
+    async def done(self: TurnEngine, *given: Any) -> effects.Done | effects.Later:
+        end = await handle(self, *given)
+        return effects.Done(end.why) if isinstance(end, effects.Later) else end
+
+    return TurnEngine, "handle", done
+
+
+def _acknowledged_first() -> Change:
+    begin = PullWorker._begin  # pyright: ignore[reportPrivateUsage]
+
+    def eager(self: PullWorker, message: Msg) -> None:
+        self._client.say(message.reply, b"+ACK")  # pyright: ignore
+        begin(self, message)
+
+    return PullWorker, "_begin", eager
+
+
+def _any_snapshot() -> Change:
+    look = JetStreamChatLog.look
+
+    async def stale(self: JetStreamChatLog, key: Any, at_least: int) -> Any:
+        del at_least
+        return await look(self, key, 0)
+
+    return JetStreamChatLog, "look", stale
+
+
+def _refused_is_stored() -> Change:
+    append = JetStreamChatLog.append
+
+    async def content(self: JetStreamChatLog, *given: Any) -> Appending:
+        appending = await append(self, *given)
+        return Appending("stored", 1) if appending.outcome == "refused" else appending
+
+    return JetStreamChatLog, "append", content
+
+
+def _no_journal() -> Change:
+    async def nothing(self: JournalStore, key: Any) -> tuple[None, int]:
+        del self, key
+        return None, 0
+
+    return JournalStore, "read", nothing
+
+
+def _journal_not_kept() -> Change:
+    async def forget(self: JournalStore, key: Any, journal: Any, revision: int) -> int:
+        del self, key, journal
+        return revision + 1
+
+    return JournalStore, "save", forget
+
+
+def _another_call_id() -> Change:
+    once = ToolRequests._once  # pyright: ignore[reportPrivateUsage]
+
+    async def renamed(self: ToolRequests, request: Any, *given: Any) -> str | None:
+        return await once(self, request.model_copy(update={"call_id": uuid4().hex}), *given)
+
+    return ToolRequests, "_once", renamed
+
+
+def _another_message_id() -> Change:
+    append = NatsLog.append
+
+    async def renamed(self: NatsLog, *given: Any, identity: str, fence: int | None = None) -> Any:
+        return await append(self, *given, identity=f"{identity}.{uuid4()}", fence=fence)
+
+    return NatsLog, "append", renamed
+
+
+def _people_settle_nothing() -> Change:
+    def blind(facts: Any, *given: Any) -> Any:
+        return view_of([fact for fact in facts if fact.kind is not FactKind.OPERATOR], *given)
+
+    import agent.adapters.chat_log as module
+
+    return module, "view_of", blind
+
+
+def _always(value: object) -> Callable[..., object]:
+    return lambda *_, **__: value
+
+
+def _ignored() -> Callable[..., Any]:
+    async def nothing(*_: Any) -> None:
+        return None
+
+    return nothing
+
+
+def _gapless() -> Change:
+    begin = Feed.__init__
+
+    def following(self: Feed) -> None:
+        begin(self)
+        self._waiting = None  # pyright: ignore[reportPrivateUsage]
+
+    return Feed, "__init__", following
+
+
+RULES: dict[str, Callable[[], Change]] = {
+    "an answer is fenced": lambda: _without_fence("chat."),
+    "a journal is replaced by compare-and-set": lambda: _without_fence("turn."),
+    "what is stored is what was acknowledged": _taken_for_stored,
+    "an id is stored once": lambda: (SimulatedStream, "duplicate", _always(None)),
+    "what is not settled is given back": _every_end_acknowledged,
+    "acknowledged when it is done": _acknowledged_first,
+    "a snapshot is no older than its trigger": _any_snapshot,
+    "a refused answer is decided again": _refused_is_stored,
+    "a turn goes on from its journal": _no_journal,
+    "a step is journalled before the next": _journal_not_kept,
+    "a call keeps its id": _another_call_id,
+    "a message keeps its id": _another_message_id,
+    "a person's message settles": _people_settle_nothing,
+    "a person vetoes": lambda: (Policy, "answers", _always(True)),
+    "sockets read the gap after a reconnect": lambda: (Recovery, "resync_all", _ignored()),
+    "a fact is told once": lambda: (Feed, "fact", _always(True)),
+    "what comes while the gap is read waits": _gapless,
+}
+
+
+@contextmanager
+def without(rule: str) -> Generator[None]:
+    """While it is open, the code is without the rule."""
+    target, name, new = RULES[rule]()
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(target, name, new))
+        yield
+
+
+def seeds_needed(rule: str, most: int = MOST_SEEDS) -> tuple[int, Result] | None:
+    """How many seeds it takes to see that the rule is gone, and what was seen; None: nothing within `most`."""
+    with without(rule):
+        for seed in range(most):
+            result = simulate(plan_of(seed))
+            if result.violations:
+                return seed + 1, result
+    return None
+
+
+__all__ = ["RULES", "Fact", "seeds_needed", "without"]
