@@ -1,0 +1,92 @@
+"""What `make simulate` prints."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.simulation.determinism import deterministic
+from tests.simulation.plan import plan_of
+from tests.simulation.rules import MOST_SEEDS, RULES, seeds_needed
+from tests.simulation.shrink import smallest
+from tests.simulation.world import simulate
+
+CHUNK = 50
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    seeds: int
+    answers: int
+    virtual: float
+    failed: tuple[tuple[int, tuple[str, ...]], ...]
+
+
+def many(seeds: Sequence[int], workers: int) -> int:
+    """Runs them, says which failed and why."""
+    began = time.monotonic()
+    chunks = [seeds[at : at + CHUNK] for at in range(0, len(seeds), CHUNK)]
+    done = answers = failed = 0
+    virtual = 0.0
+    # Spawned: a forked child would inherit what earlier simulations left in this process.
+    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+        for chunk in pool.imap_unordered(_run, chunks):
+            done += chunk.seeds
+            answers += chunk.answers
+            virtual += chunk.virtual
+            for seed, violations in chunk.failed:
+                failed += 1
+                print(f"seed {seed}: {'; '.join(violations)}", flush=True)
+    seconds = time.monotonic() - began
+    print(
+        f"{done} seeds, {answers} answers, {virtual / 3600:.1f} virtual hours in {seconds:.0f} s "
+        f"({done / max(seconds, 0.1):.0f} seeds a second): {failed} failed"
+    )
+    if failed:
+        print("replay one with: make simulate SEED=<seed>")
+    return 1 if failed else 0
+
+
+def _run(seeds: Sequence[int]) -> _Chunk:
+    answers, virtual = 0, 0.0
+    failed: list[tuple[int, tuple[str, ...]]] = []
+    gc.disable()
+    with deterministic():
+        for seed in seeds:
+            result = simulate(plan_of(seed))
+            answers += result.answers
+            virtual += result.seconds
+            if result.violations:
+                failed.append((seed, tuple(result.violations[:3])))
+            if seed % 16 == 0:
+                gc.collect()
+    return _Chunk(len(seeds), answers, virtual, tuple(failed))
+
+
+def replay(seed: int) -> int:
+    """One seed with its trace; a failing one is made smaller first."""
+    with deterministic():
+        plan = plan_of(seed)
+        result = simulate(plan)
+        if result.violations:
+            plan = smallest(plan)
+            print(f"made smaller: {plan_of(seed).size} parts of the plan, now {plan.size}")
+        result = simulate(plan, trace=True)
+    print(plan, *result.trace, sep="\n")
+    print(*(result.violations or ["nothing is wrong"]), sep="\n")
+    return 1 if result.violations else 0
+
+
+def table() -> int:
+    """Every rule taken out, with the seeds that it took to show."""
+    unseen = 0
+    with deterministic():
+        for rule in RULES:
+            found = seeds_needed(rule)
+            unseen += found is None
+            shown = f"{found[0]:>5}  {found[1].violations[0][:90]}" if found else f"not seen within {MOST_SEEDS}"
+            print(f"{rule:<45} {shown}", flush=True)
+    return 1 if unseen else 0

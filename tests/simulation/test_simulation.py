@@ -1,0 +1,51 @@
+"""Seeds run well, each replays exactly, and a rule that is taken out is found."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SEEDS = 150
+DEADLINE = 240.0
+
+
+def _python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """A process of its own: clocks and chance are replaced in it."""
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=DEADLINE
+    )
+
+
+def test_nothing_is_wrong_after_any_seed() -> None:
+    done = _python("-m", "tests.simulation", "--seeds", str(SEEDS), "--workers", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{SEEDS} seeds" in done.stdout
+
+
+def test_a_seed_replays_exactly() -> None:
+    first, second = (_python("-m", "tests.simulation", "--seed", "35") for _ in range(2))
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert "message.assistant.v1" in first.stdout
+    assert first.stdout == second.stdout
+
+
+@pytest.mark.parametrize("rule", ["an answer is fenced", "an id is stored once", "acknowledged when it is done"])
+def test_a_rule_that_is_taken_out_is_found(rule: str) -> None:
+    program = f"""
+from tests.simulation.determinism import deterministic
+from tests.simulation.plan import plan_of
+from tests.simulation.rules import seeds_needed, without
+from tests.simulation.shrink import smallest
+with deterministic():
+    seeds, result = seeds_needed({rule!r}, 100)
+    with without({rule!r}):
+        plan = smallest(result.plan, 30)
+    print(seeds, plan.size <= result.plan.size)
+"""
+    done = _python("-c", program)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.split()[1] == "True"
