@@ -95,6 +95,10 @@ waits-check: $(STAMP)
 
 check: lint types imports contracts-check waits-check test ## all that CI runs: lint, types, import rules, contracts, tests
 
+simulate: $(STAMP) ## the services' own code in virtual time, faults by the seed (SEEDS=1000, SEED=123 replays, RULES=1)
+	@exec $(BIN)/python -m tests.simulation $(if $(RULES),--rules) $(if $(SEED),--seed $(SEED)) \
+		$(if $(SEEDS),--seeds $(SEEDS)) --workers $(WORKERS)
+
 screenshots: $(STAMP) ## take the pictures in docs/screenshots again (needs Chromium)
 	$(BIN)/python -m tests.browser.screenshots
 

@@ -1,1 +1,1 @@
-"""The services' own code on a seeded scheduler: virtual time, a simulated bus, faults, and what must hold all the same."""
+"""The services' own code in virtual time, on a simulated bus, with faults by a seed; and what must still hold."""

@@ -1,8 +1,8 @@
 """Runs simulations: many seeds, one seed with its trace and made smaller, or the table of rules taken out.
 
-    python -m tests.simulation --seeds 100000 --workers 2
-    python -m tests.simulation --seed 123
-    python -m tests.simulation --rules
+python -m tests.simulation --seeds 100000 --workers 2
+python -m tests.simulation --seed 123
+python -m tests.simulation --rules
 """
 
 from __future__ import annotations

@@ -259,13 +259,18 @@ class Bus:
         answer: dict[str, Any]
         known = stream.duplicate(headers, self.now())
         refused = stream.refusal(subject, headers, len(head) + len(data))
-        if known is not None and (refused is None or refused[1] != 10060):
+        if refused is not None:
+            # The fence is checked before the id.
+            code, err_code, text = refused
+            answer = {
+                "error": {"code": code, "err_code": err_code, "description": text},
+                "stream": stream.name,
+                "seq": 0,
+            }
+            self.note(f"{who}: refused ({text}) {subject}")
+        elif known is not None:
             answer = {"stream": stream.name, "seq": known, "duplicate": True}
             self.note(f"{who}: known as {known} {subject}")
-        elif refused is not None:
-            code, err_code, text = refused
-            answer = {"error": {"code": code, "err_code": err_code, "description": text}, "stream": stream.name, "seq": 0}
-            self.note(f"{who}: refused ({text}) {subject}")
         else:
             message = stream.store(subject, head, headers, data, self.now())
             answer = {"stream": stream.name, "seq": message.seq}
@@ -318,6 +323,7 @@ class Bus:
             live = [one for one in stream.log if not one.gone]
             state = {
                 "messages": len(live),
+                "bytes": sum(len(one.subject) + len(one.headers) + len(one.data) for one in live),
                 "first_seq": live[0].seq if live else stream.last_seq + 1,
                 "last_seq": stream.last_seq,
             }

@@ -50,9 +50,7 @@ def of_log(stream: SimulatedStream, beside_human: bool) -> list[str]:
                     if owner.get(name, "ai") != "ai" and not beside_human:
                         wrong.append(f"{seq}: said over a person")
                 settled[name] = max(before, basis)
-    wrong.extend(
-        f"{name}: message {seq} is not settled" for name, seq in newest.items() if settled.get(name, 0) < seq
-    )
+    wrong.extend(f"{name}: message {seq} is not settled" for name, seq in newest.items() if settled.get(name, 0) < seq)
     return wrong
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from unittest.mock import patch
 
 import structlog
+from structlog.typing import EventDict
 from typing_extensions import override
 
 from tests.simulation.loop import PROCESS, SimulatedLoop
@@ -63,6 +64,10 @@ def _bytes(size: int | None = None) -> bytes:
     return _Sources.random.randbytes(32 if size is None else size)
 
 
+def _below(most: int) -> int:
+    return _Sources.random.randrange(most)
+
+
 @contextmanager
 def deterministic() -> Generator[None]:
     """While it is open, clocks and chance are those of the simulation that runs."""
@@ -75,15 +80,14 @@ def deterministic() -> Generator[None]:
         (time, "perf_counter_ns", lambda: int(_monotonic() * 1e9)),
         (os, "urandom", _bytes),
         (secrets, "token_bytes", _bytes),
-        (secrets, "randbelow", lambda most: _Sources.random.randrange(most)),
+        (secrets, "randbelow", _below),
     ]
     for name, module in list(sys.modules.items()):
-        if name.split(".")[0] in _OURS or name.startswith("tests.simulation"):
-            if getattr(module, "datetime", None) is datetime_module.datetime:
-                changes.append((module, "datetime", _Datetime))
-    for name in ("token_bytes", "randbelow"):
-        nuid = sys.modules["nats.nuid"]
-        changes.append((nuid, name, _bytes if name == "token_bytes" else lambda most: _Sources.random.randrange(most)))
+        ours = name.split(".")[0] in _OURS or name.startswith("tests.simulation")
+        if ours and getattr(module, "datetime", None) is datetime_module.datetime:
+            changes.append((module, "datetime", _Datetime))
+    nuid = sys.modules["nats.nuid"]
+    changes += [(nuid, "token_bytes", _bytes), (nuid, "randbelow", _below)]
     structlog.configure(processors=[note_errors], wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     patches = [patch.object(target, name, new) for target, name, new in changes]
     for one in patches:
@@ -110,7 +114,7 @@ def going_by(loop: SimulatedLoop, seed: int) -> Generator[None]:
 _ERRORS: list[str] = []
 
 
-def note_errors(_: object, name: str, event: dict[str, Any]) -> dict[str, Any]:
+def note_errors(_: object, name: str, event: EventDict) -> EventDict:
     """A processor for structlog: what services log as an error is one, unless they are told to expect it."""
     if name in ("error", "exception", "critical"):
         error = sys.exc_info()[1]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from contextvars import Context, ContextVar, copy_context
 from typing import Any, TypeVar, TypeVarTuple, cast
 
-from typing_extensions import Unpack, override
+from typing_extensions import override
 
 from tests.simulation.network import Listener, Network
 
@@ -24,7 +24,7 @@ PROCESS: ContextVar[str] = ContextVar("process", default="")
 """The process that runs; its clock is `SimulatedLoop.clock_ahead`."""
 
 
-class VirtualTimeOver(Exception):
+class VirtualTimeOverError(Exception):
     """The simulation went on for longer than it may: something waits for ever, or never comes to rest."""
 
 
@@ -38,7 +38,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self._queue: deque[asyncio.Handle] = deque()
         self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
         self._count = 0
-        self._network = network
+        self.network = network
         self._parked: dict[str, list[asyncio.Handle]] = {}
         self._dead: set[str] = set()
         self._tasks: list[asyncio.Task[Any]] = []
@@ -46,7 +46,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self.faults: list[str] = []
         """What tasks raised and nobody took."""
         self.set_exception_handler(self._on_exception)
-        self.set_task_factory(self._make_task)
+        self.set_task_factory(cast("Any", self._make_task))
 
     # ------------------------------------------------------------ processes
 
@@ -78,7 +78,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
 
     @override
     def call_soon(
-        self, callback: Callable[[Unpack[Ts]], object], *args: Unpack[Ts], context: Context | None = None
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
         handle = asyncio.Handle(callback, args, self, context)
         self._queue.append(handle)
@@ -88,13 +88,13 @@ class SimulatedLoop(asyncio.BaseEventLoop):
 
     @override
     def call_later(
-        self, delay: float, callback: Callable[[Unpack[Ts]], object], *args: Unpack[Ts], context: Context | None = None
+        self, delay: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
         return self.call_at(self._now + delay, callback, *args, context=context)
 
     @override
     def call_at(
-        self, when: float, callback: Callable[[Unpack[Ts]], object], *args: Unpack[Ts], context: Context | None = None
+        self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
         timer = asyncio.TimerHandle(when, callback, args, self, context)
         self._count += 1
@@ -108,14 +108,14 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         queue, timers = self._queue, self._timers
         while not queue:
             if not timers:
-                raise VirtualTimeOver("nothing is left to happen")
+                raise VirtualTimeOverError("nothing is left to happen")
             when, _, timer = heapq.heappop(timers)
             if timer.cancelled():
                 continue
             if when > self._now:
                 self._now = when
                 if when > self._most:
-                    raise VirtualTimeOver(f"{self._most:g} s of virtual time have passed")
+                    raise VirtualTimeOverError(f"{self._most:g} s of virtual time have passed")
             queue.append(timer)
             while timers and timers[0][0] <= self._now:
                 timer = heapq.heappop(timers)[2]
@@ -168,7 +168,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
 
     @override
     def run_in_executor(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, executor: object, func: Callable[[Unpack[Ts]], ResultT], *args: Unpack[Ts]
+        self, executor: object, func: Callable[[*Ts], ResultT], *args: *Ts
     ) -> asyncio.Future[ResultT]:
         """At once: a thread's end would be real time."""
         done: asyncio.Future[ResultT] = self.create_future()
@@ -185,7 +185,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         """A connection to one of the network's listeners, of the process that runs."""
         del host, options
         protocol = protocol_factory()
-        return await self._network.connect(self, port, protocol, PROCESS.get()), protocol
+        return await self.network.connect(self, port, protocol, PROCESS.get()), protocol
 
 
-__all__ = ["PROCESS", "Listener", "SimulatedLoop", "VirtualTimeOver"]
+__all__ = ["PROCESS", "Listener", "SimulatedLoop", "VirtualTimeOverError"]

@@ -29,9 +29,9 @@ class SimulatedModel:
         await asyncio.sleep(self._random.expovariate(3.0))
         if self._random.random() < self._fails:
             raise ModelDownError("simulated")
-        newest = next((one for one in reversed(prompt.messages) if one["role"] in ("user", "tool")), {})
-        text = str(newest.get("content", "")).rsplit("\n", 1)[-1]
-        if newest.get("role") == "user" and ORDER in text and prompt.tools:
+        newest = next(one for one in reversed(prompt.messages) if one["role"] in ("user", "tool"))
+        text = str(newest["content"]).rsplit("\n", 1)[-1]
+        if newest["role"] == "user" and ORDER in text and prompt.tools:
             calls = (RequestedCall(prompt.tools[0].name, json.dumps({"what": text, "how": self._random.random()})),)
             return Reply(calls=calls, usage=Tokens(10, 5), model="m", provider=self.provider)
         sink.text("answer to ")

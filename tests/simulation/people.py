@@ -1,7 +1,7 @@
 """People at simulated websockets: the gateway's sessions behind them are the real ones.
 
-A client does what the widget does: it sends what was not acknowledged again, says hello again with the last fact that it
-has, and keeps what it is told, so that the end can be compared with the log.
+A client does what the widget does: it sends what was not acknowledged again, says hello again with the last fact that
+it has, and keeps what it is told, so that the end can be compared with the log.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ class SimulatedSocket:
         """The client goes; frames under way still arrive."""
         if self.open:
             self.open = False
-            self._loop.call_at(max(self._up_at, self._loop.time()), self._frames.put_nowait, None, context=self._context)
+            self._loop.call_at(
+                max(self._up_at, self._loop.time()), self._frames.put_nowait, None, context=self._context
+            )
 
     def lose(self) -> None:
         """The gateway's process has died: the client sees the connection closed."""
@@ -122,7 +124,7 @@ class SimulatedSocket:
 
 
 class SocketClient:
-    """A person's client. `told`: the sequences of durable facts, as they were told; a snapshot covers what is before."""
+    """A person's client. `told`: the sequences of durable facts, as they were told; `covered`: by a snapshot."""
 
     def __init__(self, name: str, token: str, network: Network, door: Door, random: Random, context: Context) -> None:
         self.name = name
@@ -159,7 +161,11 @@ class SocketClient:
         """The facts of its conversation that it has not been told."""
         tree = f"chat.{COMPANY}.{self.conversation}."
         told = set(self.told)
-        return [one.seq for one in stream.log if one.seq > self.covered and one.seq not in told and one.subject.startswith(tree)]
+        return [
+            one.seq
+            for one in stream.log
+            if one.seq > self.covered and one.seq not in told and one.subject.startswith(tree)
+        ]
 
     def owner_in(self, stream: SimulatedStream) -> str:
         """Who answers in its conversation, by the log."""

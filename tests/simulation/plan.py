@@ -52,7 +52,7 @@ class Plan:
 
 
 def plan_of(seed: int) -> Plan:
-    """The standard world: one or two conversations, up to ten acts, up to four faults, a bus that fails now and then."""
+    """The standard world: one or two conversations, up to ten acts and four faults, a bus that fails now and then."""
     random = Random(seed)
     conversations = random.choice((1, 1, 2))
     acts = [Act(random.uniform(0.0, 1.0), "say", number) for number in range(conversations)]

@@ -8,6 +8,8 @@ from typing import Any
 from unittest.mock import patch
 from uuid import uuid4
 
+from nats.aio.msg import Msg
+
 from agent.adapters.chat_log import JetStreamChatLog
 from agent.adapters.journal_store import JournalStore
 from agent.adapters.tool_calls import ToolRequests
@@ -16,14 +18,14 @@ from agent.domain.turn.log import Fact, FactKind, Policy, view_of
 from agent.ports import Appending
 from agent.turns.engine import TurnEngine
 from gateway.adapters.log import NatsLog
+from gateway.chat.commands import Commands
 from gateway.chat.recovery import Recovery
 from gateway.domain.feed import Feed
-from nats.aio.msg import Msg
 from runtime.publishing import Appended, Publisher
 from runtime.pulling import PullWorker
+from tests.simulation.plan import plan_of
 from tests.simulation.streams import SimulatedStream
 from tests.simulation.world import Result, simulate
-from tests.simulation.plan import plan_of
 
 MOST_SEEDS = 1000
 Change = tuple[object, str, Any]
@@ -154,7 +156,7 @@ def _gapless() -> Change:
     return Feed, "__init__", following
 
 
-RULES: dict[str, Callable[[], Change]] = {
+RULES: dict[str, Callable[[], Change | list[Change]]] = {
     "an answer is fenced": lambda: _without_fence("chat."),
     "a journal is replaced by compare-and-set": lambda: _without_fence("turn."),
     "what is stored is what was acknowledged": _taken_for_stored,
@@ -166,21 +168,22 @@ RULES: dict[str, Callable[[], Change]] = {
     "a turn goes on from its journal": _no_journal,
     "a step is journalled before the next": _journal_not_kept,
     "a call keeps its id": _another_call_id,
-    "a message keeps its id": _another_message_id,
+    "a message that comes again is known": lambda: [_another_message_id(), (Commands, "find_sent", _ignored())],
     "a person's message settles": _people_settle_nothing,
     "a person vetoes": lambda: (Policy, "answers", _always(True)),
     "sockets read the gap after a reconnect": lambda: (Recovery, "resync_all", _ignored()),
     "a fact is told once": lambda: (Feed, "fact", _always(True)),
-    "what comes while the gap is read waits": _gapless,
+    "what comes while the gap is read waits": lambda: [_gapless(), (Feed, "pause", _always(None))],
 }
 
 
 @contextmanager
 def without(rule: str) -> Generator[None]:
     """While it is open, the code is without the rule."""
-    target, name, new = RULES[rule]()
+    changes = RULES[rule]()
     with ExitStack() as stack:
-        stack.enter_context(patch.object(target, name, new))
+        for target, name, new in changes if isinstance(changes, list) else [changes]:
+            stack.enter_context(patch.object(target, name, new))
         yield
 
 

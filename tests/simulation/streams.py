@@ -99,7 +99,9 @@ class SimulatedStream:
 
     def newest_of(self, pattern: str) -> int:
         """The highest sequence under a pattern."""
-        return max((one.seq for subject, one in self.last.items() if not one.gone and matches(pattern, subject)), default=0)
+        return max(
+            (one.seq for subject, one in self.last.items() if not one.gone and matches(pattern, subject)), default=0
+        )
 
     def duplicate(self, headers: dict[str, str], now: float) -> int | None:
         """The sequence under which this Msg-Id is stored already."""

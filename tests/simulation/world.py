@@ -15,8 +15,9 @@ from unittest.mock import patch
 from nats.aio.client import Client
 from pydantic import SecretStr
 
-import gateway.app as gateway_app
 import agent.app as agent_app
+import gateway.app as gateway_app
+from agent.adapters.price_table import prices
 from agent.app import Agent, Connections
 from agent.settings import AgentSettings, ModelSettings
 from agent.testing.stage import Stage, demo_config
@@ -33,7 +34,7 @@ from runtime.settings import NatsSettings, TokenSettings
 from tests.simulation import checks
 from tests.simulation.bus import PORT, Bus, Rates
 from tests.simulation.determinism import going_by, said_as_error
-from tests.simulation.loop import SimulatedLoop, VirtualTimeOver
+from tests.simulation.loop import SimulatedLoop, VirtualTimeOverError
 from tests.simulation.model import ORDER, SimulatedModel, SimulatedModels
 from tests.simulation.network import Network
 from tests.simulation.people import COMPANY, SimulatedTokens, SocketClient
@@ -75,7 +76,7 @@ def simulate(plan: Plan, *, trace: bool = False) -> Result:
         world = World(plan, loop, network, bus, random)
         try:
             violations = loop.run_until_complete(world.run())
-        except VirtualTimeOver as error:
+        except VirtualTimeOverError as error:
             violations = [str(error), *loop.faults, *said_as_error()]
         finally:
             loop.abandon()
@@ -114,7 +115,9 @@ class World:
     async def run(self) -> list[str]:
         """Everything; what does not hold."""
         stage, memory = await self._in(self.loop.process("stage"), self._stage())
-        starts = {f"agent-{n}": self._agent for n in range(AGENTS)} | {f"gateway-{n}": self._gateway for n in range(GATEWAYS)}
+        starts = {f"agent-{n}": self._agent for n in range(AGENTS)} | {
+            f"gateway-{n}": self._gateway for n in range(GATEWAYS)
+        }
         for name, start in starts.items():
             self._processes[name] = Process(name)
             await self._start(self._processes[name], start)
@@ -229,7 +232,7 @@ class World:
     async def _greet(self, number: int) -> None:
         """The human agent opens the conversation once there is something in it."""
         visitor, operator = self._visitors[number], self._operators[number]
-        while not visitor.acknowledged:
+        while not visitor.acknowledged:  # noqa: ASYNC110 - time costs nothing
             await asyncio.sleep(0.25)
         operator.conversation = visitor.conversation
         await operator.connect()
@@ -267,7 +270,7 @@ class World:
     async def _finally(self, stage: Stage, memory: MemoryStandIn) -> None:
         """The AI is switched on, and every conversation given back to it."""
         await self._configure(stage, memory, on=True)
-        while any(client.waiting for client in (*self._visitors, *self._operators)):
+        while any(client.waiting for client in (*self._visitors, *self._operators)):  # noqa: ASYNC110 - time costs nothing
             await asyncio.sleep(0.25)
         # What was written while the AI was off is answered with the next message.
         await asyncio.sleep(3.0)
@@ -353,6 +356,6 @@ class World:
 
 _NATS = NatsSettings(url=URL)
 _AGENT = AgentSettings(ack_wait_seconds=ACK_WAIT)
-_PRICES = cache(agent_app.prices)
+_PRICES = cache(prices)
 _NO_KEYS = ModelSettings(groq_api_key=None, openai_api_key=None, anthropic_api_key=None)
 __all__ = ["Result", "World", "simulate"]
