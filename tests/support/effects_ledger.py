@@ -83,6 +83,11 @@ class EffectsLedger:
         self._effects[key].views.append(view)
 
     @property
+    def effects(self) -> list[Effect]:
+        """Everything that was asked for, in order."""
+        return list(self._effects.values())
+
+    @property
     def unsettled(self) -> list[Effect]:
         """Effects whose last answer was none: to be asked for again before the books are closed."""
         return [one for one in self._effects.values() if not one.views or one.views[-1] is View.UNKNOWN]

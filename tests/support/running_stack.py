@@ -48,7 +48,7 @@ class RunningStack:
     def __init__(self, data: Path, env: Mapping[str, str], nexus: str = NEXUS) -> None:
         self.data = data
         self._nexus = nexus
-        self._env = _environment() | dict(env)
+        self.env = _environment() | dict(env)
 
     @property
     def url(self) -> str:
@@ -59,7 +59,7 @@ class RunningStack:
         """Runs `nexus up --detach`, which returns when all is ready."""
         command = [self._nexus, "up", "--detach", "--port", "0", "--data", str(self.data)]
         done = subprocess.run(
-            command, env=self._env, capture_output=True, text=True, timeout=START_SECONDS, check=False
+            command, env=self.env, capture_output=True, text=True, timeout=START_SECONDS, check=False
         )
         assert done.returncode == 0, f"nexus up failed:\n{done.stdout}\n{done.stderr}\n{self.logs()}"
         return self
@@ -67,12 +67,12 @@ class RunningStack:
     def stop(self) -> None:
         """Runs `nexus down`."""
         command = [self._nexus, "down", "--data", str(self.data)]
-        subprocess.run(command, env=self._env, capture_output=True, timeout=120, check=False)
+        subprocess.run(command, env=self.env, capture_output=True, timeout=120, check=False)
 
     def nexus(self, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
         """Runs a nexus command as a user of this stack would."""
         return subprocess.run(
-            [self._nexus, *arguments], env=self._env, capture_output=True, text=True, timeout=timeout, check=False
+            [self._nexus, *arguments], env=self.env, capture_output=True, text=True, timeout=timeout, check=False
         )
 
     def facts(self) -> dict[str, Any]:

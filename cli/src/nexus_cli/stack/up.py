@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,9 +31,15 @@ class UpOptions:
     services: Sequence[str] = tuple(SERVICES)
 
 
-async def run_stack(options: UpOptions, directory: DataDirectory, settings: StackSettings) -> None:
+async def run_stack(
+    options: UpOptions,
+    directory: DataDirectory,
+    settings: StackSettings,
+    rewired: Callable[[Program], Program] = lambda program: program,
+) -> None:
     """Runs the stack until SIGINT, SIGTERM or SIGHUP; a second one kills it. Prints the page's address on standard
-    output when all is ready, and everything else on standard error.
+    output when all is ready, and everything else on standard error. `rewired`: each program as it is really run, for
+    tests that stand between a service and its servers.
 
     Raises:
         StackError: it is running already, the port is taken, a server is out of reach, or something did not start.
@@ -48,7 +54,7 @@ async def run_stack(options: UpOptions, directory: DataDirectory, settings: Stac
         await asyncio.gather(*(require_answer(name, url) for name, url in outside.items()))
         address = f"http://{ports.HOST}:{gateway_port}/"
         supervisor = Supervisor(
-            plan(options, directory, settings, gateway_port),
+            [rewired(program) for program in plan(options, directory, settings, gateway_port)],
             logs=directory.logs,
             urls=outside,
             say=say,

@@ -1,0 +1,139 @@
+"""``python -m tests.faults.campaign --faults N [--seed S] [--json FILE]``: breaks a running stack, and counts.
+
+Every fault is one of kill, pause, stall and cut, of one of the eight processes, chosen by the seed; meanwhile visitors,
+customers and human agents work, as `scenes` has them. After a round of faults everything settles, and the books of the
+round are closed: each accepted message settled exactly once, no answer over a human, each effect there once if it was
+said to be, and none without a yes. Prints a table; exit code 1 with any violation.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import aiohttp
+
+from gateway.testing_http import Http
+from tests.faults.closing import close
+from tests.faults.echo_model import echo_model
+from tests.faults.injecting import Fault, Window, faults, inject
+from tests.faults.networked_stack import NetworkedStack
+from tests.faults.people import COMPANY, Field
+from tests.faults.report import Found, Report, write
+from tests.faults.scenes import SCENES
+
+SCENE_WITHIN = 420.0
+"""Seconds in which a scene ends, whatever happens: each of its waits is bounded by less."""
+SETTINGS = {
+    "aiAutoResponseEnabled": True,
+    "responseDelayMs": 100,
+    "handoffTimeoutSeconds": 3600,
+    "toolConfig": {"enabledTools": ["get_price"]},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a campaign runs. `beside`: faults at the same time; `round_of`: faults until the books are closed."""
+
+    faults: int
+    seed: int
+    beside: int = 1
+    round_of: int = 20
+
+
+async def run(plan: Plan, data: Path, say: Callable[[str], None]) -> Report:
+    """The whole campaign on a stack of its own."""
+    model = echo_model()
+    await model.start()
+    stack = NetworkedStack(
+        data,
+        {
+            "NEXUS_LLM_BASE_URL": model.base_url,
+            "NEXUS_LLM_API_KEY": "not-a-key",
+            "NEXUS_LLM_MODEL": "scripted",
+            "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
+        },
+    )
+    report = Report(plan.seed, data)
+    try:
+        await stack.begin()
+        await stack.create_company(COMPANY, **SETTINGS)
+        coming = faults(Random(plan.seed), plan.faults)
+        number = 0
+        while batch := list(islice(coming, plan.round_of)):
+            number += 1
+            await _round(stack, plan, number, batch, report)
+            say(f"{len(report.windows)} of {plan.faults} faults, {len(report.found)} violations")
+    finally:
+        await stack.end()
+        await model.stop()
+    return report
+
+
+async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fault], report: Report) -> None:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session:
+        here = Field(stack, Http(stack.url, session), Random(f"{plan.seed}/{number}"))
+        scenes = [asyncio.create_task(_again_and_again(here, scene)) for scene in SCENES]
+        coming = iter(batch)
+        busy: set[str] = set()
+        windows: list[Window] = []
+        try:
+            await asyncio.gather(*(_lane(stack, coming, busy, windows) for _ in range(plan.beside)))
+        finally:
+            here.over.set()
+            await asyncio.gather(*scenes)
+        violations, totals = await close(here)
+    report.windows += windows
+    report.waits += here.waits
+    report.totals += totals
+    steps = (batch[0].step, batch[-1].step)
+    told = tuple(str(window.fault) for window in windows)
+    report.found += [Found(one, plan.seed, steps, told) for one in violations]
+
+
+async def _lane(stack: NetworkedStack, coming: Iterator[Fault], busy: set[str], windows: list[Window]) -> None:
+    """One fault after the other; never two at once of one process."""
+    for fault in coming:
+        await asyncio.sleep(fault.after)
+        while fault.process in busy:
+            await asyncio.sleep(0.1)
+        busy.add(fault.process)
+        try:
+            windows.append(await inject(stack, fault))
+        finally:
+            busy.discard(fault.process)
+
+
+async def _again_and_again(here: Field, scene: Callable[[Field], Awaitable[None]]) -> None:
+    while not here.over.is_set():
+        async with asyncio.timeout(SCENE_WITHIN):
+            await scene(here)
+
+
+def main() -> None:
+    """Reads the arguments, runs, prints."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.campaign", description=__doc__)
+    parser.add_argument("--faults", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--beside", type=int, default=1, help="faults at the same time")
+    parser.add_argument("--json", type=Path, default=None)
+    arguments = parser.parse_args()
+    plan = Plan(arguments.faults, arguments.seed, arguments.beside)
+    data = Path(tempfile.mkdtemp(prefix="nexus-campaign-"))
+    print(f"seed {plan.seed}, data in {data}", file=sys.stderr, flush=True)
+    report = asyncio.run(run(plan, data, lambda line: print(line, file=sys.stderr, flush=True)))
+    print(report.as_text())
+    if arguments.json is not None:
+        write(report, arguments.json)
+    sys.exit(1 if report.found else 0)
+
+
+if __name__ == "__main__":
+    main()

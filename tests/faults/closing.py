@@ -1,0 +1,174 @@
+"""The end of a round: everybody comes back, what nobody knows is asked again, and the books are held against the log,
+the screens and the stores.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runtime.testing import eventually
+from tests.faults.injecting import READY_WITHIN
+from tests.faults.networked_stack import PROCESSES
+from tests.faults.people import COMPANY, Field, Person
+from tests.faults.scenes import Customer
+from tests.support.conversation_books import ConversationBooks, settled_at
+from tests.support.effects_ledger import EffectsLedger, Finding, View
+from tests.support.log_reader import LoggedFact, read_log
+
+SETTLED_WITHIN = 150.0
+"""Seconds in which everything comes to rest once all is well: longer than a turn's own deadline."""
+PENDING = "pending_confirmation"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """Something that must never be. `turns`: of that conversation, for `nexus trace`."""
+
+    what: str
+    conversation: str = ""
+    turns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How much was booked."""
+
+    messages: int = 0
+    answers: int = 0
+    failures: int = 0
+    takeovers: int = 0
+    effects: int = 0
+
+    def __add__(self, other: "Totals") -> "Totals":
+        return Totals(
+            self.messages + other.messages,
+            self.answers + other.answers,
+            self.failures + other.failures,
+            self.takeovers + other.takeovers,
+            self.effects + other.effects,
+        )
+
+
+async def close(here: Field) -> tuple[list[Violation], Totals]:
+    """What is wrong, and how much there was. Everybody has ended their scene, and no fault is open."""
+    await here.stack.ready_again(PROCESSES, READY_WITHIN)
+    violations: list[Violation] = []
+    totals = Totals()
+    for person in here.people:
+        found, counted = await _conversation(here, person)
+        violations += found
+        totals += counted
+    violations += await _effects(here)
+    effects = sum(sum(one.count().values()) for one in (here.prepared, here.placed, here.alerts, here.deleted))
+    return violations, totals + Totals(effects=effects)
+
+
+async def _conversation(here: Field, person: Person) -> tuple[list[Violation], Totals]:
+    conversation = person.books.conversation
+    if not conversation:
+        return [], Totals()
+    log: list[LoggedFact] = []
+
+    async def at_rest() -> bool:
+        nonlocal log
+        log = await read_log(here.stack.facts()["urls"]["nats"], COMPANY, conversation)
+        newest = max((fact.seq for fact in log if fact.kind == "visitor"), default=0)
+        return newest <= settled_at(log)
+
+    async def caught_up() -> bool:
+        await person.be_here()
+        newest = max((fact.seq for fact in log if "messageId" in fact.data), default=0)
+        return person.client.seq >= newest
+
+    # What does not come to rest is told by the books.
+    with contextlib.suppress(AssertionError):
+        await eventually(at_rest, SETTLED_WITHIN)
+    with contextlib.suppress(AssertionError):
+        await eventually(caught_up, SETTLED_WITHIN)
+    await person.close()
+    answers = [fact for fact in log if fact.kind == "assistant"]
+    turns = tuple(str(fact.data["turnId"]) for fact in log if fact.data.get("turnId"))
+    violations = [Violation(str(one), conversation, turns) for one in person.books.findings(log)]
+    return violations, Totals(
+        messages=sum(fact.kind == "visitor" for fact in log),
+        answers=len(answers),
+        failures=sum(fact.kind == "system" for fact in log),
+        takeovers=sum(fact.kind == "owner" and fact.data["owner"]["kind"] == "human" for fact in log),
+    )
+
+
+async def _effects(here: Field) -> list[Violation]:
+    violations: list[Violation] = []
+    with contextlib.suppress(AssertionError):
+        await eventually(lambda: _asked_again(here), SETTLED_WITHIN)
+    placed: list[str] = []
+    prepared: list[str] = []
+    alerts: list[str] = []
+    for customer in here.customers:
+
+        async def look(customer: Customer = customer) -> bool:
+            orders = (await customer.read("get_pending_orders"))["orders"]
+            trades = (await customer.read("get_trade_history"))["trades"]
+            found = [f"{one['quantity']:.3f}" for one in orders]
+            stand = [f"{one['quantity']:.3f}" for one in orders if one["status"] != PENDING]
+            bought = list({one["order_id"]: f"{one['quantity']:.3f}" for one in trades}.values())
+            messages = [one["message"] for one in (await customer.read("list_alerts"))["alerts"]]
+            prepared.extend([*found, *bought])
+            placed.extend([*stand, *bought])
+            alerts.extend(messages)
+            return True
+
+        try:
+            await eventually(look, SETTLED_WITHIN)
+        except AssertionError as error:
+            violations.append(Violation(f"a customer's books could not be read: {error}"))
+    _looked_up(here.prepared, prepared)
+    _looked_up(here.alerts, alerts)
+    # An order that was said no to, or taken back by the market, is no longer listed: only what was made twice counts.
+    gone = [one.basis for one in here.deleted.effects if one.known is View.ACCEPTED]
+    missing = [one.basis for one in here.prepared.effects if one.known is View.ACCEPTED and one.basis not in prepared]
+    asked = {one.basis for one in here.alerts.effects}
+    deleted = [one.basis for one in here.deleted.effects if one.basis not in alerts and one.basis in asked]
+    for name, ledger, stands in (
+        ("order prepared", here.prepared, [*prepared, *missing]),
+        ("order placed", here.placed, placed),
+        ("alert", here.alerts, [*alerts, *gone]),
+        ("alert deleted", here.deleted, deleted),
+    ):
+        violations += [Violation(f"{name}, {one}", _where(here, one)) for one in ledger.findings(stands)]
+    return violations
+
+
+async def _asked_again(here: Field) -> bool:
+    """Everything that can be asked again under its own key has an answer."""
+    for customer in here.customers:
+        for key, (ledger, _, _) in customer.calls.items():
+            if key in {one.key for one in ledger.unsettled}:
+                await customer.again(key)
+        for action in customer.confirmed:
+            if action in {one.key for one in here.placed.unsettled}:
+                here.placed.see(action, await customer.decide(action, "confirm"))
+    by_key = {key for customer in here.customers for key in customer.calls}
+    return not here.placed.unsettled and not any(
+        one.key in by_key for ledger in (here.alerts, here.deleted) for one in ledger.unsettled
+    )
+
+
+def _looked_up(ledger: EffectsLedger, stands: Iterable[str]) -> None:
+    """What was asked for in the chat and never told has no key: its client looks into the list."""
+    there = set(stands)
+    for one in ledger.unsettled:
+        if one.known is View.UNKNOWN:
+            ledger.see(one.key, View.ACCEPTED if one.basis in there else View.REJECTED)
+
+
+def _where(here: Field, finding: Finding) -> str:
+    """The conversation in which an effect was asked for, where its key is one of its texts or actions."""
+    for customer in here.customers:
+        person = customer.person
+        if person is not None and (
+            finding.key in customer.confirmed or any(finding.key in said.text for said in person.books.said)
+        ):
+            return person.books.conversation
+    return ""

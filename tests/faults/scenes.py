@@ -1,0 +1,271 @@
+"""What people do while things break: each scene is one person's visit, chosen and filled by the seed."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from contracts.errors import OUTCOME_UNKNOWN
+from tests.faults.echo_model import MADE, REFUSED
+from tests.faults.people import ANSWERED_WITHIN, BROKEN, COMPANY, PAUSE, Field, Person
+from tests.support.conversation_books import Said
+from tests.support.effects_ledger import EffectsLedger, View
+
+DECIDED_WITHIN = 8.0
+"""Seconds for the answer to one confirmation; then nobody knows, and it is asked for again in the end."""
+STATES = {"confirmed": View.ACCEPTED, "rejected": View.REJECTED, "failed": View.REJECTED, "expired": View.REJECTED}
+CALLS = {200: View.ACCEPTED, 404: View.REJECTED, 422: View.REJECTED, 502: View.REJECTED}
+
+
+async def visitor(here: Field) -> None:
+    """Somebody on the site: single messages, bursts, repeats, reconnects, cancels."""
+    token = await _until_given(lambda: here.stack.visitor(COMPANY, locale="en"))
+    person = Person(here, token[0])
+    await person.arrive()
+    here.open[person.books.conversation] = person.books
+    for _ in range(here.random.randint(2, 4)):
+        if here.over.is_set():
+            break
+        mark = len(person.client.frames)
+        deed = here.random.choice(["single", "single", "burst", "repeat", "leave", "cancel"])
+        words: list[str] = []
+        said: Said | None = None
+        for _ in range(here.random.randint(2, 3) if deed == "burst" else 1):
+            words.append(here.token())
+            said = await person.say(f"tell me about {words[-1]}", twice=deed == "repeat")
+            await here.rest(here.random.uniform(0.0, 0.4))
+        if deed == "leave":
+            await person.leave()
+            await here.rest(here.random.uniform(0.0, 1.5))
+        if deed == "cancel":
+            await _cancel(person, mark)
+        assert said is not None
+        await person.answered(said, words[-1], mark)
+        await here.rest(here.random.uniform(0.2, 2.0))
+    here.open.pop(person.books.conversation, None)
+
+
+async def _cancel(person: Person, mark: int) -> None:
+    """Stops the answer as soon as it runs; an answer that was quicker stands."""
+    seen = await person.see(
+        lambda frame: frame["type"] in ("run.started", "run.finished", "message.created") and "turnId" in frame, 3, mark
+    )
+    if seen is not None and seen["type"] == "run.started":
+        try:
+            await person.client.send_frame("run.cancel", turnId=seen["turnId"])
+        except BROKEN:
+            return
+
+
+async def human_agent(here: Field) -> None:
+    """Takes a visitor's conversation, writes, and gives it back."""
+    await here.rest(here.random.uniform(0.5, 3.0))
+    free = [one for one in here.open if one not in here.taken]
+    if not free:
+        return
+    conversation = here.random.choice(free)
+    books = here.open[conversation]
+    here.taken.add(conversation)
+    token = here.stack.mint("commercial", f"ana-{here.random.getrandbits(24):06x}", COMPANY)
+    path = f"/v2/conversations/{conversation}"
+    try:
+        await _until_done(here, token, f"{path}/owner", {"owner": "human"})
+        for _ in range(here.random.randint(0, 2)):
+            await here.rest(here.random.uniform(0.2, 3.0))
+            text = f"this is Ana, {here.token()}"
+            said = Said(text)
+            books.said.append(said)
+            body = {"text": text, "clientMessageId": here.identity()}
+            said.seq = (await _until_done(here, token, f"{path}/messages", body))["seq"]
+        await here.rest(here.random.uniform(0.2, 3.0))
+        await _until_done(here, token, f"{path}/owner", {"owner": "ai"})
+    finally:
+        here.taken.discard(conversation)
+
+
+async def buyer(here: Field) -> None:
+    """A customer who has an order prepared in the chat and says yes, no, or nothing: in plain words or by a button."""
+    customer = Customer(here)
+    person = customer.person = Person(here, customer.token)
+    await person.arrive()
+    word, quantity = here.token(), here.quantity()
+    here.prepared.ask(word, quantity)
+    mark = len(person.client.frames)
+    said = await person.say(f"buy {quantity} IBM {word}")
+    answer = await person.answered(said, word, mark)
+    actions = [] if answer is None else [one for one in answer["actions"] if float(one["details"]["quantity"]) == float(quantity)]
+    here.prepared.see(word, View.ACCEPTED if actions else _told(answer, word))
+    if not actions:
+        return
+    decision = here.random.choice(["yes", "yes", "confirm", "confirm", "confirm over HTTP", "no", "reject", "nothing"])
+    action = actions[0]["id"]
+    if decision in ("yes", "confirm", "confirm over HTTP"):
+        here.placed.ask(action, quantity)
+        customer.confirmed.append(action)
+    await here.rest(here.random.uniform(0.0, 1.0))
+    match decision:
+        case "yes" | "no":
+            mark = len(person.client.frames)
+            view = _told_in_words(await person.answered(await person.say(decision), None, mark))
+        case "confirm" | "reject":
+            view = await _by_button(person, decision, action)
+        case "confirm over HTTP":
+            view = await customer.decide(action, "confirm")
+        case _:
+            return
+    if action in customer.confirmed:
+        here.placed.see(action, view)
+
+
+async def _by_button(person: Person, decision: str, action: str) -> View:
+    """Sends the frame once: an answer that is lost with its gateway is unknown until it is looked up."""
+    try:
+        await person.be_here()
+        mark = len(person.client.frames)
+        await person.client.send_frame(f"action.{decision}", actionId=action)
+    except BROKEN:
+        return View.UNKNOWN
+
+    def told(frame: dict[str, Any]) -> bool:
+        return (frame["type"] == "action.updated" and frame["action"]["id"] == action) or (
+            frame["type"] == "error" and frame.get("ref") == action
+        )
+
+    frame = await person.see(told, DECIDED_WITHIN, mark)
+    if frame is None or frame["type"] == "error":
+        return View.UNKNOWN
+    return STATES.get(frame["action"]["state"], View.UNKNOWN)
+
+
+def _told_in_words(answer: Any) -> View:
+    """What the agent's own answer to a plain yes says; whatever is neither is unknown."""
+    text = "" if answer is None else str(answer["text"])
+    if text.startswith("Confirmed:"):
+        return View.ACCEPTED
+    return View.REJECTED if text.startswith("It could not be placed") else View.UNKNOWN
+
+
+def _told(answer: Any, word: str) -> View:
+    """What the model's answer says of the effect of a token."""
+    text = "" if answer is None else str(answer["text"])
+    if f"{MADE} {word}" in text:
+        return View.ACCEPTED
+    return View.REJECTED if f"{REFUSED} {word}" in text else View.UNKNOWN
+
+
+async def watcher(here: Field) -> None:
+    """A customer who makes alerts in the chat, one or two at once, and over HTTP; and takes some back."""
+    customer = Customer(here)
+    person = customer.person = Person(here, customer.token)
+    await person.arrive()
+    words: list[str] = []
+    mark = len(person.client.frames)
+    said: Said | None = None
+    for _ in range(here.random.randint(1, 2)):
+        words.append(here.token())
+        here.alerts.ask(words[-1], words[-1])
+        said = await person.say(f"alert me {words[-1]}")
+    assert said is not None
+    answer = await person.answered(said, words[-1], mark)
+    for word in words:
+        here.alerts.see(word, _told(answer, word))
+    for _ in range(here.random.randint(1, 2)):
+        if here.over.is_set():
+            break
+        word = here.token()
+        arguments = {"symbol": "AAPL", "condition": ">=", "price": 9000, "message": word}
+        made = await customer.call(here.alerts, word, "create_alert", arguments)
+        await here.rest(here.random.uniform(0.0, 1.0))
+        if made is not None and here.random.random() < 0.4:
+            await customer.call(here.deleted, here.token(), "delete_alert", {"alert_id": made["alert_id"]}, basis=word)
+
+
+@dataclass(slots=True)
+class Customer:
+    """Somebody on the plan pro. `calls`: what was asked over HTTP, by its Idempotency-Key, to be asked again."""
+
+    here: Field
+    token: str = ""
+    person: Person | None = None
+    confirmed: list[str] = field(default_factory=list[str])
+    calls: dict[str, tuple[EffectsLedger, str, dict[str, Any]]] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        user = f"u-{self.here.random.getrandbits(48):012x}"
+        self.token = self.here.stack.mint("user", user, COMPANY, plan="pro")
+        self.here.customers.append(self)
+
+    async def call(
+        self, ledger: EffectsLedger, key: str, tool: str, arguments: dict[str, Any], basis: str | None = None
+    ) -> dict[str, Any] | None:
+        """One call with a key; its data, if it went well."""
+        ledger.ask(key, basis or key)
+        self.calls[key] = (ledger, tool, arguments)
+        return await self.again(key)
+
+    async def again(self, key: str) -> dict[str, Any] | None:
+        """The same call under the same key; what comes of it goes into its ledger."""
+        ledger, tool, arguments = self.calls[key]
+        try:
+            status, body, _ = await self.here.http(
+                "POST",
+                f"/v2/tools/{tool}",
+                token=self.token,
+                json={"arguments": arguments},
+                headers={"Idempotency-Key": key},
+            )
+        except BROKEN:
+            status, body = 0, {}
+        error = body.get("error") or {} if isinstance(body, dict) else {}
+        unknown = error.get("reason") == OUTCOME_UNKNOWN
+        ledger.see(key, View.UNKNOWN if unknown else CALLS.get(status, View.UNKNOWN))
+        return body["data"] if status == 200 else None
+
+    async def decide(self, action: str, decision: str) -> View:
+        """Confirms or rejects over HTTP; may be said again, the first decision stands."""
+        assert self.person is not None
+        path = f"/v2/conversations/{self.person.books.conversation}/actions/{action}"
+        try:
+            status, body, _ = await self.here.http("POST", path, token=self.token, json={"decision": decision})
+        except BROKEN:
+            return View.UNKNOWN
+        return STATES.get(body.get("state", ""), View.UNKNOWN) if status == 200 else View.UNKNOWN
+
+    async def read(self, tool: str) -> dict[str, Any]:
+        """What a tool that changes nothing says. Raises AssertionError when it does not."""
+        status, body, _ = await self.here.http(
+            "POST", f"/v2/tools/{tool}", token=self.token, json={"arguments": {}}
+        )
+        assert status == 200, body
+        return body["data"]
+
+
+async def _until_given(ask: Callable[[], Awaitable[Any]]) -> Any:
+    """Asks until somebody answers. Raises AssertionError after a turn's longest time."""
+    end = time.monotonic() + ANSWERED_WITHIN
+    while True:
+        try:
+            async with asyncio.timeout(DECIDED_WITHIN):
+                return await ask()
+        except BROKEN:
+            if time.monotonic() > end:
+                raise
+            await asyncio.sleep(PAUSE)
+
+
+async def _until_done(here: Field, token: str, path: str, body: dict[str, Any]) -> Any:
+    """Posts until it is done: all that people ask for here may be asked again."""
+
+    async def post() -> Any:
+        status, answer, _ = await here.http("POST", path, token=token, json=body)
+        assert status in (200, 201), answer
+        return answer
+
+    return await _until_given(post)
+
+
+SCENES: tuple[Callable[[Field], Awaitable[None]], ...] = (
+    visitor, visitor, visitor, visitor, human_agent, buyer, buyer, watcher
+)  # fmt: skip
+"""Who is there at the same time; whoever is done is followed by another of the same kind."""
