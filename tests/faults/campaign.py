@@ -11,7 +11,7 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,11 +20,11 @@ from random import Random
 import aiohttp
 
 from gateway.testing_http import Http
-from tests.faults.closing import close
+from tests.faults.closing import Violation, close
 from tests.faults.echo_model import echo_model
 from tests.faults.injecting import Fault, Window, faults, inject
-from tests.faults.networked_stack import NetworkedStack
-from tests.faults.people import COMPANY, Field
+from tests.faults.networked_stack import PROCESSES, NetworkedStack
+from tests.faults.people import BROKEN, COMPANY, Field
 from tests.faults.report import Found, Report, write
 from tests.faults.scenes import SCENES
 
@@ -82,39 +82,41 @@ async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fau
         here = Field(stack, Http(stack.url, session), Random(f"{plan.seed}/{number}"))
         scenes = [asyncio.create_task(_again_and_again(here, scene)) for scene in SCENES]
         coming = iter(batch)
-        busy: set[str] = set()
+        busy = {name: asyncio.Lock() for name in PROCESSES}
         windows: list[Window] = []
         try:
             await asyncio.gather(*(_lane(stack, coming, busy, windows) for _ in range(plan.beside)))
         finally:
             here.over.set()
-            await asyncio.gather(*scenes)
+            stuck = [one for one in await asyncio.gather(*scenes) if one is not None]
         violations, totals = await close(here)
     report.windows += windows
     report.waits += here.waits
     report.totals += totals
     steps = (batch[0].step, batch[-1].step)
     told = tuple(str(window.fault) for window in windows)
-    report.found += [Found(one, plan.seed, steps, told) for one in violations]
+    report.found += [Found(one, plan.seed, steps, told) for one in (*stuck, *violations)]
 
 
-async def _lane(stack: NetworkedStack, coming: Iterator[Fault], busy: set[str], windows: list[Window]) -> None:
+async def _lane(
+    stack: NetworkedStack, coming: Iterator[Fault], busy: Mapping[str, asyncio.Lock], windows: list[Window]
+) -> None:
     """One fault after the other; never two at once of one process."""
     for fault in coming:
         await asyncio.sleep(fault.after)
-        while fault.process in busy:
-            await asyncio.sleep(0.1)
-        busy.add(fault.process)
-        try:
+        async with busy[fault.process]:
             windows.append(await inject(stack, fault))
-        finally:
-            busy.discard(fault.process)
 
 
-async def _again_and_again(here: Field, scene: Callable[[Field], Awaitable[None]]) -> None:
+async def _again_and_again(here: Field, scene: Callable[[Field], Awaitable[None]]) -> Violation | None:
+    """One visit after the other. A violation: in all the time that somebody tries they could not go on."""
     while not here.over.is_set():
-        async with asyncio.timeout(SCENE_WITHIN):
-            await scene(here)
+        try:
+            async with asyncio.timeout(SCENE_WITHIN):
+                await scene(here)
+        except BROKEN as error:
+            return Violation(f"{scene.__name__} could not go on: {error!r}")
+    return None
 
 
 def main() -> None:
@@ -127,9 +129,14 @@ def main() -> None:
     arguments = parser.parse_args()
     plan = Plan(arguments.faults, arguments.seed, arguments.beside)
     data = Path(tempfile.mkdtemp(prefix="nexus-campaign-"))
-    print(f"seed {plan.seed}, data in {data}", file=sys.stderr, flush=True)
-    report = asyncio.run(run(plan, data, lambda line: print(line, file=sys.stderr, flush=True)))
-    print(report.as_text())
+
+    def say(line: str) -> None:
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
+
+    say(f"seed {plan.seed}, data in {data}")
+    report = asyncio.run(run(plan, data, say))
+    sys.stdout.write(f"{report.as_text()}\n")
     if arguments.json is not None:
         write(report, arguments.json)
     sys.exit(1 if report.found else 0)

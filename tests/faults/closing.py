@@ -2,18 +2,17 @@
 the screens and the stores.
 """
 
-import asyncio
 import contextlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runtime.testing import eventually
+from tests.faults.effect_books import Stores
 from tests.faults.injecting import READY_WITHIN
 from tests.faults.networked_stack import PROCESSES
 from tests.faults.people import COMPANY, Field, Person
 from tests.faults.scenes import Customer
-from tests.support.conversation_books import ConversationBooks, settled_at
-from tests.support.effects_ledger import EffectsLedger, Finding, View
+from tests.support.conversation_books import settled_at
+from tests.support.effects_ledger import Finding
 from tests.support.log_reader import LoggedFact, read_log
 
 SETTLED_WITHIN = 150.0
@@ -60,8 +59,7 @@ async def close(here: Field) -> tuple[list[Violation], Totals]:
         violations += found
         totals += counted
     violations += await _effects(here)
-    effects = sum(sum(one.count().values()) for one in (here.prepared, here.placed, here.alerts, here.deleted))
-    return violations, totals + Totals(effects=effects)
+    return violations, totals + Totals(effects=here.effects.number)
 
 
 async def _conversation(here: Field, person: Person) -> tuple[list[Violation], Totals]:
@@ -87,7 +85,9 @@ async def _conversation(here: Field, person: Person) -> tuple[list[Violation], T
     with contextlib.suppress(AssertionError):
         await eventually(caught_up, SETTLED_WITHIN)
     await person.close()
-    answers = [fact for fact in log if fact.kind == "assistant"]
+    answers = [str(fact.data["text"]) for fact in log if fact.kind == "assistant"]
+    for answer in answers:
+        here.effects.read(answer)
     turns = tuple(str(fact.data["turnId"]) for fact in log if fact.data.get("turnId"))
     violations = [Violation(str(one), conversation, turns) for one in person.books.findings(log)]
     return violations, Totals(
@@ -102,42 +102,29 @@ async def _effects(here: Field) -> list[Violation]:
     violations: list[Violation] = []
     with contextlib.suppress(AssertionError):
         await eventually(lambda: _asked_again(here), SETTLED_WITHIN)
-    placed: list[str] = []
-    prepared: list[str] = []
-    alerts: list[str] = []
+    stores = Stores()
     for customer in here.customers:
-
-        async def look(customer: Customer = customer) -> bool:
-            orders = (await customer.read("get_pending_orders"))["orders"]
-            trades = (await customer.read("get_trade_history"))["trades"]
-            found = [f"{one['quantity']:.3f}" for one in orders]
-            stand = [f"{one['quantity']:.3f}" for one in orders if one["status"] != PENDING]
-            bought = list({one["order_id"]: f"{one['quantity']:.3f}" for one in trades}.values())
-            messages = [one["message"] for one in (await customer.read("list_alerts"))["alerts"]]
-            prepared.extend([*found, *bought])
-            placed.extend([*stand, *bought])
-            alerts.extend(messages)
-            return True
-
         try:
-            await eventually(look, SETTLED_WITHIN)
+            await eventually(lambda customer=customer: _look(customer, stores), SETTLED_WITHIN)
         except AssertionError as error:
             violations.append(Violation(f"a customer's books could not be read: {error}"))
-    _looked_up(here.prepared, prepared)
-    _looked_up(here.alerts, alerts)
-    # An order that was said no to, or taken back by the market, is no longer listed: only what was made twice counts.
-    gone = [one.basis for one in here.deleted.effects if one.known is View.ACCEPTED]
-    missing = [one.basis for one in here.prepared.effects if one.known is View.ACCEPTED and one.basis not in prepared]
-    asked = {one.basis for one in here.alerts.effects}
-    deleted = [one.basis for one in here.deleted.effects if one.basis not in alerts and one.basis in asked]
-    for name, ledger, stands in (
-        ("order prepared", here.prepared, [*prepared, *missing]),
-        ("order placed", here.placed, placed),
-        ("alert", here.alerts, [*alerts, *gone]),
-        ("alert deleted", here.deleted, deleted),
-    ):
-        violations += [Violation(f"{name}, {one}", _where(here, one)) for one in ledger.findings(stands)]
+    for what, finding in here.effects.findings(stores):
+        violations.append(Violation(f"{what}, {finding}", _where(here, finding)))
     return violations
+
+
+async def _look(customer: Customer, stores: Stores) -> bool:
+    """What this customer has. Raises AssertionError while one of the lists is not to be had."""
+    orders = (await customer.read("get_pending_orders"))["orders"]
+    trades = (await customer.read("get_trade_history"))["trades"]
+    alerts = (await customer.read("list_alerts"))["alerts"]
+    # An order that was filled in part is in both.
+    there = {one["order_id"]: f"{one['quantity']:.3f}" for one in (*trades, *orders)}
+    waiting = {one["order_id"] for one in orders if one["status"] == PENDING}
+    stores.prepared += there.values()
+    stores.placed += [quantity for order, quantity in there.items() if order not in waiting]
+    stores.alerts += [one["message"] for one in alerts]
+    return True
 
 
 async def _asked_again(here: Field) -> bool:
@@ -147,20 +134,12 @@ async def _asked_again(here: Field) -> bool:
             if key in {one.key for one in ledger.unsettled}:
                 await customer.again(key)
         for action in customer.confirmed:
-            if action in {one.key for one in here.placed.unsettled}:
-                here.placed.see(action, await customer.decide(action, "confirm"))
+            if action in {one.key for one in here.effects.placed.unsettled}:
+                here.effects.placed.see(action, await customer.decide(action, "confirm"))
     by_key = {key for customer in here.customers for key in customer.calls}
-    return not here.placed.unsettled and not any(
-        one.key in by_key for ledger in (here.alerts, here.deleted) for one in ledger.unsettled
+    return not here.effects.placed.unsettled and not any(
+        one.key in by_key for ledger in (here.effects.alerts, here.effects.deleted) for one in ledger.unsettled
     )
-
-
-def _looked_up(ledger: EffectsLedger, stands: Iterable[str]) -> None:
-    """What was asked for in the chat and never told has no key: its client looks into the list."""
-    there = set(stands)
-    for one in ledger.unsettled:
-        if one.known is View.UNKNOWN:
-            ledger.see(one.key, View.ACCEPTED if one.basis in there else View.REJECTED)
 
 
 def _where(here: Field, finding: Finding) -> str:

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -62,7 +63,7 @@ class NetworkedStack(RunningStack):
         """Waits until these processes live, and those that are services are ready. Looks five times a second only: on a
         machine that is busy with starting a service, looking is work too."""
         async with asyncio.timeout(deadline):
-            while not await self._are_ready(names):
+            while not await self._are_ready(names):  # noqa: ASYNC110 - nothing here is told of it
                 await asyncio.sleep(0.2)
 
     async def _are_ready(self, names: Sequence[str]) -> bool:
@@ -133,7 +134,7 @@ def _rewired(program: Program, servers: Mapping[str, int], ways: Mapping[str, in
 def main() -> None:
     """DATA, the servers' ports and the proxies' ports: runs until it is told to stop."""
     data, servers, ways = Path(sys.argv[1]), json.loads(sys.argv[2]), json.loads(sys.argv[3])
-    end_with_parent(15)
+    end_with_parent(signal.SIGTERM)
     options = UpOptions(port=servers["gateway"])
     directory = DataDirectory(data)
     asyncio.run(run_stack(options, directory, read_settings(), lambda program: _rewired(program, servers, ways)))

@@ -14,10 +14,10 @@ import aiohttp
 
 from gateway.testing_http import Http
 from runtime.testing import eventually
+from tests.faults.effect_books import EffectBooks
 from tests.faults.networked_stack import NetworkedStack
 from tests.support.chat_client import ChatClient, Frame
 from tests.support.conversation_books import ConversationBooks, Said
-from tests.support.effects_ledger import EffectsLedger
 
 COMPANY = "acme"
 BROKEN = (aiohttp.ClientError, OSError, TimeoutError, AssertionError)
@@ -53,12 +53,7 @@ class Field:
     customers: list[Any] = field(default_factory=list[Any])
     people: list["Person"] = field(default_factory=list["Person"])
     orders: int = 0
-    prepared: EffectsLedger = field(default_factory=EffectsLedger)
-    """Orders that wait for a yes, by their quantity."""
-    placed: EffectsLedger = field(default_factory=EffectsLedger)
-    """Orders that were said yes to."""
-    alerts: EffectsLedger = field(default_factory=EffectsLedger)
-    deleted: EffectsLedger = field(default_factory=EffectsLedger)
+    effects: EffectBooks = field(default_factory=EffectBooks)
 
     def token(self) -> str:
         """Words that no other text of the campaign has."""
@@ -174,7 +169,7 @@ class Person:
             raise ConnectionResetError(f"closed with {self.client.close_code}")
 
     async def see(self, wanted: Callable[[Frame], bool], within: float, after: int = 0) -> Frame | None:
-        """The first frame, from number `after` on, that is wanted, coming back as often as it takes; None: none came."""
+        """The first frame, from number `after` on, that is wanted; comes back as often as it takes. None: none came."""
         end = time.monotonic() + within
         looked = after
         while time.monotonic() < end:
@@ -201,20 +196,18 @@ class Person:
             if frame["type"] in ("owner.changed", "run.cancelled"):
                 by_people = True
                 return frame["type"] == "run.cancelled"
-            messages = frame["messages"] if frame["type"] == "snapshot" else [frame.get("message") or {}]
-            return any(self._settles(message, said, token) for message in messages)
+            return any(self._settles(message, said, token) for message in _messages(frame))
 
         frame = await self.see(settles, ANSWERED_WITHIN, mark)
         if frame is None or said.seq is None or frame["type"] == "run.cancelled":
             return None
-        messages = frame["messages"] if frame["type"] == "snapshot" else [frame["message"]]
-        message = next(one for one in messages if self._settles(one, said, token))
+        message = next(one for one in _messages(frame) if self._settles(one, said, token))
         if not by_people and message["role"] != "operator":
             self.field.waits.append(Wait(said.sent_at, time.monotonic()))
         return message if message["role"] == "assistant" else None
 
     def _settles(self, message: Mapping[str, Any], said: Said, token: str | None) -> bool:
-        if not message or said.seq is None or message["seq"] <= said.seq:
+        if said.seq is None or message["seq"] <= said.seq:
             return False
         if message["role"] == "assistant":
             return token is None or token in message["text"]
@@ -225,6 +218,13 @@ class Person:
         self.books.shown = [shown_by(self.client.frames)]
         await self.leave()
         await self.client.__aexit__(None, None, None)
+
+
+def _messages(frame: Frame) -> list[dict[str, Any]]:
+    """The messages that a frame brings to the screen."""
+    if frame["type"] == "snapshot":
+        return frame["messages"]
+    return [frame["message"]] if frame["type"] == "message.created" else []
 
 
 def shown_by(frames: list[Frame]) -> list[tuple[int, str]]:

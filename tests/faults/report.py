@@ -65,8 +65,7 @@ class Report:
 
     def as_text(self) -> str:
         """A table for people."""
-        head = f"{'fault':<7}{'process':<16}{'count':>6}{'answers':>9}{'p50':>7}{'p95':>7}{'worst':>7}{'ready p50':>11}{'worst':>7}"
-        lines = [head]
+        lines = ["fault  process          count  answers    p50    p95  worst  ready p50  worst"]
         for row in self.rows():
             lines.append(
                 f"{row['kind']:<7}{row['process']:<16}{row['count']:>6}{row['answers']:>9}"

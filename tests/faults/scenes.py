@@ -2,12 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from contracts.errors import OUTCOME_UNKNOWN
-from tests.faults.echo_model import MADE, REFUSED
+from tests.faults.effect_books import told
 from tests.faults.people import ANSWERED_WITHIN, BROKEN, COMPANY, PAUSE, Field, Person
 from tests.support.conversation_books import Said
 from tests.support.effects_ledger import EffectsLedger, View
@@ -90,19 +90,21 @@ async def buyer(here: Field) -> None:
     person = customer.person = Person(here, customer.token)
     await person.arrive()
     word, quantity = here.token(), here.quantity()
-    here.prepared.ask(word, quantity)
+    here.effects.prepared.ask(word, quantity)
     mark = len(person.client.frames)
     said = await person.say(f"buy {quantity} IBM {word}")
     answer = await person.answered(said, word, mark)
-    actions = [] if answer is None else [one for one in answer["actions"] if float(one["details"]["quantity"]) == float(quantity)]
-    here.prepared.see(word, View.ACCEPTED if actions else _told(answer, word))
+    actions = _orders_in(answer, quantity)
+    here.effects.prepared.see(word, View.UNKNOWN if answer is None else told(answer["text"], word))
     if not actions:
         return
     decision = here.random.choice(["yes", "yes", "confirm", "confirm", "confirm over HTTP", "no", "reject", "nothing"])
     action = actions[0]["id"]
     if decision in ("yes", "confirm", "confirm over HTTP"):
-        here.placed.ask(action, quantity)
+        here.effects.placed.ask(action, quantity)
         customer.confirmed.append(action)
+    if decision in ("no", "reject"):
+        here.effects.refused.add(quantity)
     await here.rest(here.random.uniform(0.0, 1.0))
     match decision:
         case "yes" | "no":
@@ -115,7 +117,13 @@ async def buyer(here: Field) -> None:
         case _:
             return
     if action in customer.confirmed:
-        here.placed.see(action, view)
+        here.effects.placed.see(action, view)
+
+
+def _orders_in(answer: Mapping[str, Any] | None, quantity: str) -> list[dict[str, Any]]:
+    """The actions of an answer that are about this order."""
+    actions: list[dict[str, Any]] = [] if answer is None else answer["actions"]
+    return [one for one in actions if float(one["details"]["quantity"]) == float(quantity)]
 
 
 async def _by_button(person: Person, decision: str, action: str) -> View:
@@ -127,12 +135,12 @@ async def _by_button(person: Person, decision: str, action: str) -> View:
     except BROKEN:
         return View.UNKNOWN
 
-    def told(frame: dict[str, Any]) -> bool:
+    def decided(frame: dict[str, Any]) -> bool:
         return (frame["type"] == "action.updated" and frame["action"]["id"] == action) or (
             frame["type"] == "error" and frame.get("ref") == action
         )
 
-    frame = await person.see(told, DECIDED_WITHIN, mark)
+    frame = await person.see(decided, DECIDED_WITHIN, mark)
     if frame is None or frame["type"] == "error":
         return View.UNKNOWN
     return STATES.get(frame["action"]["state"], View.UNKNOWN)
@@ -146,14 +154,6 @@ def _told_in_words(answer: Any) -> View:
     return View.REJECTED if text.startswith("It could not be placed") else View.UNKNOWN
 
 
-def _told(answer: Any, word: str) -> View:
-    """What the model's answer says of the effect of a token."""
-    text = "" if answer is None else str(answer["text"])
-    if f"{MADE} {word}" in text:
-        return View.ACCEPTED
-    return View.REJECTED if f"{REFUSED} {word}" in text else View.UNKNOWN
-
-
 async def watcher(here: Field) -> None:
     """A customer who makes alerts in the chat, one or two at once, and over HTTP; and takes some back."""
     customer = Customer(here)
@@ -164,21 +164,22 @@ async def watcher(here: Field) -> None:
     said: Said | None = None
     for _ in range(here.random.randint(1, 2)):
         words.append(here.token())
-        here.alerts.ask(words[-1], words[-1])
+        here.effects.alerts.ask(words[-1], words[-1])
         said = await person.say(f"alert me {words[-1]}")
     assert said is not None
-    answer = await person.answered(said, words[-1], mark)
-    for word in words:
-        here.alerts.see(word, _told(answer, word))
+    # What is said of each is read in the log, however many answers there are.
+    await person.answered(said, words[-1], mark)
     for _ in range(here.random.randint(1, 2)):
         if here.over.is_set():
             break
         word = here.token()
         arguments = {"symbol": "AAPL", "condition": ">=", "price": 9000, "message": word}
-        made = await customer.call(here.alerts, word, "create_alert", arguments)
+        made = await customer.call(here.effects.alerts, word, "create_alert", arguments)
         await here.rest(here.random.uniform(0.0, 1.0))
         if made is not None and here.random.random() < 0.4:
-            await customer.call(here.deleted, here.token(), "delete_alert", {"alert_id": made["alert_id"]}, basis=word)
+            await customer.call(
+                here.effects.deleted, here.token(), "delete_alert", {"alert_id": made["alert_id"]}, basis=word
+            )
 
 
 @dataclass(slots=True)
@@ -207,6 +208,7 @@ class Customer:
     async def again(self, key: str) -> dict[str, Any] | None:
         """The same call under the same key; what comes of it goes into its ledger."""
         ledger, tool, arguments = self.calls[key]
+        body: dict[str, Any] = {}
         try:
             status, body, _ = await self.here.http(
                 "POST",
@@ -216,8 +218,8 @@ class Customer:
                 headers={"Idempotency-Key": key},
             )
         except BROKEN:
-            status, body = 0, {}
-        error = body.get("error") or {} if isinstance(body, dict) else {}
+            status = 0
+        error: dict[str, Any] = body.get("error") or {}
         unknown = error.get("reason") == OUTCOME_UNKNOWN
         ledger.see(key, View.UNKNOWN if unknown else CALLS.get(status, View.UNKNOWN))
         return body["data"] if status == 200 else None
@@ -234,9 +236,7 @@ class Customer:
 
     async def read(self, tool: str) -> dict[str, Any]:
         """What a tool that changes nothing says. Raises AssertionError when it does not."""
-        status, body, _ = await self.here.http(
-            "POST", f"/v2/tools/{tool}", token=self.token, json={"arguments": {}}
-        )
+        status, body, _ = await self.here.http("POST", f"/v2/tools/{tool}", token=self.token, json={"arguments": {}})
         assert status == 200, body
         return body["data"]
 

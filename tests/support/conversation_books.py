@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 
 from contracts.errors import SystemCode
 from tests.support.log_reader import LoggedFact
@@ -131,7 +132,7 @@ class ConversationBooks:
 
     def _frames(self, client: Sequence[tuple[int, str]], log: Sequence[LoggedFact]) -> Iterator[tuple[Wrong, str]]:
         there = {str(fact.data["messageId"]): fact.seq for fact in log if "messageId" in fact.data}
-        for (before, _), (after, identity) in zip(client, client[1:], strict=False):
+        for (before, _), (after, identity) in pairwise(client):
             if after < before:
                 yield Wrong.OUT_OF_ORDER, f"{identity} at {after} after {before}"
         for identity, often in Counter(identity for _, identity in client).items():

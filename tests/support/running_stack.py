@@ -58,9 +58,7 @@ class RunningStack:
     def start(self) -> Self:
         """Runs `nexus up --detach`, which returns when all is ready."""
         command = [self._nexus, "up", "--detach", "--port", "0", "--data", str(self.data)]
-        done = subprocess.run(
-            command, env=self.env, capture_output=True, text=True, timeout=START_SECONDS, check=False
-        )
+        done = subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=START_SECONDS, check=False)
         assert done.returncode == 0, f"nexus up failed:\n{done.stdout}\n{done.stderr}\n{self.logs()}"
         return self
 
