@@ -28,6 +28,7 @@ from tests.faults.people import BROKEN, COMPANY, Field
 from tests.faults.report import Found, Report, write
 from tests.faults.scenes import SCENES
 
+Say = Callable[[str], None]
 SCENE_WITHIN = 420.0
 """Seconds in which a scene ends, whatever happens: each of its waits is bounded by less."""
 SETTINGS = {
@@ -48,7 +49,7 @@ class Plan:
     round_of: int = 20
 
 
-async def run(plan: Plan, data: Path, say: Callable[[str], None]) -> Report:
+async def run(plan: Plan, data: Path, say: Say) -> Report:
     """The whole campaign on a stack of its own."""
     model = echo_model()
     await model.start()
@@ -69,7 +70,7 @@ async def run(plan: Plan, data: Path, say: Callable[[str], None]) -> Report:
         number = 0
         while batch := list(islice(coming, plan.round_of)):
             number += 1
-            await _round(stack, plan, number, batch, report)
+            await _round(stack, plan, number, batch, report, say)
             say(f"{len(report.windows)} of {plan.faults} faults, {len(report.found)} violations")
     finally:
         await stack.end()
@@ -77,7 +78,7 @@ async def run(plan: Plan, data: Path, say: Callable[[str], None]) -> Report:
     return report
 
 
-async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fault], report: Report) -> None:
+async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fault], report: Report, say: Say) -> None:
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session:
         here = Field(stack, Http(stack.url, session), Random(f"{plan.seed}/{number}"))
         scenes = [asyncio.create_task(_again_and_again(here, scene)) for scene in SCENES]
@@ -85,7 +86,7 @@ async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fau
         busy = {name: asyncio.Lock() for name in PROCESSES}
         windows: list[Window] = []
         try:
-            await asyncio.gather(*(_lane(stack, coming, busy, windows) for _ in range(plan.beside)))
+            await asyncio.gather(*(_lane(stack, coming, busy, windows, say) for _ in range(plan.beside)))
         finally:
             here.over.set()
             stuck = [one for one in await asyncio.gather(*scenes) if one is not None]
@@ -99,13 +100,15 @@ async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fau
 
 
 async def _lane(
-    stack: NetworkedStack, coming: Iterator[Fault], busy: Mapping[str, asyncio.Lock], windows: list[Window]
+    stack: NetworkedStack, coming: Iterator[Fault], busy: Mapping[str, asyncio.Lock], windows: list[Window], say: Say
 ) -> None:
     """One fault after the other; never two at once of one process."""
     for fault in coming:
         await asyncio.sleep(fault.after)
         async with busy[fault.process]:
-            windows.append(await inject(stack, fault))
+            window = await inject(stack, fault)
+        windows.append(window)
+        say(f"{fault}, ready again in {window.ready - window.ended:.1f} s")
 
 
 async def _again_and_again(here: Field, scene: Callable[[Field], Awaitable[None]]) -> Violation | None:
