@@ -12,8 +12,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import count, islice
 from pathlib import Path
 from random import Random
 
@@ -80,8 +80,11 @@ async def run(plan: Plan, data: Path, say: Say) -> Report:
 
 async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fault], report: Report, say: Say) -> None:
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session:
-        here = Field(stack, Http(stack.url, session), Random(f"{plan.seed}/{number}"))
-        scenes = [asyncio.create_task(_again_and_again(here, scene)) for scene in SCENES]
+        here = Field(stack, Http(stack.url, session), Random())
+        scenes = [
+            asyncio.create_task(_again_and_again(here, scene, f"{plan.seed}/{number}/{place}"))
+            for place, scene in enumerate(SCENES)
+        ]
         coming = iter(batch)
         busy = {name: asyncio.Lock() for name in PROCESSES}
         windows: list[Window] = []
@@ -111,12 +114,15 @@ async def _lane(
         say(f"{fault}, ready again in {window.ready - window.ended:.1f} s")
 
 
-async def _again_and_again(here: Field, scene: Callable[[Field], Awaitable[None]]) -> Violation | None:
-    """One visit after the other. A violation: in all the time that somebody tries they could not go on."""
+async def _again_and_again(here: Field, scene: Callable[[Field], Awaitable[None]], seed: str) -> Violation | None:
+    """One visit after the other, each with a seed of its own, so that what others do does not change it. A violation:
+    in all the time that somebody tries they could not go on.
+    """
+    visits = count(1)
     while not here.over.is_set():
         try:
             async with asyncio.timeout(SCENE_WITHIN):
-                await scene(here)
+                await scene(replace(here, random=Random(f"{seed}/{next(visits)}")))
         except BROKEN as error:
             return Violation(f"{scene.__name__} could not go on: {error!r}")
     return None

@@ -2,6 +2,7 @@
 the screens and the stores.
 """
 
+import asyncio
 import contextlib
 from dataclasses import dataclass
 
@@ -54,8 +55,13 @@ async def close(here: Field) -> tuple[list[Violation], Totals]:
     await here.stack.ready_again(PROCESSES, READY_WITHIN)
     violations: list[Violation] = []
     totals = Totals()
-    for person in here.people:
-        found, counted = await _conversation(here, person)
+    places = asyncio.Semaphore(8)
+
+    async def one(person: Person) -> tuple[list[Violation], Totals]:
+        async with places:
+            return await _conversation(here, person)
+
+    for found, counted in await asyncio.gather(*map(one, here.people)):
         violations += found
         totals += counted
     violations += await _effects(here)

@@ -40,7 +40,9 @@ class Wait:
 
 @dataclass(slots=True)
 class Field:
-    """Where all people of one round meet: the stack, the seed, what is to be booked, and whether to begin more."""
+    """Where all people of one round meet: the stack, what is to be booked, and whether to begin more. `random`: of the
+    one visit that is given it; all else is everybody's.
+    """
 
     stack: NetworkedStack
     http: Http
@@ -52,7 +54,6 @@ class Field:
     taken: set[str] = field(default_factory=set[str])
     customers: list[Any] = field(default_factory=list[Any])
     people: list["Person"] = field(default_factory=list["Person"])
-    orders: int = 0
     effects: EffectBooks = field(default_factory=EffectBooks)
 
     def token(self) -> str:
@@ -61,8 +62,7 @@ class Field:
 
     def quantity(self) -> str:
         """How many shares no other order of the round is about."""
-        self.orders += 1
-        return f"{1 + self.orders / 1000:.3f}"
+        return f"{1 + (1 + len(self.effects.prepared.effects)) / 1000:.3f}"
 
     def identity(self) -> str:
         """An id that the seed chooses."""
