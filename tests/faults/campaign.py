@@ -94,6 +94,8 @@ async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fau
             here.over.set()
             stuck = [one for one in await asyncio.gather(*scenes) if one is not None]
         violations, totals = await close(here)
+    for one in (*stuck, *violations):
+        say(f"violation: {one.what}")
     report.windows += windows
     report.waits += here.waits
     report.totals += totals

@@ -12,22 +12,27 @@ from tests.faults.injecting import READY_WITHIN
 from tests.faults.networked_stack import PROCESSES
 from tests.faults.people import COMPANY, Field, Person
 from tests.faults.scenes import Customer
+from tests.support.chat_client import Frame
 from tests.support.conversation_books import settled_at
 from tests.support.effects_ledger import Finding
 from tests.support.log_reader import LoggedFact, read_log
 
 SETTLED_WITHIN = 150.0
 """Seconds in which everything comes to rest once all is well: longer than a turn's own deadline."""
+_TOLD = frozenset({"welcome", "snapshot", "message.ack", "message.created", "owner.changed", "run.cancelled"})
 PENDING = "pending_confirmation"
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Something that must never be. `turns`: of that conversation, for `nexus trace`."""
+    """Something that must never be. `turns`: of that conversation, for `nexus trace`; `log`: its facts; `shown`: the
+    frames that its client got, without the pieces of running answers."""
 
     what: str
     conversation: str = ""
     turns: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +100,25 @@ async def _conversation(here: Field, person: Person) -> tuple[list[Violation], T
     for answer in answers:
         here.effects.read(answer)
     turns = tuple(str(fact.data["turnId"]) for fact in log if fact.data.get("turnId"))
-    violations = [Violation(str(one), conversation, turns) for one in person.books.findings(log)]
+    facts, shown = tuple(map(_fact, log)), tuple(_frame(one) for one in person.client.frames if one["type"] in _TOLD)
+    violations = [Violation(str(one), conversation, turns, facts, shown) for one in person.books.findings(log)]
     return violations, Totals(
         messages=sum(fact.kind == "visitor" for fact in log),
         answers=len(answers),
         failures=sum(fact.kind == "system" for fact in log),
         takeovers=sum(fact.kind == "owner" and fact.data["owner"]["kind"] == "human" for fact in log),
     )
+
+
+def _fact(fact: LoggedFact) -> str:
+    about = {name: fact.data[name] for name in ("basis", "owner", "code", "text") if name in fact.data}
+    return f"{fact.seq} {fact.kind} {about}"
+
+
+def _frame(frame: Frame) -> str:
+    seqs = [message["seq"] for message in frame["messages"]] if frame["type"] == "snapshot" else None
+    about = seqs or (frame["message"]["seq"] if frame["type"] == "message.created" else frame.get("seq"))
+    return f"{frame['type']} {about} {frame.get('recovered', '')}".rstrip()
 
 
 async def _effects(here: Field) -> list[Violation]:

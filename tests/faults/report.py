@@ -86,6 +86,8 @@ class Report:
         return [
             f"violation: {violation.what}",
             f"    steps {first} to {last}: {'; '.join(found.faults)}",
+            *(f"    log: {fact}" for fact in violation.log),
+            *(f"    shown: {frame}" for frame in violation.shown),
             f"    again: python -m tests.faults.campaign --seed {found.seed} --faults {last}",
             *turns,
         ]

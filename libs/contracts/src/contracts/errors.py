@@ -61,6 +61,9 @@ class ToolCode(StrEnum):
     UNKNOWN_OUTCOME = "UNKNOWN_OUTCOME"
 
 
+UNRECORDED = frozenset({ToolCode.TOOL_NOT_FOUND, ToolCode.PLAN_REQUIRED, ToolCode.RATE_LIMIT, ToolCode.UNAVAILABLE})
+"""Refusals that are no call's result: another request with the same call id may be carried out."""
+
 OUTCOME_UNKNOWN = "outcome_unknown"
 """The reason of a result that is not final: the call may have had its effect; the same id, asked again, tells."""
 

@@ -1,5 +1,6 @@
 """Tool calls as the agent asks for them: one that was UNAVAILABLE for a moment is asked for again, under its own id."""
 
+import asyncio
 import json
 
 from agent.adapters.tool_calls import ToolRequests
@@ -9,7 +10,7 @@ from agent.testing.stage import COMPANY, Stage, stage
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from runtime.replies import ReplyInbox
-from runtime.testing import NatsServer
+from runtime.testing import NatsServer, eventually
 
 ASKER = Asker("user/pro/ana", "user", "pro", "ana", "en")
 CALL = Call("turn-0-0", "create_paper_order", '{"symbol": "IBM"}')
@@ -44,3 +45,25 @@ async def test_what_stays_unavailable_is_told_soon(nats_server: NatsServer) -> N
         result = await outcome(scene, away=100)
         assert result["error"] == {"code": "UNAVAILABLE", "message": "Not possible right now.", "reason": "store"}
         assert 2 <= len(scene.executor.requests) <= 4
+
+
+async def test_a_refusal_is_no_answer_while_the_call_is_asked_for_a_second_time(nats_server: NatsServer) -> None:
+    """It came after the second request was sent, which is carried out all the same: nobody was told that it is not."""
+    again = asyncio.Event()
+
+    async def order(request: ToolCallRequested) -> ToolResult:
+        metadata = ToolMetadata(execution_time=1.0)
+        if request.attempt > 1:
+            return ToolResult(success=True, data={"status": "pending_confirmation"}, metadata=metadata)
+        await asyncio.wait_for(again.wait(), 30)
+        error = ToolError(code=ToolCode.UNAVAILABLE, message="Not possible right now.", reason="service")
+        return ToolResult(success=False, error=error, metadata=metadata)
+
+    async with stage(nats_server.url) as scene:
+        scene.executor.tools[CALL.tool] = order
+        requests = ToolRequests(scene.publisher, ReplyInbox.of(scene.nats), "agent-1")
+        asked = asyncio.create_task(requests.outcome(Key(COMPANY, "c1"), CALL, "trading", ASKER, "turn", 30.0))
+        await eventually(lambda: scene.executor.repeats)
+        again.set()
+        assert json.loads(await asked)["success"] is True
+        assert [one.attempt for one in scene.executor.requests] == [1, 2]

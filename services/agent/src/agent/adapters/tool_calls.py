@@ -16,6 +16,7 @@ from contracts import channels
 from contracts.envelope import CloudEvent
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested
+from runtime.call_answers import CallAnswers, last_of
 from runtime.errors import PublishFailed
 from runtime.publishing import Publisher
 from runtime.replies import Pending, ReplyInbox
@@ -31,7 +32,10 @@ was slow for a moment should not cost the user an order. Nothing was done, and t
 
 
 class ToolRequests:
-    """One question an id: whoever asks again gets the recorded result."""
+    """One question an id: whoever asks again gets the recorded result.
+
+    That it was UNAVAILABLE is told when every request has said so: one of them may still be carried out.
+    """
 
     def __init__(self, publisher: Publisher, inbox: ReplyInbox, instance: str) -> None:
         self._publisher = publisher
@@ -44,7 +48,8 @@ class ToolRequests:
         begun = time.monotonic()
         end = begun + seconds
         result: str | None = None
-        with await self._inbox.expect() as pending:
+        answers = CallAnswers()
+        with await self._inbox.expect(answers) as pending:
             for attempt, patience in enumerate(PATIENCE, start=1):
                 left = end - time.monotonic()
                 if left <= 0:
@@ -57,11 +62,12 @@ class ToolRequests:
                     company_id=key.company,
                     conversation_id=key.conversation or None,
                     turn_id=turn_id,
-                    reply_to=pending.reply_to,
+                    reply_to=pending.another_name(),
                     deadline=datetime.now(UTC) + timedelta(seconds=left),
                     attempt=attempt,
                     language=asker.language,
                 )
+                answers.expect(request.reply_to or "")
                 result = await self._once(request, category, pending, min(patience, left))
                 if result is None:
                     continue
@@ -93,7 +99,7 @@ class ToolRequests:
         except (TimeoutError, PublishFailed):
             return None
         try:
-            result = orjson.loads(messages[0].data)["data"]["result"]
+            result = orjson.loads(last_of(messages).data)["data"]["result"]
             return json.dumps(result, ensure_ascii=False)
         except (orjson.JSONDecodeError, KeyError, TypeError):
             log.warning("tool.unreadable_answer", call_id=request.call_id)

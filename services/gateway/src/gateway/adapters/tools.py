@@ -17,6 +17,7 @@ from contracts.tools_rpc import TOOL_DETAILS, ToolDetails, ToolDetailsRequest
 from gateway.adapters.log import SOURCE
 from gateway.errors import Unavailable
 from gateway.ports import Caller, Principals, ToolCall
+from runtime.call_answers import CallAnswers, last_of
 from runtime.errors import PublishFailed, PublishTimeout, RpcError
 from runtime.publishing import Publisher
 from runtime.replies import Pending, ReplyInbox
@@ -86,7 +87,8 @@ class BusTools:
             category = await self._category(caller, asked.tool)
         except RpcError:
             return _failed(ToolCode.UNAVAILABLE, "No tool can be called now. Try again in a few seconds.", started)
-        with await self._inbox.expect() as pending:
+        answers = CallAnswers()
+        with await self._inbox.expect(answers) as pending:
             for attempt, patience in enumerate(PATIENCE, start=1):
                 left = started + CALL_SECONDS - time.monotonic()
                 if left <= 0:
@@ -97,16 +99,17 @@ class BusTools:
                     arguments=asked.arguments,
                     principal=self._principals.sign(caller, None, asked.language),
                     company_id=caller.company,
-                    reply_to=pending.reply_to,
+                    reply_to=pending.another_name(),
                     deadline=datetime.now(UTC) + timedelta(seconds=left),
                     attempt=attempt,
                     language=asked.language,
                 )
+                answers.expect(request.reply_to or "")
                 try:
                     result = await self._once(request, category, pending, min(patience, left))
                 except PublishFailed as error:
                     log.warning("tool.not_asked", call_id=asked.call_id, error=str(error))
-                    # What a silent bus has taken in is stored, and done, when it goes on.
+                    # An earlier request is on its way, or this one: what a silent bus has taken in is done when it goes on.
                     if attempt > 1 or isinstance(error, PublishTimeout):
                         break
                     return _failed(ToolCode.UNAVAILABLE, "The call could not be made now. Try again.", started)
@@ -130,7 +133,7 @@ class BusTools:
         await self._publisher.append(tool_request(category), event, stream="TOOLS", msg_id=msg_id, deadline=seconds)
         try:
             messages = await pending.wait(end - time.monotonic())
-            return _CompletedEvent.model_validate_json(messages[0].data).data.result
+            return _CompletedEvent.model_validate_json(last_of(messages).data).data.result
         except TimeoutError:
             return None
         except ValidationError as error:

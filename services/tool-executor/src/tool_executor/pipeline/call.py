@@ -11,9 +11,6 @@ from tool_executor.catalogue.registry import Entry
 from tool_executor.domain.declaration import Data
 from tool_executor.domain.plans import Arguments, Caller, CompanyTools
 
-UNRECORDED = frozenset({ToolCode.TOOL_NOT_FOUND, ToolCode.PLAN_REQUIRED, ToolCode.RATE_LIMIT, ToolCode.UNAVAILABLE})
-"""What may turn out otherwise under the same call id: these results are not kept for repeats."""
-
 
 @dataclass(slots=True)
 class Progress:

@@ -2,13 +2,13 @@
 
 import contextlib
 
-from contracts.errors import ToolCode
+from contracts.errors import UNRECORDED, ToolCode
 from contracts.events.tool import ToolResult
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain import texts
 from tool_executor.domain.fingerprint import fingerprint
-from tool_executor.pipeline.call import UNRECORDED, Outcome, Postponed, Progress, Rest
+from tool_executor.pipeline.call import Outcome, Postponed, Progress, Rest
 from tool_executor.ports import CallKey, CallRecords, Claimed, OtherArguments, Recorded, Running, StoreAway
 
 _MARGIN = 3.0

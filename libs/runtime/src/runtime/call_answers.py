@@ -1,0 +1,46 @@
+"""The answers to one tool call that was asked for more than once: which of them ends the wait."""
+
+from collections.abc import Sequence
+
+from nats.aio.msg import Msg
+from pydantic import ValidationError
+
+from contracts.envelope import CloudEvent
+from contracts.errors import UNRECORDED
+from contracts.events.tool import ToolCallCompleted
+
+_Completed = CloudEvent[ToolCallCompleted]
+
+
+class CallAnswers:
+    """Says of each reply whether it is the last (replies.Pending).
+
+    What the executor has recorded stands, whichever request it answers. A refusal that is not recorded is good for its
+    own request alone: while another one still lies in the queue, the call may be made all the same, and whoever said
+    before that it was not would have said something false.
+    """
+
+    def __init__(self) -> None:
+        self._open: set[str] = set()
+
+    def expect(self, reply_to: str) -> None:
+        """A request with this name to reply to is on its way."""
+        self._open.add(reply_to)
+
+    def __call__(self, reply: Msg) -> bool:
+        """Whether no later reply could say otherwise."""
+        self._open.discard(reply.subject)
+        return not self._open or _stands(reply)
+
+
+def last_of(replies: Sequence[Msg]) -> Msg:
+    """The reply that counts: the first that stands, else the newest."""
+    return next((reply for reply in replies if _stands(reply)), replies[-1])
+
+
+def _stands(reply: Msg) -> bool:
+    try:
+        error = _Completed.model_validate_json(reply.data).data.result.error
+    except ValidationError:
+        return False
+    return error is None or error.code not in UNRECORDED
