@@ -23,7 +23,7 @@ STAMP := $(VENV)/.installed
 SUITE := tests/support/mcp_suite
 SUITE_STAMP := $(SUITE)/node_modules/.installed
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench campaign screenshots test-containers \
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench campaign simulate screenshots test-containers \
 	test-paused lock sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
