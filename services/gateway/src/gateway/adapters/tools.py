@@ -109,7 +109,7 @@ class BusTools:
                     result = await self._once(request, category, pending, min(patience, left))
                 except PublishFailed as error:
                     log.warning("tool.not_asked", call_id=asked.call_id, error=str(error))
-                    # An earlier request is on its way, or this one: what a silent bus has taken in is done when it goes on.
+                    # A request may be on its way, this one too: what a silent bus has taken in is done when it goes on.
                     if attempt > 1 or isinstance(error, PublishTimeout):
                         break
                     return _failed(ToolCode.UNAVAILABLE, "The call could not be made now. Try again.", started)
