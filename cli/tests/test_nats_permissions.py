@@ -190,7 +190,7 @@ WRITTEN = {
     "order.closed.v1.demo.u1": {"market-adapter"},
     "rpc.tool.outcome.v1": {"tool-executor"},
     "rpc.memory.owner.seen.v1": {"gateway", "agent", "tool-executor"},
-    f"$JS.API.DIRECT.GET.FACTS.{CONFIG}": {"gateway", "agent", "memory"},
+    f"$JS.API.DIRECT.GET.FACTS.{CONFIG}": {"gateway", "agent", "tool-executor", "memory"},
     "$JS.API.DIRECT.GET.FACTS.turn.failed.v1.demo.-": {"agent", "memory"},
     "$JS.API.DIRECT.GET.FACTS": {"agent", "memory"},
     "$JS.API.DIRECT.GET.DLQ": {"memory"},

@@ -142,8 +142,8 @@ async def test_without_a_market_a_turn_is_learned_all_the_same_and_none_of_its_s
             return (await get(one)).user_notes == ["AAPL is my first stock"]
 
         await eventually(learned, deadline=60)
-        # Five times to learn, once for the short-term memory.
-        assert asked == 6
+        # Five times to learn, once for the short-term memory, and once more where a store is brought up from the log.
+        assert asked in {6, 7}
 
 
 async def test_what_was_said_before_everything_was_forgotten_is_not_learned_afterwards(servers: Servers) -> None:

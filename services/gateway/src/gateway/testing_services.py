@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from contracts import agent_rpc, completion_rpc, failed_rpc, insight_rpc, market_rpc, memory_rpc, rpc, trying_rpc
 from contracts.channels import fact
 from contracts.company import CompanyConfig, CompanySettings, faults, read_config
+from contracts.enumerations import AT_THE_DOOR
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import Action, ActionState, Usage
 from contracts.events.market import TriggeredAlert
@@ -254,7 +255,7 @@ class RecordsStandIn:
         who = (request.company_id, request.user_id)
         old = self.remembered.get(who, memory_rpc.LongTermMemory())
         try:
-            new = memory_rpc.LongTermMemory.model_validate(merged(old.to_wire(), request.patch))
+            new = memory_rpc.LongTermMemory.model_validate(merged(old.to_wire(), request.patch), context=AT_THE_DOOR)
         except ValidationError as error:
             found = [FieldFault(field=str(one["loc"][0]), message=one["msg"]) for one in error.errors()]
             raise RpcError(ErrorCode.BAD_FIELD, "wrong", fields=found) from error

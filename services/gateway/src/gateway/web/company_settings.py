@@ -179,7 +179,9 @@ async def _shown(
         for one in without_effect(settings.config, providers, tools)
     ]
     config = {name: getattr(settings.config, name) for name in CompanyConfig.model_fields}
-    return ConfigView.model_construct(**config, warnings=warnings)
+    shown = ConfigView.model_construct(**config, warnings=warnings)
+    object.__setattr__(shown, "__pydantic_extra__", dict(settings.config.unknown))
+    return shown
 
 
 async def _known(asked: Awaitable[KnownT]) -> KnownT | None:

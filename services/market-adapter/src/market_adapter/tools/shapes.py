@@ -62,22 +62,21 @@ async def per_ticker(
 ) -> tuple[dict[str, DataT], list[FailureData]]:
     """The answer for each ticker, by its internal form, and what failed, in words of that language: one that
     fails does not keep the others from answering."""
-    symbols: dict[str, Symbol] = {}
-    answers: list[tuple[str, DataT] | MarketError] = []
+    asked: dict[str, Symbol | MarketError] = {}
     for text in dict.fromkeys(tickers):
         try:
             symbol = asked_symbol(text)
-            symbols[symbol.name] = symbol
+            asked[symbol.name] = symbol
         except MarketError as error:
-            answers.append(error)
+            asked[text] = error
 
-    async def answer(symbol: Symbol) -> tuple[str, DataT] | MarketError:
+    async def answer(symbol: Symbol | MarketError) -> tuple[str, DataT] | MarketError:
         try:
-            return symbol.name, await ask(symbol)
+            return symbol if isinstance(symbol, MarketError) else (symbol.name, await ask(symbol))
         except MarketError as error:
             return error
 
     # At once: a source that is silent costs one patience, and not one a ticker.
-    answers += await asyncio.gather(*(answer(symbol) for symbol in symbols.values()))
+    answers = await asyncio.gather(*(answer(symbol) for symbol in asked.values()))
     failed = [FailureData(**one.as_entry(language)) for one in answers if isinstance(one, MarketError)]
     return dict(one for one in answers if not isinstance(one, MarketError)), failed

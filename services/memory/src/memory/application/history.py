@@ -179,7 +179,8 @@ class Histories:
 
     def _log_will_do(self, up_to: int) -> bool:
         """Whether the log alone is short enough to be read whole, with nothing trimmed from it."""
-        return self._log.whole_from == self._log.first_seq and up_to - self._log.first_seq < MAX_GAP
+        first = max(self._log.first_seq, 1)  # an empty stream says 0
+        return self._log.whole_from <= first and up_to - first < MAX_GAP
 
     async def _floor_near(self, seq: int) -> int:
         """The floor, once no more than MAX_GAP is missing to `seq`."""
