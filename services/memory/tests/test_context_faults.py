@@ -107,6 +107,7 @@ async def test_parts_end_with_what_their_caller_waits_and_a_paused_market_learns
         assert found.conversation is not None
         assert [message.text for message in found.conversation.recent_messages] == ["hola"]
         assert found.memory is not None
+        assert found.system is not None
         assert found.system.available_tools
         assert told
         assert all(left is not None and left <= 8.0 for left in told)
