@@ -347,6 +347,8 @@ class Bus:
             "stream_name": stream.name,
             "name": name,
             "config": consumer.config,
+            "delivered": {"consumer_seq": consumer.deliveries, "stream_seq": consumer.next_seq - 1},
+            "ack_floor": {"consumer_seq": 0, "stream_seq": min(consumer.out, default=consumer.next_seq) - 1},
             "num_pending": consumer.pending(stream),
             "num_ack_pending": len(consumer.out),
         }

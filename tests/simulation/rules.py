@@ -158,29 +158,33 @@ def _gapless() -> Change:
 
 RULES: dict[str, Callable[[], Change | list[Change]]] = {
     "an answer is fenced": lambda: _without_fence("chat."),
-    "a journal is replaced by compare-and-set": lambda: _without_fence("turn."),
     "what is stored is what was acknowledged": _taken_for_stored,
     "an id is stored once": lambda: (SimulatedStream, "duplicate", _always(None)),
     "what is not settled is given back": _every_end_acknowledged,
     "acknowledged when it is done": _acknowledged_first,
-    "a snapshot is no older than its trigger": _any_snapshot,
-    "a refused answer is decided again": _refused_is_stored,
     "a turn goes on from its journal": _no_journal,
-    "a step is journalled before the next": _journal_not_kept,
     "a call keeps its id": _another_call_id,
-    "a message that comes again is known": lambda: [_another_message_id(), (Commands, "find_sent", _ignored())],
     "a person's message settles": _people_settle_nothing,
     "a person vetoes": lambda: (Policy, "answers", _always(True)),
     "sockets read the gap after a reconnect": lambda: (Recovery, "resync_all", _ignored()),
     "a fact is told once": lambda: (Feed, "fact", _always(True)),
-    "what comes while the gap is read waits": lambda: [_gapless(), (Feed, "pause", _always(None))],
 }
+
+NOT_SHOWN: dict[str, Callable[[], Change | list[Change]]] = {
+    "a journal is replaced by compare-and-set": lambda: _without_fence("turn."),
+    "a snapshot is no older than its trigger": _any_snapshot,
+    "a refused answer is decided again": _refused_is_stored,
+    "a step is journalled before the next": _journal_not_kept,
+    "what comes while the gap is read waits": lambda: [_gapless(), (Feed, "pause", _always(None))],
+    "a message that comes again is known": lambda: [_another_message_id(), (Commands, "find_sent", _ignored())],
+}
+"""Rules that a hundred seeds of the standard world do not miss: something stands behind them, or the world is too mild."""
 
 
 @contextmanager
 def without(rule: str) -> Generator[None]:
     """While it is open, the code is without the rule."""
-    changes = RULES[rule]()
+    changes = (RULES | NOT_SHOWN)[rule]()
     with ExitStack() as stack:
         for target, name, new in changes if isinstance(changes, list) else [changes]:
             stack.enter_context(patch.object(target, name, new))
@@ -197,4 +201,4 @@ def seeds_needed(rule: str, most: int = MOST_SEEDS) -> tuple[int, Result] | None
     return None
 
 
-__all__ = ["RULES", "Fact", "seeds_needed", "without"]
+__all__ = ["NOT_SHOWN", "RULES", "Fact", "seeds_needed", "without"]
