@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SEEDS = 150
+SEEDS = 60
 DEADLINE = 240.0
 
 
