@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import json
 from contextvars import Context
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from tests.simulation.deliveries import Deliveries
 from tests.simulation.network import Connection, Network
-from tests.simulation.streams import EPOCH, Consumer, Out, Request, SimulatedStream, Stored, matches, stamp
+from tests.simulation.streams import EPOCH, Consumer, SimulatedStream, Stored, matches, stamp
+from tests.simulation.wire import ClientEnd, Subscription, read_headers
 
 PORT = 4222
 _INFO = {
@@ -55,73 +57,14 @@ class Rates:
     """The live copy of what is stored is not sent: its leader has died in between."""
 
 
-@dataclass(eq=False)
-class Subscription:
-    """One subscription of one connection."""
-
-    client: ClientEnd
-    sid: str
-    subject: str
-    queue: str
-
-
-@dataclass(eq=False)
-class ClientEnd:
-    """The server's end of a connection: reads commands."""
-
-    bus: Bus
-    connection: Connection
-    buffer: bytes = b""
-    subscriptions: dict[str, Subscription] = field(default_factory=dict[str, Subscription])
-    open: bool = True
-
-    def received(self, data: bytes) -> None:
-        """Takes the commands that are complete."""
-        data = self.buffer + data
-        position, end = 0, len(data)
-        while position < end:
-            line_end = data.find(b"\r\n", position)
-            if line_end < 0:
-                break
-            words = data[position:line_end].split()
-            kind = words[0]
-            if kind in (b"PUB", b"HPUB"):
-                size = int(words[-1])
-                start = line_end + 2
-                if start + size + 2 > end:
-                    break
-                with_head = kind == b"HPUB"
-                head = int(words[-2]) if with_head else 0
-                reply = words[2].decode() if len(words) == (5 if with_head else 4) else ""
-                position = start + size + 2
-                self.bus.published(
-                    self, words[1].decode(), reply, data[start : start + head], data[start + head : start + size]
-                )
-                continue
-            position = line_end + 2
-            if kind == b"PING":
-                self.connection.answer(b"PONG\r\n")
-            elif kind == b"SUB":
-                queue = words[2].decode() if len(words) == 4 else ""
-                self.bus.subscribe(Subscription(self, words[-1].decode(), words[1].decode(), queue))
-            elif kind == b"UNSUB":
-                self.bus.unsubscribe(self, words[1].decode(), int(words[2]) if len(words) > 2 else 0)
-        self.buffer = data[position:]
-
-    def closed(self) -> None:
-        """Its subscriptions end."""
-        self.open = False
-        for sid in list(self.subscriptions):
-            self.bus.unsubscribe(self, sid, 0)
-
-
 class Bus:
     """The server. It answers at once; the network delays."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, network: Network, random: Random) -> None:
-        self._loop = loop
+        self.loop = loop
         self._network = network
-        self._random = random
+        self.random = random
+        self.deliveries = Deliveries(self)
         self._context = Context()
         self.rates = Rates()
         self.streams: dict[str, SimulatedStream] = {}
@@ -134,12 +77,12 @@ class Bus:
 
     def now(self) -> float:
         """The server's wall clock."""
-        return EPOCH + self._loop.time()
+        return EPOCH + self.loop.time()
 
     def note(self, text: str) -> None:
         """One line of the trace."""
         if self.tracing:
-            self.trace.append(f"{self._loop.time():10.4f} {text}")
+            self.trace.append(f"{self.loop.time():10.4f} {text}")
 
     async def away(self, seconds: float) -> None:
         """The server ends and comes back: connections are gone, what is stored stays, requests are forgotten."""
@@ -150,17 +93,19 @@ class Bus:
             for name, consumer in stream.consumers.items():
                 consumer.requests.clear()
                 for out in list(consumer.out.values()):
-                    if not out.waiting and self._random.random() < 0.3:
-                        self._again(stream, name, consumer, out)
+                    if not out.waiting and self.random.random() < 0.3:
+                        self.deliveries.again(stream, name, consumer, out)
         await asyncio.sleep(seconds)
         if listener is not None:
             self._network.listeners[PORT] = listener
 
-    def _chance(self, rate: float) -> bool:
-        return rate > 0 and self._random.random() < rate
+    def chance(self, rate: float) -> bool:
+        """Whether it happens this time, at such a rate."""
+        return rate > 0 and self.random.random() < rate
 
-    def _later(self, seconds: float, call: Any, *args: Any) -> None:
-        self._loop.call_later(seconds, call, *args, context=self._context)
+    def later(self, seconds: float, call: Any, *args: Any) -> None:
+        """Calls it in so many seconds."""
+        self.loop.call_later(seconds, call, *args, context=self._context)
 
     def _accept(self, connection: Connection) -> ClientEnd:
         connection.answer(b"INFO " + json.dumps(_INFO).encode() + b"\r\n")
@@ -189,7 +134,8 @@ class Bus:
         start = _start(pattern)
         return self._by_start.setdefault("" if "*" in start or ">" in start else start, [])
 
-    def _route(self, subject: str) -> list[Subscription]:
+    def route(self, subject: str) -> list[Subscription]:
+        """The subscriptions that hear a subject."""
         found = self._routes.get(subject)
         if found is None:
             candidates = [*self._by_start.get(_start(subject), ()), *self._by_start.get("", ())]
@@ -200,13 +146,13 @@ class Bus:
         """To every subscription, and to one of each queue group; how many. `shown`: the subject that they see."""
         chosen: list[Subscription] = []
         groups: dict[str, list[Subscription]] = {}
-        for one in self._route(subject):
+        for one in self.route(subject):
             if one.queue:
                 groups.setdefault(one.queue, []).append(one)
             else:
                 chosen.append(one)
         for members in groups.values():
-            chosen.append(members[0] if len(members) == 1 else self._random.choice(members))
+            chosen.append(members[0] if len(members) == 1 else self.random.choice(members))
         name, answer_to = shown or subject, f"{reply} " if reply else ""
         for one in chosen:
             if head:
@@ -216,7 +162,8 @@ class Bus:
             one.client.connection.answer(b"".join((line.encode(), head, data, b"\r\n")))
         return len(chosen)
 
-    def _status(self, subject: str, status: str, **headers: object) -> int:
+    def status(self, subject: str, status: str, **headers: object) -> int:
+        """Answers with a status and headers alone."""
         lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
         return self.deliver(subject, b"", head=f"NATS/1.0 {status}\r\n{lines}\r\n".encode())
 
@@ -224,26 +171,26 @@ class Bus:
         """One message from a client."""
         if subject.startswith("$JS."):
             if subject.startswith("$JS.ACK."):
-                self._acknowledged(subject, data, reply)
+                self.deliveries.acknowledged(subject, data, reply)
             else:
                 self._api(client.connection.process, subject[8:], data, reply)
             return
         stream = self._stream_of(subject)
         if stream is None:
-            if self._chance(self.rates.lost_message):
+            if self.chance(self.rates.lost_message):
                 self.note(f"{client.connection.process}: lost {subject}")
                 return
             if self.deliver(subject, data, reply=reply, head=head) == 0 and reply:
-                self._status(reply, "503")
+                self.status(reply, "503")
             return
         self.deliver(subject, data, head=head)
-        if self._chance(self.rates.lost_publish):
+        if self.chance(self.rates.lost_publish):
             self.note(f"{client.connection.process}: lost {subject}")
             return
-        if self._chance(self.rates.late_publish):
-            seconds = self._random.uniform(0.2, 4.0)
+        if self.chance(self.rates.late_publish):
+            seconds = self.random.uniform(0.2, 4.0)
             self.note(f"{client.connection.process}: late by {seconds:.2f} s {subject}")
-            self._later(seconds, self._store, client.connection.process, stream, subject, reply, head, data)
+            self.later(seconds, self._store, client.connection.process, stream, subject, reply, head, data)
             return
         self._store(client.connection.process, stream, subject, reply, head, data)
 
@@ -277,10 +224,10 @@ class Bus:
             self.note(f"{who}: stored {stream.name} {message.seq} {subject}")
             self._republish(stream, message)
             for name, consumer in stream.consumers.items():
-                self._pump(stream, name, consumer)
+                self.deliveries.pump(stream, name, consumer)
         if not reply:
             return
-        if self._chance(self.rates.lost_puback):
+        if self.chance(self.rates.lost_puback):
             self.note(f"{who}: acknowledgement lost {subject}")
             return
         self.deliver(reply, json.dumps(answer).encode())
@@ -290,7 +237,7 @@ class Bus:
         if not rule or not matches(rule["src"], message.subject):
             return
         destination = rule["dest"].removesuffix(">") + message.subject.removeprefix(rule["src"].removesuffix(">"))
-        if self._chance(self.rates.lost_copy):
+        if self.chance(self.rates.lost_copy):
             self.note(f"live copy lost of {message.seq}")
             return
         own = message.headers[len(b"NATS/1.0\r\n") :] if message.headers else b"\r\n"
@@ -303,7 +250,7 @@ class Bus:
         if words[0] == "DIRECT":
             self._direct(who, words[2], ".".join(words[3:]), data, reply)
         elif method.startswith("CONSUMER.MSG.NEXT."):
-            self._next(words[3], words[4], data, reply)
+            self.deliveries.next(words[3], words[4], data, reply)
         else:
             self.deliver(reply, json.dumps(self._answer(words, data)).encode())
 
@@ -356,11 +303,11 @@ class Bus:
     def _direct(self, who: str, name: str, subject: str, data: bytes, reply: str) -> None:
         stream = self.streams.get(name)
         if stream is None:
-            self._status(reply, "503")
+            self.status(reply, "503")
             return
         behind = 0
-        if self._chance(self.rates.stale if who.startswith("agent") else self.rates.stale_elsewhere):
-            behind = min(self._random.randint(1, 4), len(stream.log))
+        if self.chance(self.rates.stale if who.startswith("agent") else self.rates.stale_elsewhere):
+            behind = min(self.random.randint(1, 4), len(stream.log))
             self.note(f"{who}: read of {name} that is {behind} behind")
         if subject:
             found = stream.last_of_each([subject], behind)
@@ -382,14 +329,14 @@ class Bus:
 
     def _one(self, stream: SimulatedStream, message: Stored | None, reply: str) -> None:
         if message is None:
-            self._status(reply, "404 Message Not Found")
+            self.status(reply, "404 Message Not Found")
             return
         own = message.headers[len(b"NATS/1.0\r\n") :] if message.headers else b"\r\n"
         self.deliver(reply, message.data, head=message.head(stream.name).encode() + own)
 
     def _many(self, stream: SimulatedStream, found: list[Stored], reply: str, beyond: int = 0) -> None:
         if not found:
-            self._status(reply, "404 No Results")
+            self.status(reply, "404 No Results")
             return
         before = 0
         for position, message in enumerate(found):
@@ -398,136 +345,9 @@ class Bus:
             before = message.seq
             own = message.headers[len(b"NATS/1.0\r\n") :] if message.headers else b"\r\n"
             self.deliver(reply, message.data, head=(message.head(stream.name) + extra).encode() + own)
-        self._status(reply, "204 EOB", Nats_Num_Pending=max(beyond, 0), Nats_Last_Sequence=before)
-
-    # ------------------------------------------------------------ consumers
-
-    def _next(self, stream_name: str, name: str, data: bytes, reply: str) -> None:
-        stream = self.streams.get(stream_name)
-        consumer = stream.consumers.get(name) if stream is not None else None
-        if stream is None or consumer is None:
-            self._status(reply, "503")
-            return
-        body: dict[str, Any] = json.loads(data) if data else {}
-        now = self._loop.time()
-        ends = now + body.get("expires", 0) / 1e9
-        heartbeat = body.get("idle_heartbeat", 0) / 1e9
-        request = Request(reply, int(body.get("batch", 1)), ends, heartbeat, now)
-        consumer.requests.append(request)
-        self._pump(stream, name, consumer)
-        if request.left and body.get("no_wait"):
-            consumer.requests.remove(request)
-            self._status(reply, "404 No Messages")
-        elif request.left and (heartbeat or body.get("expires")):
-            self._later(min(heartbeat or 1e9, ends - now), self._beat, consumer, request)
-
-    def _beat(self, consumer: Consumer, request: Request) -> None:
-        if request not in consumer.requests:
-            return
-        now = self._loop.time()
-        if now >= request.ends - 1e-9:
-            consumer.requests.remove(request)
-            self._status(request.reply, "408 Request Timeout", Nats_Pending_Messages=request.left, Nats_Pending_Bytes=0)
-            return
-        if request.heartbeat and now >= request.heard + request.heartbeat - 1e-9:
-            request.heard = now
-            if self._status(request.reply, "100 Idle Heartbeat") == 0:
-                consumer.requests.remove(request)  # whoever asked has gone
-                return
-        due = min(request.heard + request.heartbeat if request.heartbeat else request.ends, request.ends)
-        self._later(due - now, self._beat, consumer, request)
-
-    def _pump(self, stream: SimulatedStream, name: str, consumer: Consumer) -> None:
-        while consumer.requests:
-            request = self._random.choice(consumer.requests)
-            if not self._route(request.reply):
-                consumer.requests.remove(request)
-                continue
-            out = consumer.next(stream)
-            if out is None:
-                return
-            request.left -= 1
-            request.heard = self._loop.time()
-            if request.left <= 0:
-                consumer.requests.remove(request)
-            self._send(stream, name, consumer, out, request.reply)
-
-    def _send(self, stream: SimulatedStream, name: str, consumer: Consumer, out: Out, to: str) -> None:
-        out.delivered += 1
-        out.waiting = False
-        consumer.deliveries += 1
-        message = out.message
-        out.due = self._loop.time() + consumer.ack_wait
-        nanoseconds = int(message.at * 1_000_000) * 1000
-        address = (
-            f"$JS.ACK.{stream.name}.{name}.{out.delivered}.{message.seq}.{consumer.deliveries}.{nanoseconds}"
-            f".{consumer.pending(stream)}"
-        )
-        self.note(f"delivered {name} {message.seq} ({out.delivered}) {message.subject}")
-        self.deliver(to, message.data, reply=address, head=message.headers, shown=message.subject)
-        wait = consumer.ack_wait
-        if self._chance(self.rates.early):
-            wait = out.due = self._loop.time()
-            wait = self._random.uniform(0.0, 1.0)
-            out.due += wait
-        self._later(wait, self._expire, stream, name, consumer, out)
-
-    def _expire(self, stream: SimulatedStream, name: str, consumer: Consumer, out: Out) -> None:
-        if consumer.out.get(out.message.seq) is not out or out.waiting:
-            return
-        left = out.due - self._loop.time()
-        if left > 1e-9:
-            self._later(left, self._expire, stream, name, consumer, out)
-            return
-        self._again(stream, name, consumer, out)
-
-    def _again(self, stream: SimulatedStream, name: str, consumer: Consumer, out: Out) -> None:
-        if consumer.out.get(out.message.seq) is out:
-            if 0 < consumer.config.get("max_deliver", -1) <= out.delivered:
-                del consumer.out[out.message.seq]
-                return
-            out.waiting = True
-            consumer.again.append(out)
-            self._pump(stream, name, consumer)
-
-    def _acknowledged(self, subject: str, word: bytes, reply: str) -> None:
-        words = subject.split(".")
-        stream = self.streams.get(words[2])
-        consumer = stream.consumers.get(words[3]) if stream is not None else None
-        if stream is None or consumer is None:
-            return
-        name, out = words[3], consumer.out.get(int(words[5]))
-        if self._chance(self.rates.lost_ack):
-            self.note(f"not heard: {word.decode()} of {name} {words[5]}")
-            return
-        if out is not None:
-            if word.startswith(b"-NAK"):
-                if out.delivered == int(words[4]) and not out.waiting:
-                    delay = json.loads(word[5:] or b"{}").get("delay", 0) / 1e9
-                    out.due = self._loop.time() + delay
-                    self._later(delay, self._expire, stream, name, consumer, out)
-            elif word.startswith(b"+WPI"):
-                out.due = self._loop.time() + consumer.ack_wait
-            else:
-                self.note(f"acknowledged {name} {words[5]}")
-                del consumer.out[out.message.seq]
-                if stream.config.get("retention") == "workqueue":
-                    out.message.gone = True
-                self._pump(stream, name, consumer)
-        if reply and not self._chance(self.rates.lost_confirmation):
-            self.deliver(reply, b"")
+        self.status(reply, "204 EOB", Nats_Num_Pending=max(beyond, 0), Nats_Last_Sequence=before)
 
 
 def _start(subject: str) -> str:
     first, _, rest = subject.partition(".")
     return f"{first}.{rest.partition('.')[0]}"
-
-
-def read_headers(head: bytes) -> dict[str, str]:
-    """A header block as a dict."""
-    headers: dict[str, str] = {}
-    for line in head.decode().split("\r\n")[1:]:
-        name, colon, value = line.partition(":")
-        if colon:
-            headers[name] = value.strip()
-    return headers
