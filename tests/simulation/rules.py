@@ -178,7 +178,7 @@ NOT_SHOWN: dict[str, Callable[[], Change | list[Change]]] = {
     "what comes while the gap is read waits": lambda: [_gapless(), (Feed, "pause", _always(None))],
     "a message that comes again is known": lambda: [_another_message_id(), (Commands, "find_sent", _ignored())],
 }
-"""Rules that a hundred seeds do not miss: something stands behind them, or the standard world is too mild."""
+"""Rules that simulations have not shown yet: something stands behind them, or the standard world is too mild."""
 
 
 @contextmanager

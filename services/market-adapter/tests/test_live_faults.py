@@ -4,10 +4,9 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -16,32 +15,9 @@ from market_adapter.adapters.guard import PATIENCE
 from market_adapter.adapters.live_provider import LiveProvider
 from market_adapter.adapters.polite_session import seconds_of
 from market_adapter.domain.timeframes import Timeframe
-from market_adapter.errors import MarketError
 from market_adapter.handlers import market_tools
-from market_adapter.testing_live import ACME, BTC, NOW, Script, provider_at, request, scripted
+from market_adapter.testing_live import ACME, BTC, NOW, Script, provider_at, reason, request
 from runtime.errors import RpcError
-
-
-@pytest.fixture
-async def servers() -> AsyncIterator[tuple[Script, LiveProvider]]:
-    async with scripted() as both:
-        yield both
-
-
-@pytest.fixture
-def script(servers: tuple[Script, LiveProvider]) -> Script:
-    return servers[0]
-
-
-@pytest.fixture
-def live(servers: tuple[Script, LiveProvider]) -> LiveProvider:
-    return servers[1]
-
-
-async def reason(answer: Any) -> str:
-    with pytest.raises(MarketError) as raised:
-        await answer
-    return raised.value.reason
 
 
 @pytest.mark.parametrize("told", [{"Retry-After": "120"}, {}])

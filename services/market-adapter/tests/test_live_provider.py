@@ -1,9 +1,7 @@
 """The live provider against scripted servers on loopback, through the real yfinance and ccxt."""
 
-from collections.abc import AsyncIterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -14,31 +12,19 @@ from market_adapter.adapters.yahoo import Yahoo
 from market_adapter.domain.indicators import Indicator, indicator
 from market_adapter.domain.series import series_of
 from market_adapter.domain.timeframes import Timeframe
-from market_adapter.errors import MarketError
-from market_adapter.testing_live import ACME, BTC, ETF, NEW_YORK, NOW, SESSIONS, SPLIT, Rerouted, Script, scripted
+from market_adapter.testing_live import (
+    ACME,
+    BTC,
+    ETF,
+    NEW_YORK,
+    NOW,
+    SESSIONS,
+    SPLIT,
+    Rerouted,
+    Script,
+    reason,
+)
 from runtime.clock import SystemClock
-
-
-@pytest.fixture
-async def servers() -> AsyncIterator[tuple[Script, LiveProvider]]:
-    async with scripted() as both:
-        yield both
-
-
-@pytest.fixture
-def script(servers: tuple[Script, LiveProvider]) -> Script:
-    return servers[0]
-
-
-@pytest.fixture
-def live(servers: tuple[Script, LiveProvider]) -> LiveProvider:
-    return servers[1]
-
-
-async def reason(answer: Any) -> str:
-    with pytest.raises(MarketError) as raised:
-        await answer
-    return raised.value.reason
 
 
 async def test_a_stocks_price_is_against_the_session_before(live: LiveProvider) -> None:

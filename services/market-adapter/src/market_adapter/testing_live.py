@@ -16,6 +16,7 @@ from contracts.symbols import parse_symbol
 from market_adapter.adapters.crypto_exchange import CryptoExchange
 from market_adapter.adapters.live_provider import LiveProvider
 from market_adapter.adapters.yahoo import Yahoo
+from market_adapter.errors import MarketError
 from runtime.clock import SystemClock
 
 NOW = datetime(2026, 3, 4, 18, 0, tzinfo=UTC)  # a Wednesday, in the session
@@ -209,3 +210,12 @@ def provider_at(base: str) -> tuple[LiveProvider, Callable[[], Awaitable[None]]]
 def request(tool: str, **arguments: Any) -> ToolServiceRequest:
     caller = Caller(company_id="demo", user_id="u1", role="user", plan="premium", language="en")
     return ToolServiceRequest(call_id="c", tool=tool, arguments=arguments, caller=caller)
+
+
+async def reason(answer: Awaitable[object]) -> str:
+    """Why it failed, as a MarketError."""
+    try:
+        await answer
+    except MarketError as error:
+        return error.reason
+    raise AssertionError("it has not failed")
