@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 import logging
 import os
@@ -51,6 +52,8 @@ LIMITS = {
 
 
 MSFT = {"symbol": "MSFT"}
+SYMBOLS = itertools.cycle(["AAPL", "GOOG", "IBM"])
+"""Another one for each pause: a price is cached for 5 s, and would be there while the market is not."""
 NOT_THERE = "Not available right now"
 """How a prompt begins to name what is missing."""
 
@@ -129,7 +132,7 @@ class People:
 
     async def prepare(self) -> None:
         """What was there before: two customers in their chats, one with an order that waits for a yes."""
-        price = Reply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": "AAPL"})])
+        price = Reply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": next(SYMBOLS)})])
         order = {"symbol": "IBM", "side": "buy", "quantity": 7, "order_type": "market"}
         buy = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
         done = Reply(text="Here you are.")
@@ -239,13 +242,18 @@ class People:
     async def _check_note(self, pause: Pause) -> None:
         told = pause.asked["remember"].answer["text"]
 
-        async def notes() -> list[str] | None:
-            status, body = await self._get("/v2/memory")
-            return body["userNotes"] if status == 200 else None
+        found = 0
 
-        found = sum(self.word in note for note in await eventually(notes, NORMAL_WITHIN) or [])
-        if told.startswith("Noted") and not found:
-            pause.findings.append("lost: what was noted is not remembered")
+        async def told_the_truth() -> bool:
+            nonlocal found
+            status, body = await self._get("/v2/memory")
+            found = sum(self.word in note for note in body["userNotes"]) if status == 200 else 0
+            return status == 200 and (found > 0 or not told.startswith("Noted"))
+
+        try:
+            await eventually(told_the_truth, NORMAL_WITHIN)
+        except AssertionError:
+            pause.findings.append(f"lost: what was noted is not remembered: {told}")
         if found > 1:
             pause.findings.append(f"doubled: one note is remembered {found} times")
 

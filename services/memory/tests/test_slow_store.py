@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 from pymongo import AsyncMongoClient
+from pymongo.errors import AutoReconnect, BulkWriteError, OperationFailure, PyMongoError, WriteError
 
 from contracts.rpc import (
     CONVERSATION_MESSAGES,
@@ -18,8 +19,8 @@ from contracts.rpc import (
     SnapshotRequest,
 )
 from memory.adapters.command_limit import TRIALS, CommandLimit
-from memory.adapters.mongo import Document, asked
-from memory.errors import StoreUnavailable
+from memory.adapters.mongo import Document, asked, speaking
+from memory.errors import StoreRefused, StoreUnavailable
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -155,3 +156,21 @@ async def test_a_store_that_hangs_gets_a_few_trials_until_it_answers(monkeypatch
     await asyncio.gather(*running)
     assert not limit.hanging
     assert await limit.run(release.wait)
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        (WriteError("Cannot apply $inc to a value of non-numeric type", 14), StoreRefused),
+        (BulkWriteError({"writeErrors": [{"index": 0, "code": 10334, "errmsg": "too large"}]}), StoreRefused),
+        (BulkWriteError({"writeErrors": [{"index": 0, "code": 11000, "errmsg": "duplicate key"}]}), StoreUnavailable),
+        (OperationFailure("not primary", 10107), StoreUnavailable),
+        (AutoReconnect("connection closed"), StoreUnavailable),
+    ],
+)
+async def test_what_mongodb_refuses_for_its_form_is_not_tried_for_ever(
+    error: PyMongoError, raised: type[Exception]
+) -> None:
+    with pytest.raises(raised):
+        async with speaking("store facts"):
+            raise error

@@ -3,6 +3,7 @@
 NexusError (contracts)
 └── MemoryFault
     ├── StoreUnavailable     MongoDB did not answer in time
+    ├── StoreRefused         MongoDB will never take this document
     ├── CacheUnavailable     Redis did not do what has to be done there
     ├── BusUnavailable       the streams did not do what has to be done there
     ├── MarketUnavailable    the market-adapter did not answer
@@ -28,6 +29,10 @@ class StoreUnavailable(MemoryFault):
     """MongoDB did not answer in time; nothing is known of what it did."""
 
     retryable = True
+
+
+class StoreRefused(MemoryFault):
+    """MongoDB takes no document or command of this form: the same again would be refused again."""
 
 
 class CacheUnavailable(MemoryFault):

@@ -12,11 +12,11 @@ from typing import Any, Self
 from pymongo import AsyncMongoClient, IndexModel, InsertOne, ReplaceOne, UpdateOne
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.asynchronous.database import AsyncDatabase
-from pymongo.errors import DuplicateKeyError, PyMongoError
+from pymongo.errors import BulkWriteError, DuplicateKeyError, OperationFailure, PyMongoError
 from pymongo.results import BulkWriteResult, DeleteResult, InsertOneResult, UpdateResult
 
 from memory.adapters.command_limit import CommandLimit
-from memory.errors import StoreUnavailable
+from memory.errors import StoreRefused, StoreUnavailable
 from runtime.settings import MongoSettings
 
 Document = dict[str, Any]
@@ -38,6 +38,10 @@ INDEXES: dict[str, tuple[str, ...]] = {
     "erasures": ("at",),
     "ratings": ("dayKey",),
 }
+
+NEVER_TAKEN = frozenset({2, 9, 14, 22, 28, 52, 56, 57, 121, 10334, 17280})
+"""Codes by which a server refuses a document or command for its form: bad value, parse, type, BSON, path, names of
+fields, validation, size, key length (MongoDB's error_codes.yml)."""
 
 
 def connect(settings: MongoSettings) -> AsyncMongoClient[Document]:
@@ -148,11 +152,19 @@ async def prepare(database: Database) -> None:
 
 @asynccontextmanager
 async def speaking(what: str) -> AsyncGenerator[None]:
-    """Turns the driver's errors into this service's own."""
+    """Turns the driver's errors into this service's own: StoreRefused where another try is of no use."""
     try:
         yield
     except PyMongoError as error:
-        raise StoreUnavailable(f"MongoDB could not {what}: {error.__class__.__name__}: {str(error)[:300]}") from error
+        kind = StoreRefused if _refused(error) else StoreUnavailable
+        raise kind(f"MongoDB could not {what}: {error.__class__.__name__}: {str(error)[:300]}") from error
+
+
+def _refused(error: PyMongoError) -> bool:
+    codes = [error.code] if isinstance(error, OperationFailure) else []
+    if isinstance(error, BulkWriteError):
+        codes = [one.get("code") for one in error.details.get("writeErrors", ())]
+    return any(code in NEVER_TAKEN for code in codes)
 
 
 async def put_over(rows: Collection, row: Document, over: str | int | None) -> bool:
