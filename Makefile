@@ -7,8 +7,8 @@ PYTHON ?=
 # PORT and DATA count on the command line alone: other programs use such names in the environment.
 UP_OPTIONS := $(if $(filter command,$(origin PORT)),--port $(PORT)) $(if $(filter command,$(origin DATA)),--data $(DATA))
 DOWN_OPTIONS := $(if $(filter command,$(origin DATA)),--data $(DATA))
-# Two workers: most tests wait for servers, and every worker starts its own.
-WORKERS ?= 2
+# More than the cores of a small machine: most tests wait for servers, and every worker starts its own.
+WORKERS ?= 4
 TESTS ?=
 
 VENV := .venv
