@@ -162,9 +162,10 @@ async def test_a_completion_comes_in_as_many_parts_as_it_has_and_is_told_how_far
 
 @pytest.mark.parametrize(("user", "stream"), [
     ("agent", "CHAT"), ("memory", "CHAT"), ("memory", "FACTS"), ("tool-executor", "TOOLS"), ("tool-executor", "FACTS"),
+    ("tool-executor", "KNOWLEDGE"),
 ])  # fmt: skip
 async def test_a_service_pulls_and_acknowledges_its_work(address: str, user: str, stream: str) -> None:
-    at = {"CHAT": "chat.demo.c9.message.visitor.v1", "FACTS": "feedback.given.v1.demo.u1"}
+    at = {"CHAT": "chat.demo.c9.message.visitor.v1", "FACTS": "feedback.given.v1.demo.u1", "KNOWLEDGE": "knowledge.refresh.requested.v1.demo"}
     where = at.get(stream, "tools.call.requested.v1.market")
     async with bus(address, user) as (client, refused), bus(address, "operator") as (operator, _):
         work = await client.jetstream().pull_subscribe(where, durable=f"{user}-{stream}", stream=stream)  # pyright: ignore[reportUnknownMemberType]
@@ -197,6 +198,9 @@ WRITTEN = {
     **{f"$JS.API.DIRECT.GET.DLQ.dlq.{user}.CHAT.x": {user, "memory"} & {"agent", "memory"} for user in SERVICES},
     **{f"$JS.API.STREAM.PURGE.{stream.name}": set[str]() for stream in STREAMS},
     **{f"$JS.API.STREAM.PURGE.{stream}": {"memory"} for stream in ("CHAT", "TURNS", "FACTS")},
+    "$JS.API.STREAM.PURGE.UPLOADS": {"tool-executor"},
+    "$JS.API.DIRECT.GET.UPLOADS.uploads.v1.demo.u1.0": {"tool-executor"},
+    "uploads.v1.demo.u1.0": {"gateway"},
     **{f"$JS.API.STREAM.MSG.DELETE.{stream.name}": set[str]() for stream in STREAMS},
     **{f"$JS.API.STREAM.MSG.DELETE.{stream}": {"memory"} for stream in ("FACTS", "TOOLS", "DLQ", "WEBHOOKS")},
 }
@@ -207,6 +211,7 @@ HEARD = {
     "rpc.tool.outcome.v1": {"market-adapter", "memory", "tool-executor"},
     "rpc.memory.owner.seen.v1": {"memory"},
     "company.config.changed.v1.>": {"gateway", "agent", "tool-executor", "memory"},
+    "knowledge.changed.v1.>": {"memory"},
     "dlq.>": set[str](),
 }
 """Who may hear a subject as it is written; nobody else may."""

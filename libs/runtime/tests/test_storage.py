@@ -39,6 +39,8 @@ SUBJECTS = {
     "DLQ": "dlq.test.CHAT",
     "TRACES": "traces.recorded.v1.t.u.{number}",
     "WEBHOOKS": "webhooks.delivery.v1.a.b",
+    "KNOWLEDGE": "knowledge.refresh.requested.v1.a",
+    "UPLOADS": "uploads.v1.a.b.{number}",
 }
 BODY = b"x" * 60_000
 PATIENCE = BELIEVED + 2 * LOOK_EVERY + 20

@@ -168,6 +168,21 @@ def trace_parts(*, trace: str | None = None, turn: str | None = None) -> str:
     return f"traces.recorded.v1.{check_id(trace) if trace else '*'}.{check_id(turn) if turn else '*'}.*"
 
 
+def knowledge_work(event_type: str, company: str) -> str:
+    """Where work on a company's knowledge is asked for, in KNOWLEDGE."""
+    return f"{event_type}.{check_company(company)}"
+
+
+def upload_piece(company: str, upload: str, piece: int) -> str:
+    """One piece of a file, in UPLOADS; the first is 0."""
+    return f"uploads.v1.{check_company(company)}.{check_id(upload, 'upload')}.{piece}"
+
+
+def upload(company: str, upload_id: str) -> str:
+    """Every piece of a file: for purging."""
+    return f"uploads.v1.{check_company(company)}.{check_id(upload_id, 'upload')}.*"
+
+
 def webhook_delivery(company: str, endpoint: str) -> str:
     """Where a fact waits for its delivery to one endpoint of a company, in WEBHOOKS."""
     return f"webhooks.delivery.v1.{check_company(company)}.{check_id(endpoint, 'endpoint')}"

@@ -112,7 +112,7 @@ class Budget(Strict):
 def _endpoint(value: str) -> str:
     parts = urlsplit(value)
     if not (parts.scheme == "https" or _is_local(parts)) or not parts.hostname:
-        raise ValueError("use an https address such as https://www.example.com/hook")
+        raise ValueError("use an https address such as https://www.example.com/path")
     if parts.username or parts.password or parts.fragment or not _PLAIN.fullmatch(value):
         raise ValueError("use an address with no user, password or fragment, in plain ASCII with no blanks")
     return value
@@ -148,6 +148,29 @@ class Identity(Strict):
     highest_plan: Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR] = "free"
 
 
+SiteAddress = Annotated[str, Field(max_length=2048), AfterValidator(_endpoint)]
+PathRule = Annotated[str, Field(min_length=1, max_length=512)]
+Word = Annotated[str, Field(min_length=1, max_length=60)]
+
+
+class Knowledge(Strict):
+    """What of a company's site is read, how often, and how its words are searched."""
+
+    site_url: SiteAddress | None = Field(default=None, description="where reading begins; null: no site is read")
+    sitemap: SiteAddress | None = Field(default=None, description="null: those of robots.txt, or /sitemap.xml")
+    allowed_paths: list[PathRule] = Field(
+        default_factory=list[str], max_length=100, description="path prefixes or globs; empty: every path"
+    )
+    denied_paths: list[PathRule] = Field(
+        default_factory=list[str], max_length=100, description="path prefixes or globs that are never read"
+    )
+    max_pages: StrictInt = Field(default=2000, ge=1, le=20_000)
+    refresh_hours: StrictInt = Field(default=24, ge=1, le=720)
+    synonyms: list[Annotated[list[Word], Field(min_length=2, max_length=20)]] = Field(
+        default_factory=list[list[str]], max_length=500, description="groups of words that mean the same here"
+    )
+
+
 Provider = Annotated[Literal["groq", "openai", "anthropic", "compatible", "offline"], OPEN_BEHIND_THE_DOOR]
 
 
@@ -178,6 +201,7 @@ class CompanyConfig(Strict):
     brand_color: str | None = Field(default=None, pattern=_COLOR.pattern)
     webhooks: list[Webhook] = Field(default_factory=list[Webhook], max_length=20)
     identity: Identity = Field(default_factory=Identity)
+    knowledge: Knowledge = Field(default_factory=Knowledge)
 
 
 def read_config(stored: Any) -> "CompanyConfig":

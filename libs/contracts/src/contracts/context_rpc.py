@@ -13,6 +13,7 @@ from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Action
 from contracts.ids import CompanyId, Id
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.market_rpc import ActiveAlert, MarketEvent
 from contracts.memory_rpc import QUEUE, Experience, RiskProfile, Strategy, TradingStyle, UserRef
 from contracts.rpc import HistoryMessage, Rpc, VisitorProfile
@@ -45,6 +46,7 @@ class ContextRequest(Wire):
     limit: int = Field(default=MOST_MESSAGES, ge=1, le=MOST_MESSAGES)
     max_bytes: int = Field(default=MOST_BYTES, ge=1_000, le=MOST_BYTES)
     agent_version: str = Field(default="", max_length=64)
+    knowledge: KnowledgeQuery | None = None
 
 
 class ContextUser(Wire):
@@ -179,6 +181,7 @@ class FullContext(Wire):
     memory: ContextMemory | None = None
     short_term: ShortTermMemory | None = None
     system: ContextSystem | None = None
+    knowledge: KnowledgeFound | None = Field(default=None, description="where it was asked for")
     missing: list[str] = Field(default_factory=list[str])
 
 

@@ -12,6 +12,7 @@ from contracts.errors import CallError
 from contracts.events.chat import Action, Chart, Citation, Owner, Page, Role
 from contracts.events.tool import QuotaView
 from contracts.ids import CompanyId, Id
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
@@ -68,6 +69,9 @@ class HistoryRequest(Wire):
     conversation_id: Id
     up_to_seq: int = Field(ge=0)
     limit: int = Field(default=20, ge=1, le=200)
+    knowledge: KnowledgeQuery | None = Field(
+        default=None, description="what to look for besides; whoever holds the history asks rpc.memory.knowledge.search"
+    )
 
 
 class HistoryMessage(Wire):
@@ -95,6 +99,7 @@ class HistoryReply(Wire):
     messages: list[HistoryMessage]
     up_to_seq: int
     visitor: VisitorProfile = Field(default_factory=VisitorProfile)
+    knowledge: KnowledgeFound | None = Field(default=None, description="None: not asked for, or not to be had in time")
 
 
 class SnapshotRequest(Wire):

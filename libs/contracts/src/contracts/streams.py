@@ -85,6 +85,11 @@ FACTS = Stream(
         "turn.failed.v1.*.-",
         "analysis.requested.v1.>",
         "analysis.completed.v1.>",
+        "knowledge.document.upserted.v1.>",
+        "knowledge.document.removed.v1.>",
+        "knowledge.document.failed.v1.>",
+        "knowledge.run.progressed.v1.>",
+        "knowledge.changed.v1.>",
     ),
     max_bytes=4 * GIB,
     max_age=30 * 86_400,
@@ -109,5 +114,21 @@ WEBHOOKS = Stream(
     max_msgs_per_subject=20_000,
     discard="old",
 )
+KNOWLEDGE = Stream(
+    name="KNOWLEDGE",
+    subjects=("knowledge.refresh.requested.v1.*", "knowledge.page.requested.v1.*", "knowledge.file.received.v1.*"),
+    retention="workqueue",
+    max_bytes=GIB // 4,
+    max_age=2 * 86_400,
+    max_msg_size=64 * 1024,
+)
+UPLOADS = Stream(
+    name="UPLOADS",
+    # The pieces of files on their way from the gateway, which has no store, to an executor, which takes them out.
+    subjects=("uploads.v1.*.*.*",),
+    max_bytes=GIB // 4,
+    max_age=3_600,
+    max_msgs_per_subject=1,
+)
 
-STREAMS: tuple[Stream, ...] = (CHAT, TURNS, TOOLS, FACTS, DLQ, TRACES, WEBHOOKS)
+STREAMS: tuple[Stream, ...] = (CHAT, TURNS, TOOLS, FACTS, DLQ, TRACES, WEBHOOKS, KNOWLEDGE, UPLOADS)

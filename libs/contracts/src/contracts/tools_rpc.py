@@ -25,6 +25,7 @@ class Category(StrEnum):
     CALCULATE = "calculate"
     EDUCATION = "education"
     MEMORY = "memory"
+    KNOWLEDGE = "knowledge"
     SITE = "site"
 
 

@@ -28,7 +28,16 @@ TOLD: tuple[str, ...] = (
     "analysis.completed.v1",
 )
 """Types of the streams CHAT and FACTS."""
-NOT_TOLD: tuple[str, ...] = ("tools.announced.v1", "tools.withdrawn.v1", "turns.recorded.v1")
+NOT_TOLD: tuple[str, ...] = (
+    "tools.announced.v1",
+    "tools.withdrawn.v1",
+    "turns.recorded.v1",
+    "knowledge.document.upserted.v1",
+    "knowledge.document.removed.v1",
+    "knowledge.document.failed.v1",
+    "knowledge.run.progressed.v1",
+    "knowledge.changed.v1",
+)
 """Types of those streams that are between services, or that services keep for themselves."""
 
 ALL = "*"

@@ -9,6 +9,7 @@ from contracts.enumerations import OPEN, OpenEnum
 from contracts.envelope import Wire
 from contracts.errors import SystemCode
 from contracts.ids import Id
+from contracts.knowledge import Grounding
 
 MAX_TEXT = 8000
 MAX_TITLE = 300
@@ -38,10 +39,15 @@ class Page(Wire):
 
 
 class Citation(Wire):
-    """A page really fetched for an answer."""
+    """What an answer stands on: a page that was really fetched, or a passage of what the company says (`heading`,
+    outermost first; `hash` and `read_at`: of its text as it was read, so that it can be shown what it said then)."""
 
     url: str
     title: str
+    heading: list[str] | None = None
+    passage_id: Id | None = None
+    hash: str | None = None
+    read_at: datetime | None = None
 
 
 class ChartPoint(Wire):
@@ -122,6 +128,7 @@ class AssistantMessage(Wire):
     model: str
     provider: str | None = None
     config_version: int = Field(ge=0)
+    grounding: Grounding | None = Field(default=None, description="where the company's knowledge was asked")
 
 
 class OperatorMessage(Wire):
@@ -171,6 +178,7 @@ class OwnerChanged(Wire):
     owner: Owner
     by: str
     reason: str | None = None
+    grounding: Grounding | None = Field(default=None, description="the question that the AI could not answer")
 
 
 class CancelReason(OpenEnum):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from contracts.events import analysis, chat, fact, market, memory, record, tool, trace, turn
+from contracts.events import analysis, chat, fact, knowledge, market, memory, record, tool, trace, turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,11 @@ def _presence(tail: str, data: type[BaseModel]) -> EventType:
 
 def _fact(kind: str, data: type[BaseModel], owners: tuple[str, ...], consumers: tuple[str, ...]) -> EventType:
     return EventType(data, kind, kind + _OF, "FACTS", owners, consumers)
+
+
+def _knowledge(kind: str, data: type[BaseModel], owners: tuple[str, ...]) -> EventType:
+    """Work on companies' knowledge, which the executors share."""
+    return EventType(data, kind, kind + ".{company}", "KNOWLEDGE", owners, ("tool-executor",))
 
 
 EVENTS: tuple[EventType, ...] = (
@@ -105,6 +110,16 @@ EVENTS: tuple[EventType, ...] = (
         ("gateway", "agent"),
         ("agent", "gateway"),
     ),
+    _fact(
+        "knowledge.document.upserted.v1", knowledge.DocumentUpserted, ("tool-executor", "other services"), ("memory",)
+    ),
+    _fact("knowledge.document.removed.v1", knowledge.DocumentRemoved, ("other services",), ("memory",)),
+    _fact("knowledge.document.failed.v1", knowledge.DocumentFailed, ("tool-executor",), ("memory",)),
+    _fact("knowledge.run.progressed.v1", knowledge.RunProgressed, ("tool-executor",), ("memory",)),
+    _fact("knowledge.changed.v1", knowledge.KnowledgeChanged, ("memory",), ("memory",)),
+    _knowledge("knowledge.refresh.requested.v1", knowledge.RefreshRequested, ("memory", "other services")),
+    _knowledge("knowledge.page.requested.v1", knowledge.PageRequested, ("tool-executor",)),
+    _knowledge("knowledge.file.received.v1", knowledge.FileReceived, ("memory",)),
     _live("run.started.v1", turn.RunStarted),
     _live("tool.started.v1", turn.ToolStarted),
     _live("tool.finished.v1", turn.ToolFinished),

@@ -1,0 +1,118 @@
+"""What is known of companies' own words: facts of documents and runs (FACTS), and the work that makes them (KNOWLEDGE).
+
+Memory asks for a run (`knowledge.refresh.requested.v1`) or for a file to be read (`knowledge.file.received.v1`); the
+tool-executors share the work queue and hand each other single pages (`knowledge.page.requested.v1`), so that a run goes
+on wherever one of them died. What they read comes back as facts, which other services may publish as well. What a run
+found gone is told when it has finished, and memory removes it, or waits for an admin's yes.
+A file's bytes wait in the stream UPLOADS, a message a piece (`uploads.v1.<company>.<upload>.<piece, from 0>`), for an
+hour; who has read them purges the subject.
+"""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from contracts.enumerations import OPEN
+from contracts.envelope import Wire
+from contracts.ids import CompanyId, Id
+from contracts.knowledge import MAX_FILE, MAX_PARTS, Block, Counts, Left, Name, Source, Tongue
+
+
+class DocumentUpserted(Wire):
+    """A document as it is from now on. Its id is `documentId`, or follows from source and `externalId` (or `url`).
+
+    What does not fit into one event comes in parts with the same `hash`; it counts when all of them are there.
+    `hash` is that of the whole text as it was read: the same hash again only says that it was read again.
+    """
+
+    company_id: CompanyId
+    document_id: Id | None = None
+    external_id: Name | None = None
+    source: Source = "service"
+    title: str = Field(min_length=1, max_length=500)
+    url: str | None = Field(default=None, max_length=2048, description="canonical, without fragment")
+    language: Tongue | None = None
+    blocks: list[Block]
+    hash: str = Field(min_length=1, max_length=128)
+    read_at: datetime
+    part: int = Field(default=1, ge=1, le=MAX_PARTS)
+    parts: int = Field(default=1, ge=1, le=MAX_PARTS)
+    run_id: Id | None = None
+    etag: str | None = Field(default=None, max_length=500)
+    last_modified: str | None = Field(default=None, max_length=100)
+
+
+class DocumentRemoved(Wire):
+    """A document is no more. Named as in DocumentUpserted."""
+
+    company_id: CompanyId
+    document_id: Id | None = None
+    external_id: Name | None = None
+    source: Source = "service"
+    url: str | None = Field(default=None, max_length=2048)
+
+
+class DocumentFailed(Wire):
+    """A document could not be read: encrypted, no text, not what it says it is …"""
+
+    company_id: CompanyId
+    document_id: Id
+    reason: str = Field(max_length=64)
+    message: str = Field(max_length=500)
+
+
+class KnowledgeChanged(Wire):
+    """What can be found has changed: replicas of memory read it again. No document: more than one."""
+
+    company_id: CompanyId
+    document_id: Id | None = None
+
+
+class RunProgressed(Wire):
+    """How far a run is, whole: the highest `step` counts. `gone`, when it has finished: ids of documents of the site
+    that are no longer there (404, 410, noindex, denied by now), never those that merely did not answer."""
+
+    company_id: CompanyId
+    run_id: Id
+    step: int = Field(ge=0)
+    state: Annotated[Literal["running", "finished", "failed"], OPEN]
+    url: str | None = None
+    counts: Counts
+    left: list[Left] = Field(default_factory=list[Left], max_length=200)
+    gone: list[Id] = Field(default_factory=list[str], max_length=20_000)
+    problem: str | None = Field(default=None, max_length=500)
+
+
+class RefreshRequested(Wire):
+    """Read the company's site again, or one page of it. The same `runId` again is the same run."""
+
+    company_id: CompanyId
+    run_id: Id
+    url: str | None = Field(default=None, max_length=2048)
+    by: str = Field(default="service", max_length=200)
+
+
+class PageRequested(Wire):
+    """One page of a run is to be read. `depth`: links away from where the run began."""
+
+    company_id: CompanyId
+    run_id: Id
+    url: str = Field(max_length=2048)
+    depth: int = Field(default=0, ge=0)
+    attempt: int = Field(default=1, ge=1)
+
+
+class FileReceived(Wire):
+    """A file whose bytes are in UPLOADS, in so many pieces, becomes the document `documentId`."""
+
+    company_id: CompanyId
+    document_id: Id
+    upload_id: Id
+    pieces: int = Field(ge=1, le=100)
+    size: int = Field(ge=1, le=MAX_FILE)
+    filename: str = Field(default="", max_length=300)
+    content_type: str = Field(default="", max_length=200)
+    title: str | None = Field(default=None, max_length=500)
+    url: str | None = Field(default=None, max_length=2048)
+    external_id: Name | None = None

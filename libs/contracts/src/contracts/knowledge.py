@@ -1,0 +1,145 @@
+"""A company's own words: documents in blocks, passages, and what a search asks and finds.
+
+A passage's text is Markdown: paragraphs and list items (`- …`) a line each with a blank line between blocks, tables as
+lines of cells (`| a | b |`), their header and a line `| --- | --- |` first, `|` inside a cell as `\\|`.
+"""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from contracts.enumerations import OPEN
+from contracts.envelope import Wire
+from contracts.ids import CompanyId, Id, derive_id
+
+MAX_FILE = 20 * 1024 * 1024
+"""Bytes of one document, as it is uploaded."""
+MAX_TEXT = 400_000
+"""Characters of a document that is sent as text; a longer one is a file."""
+MAX_QUERY = 2_000
+"""Characters of a question; what is longer is cut by whoever asks."""
+MAX_PART = 600_000
+"""Bytes of blocks in one event: the bus carries 1 MB."""
+MAX_PARTS = 64
+NOTHING_OLDER = 3
+"""Earlier turns that a follow-up may be about."""
+
+Source = Annotated[Literal["site", "document", "answer", "service"], OPEN]
+"""Where words come from: the crawled site, an upload or REST, a question-and-answer pair, another service's event."""
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f/]+$")]
+"""A document's id in another system."""
+Tongue = Annotated[str, Field(min_length=2, max_length=35)]
+
+
+class Block(Wire):
+    """One piece of a document that is never torn from its headings. A table has `rows` (the first is the header if
+    `header`) and no text; a list has an item a line."""
+
+    kind: Annotated[Literal["text", "list", "table", "code"], OPEN] = "text"
+    headings: list[str] = Field(default_factory=list[str], description="outermost first, the page's title left out")
+    anchor: str | None = Field(default=None, max_length=300, description="the id of the nearest heading, without #")
+    text: str = ""
+    rows: list[list[str]] = Field(default_factory=list[list[str]])
+    header: bool = True
+
+
+class Passage(Wire):
+    """Some 200 to 350 tokens of a document, with where they stand. `score`: 0 to 1, the share of the question's weight
+    that the passage holds, comparable between questions; `exact`: the question of a pair matched, and `text` is its
+    answer, to be used word by word."""
+
+    id: Id
+    document_id: Id
+    source: Source
+    title: str
+    url: str | None = Field(default=None, description="of the page, with the anchor of the heading where there is one")
+    heading: list[str] = Field(default_factory=list[str])
+    anchor: str | None = None
+    language: str | None = None
+    text: str
+    score: float
+    read_at: datetime
+    hash: str = Field(description="of the document's text as it was read")
+    exact: bool = False
+
+
+class PageRef(Wire):
+    """A page that exists."""
+
+    url: str
+    title: str
+
+
+class KnowledgeQuery(Wire):
+    """What to look for. `earlier`: what the person said before, newest first, for a follow-up that does not say what it
+    is about. `pages`: how many of the site's pages to name besides."""
+
+    text: str = Field(max_length=MAX_QUERY)
+    earlier: list[Annotated[str, Field(max_length=MAX_QUERY)]] = Field(
+        default_factory=list[str], max_length=NOTHING_OLDER
+    )
+    language: Tongue | None = None
+    limit: int = Field(default=8, ge=1, le=50)
+    pages: int = Field(default=0, ge=0, le=100)
+
+
+class KnowledgeFound(Wire):
+    """Best first. `documents`: how many the company has; `complete` False: not all of them could be read in time."""
+
+    passages: list[Passage] = Field(default_factory=list[Passage])
+    documents: int = 0
+    pages: list[PageRef] = Field(default_factory=list[PageRef])
+    complete: bool = True
+
+
+class Grounding(Wire):
+    """What an answer stands on. `known` False: the assistant said that it does not know, or offered a person for it."""
+
+    question: str = Field(max_length=MAX_QUERY)
+    known: bool
+    score: float | None = Field(default=None, description="of the best passage; left out when there was none")
+    language: str | None = None
+
+
+class Counts(Wire):
+    """Pages of a run, by what came of them."""
+
+    found: int = 0
+    fetched: int = 0
+    unchanged: int = 0
+    skipped: int = 0
+    failed: int = 0
+
+
+class Left(Wire):
+    """A page that was skipped or failed. `reason`: one word (robots, noindex, too_large, no_text …); `message`: a
+    sentence for the admin."""
+
+    url: str = Field(max_length=2048)
+    outcome: Annotated[Literal["skipped", "failed"], OPEN]
+    reason: str = Field(max_length=64)
+    message: str = Field(default="", max_length=500)
+
+
+class Run(Wire):
+    """One reading of the site, or of one of its pages. waiting: it would remove more than half of the pages (`gone`),
+    and an admin has to say yes."""
+
+    id: Id
+    company_id: CompanyId
+    state: Annotated[Literal["queued", "running", "waiting", "finished", "failed"], OPEN]
+    url: str | None = Field(default=None, description="the one page; none: the whole site")
+    by: str = "schedule"
+    requested_at: datetime
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    counts: Counts = Field(default_factory=Counts)
+    left: list[Left] = Field(default_factory=list[Left], description="at most 200, the newest last")
+    gone: int = Field(default=0, description="pages that are no longer there")
+    problem: str | None = Field(default=None, description="why it failed, for the admin")
+
+
+def document_id(company: str, source: str, name: str) -> str:
+    """The id of a document: the same for the same name in its source (a page's canonical address, an external id)."""
+    return derive_id(company, "knowledge", source, name)
