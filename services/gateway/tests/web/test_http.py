@@ -25,6 +25,7 @@ from gateway.testing import (
     run_gateway,
 )
 from gateway.testing_http import Http, assert_problem
+from gateway.web.body_limit import nested_too_deep
 from runtime.testing import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -109,6 +110,24 @@ async def test_what_is_no_json_is_422_and_what_is_too_big_is_413(http: Http) -> 
             yield b"x" * 65_536
 
     assert_problem(await http("POST", "/v2/visitors", data=in_pieces(), headers=headers), 413, "TOO_LARGE")
+
+
+@pytest.mark.parametrize(
+    ("depth", "text", "refused"),
+    [(64, b"1", False), (65, b"1", True), (300, b"1", True), (3, b'"[[\\"' + b"[" * 99 + b'"', False)],
+)
+def test_nesting_is_bounded_and_brackets_in_texts_do_not_count(depth: int, text: bytes, refused: bool) -> None:
+    assert nested_too_deep(b"[" * depth + text + b"]" * depth) is refused
+
+
+async def test_what_is_nested_too_deep_to_be_handed_on_is_refused_at_the_door(http: Http, tokens: TokenMaker) -> None:
+    deep = "[" * 300 + "]" * 300
+    for path in ("/v2/tools/get_price", "/v1/chat/completions", "/v2/visitors"):
+        body = f'{{"arguments": {{"symbol": {deep}}}}}'
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {tokens.user('ana', 'user')}"}
+        status, answer, _ = await http("POST", path, data=body, headers=headers)
+        assert status == (400 if path.startswith("/v1") else 422), answer
+        assert "nest at most 64" in json.dumps(answer)
 
 
 async def test_an_address_gets_a_limited_number_of_tokens(nats_server: NatsServer, identity: Identity) -> None:

@@ -1,8 +1,10 @@
-"""Refuses bodies that are too big before they are read into memory (413), with a problem document as everywhere else:
-the framework's own limit answers in plain text.
+"""Refuses bodies that are too big before they are read into memory (413), and JSON that is nested deeper than anything
+that could be handed on (422), with a problem document as everywhere else: the framework's own limit answers in plain
+text.
 """
 
 import asyncio
+import re
 from contextlib import suppress
 
 from starlette.exceptions import HTTPException
@@ -14,6 +16,9 @@ MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 16 * 1024 * 1024
 DISCARD_SECONDS = 5.0
 """For the rest of a body that is too large, so that its sender reads the answer."""
+MAX_NESTING = 64
+"""Arrays and objects inside each other; the writers of JSON behind the door end at some 250."""
+_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
 class BodyLimit:
@@ -32,15 +37,16 @@ class BodyLimit:
             answer = error_answer(scope["path"], 413, "TOO_LARGE", self._refusal, headers={"Connection": "close"})
             await answer(scope, receive, send)
             return
-        read = 0
+        read = bytearray()
 
         async def counted() -> Message:
-            nonlocal read
             message = await receive()
-            read += len(message.get("body", b""))
-            if read > self._most:
+            read.extend(message.get("body", b""))
+            if len(read) > self._most:
                 await _discard(receive)
                 raise HTTPException(413, self._refusal, headers={"Connection": "close"})
+            if not message.get("more_body", False) and nested_too_deep(read):
+                raise HTTPException(422, f"nest at most {MAX_NESTING} arrays and objects")
             return message
 
         await self._app(scope, counted, send)
@@ -48,6 +54,20 @@ class BodyLimit:
     @property
     def _refusal(self) -> str:
         return f"send at most {self._most} bytes"
+
+
+def nested_too_deep(body: bytes | bytearray) -> bool:
+    """Whether JSON text opens more than MAX_NESTING arrays and objects inside each other. What is no JSON is not judged
+    here: its reader says so."""
+    if body.count(b"[") + body.count(b"{") <= MAX_NESTING:
+        return False
+    depth = 0
+    for match in _BRACKETS.finditer(body):
+        first = body[match.start()]
+        depth += (first in b"[{") - (first in b"]}")
+        if depth > MAX_NESTING:
+            return True
+    return False
 
 
 async def _discard(receive: Receive) -> None:

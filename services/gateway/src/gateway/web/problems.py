@@ -41,7 +41,14 @@ STATUS: dict[ErrorCode, int] = {
 }
 PUBLIC = frozenset({"/v2/visitors", "/widget.json", "/dev/tokens"})
 """Paths that need no token."""
-_CODES = {401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED", 413: "TOO_LARGE"}
+_CODES = {
+    401: "UNAUTHORIZED",
+    403: "FORBIDDEN",
+    404: "NOT_FOUND",
+    405: "METHOD_NOT_ALLOWED",
+    413: "TOO_LARGE",
+    422: ErrorCode.BAD_FIELD,
+}
 
 
 class FieldProblem(BaseModel):
