@@ -38,8 +38,8 @@ _NAMES = {
     "ethereum": "ETH/USD",
 }
 _CRYPTO = re.compile(r"\b(BTC|ETH|SOL|ADA|XRP)(?:[/-]?(USDT?))?\b", re.IGNORECASE)
-_TICKER = re.compile(r"(?<!\w)\$?([A-Z]{1,5}(?:\.[A-Z])?)(?!\w)")
-"""A whole word: the C of Cómo is none."""
+_TICKER = re.compile(r"(?<![\w/'’])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![\w/]|['’](?!s\b))")
+"""A whole word: the C of Cómo is none, and no letter of P/E or I'm."""
 _NO_TICKERS = _words(
     "I A THE AND OR FOR IS IT MY OK USD EUR MXN AI IA FAQ PRO EL LA LOS LAS UN UNA DE DEL QUE Y O EN ES MI SI NO POR "
     "CON PARA HOLA HI WHAT HOW API TV PC US UK EU ETF CEO ML PDF "
@@ -130,10 +130,11 @@ def number_near(text: str, labels: str) -> float | None:
 
 def stems(text: str) -> set[str]:
     """The text's telling words, plurals and accents levelled."""
-    return {_stem(word) for word in _WORD.findall(plain(text)) if word not in _STOP and len(word) > 1}
+    return {stem(word) for word in _WORD.findall(plain(text)) if word not in _STOP and len(word) > 1}
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """The word without its plural and its last e."""
     for ending in ("es", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             return word[: -len(ending)].rstrip("e")
