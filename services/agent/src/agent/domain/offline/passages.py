@@ -99,9 +99,13 @@ def passages_of(page: Page) -> list[Passage]:
     return found
 
 
-def best_passages(question: str, before: str, pages: Sequence[Page]) -> list[Passage]:
-    """What answers the question, best first, of one section; `before`: the question that it follows."""
-    passages = [one for page in pages for one in passages_of(page)]
+def best_passages(question: str, before: str, pages: Sequence[Page], enough: float = ENOUGH) -> list[Passage]:
+    """What the pages say that answers the question; nothing where they do not."""
+    return rank(question, before, [one for page in pages for one in passages_of(page)], enough)
+
+
+def rank(question: str, before: str, passages: Sequence[Passage], enough: float = ENOUGH) -> list[Passage]:
+    """What answers the question, of one section, in the page's order; `before`: the question that it follows."""
     sections = _compared(question, passages) or _included(question, passages)
     asked, earlier = _terms(question), _terms(before)
     if sections or not passages or not telling(question):
@@ -109,7 +113,7 @@ def best_passages(question: str, before: str, pages: Sequence[Page]) -> list[Pas
     index = _Index(passages)
     scores = [index.covered(asked, earlier, at) for at in range(len(passages))]
     best = max(scores)
-    if best < ENOUGH:
+    if best < enough:
         return []
     at = scores.index(best)
     chosen = passages[at]
@@ -139,7 +143,9 @@ def _terms(text: str) -> dict[str, frozenset[str]]:
     shaped = {key: frozenset((key,)) for key, shape in _SHAPES if key == "=register" and shape.search(text)}
     if _HOW_MUCH.search(" ".join(words_of(text))):
         shaped["=figure"] = frozenset(("=figure",))
-    return shaped | {stem(word): keys_of(word) | {f"={name}" for name in meanings_of(word)} for word in telling(text)}
+    keys = {stem(word): keys_of(word) | {f"={name}" for name in meanings_of(word)} for word in telling(text)}
+    # "Open" in a question for hours is not the one of "open your account".
+    return shaped | {word: found - {word} if "=hours" in found else found for word, found in keys.items()}
 
 
 class _Index:

@@ -139,3 +139,8 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             return word[: -len(ending)].rstrip("e")
     return word.rstrip("e") if len(word) > 3 else word
+
+
+def decision_words(text: str) -> bool:
+    """Whether the text is a plain yes."""
+    return bool(re.fullmatch(r"\W*(?:yes|yeah|yep|sure|ok(?:ay)?|please|si|claro|vale|dale|por favor|[, ])+\W*", plain(text)))
