@@ -78,7 +78,7 @@ _SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
                                 "saludos greetings hiya ola".split())),
 )  # fmt: skip
 _AROUND_SMALL = frozenset(
-    "good you very much so muchas muchisimas mil for your help the a de todo por tu ayuda all that is was it great day that "
+    "good you very much so muchas muchisimas mil for your help the a de todo por tu ayuda all that is was it lot day that "
     "there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy bien to me".split()
 )
 _STATED = re.compile(
@@ -274,8 +274,8 @@ def _small(said: str) -> Intent | None:
     if not words or None in kinds or len(words) > 12:
         return None
     greeted = re.search(r"\b(how are you|que tal|como estas)\b", said)
-    found = kinds[0] if kinds else Intent.GREETING if greeted else None
-    return found
+    # Thanks with a greeting, or a goodbye with thanks, is the one that ends.
+    return next((kind for kind, _ in _SMALL if kind in kinds), Intent.GREETING if greeted else None)
 
 
 def goes_on(text: str) -> bool:
