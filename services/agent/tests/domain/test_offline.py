@@ -283,7 +283,9 @@ def test_what_the_site_does_not_tell_is_not_made_up_and_the_second_time_a_person
     assert isinstance(second, Say)
     assert "Would you like someone of the team" in second.text
     offered = respond(
-        conversation("s", [*spoken, (True, second.text), (False, "yes please")], (), language="en", last=False), TOOLS, "en"
+        conversation("s", [*spoken, (True, second.text), (False, "yes please")], (), language="en", last=False),
+        TOOLS,
+        "en",
     )
     assert isinstance(offered, Say)
     assert "Talk to a person" in offered.text

@@ -40,7 +40,10 @@ def respond(
     if wish.intent in (Intent.SITE, Intent.ABOUT):
         leaning = before[-1] if before and goes_on(question) else ""
         response = from_site(
-            Asked(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed), results, passages, last=last
+            Asked(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed),
+            results,
+            passages,
+            last=last,
         )
     elif wish.intent is Intent.MARKET and (state := market_now(market, language)):
         response = Say(state)

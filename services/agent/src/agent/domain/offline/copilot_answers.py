@@ -135,10 +135,7 @@ def _alert(body: Fields, language: Language) -> str:
 
 
 def _alerts(body: Fields, language: Language) -> str:
-    lines = [
-        f"- {one['symbol']} {one['condition']} {number(one['price'], language)}"
-        for one in _list(body, "alerts")
-    ]
+    lines = [f"- {one['symbol']} {one['condition']} {number(one['price'], language)}" for one in _list(body, "alerts")]
     return _listed({"es": "Tus alertas:", "en": "Your alerts:"}, lines, ("alertas activas", "active alerts"), language)
 
 
@@ -253,7 +250,9 @@ def _dates(body: Fields, language: Language) -> str:
         unknown = {"es": "no se conoce ninguna fecha próxima", "en": "no coming date is known"}[language]
         lines.append(f"- {symbol}: {', '.join(said) or unknown}")
     for one in _list(body, "errors"):
-        lines.append({"es": f"- No hay datos de {one['ticker']}.", "en": f"- There are no data for {one['ticker']}."}[language])
+        lines.append(
+            {"es": f"- No hay datos de {one['ticker']}.", "en": f"- There are no data for {one['ticker']}."}[language]
+        )
     title = {"es": "Próximas fechas:", "en": "Coming dates:"}[language]
     return "\n".join([title, *lines, "", _source(body, language)])
 
@@ -273,7 +272,10 @@ _MEANT: dict[str, dict[Language, str]] = {
     "neutral": {"es": "neutral", "en": "neutral"},
     "bullish": {"es": "alcista", "en": "bullish"},
     "bearish": {"es": "bajista", "en": "bearish"},
-    "no_edge": {"es": "sin señal: el modelo no mejora a la referencia", "en": "no signal: the model does no better than its base"},
+    "no_edge": {
+        "es": "sin señal: el modelo no mejora a la referencia",
+        "en": "no signal: the model does no better than its base",
+    },
 }
 """What codes of tools are called among people."""
 

@@ -179,7 +179,13 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         if amended is not None:
             return amended
     explained = EXPLAIN.match(plain(text))
-    if explained and not own and not re.match(r"(?:my|mi|your|tu)\b", explained["what"]) and "explain_concept" in schemas and _CONCEPT.search(explained["what"]):
+    if (
+        explained
+        and not own
+        and not re.match(r"(?:my|mi|your|tu)\b", explained["what"])
+        and "explain_concept" in schemas
+        and _CONCEPT.search(explained["what"])
+    ):
         return Wish(Intent.TOOL, (("explain_concept", {"concept": explained["what"].strip()}),))
     if row is None:
         if own and len(said.split()) <= 3 and "get_price" in schemas:
@@ -205,9 +211,15 @@ def _call(row: Row, said: Said, schemas: Mapping[str, Schema]) -> Wish | None:
             found["stop_price"] = found.pop("quantity")
         found |= {"side": "sell"} if row.way in ("sell", "stop") else {}
         found |= {"symbol": said.symbols[0]} if said.symbols else {}
-        found |= {"share": 0.5 if re.search(r"\b(half|mitad)\b", said.plain) else 1.0} if row.way in ("sell", "stop") else {}
+        found |= (
+            {"share": 0.5 if re.search(r"\b(half|mitad)\b", said.plain) else 1.0} if row.way in ("sell", "stop") else {}
+        )
         return Wish(Intent.TOOL, ((tool, found),), way=row.way)
-    if "symbol" in (schema.get("properties") or {}) and len(said.symbols) > 1 and "quantity" not in schema["properties"]:
+    if (
+        "symbol" in (schema.get("properties") or {})
+        and len(said.symbols) > 1
+        and "quantity" not in schema["properties"]
+    ):
         calls = tuple((tool, arguments_for(tool, schema, replace(said, symbols=(one,)))) for one in said.symbols)
         return Wish(Intent.TOOL, calls)
     found = arguments_for(tool, schema, said)

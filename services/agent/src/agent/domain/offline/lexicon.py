@@ -10,8 +10,8 @@ from functools import lru_cache
 from agent.domain.offline.reading import plain, stem
 
 _MEANINGS = """
-support: support* soport* admit*
-price: price* pricing cost* fee* tariff* rate rates charge* worth expensive cheap* pay* paid precio* cuesta* costar* coste* costo* tarifa* vale valen valor barat* caro cara cobra* cobrais pago* pagar* pagas
+support: support* soport* admit* accept* acept*
+price: price* pricing cost* fee* tariff* rate rates charge* worth expensive cheap* pay pays paying paid precio* cuesta* costar* coste* costo* tarifa* vale valen valor barat* caro cara cobra* cobrais pago* pagar* pagas
 pay: invoice* factura* payment*
 discount: discount* saving* save rebate* descuento* rebaja* ahorro* oferta* promocion*
 trial: trial* try prueba* probar* probarl* pruebo demo
@@ -21,11 +21,11 @@ cancel: cancel* annul* anul* unsubscribe unsubscribing baja
 change: chang* switch* upgrad* downgrad* modif* cambi* mejora reduccion bajar bajo reschedul*
 register: regist* sign signup enrol* join inscrib* inscripcion alta apunt*
 begin: start* begin* beginning first step* guide* tutorial empez* empiez* comenzar* comienz* primer* paso* guia*
-hours: hour* open* clos* schedul* time times horari* hora horas abr* abiert* cierr* cerr*
+hours: hour* open* opening clos* schedul* time times horari* hora horas abr* abiert* cierr* cerr*
 contact: contact* phone* telephone* call email* mail reach telefono* llamar* llamo correo*
 where: where address* locat* direction* donde direccion* ubica* quedais queda
 deliver: deliver* ship* shipping home domicilio envi* entrega* reparto* reparten repart*
-book: book* booking* appointment* reserv* cita* turno* agendar
+book: book* booking* appointment* reserv* cita* turno* agendar pido pedir solicit*
 team: team staff founder* equipo personal
 yearly: year* annual* yearly annually ano anos anual*
 monthly: month* monthly mes meses mensual*
@@ -73,8 +73,10 @@ _LONGEST_ENDING = 5
 def meanings_of(word: str) -> frozenset[str]:
     """What a word (lower case, without accents) means here; none: it is no word of the lexicon."""
     found = _exact(word)
-    if found or len(word) < _SHORTEST_GUESS or not word.isalpha():
+    if found or not word.isalpha():
         return found
+    if len(word) < _SHORTEST_GUESS:
+        return frozenset(name for known, name in _STARTS if swapped(word, known))
     near = [name for start, name in _STARTS if len(start) >= _SHORTEST_GUESS and _starts_almost(word, start)]
     near += [name for known, names in _WHOLE.items() if len(known) >= _SHORTEST_GUESS and one_apart(word, known)
              for name in names]  # fmt: skip
@@ -99,6 +101,11 @@ def one_apart(one: str, other: str) -> bool:
     start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     a, b = one[start:], other[start:]
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and len(a) > 1 and a[2:] == b[2:])
+
+
+def swapped(one: str, other: str) -> bool:
+    """Whether two neighbours of a word that is otherwise the same have changed places."""
+    return one != other and sorted(one) == sorted(other) and len(one) > 3 and one_apart(one, other)
 
 
 def keys_of(word: str) -> frozenset[str]:

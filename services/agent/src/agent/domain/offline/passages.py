@@ -11,19 +11,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.domain.offline.lexicon import keys_of, meanings_of, one_apart, words_of
+from agent.domain.offline.lexicon import keys_of, meanings_of, one_apart, swapped, words_of
 from agent.domain.offline.reading import stem
 
 ENOUGH = 0.6
 """Of a question's weight, what a passage must cover to be its answer."""
 _ENDED = re.compile(r"(?<=[.!?])\s+(?=[¿¡\"“«(]?[A-ZÁÉÍÓÚÑ0-9])")
 _SHAPES = (
+    ("=register", re.compile(r"\b(?:create|open|crea|crear|abre|abro|abrir)\w* (?:an?|your|una|tu) (?:\w+ )?(?:account|cuenta)",
+                             re.IGNORECASE)),
     ("=hours", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
                           r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
     ("=price", re.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)", re.IGNORECASE)),
     ("=contact", re.compile(r"\S@\S+\.\w|(?:\+|\b)\d[\d ()-]{7,}\d")),
-    ("=register", re.compile(r"\b(?:create|open|crea|crear|abre|abrir)\w* (?:an?|your|una|tu) (?:\w+ )?(?:account|cuenta)",
-                             re.IGNORECASE)),
     ("=figure", re.compile(r"\d")),
     ("=where", re.compile(r"\b(?:street|avenue|road|calle|avenida|plaza|paseo|st\.|av\.)", re.IGNORECASE)),
 )  # fmt: skip
@@ -31,7 +31,9 @@ _SHAPES = (
 _RELATED = {"=discount": "=price"}
 """What tells a part of it."""
 _HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
-_INCLUDED = re.compile(r"\b(?:what(?: i|')?s in|comes? with|includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b")
+_INCLUDED = re.compile(
+    r"\b(?:what(?: i|')?s in|comes? with|includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
+)
 _LIGHT = frozenset(
     "do does did is are was be been am can could may might will would shall should have has had i you we they it he she "
     "me my your our their us them this that these those there here the a an of to for in on at by with from as and or "
@@ -45,7 +47,9 @@ _LIGHT = frozenset(
     "me te se le les nos os mi mis tu tus su sus yo usted ustedes vosotros nosotros quiero quisiera queria necesito "
     "saber decir dime mas muy tan tambien ya aqui ahi alli pero porque pues vale hola gracias favor todo toda todos "
     "todas ofrece ofrecen ofreceis venden vendeis vende trabajan exactamente sitio pagina web empresa negocio servicio "
-    "servicios producto productos cosa cosas dan dais da sirve sirven".split()
+    "servicios policy politica atencion information informacion info details detalles shop store tienda local bring traer "
+    "llevar doy dar darme dame funciona funcionan funcionar estais sois trabajais vuestro vuestra vuestros vuestras accept "
+    "accepts aceptais aceptan acepta producto productos cosa cosas dan dais da sirve sirven".split()
 )
 _COMPARING = re.compile(r"\b(differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b")
 _TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
@@ -108,7 +112,7 @@ def rank(question: str, before: str, passages: Sequence[Passage], enough: float 
     """What answers the question, of one section, in the page's order; `before`: the question that it follows."""
     sections = _compared(question, passages) or _included(question, passages)
     asked, earlier = _terms(question), _terms(before)
-    if sections or not passages or not telling(question):
+    if sections or not passages or not asked or not (before or telling(question)):
         return sections
     index = _Index(passages)
     scores = [index.covered(asked, earlier, at) for at in range(len(passages))]
@@ -133,19 +137,31 @@ def about(pages: Sequence[Page]) -> list[Passage]:
 
 def telling(text: str) -> list[str]:
     """The words of a text that say what it is about."""
-    return [word for word in words_of(text) if word not in _LIGHT or (meanings_of(word) and word in _ASKING)]
+    return [word for word in words_of(text) if not _is_light(word)]
+
+
+def _is_light(word: str) -> bool:
+    return (word in _LIGHT and word not in _ASKING) or (len(word) == 4 and any(swapped(word, one) for one in _LIGHT))
 
 
 _ASKING = frozenset(("where", "donde"))
+_WHERE = frozenset(map(stem, _ASKING))
 
 
 def _terms(text: str) -> dict[str, frozenset[str]]:
-    shaped = {key: frozenset((key,)) for key, shape in _SHAPES if key == "=register" and shape.search(text)}
+    shaped: dict[str, frozenset[str]] = {}
+    for key, shape in _SHAPES[:1]:
+        if shape.search(text):
+            shaped[key], text = frozenset((key,)), shape.sub(" ", text)
     if _HOW_MUCH.search(" ".join(words_of(text))):
-        shaped["=figure"] = frozenset(("=figure",))
+        # "How much is it?" alone is for its price.
+        shaped["=figure"] = frozenset(("=figure",) if telling(text) else ("=price",))
     keys = {stem(word): keys_of(word) | {f"={name}" for name in meanings_of(word)} for word in telling(text)}
-    # "Open" in a question for hours is not the one of "open your account".
-    return shaped | {word: found - {word} if "=hours" in found else found for word, found in keys.items()}
+    # "Open" in a question for hours is not the one of "open your account", nor "where" all of "where do I sign up".
+    telling_more = {word: found for word, found in keys.items() if word not in _WHERE}
+    keys = telling_more if telling_more or shaped else keys
+    looked_for = {"=hours", "=contact"}
+    return shaped | {word: found - {word} if looked_for & found else found for word, found in keys.items()}
 
 
 class _Index:
@@ -179,7 +195,9 @@ class _Index:
         if not whole:
             return 0.0
         more = sum(self.weight(keys) * self._has(keys, at) for key, keys in earlier.items() if key not in asked)
-        return got / whole + 0.1 * min(more / whole, 1.0) - 0.001 * len(self._own[at])
+        # A heading that is all about it makes the difference among equals.
+        headed = 0.05 * any(keys & self._around[at] for keys in asked.values())
+        return got / whole + headed + 0.1 * min(more / whole, 1.0) - 0.001 * len(self._own[at])
 
     def only_heading(self, asked: dict[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is found by its heading alone."""
@@ -213,7 +231,7 @@ def _compared(question: str, passages: Sequence[Passage]) -> list[Passage]:
     said = " ".join(words_of(question))
     if not _COMPARING.search(said):
         return []
-    sides = [side for part in _TWO.split(_COMPARING.sub(" ", said)) if (side := telling(part))]
+    sides = [side for part in _TWO.split(said) if (side := telling(_COMPARING.sub(" ", part)))]
     if len(sides) < 2:
         return []
     found: list[Passage] = []

@@ -143,4 +143,6 @@ def stem(word: str) -> str:
 
 def decision_words(text: str) -> bool:
     """Whether the text is a plain yes."""
-    return bool(re.fullmatch(r"\W*(?:yes|yeah|yep|sure|ok(?:ay)?|please|si|claro|vale|dale|por favor|[, ])+\W*", plain(text)))
+    return bool(
+        re.fullmatch(r"\W*(?:yes|yeah|yep|sure|ok(?:ay)?|please|si|claro|vale|dale|por favor|[, ])+\W*", plain(text))
+    )

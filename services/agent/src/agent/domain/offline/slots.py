@@ -41,8 +41,14 @@ _AFTER: dict[str, str] = {
     "risk_percent": r"risk|riesgo|de riesgo|per ?cent|por ciento",
     "quantity": r"shares?|acciones|units?|unidades|titulos?|stocks?",
 }
-_LINKS = r"(?:\s*(?:at|of|a|en|de|del|el|la|the|is|es|to|price|precio|around|about|=|:|\$|€|un|una|me|in)\b|\s|[=:$€@])*$"
-_ALONE: dict[str, str] = {"create_paper_order": "quantity", "create_alert": "price", "calculate_position_size": "capital"}
+_LINKS = (
+    r"(?:\s*(?:at|of|a|en|de|del|el|la|the|is|es|to|price|precio|around|about|=|:|\$|€|un|una|me|in)\b|\s|[=:$€@])*$"
+)
+_ALONE: dict[str, str] = {
+    "create_paper_order": "quantity",
+    "create_alert": "price",
+    "calculate_position_size": "capital",
+}
 """What a number is that nothing is said of."""
 _MONTHS = (
     "january|enero", "february|febrero", "march|marzo", "april|abril", "may|mayo", "june|junio", "july|julio",
@@ -194,7 +200,11 @@ def _named(before: str, after: str, wanted: Collection[str]) -> str | None:
     # A longer way off, as in "risk no more than", if nothing else is said in between.
     for name in wanted:
         pattern = _BEFORE.get(name)
-        if pattern and name not in ("limit_price", "capital") and re.search(rf"\b(?:{pattern})\b[^,;.]{{0,25}}$", before):
+        if (
+            pattern
+            and name not in ("limit_price", "capital")
+            and re.search(rf"\b(?:{pattern})\b[^,;.]{{0,25}}$", before)
+        ):
             return name
     return None
 

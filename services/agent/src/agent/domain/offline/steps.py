@@ -55,7 +55,9 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> Say | 
     if wish.way == "replace":
         waiting = [one for one in _of(body, "orders") if one["status"] == "pending_confirmation"
                    and (one["symbol"], one["side"]) == (arguments.get("symbol"), arguments.get("side"))]  # fmt: skip
-        return Use((*(("cancel_paper_order", {"order_id": one["order_id"]}) for one in waiting[-1:]), (tool, arguments)))
+        return Use(
+            (*(("cancel_paper_order", {"order_id": one["order_id"]}) for one in waiting[-1:]), (tool, arguments))
+        )
     kind, name = _NAMED[wish.way]
     fitting = [one for one in _of(body, kind) if arguments.get("symbol") in (None, one["symbol"])]
     if len(fitting) != 1:
