@@ -21,11 +21,25 @@ def pages(company: str) -> list[Page]:
 SITES = {name: pages(name) for name in ("demo-en", "demo-es", "bakery", "clinic")}
 ANSWERED: dict[str, dict[str, list[str]]] = {
     "demo-en": {
-        "The Pro plan costs 29 USD": ["What does the Pro plan cost?", "how much is Pro?", "price of the Pro plan",
-                                      "what is the yearly price of Pro?", "waht does the pro plan csot", "is Pro expensive?"],
-        "The Premium plan costs 99 USD": ["how much is premium?", "And the Premium plan?", "Premium plan cost per month"],
-        "free trial of 14 days": ["is there a free trial?", "can I try it for free?", "do I need a credit card?",
-                                  "how long is the trial?"],
+        "The Pro plan costs 29 USD": [
+            "What does the Pro plan cost?",
+            "how much is Pro?",
+            "price of the Pro plan",
+            "what is the yearly price of Pro?",
+            "waht does the pro plan csot",
+            "is Pro expensive?",
+        ],
+        "The Premium plan costs 99 USD": [
+            "how much is premium?",
+            "And the Premium plan?",
+            "Premium plan cost per month",
+        ],
+        "free trial of 14 days": [
+            "is there a free trial?",
+            "can I try it for free?",
+            "do I need a credit card?",
+            "how long is the trial?",
+        ],
         "we refund it in full": ["Can I get refunds?", "what is your refund policy?"],
         "Open Account, then Plan, then Cancel": ["How do I cancel?", "how can I cancel my plan?"],
         "change plan whenever you like": ["can I switch from Pro to Free?"],
@@ -35,14 +49,23 @@ ANSWERED: dict[str, dict[str, list[str]]] = {
         "Market, limit, stop and stop-limit": ["what order types do you support?", "which types of orders are there?"],
         "paper orders: they follow market data": ["Is this real trading?"],
         "An alert fires once": ["how do alerts work?"],
-        "Everything in Pro": ["what is in the Premium plan?", "what does Premium include?", "difference between pro and premium?",
-                              "compare Pro vs Premium"],
+        "Everything in Pro": [
+            "what is in the Premium plan?",
+            "what does Premium include?",
+            "difference between pro and premium?",
+            "compare Pro vs Premium",
+        ],
         "Talk to a person": ["How do I reach a person?"],
         "100,000 USD of paper money": ["how much paper money do I get?"],
     },
     "demo-es": {
-        "El plan Pro cuesta 29 USD": ["¿Cuánto cuesta el plan Pro?", "precio del plan pro", "cuanto questa el plan pro",
-                                      "¿hay descuento si pago todo el año?", "tarifa de Pro"],
+        "El plan Pro cuesta 29 USD": [
+            "¿Cuánto cuesta el plan Pro?",
+            "precio del plan pro",
+            "cuanto questa el plan pro",
+            "¿hay descuento si pago todo el año?",
+            "tarifa de Pro",
+        ],
         "prueba gratuita de 14 días": ["¿puedo probarlo gratis?", "¿hay prueba gratuita?", "¿necesito tarjeta?"],
         "Abre Cuenta, luego Plan y luego Cancelar": ["¿Cómo cancelo?", "como cancelo mi plan"],
         "te lo devolvemos entero": ["reembolsos", "¿hacéis devoluciones?", "como recupero mi dinero"],
@@ -55,7 +78,11 @@ ANSWERED: dict[str, dict[str, list[str]]] = {
     "bakery": {
         "Saturday: Opens 8:00": ["when do you open on saturday?", "Saturday hours?"],
         "Sunday: Opens closed": ["are you open on Sunday?", "are you open sundays?"],
-        "Monday to Friday: Opens 7:00": ["what time do you close on Friday?", "opening hours", "when are you open on monday?"],
+        "Monday to Friday: Opens 7:00": [
+            "what time do you close on Friday?",
+            "opening hours",
+            "when are you open on monday?",
+        ],
         "We deliver within 5 miles for £4": ["do you deliver?", "how much is delivery?", "what does shipping cost?"],
         "free parking behind the shop": ["can I park there?", "is there parking?"],
         "12 Maple Lane": ["where are you?", "what is your address?", "where is the shop located?"],
@@ -63,13 +90,21 @@ ANSWERED: dict[str, dict[str, list[str]]] = {
         "birthday cake three days ahead": ["how far ahead must I order a birthday cake?", "birthday cake order"],
         "the deposit is refunded": ["is the deposit refunded if I cancel?"],
         "All our breads contain gluten": ["is your bread gluten free?"],
-        "Almond cake: Small £14, Large £22": ["how much is the almond cake?", "price of an almond cake", "almnd cake price"],
+        "Almond cake: Small £14, Large £22": [
+            "how much is the almond cake?",
+            "price of an almond cake",
+            "almnd cake price",
+        ],
         "Sourdough loaf: Small £3.50": ["what does a sourdough loaf cost?"],
         "Dogs are welcome": ["can I bring my dog?"],
     },
     "clinic": {
         "Abrimos de lunes a jueves de 9:30": ["¿qué horario tenéis?", "a que hora abren", "¿abrís los lunes?"],
-        "Limpieza dental: Precio 55 €": ["¿cuánto cuesta una limpieza?", "precio limpieza dental", "limpiesa dental precio"],
+        "Limpieza dental: Precio 55 €": [
+            "¿cuánto cuesta una limpieza?",
+            "precio limpieza dental",
+            "limpiesa dental precio",
+        ],
         "Ortodoncia invisible: Precio 2.900 €": ["¿cuánto vale la ortodoncia invisible?"],
         "Reserva tu cita": ["¿cómo pido cita?", "quiero reservar una cita"],
         "anular tu cita sin coste": ["¿puedo anular la cita?", "¿cómo cambio mi cita?"],
@@ -79,25 +114,54 @@ ANSWERED: dict[str, dict[str, list[str]]] = {
         "pagar con tarjeta": ["¿se puede pagar con tarjeta?"],
         "La primera visita es gratuita": ["¿la primera visita es gratis?"],
     },
-}  # fmt: skip
+}
 TRAPS: dict[str, list[str]] = {
-    "demo-en": ["do you support options trading?", "Do you have an office in Lima?", "is there a student discount?",
-                "do you have an app for iphone?", "who is the CEO?", "who will win the football match on Sunday?",
-                "can I trade futures with leverage?", "do you accept bitcoin?", "is there an API for developers?"],
-    "demo-es": ["¿hay aplicación móvil?", "¿tenéis oficina en Madrid?", "¿aceptáis paypal?", "¿quién es el director?",
-                "¿puedo operar con futuros?", "¿por qué el cielo es azul?"],
-    "bakery": ["do you sell coffee?", "can I pay with bitcoin?", "do you bake vegan bread?", "do you have wifi?",
-               "are you hiring?", "what does the Pro plan cost?"],
-    "clinic": ["¿hacéis implantes capilares?", "¿hay descuento para estudiantes?", "¿tenéis clínica en Madrid?",
-               "¿cuánto cuesta un implante?", "¿vendéis cepillos?"],
-}  # fmt: skip
+    "demo-en": [
+        "do you support options trading?",
+        "Do you have an office in Lima?",
+        "is there a student discount?",
+        "do you have an app for iphone?",
+        "who is the CEO?",
+        "who will win the football match on Sunday?",
+        "can I trade futures with leverage?",
+        "do you accept bitcoin?",
+        "is there an API for developers?",
+    ],
+    "demo-es": [
+        "¿hay aplicación móvil?",
+        "¿tenéis oficina en Madrid?",
+        "¿aceptáis paypal?",
+        "¿quién es el director?",
+        "¿puedo operar con futuros?",
+        "¿por qué el cielo es azul?",
+    ],
+    "bakery": [
+        "do you sell coffee?",
+        "can I pay with bitcoin?",
+        "do you bake vegan bread?",
+        "do you have wifi?",
+        "are you hiring?",
+        "what does the Pro plan cost?",
+    ],
+    "clinic": [
+        "¿hacéis implantes capilares?",
+        "¿hay descuento para estudiantes?",
+        "¿tenéis clínica en Madrid?",
+        "¿cuánto cuesta un implante?",
+        "¿vendéis cepillos?",
+    ],
+}
 
 
 @pytest.mark.parametrize(
     ("company", "question", "words"),
-    [(company, question, words) for company, answers in ANSWERED.items() for words, asked in answers.items()
-     for question in asked],
-)  # fmt: skip
+    [
+        (company, question, words)
+        for company, answers in ANSWERED.items()
+        for words, asked in answers.items()
+        for question in asked
+    ],
+)
 def test_the_sentence_or_row_that_answers(company: str, question: str, words: str) -> None:
     found = best_passages(question, "", SITES[company])
     assert any(words in one.text for one in found), [one.text for one in found]

@@ -68,8 +68,8 @@ def noted(result: str) -> str:
 
 
 def citations(journal: Journal) -> tuple[tuple[str, str], ...]:
-    """(url, title) of the pages really fetched and read, in order, each once. The rules read more pages than they answer
-    from, and name in their answer those that they quote."""
+    """(url, title) of the pages really fetched and read, in order, each once. The rules read more pages than they
+    answer from, and name in their answer those that they quote."""
     pages: dict[str, str] = {}
     for call in journal.calls:
         if call.tool != PAGE_TOOL or call.result is None:

@@ -30,7 +30,7 @@ explain_concept concept [level]
 search_memory query [limit]
 fetch_page path
 """
-_INDICATORS = "RSI MACD BB SMA EMA ATR VWAP OBV ADX".split()
+_INDICATORS = ["RSI", "MACD", "BB", "SMA", "EMA", "ATR", "VWAP", "OBV", "ADX"]
 
 
 def _schema(arguments: list[str]) -> dict[str, Any]:

@@ -29,36 +29,43 @@ _SAY: dict[Intent, dict[Language, str]] = {
     Intent.THANKS: {"es": "¡De nada! ¿Algo más?", "en": "You are welcome! Anything else?"},
     Intent.FINE: {"es": "De acuerdo. ¿Algo más?", "en": "All right. Anything else?"},
     Intent.ADVICE: {
-        "es": "No doy consejos de inversión: eso lo decides tú. Puedo darte precios, indicadores, noticias o el tamaño de una "
+        "es": "No doy consejos de inversión: eso lo decides tú. Puedo darte precios, indicadores, noticias o el "
+        "tamaño de una "
         "posición.",
-        "en": "I give no investment advice: that is for you to decide. I can give you prices, indicators, news or the size of "
+        "en": "I give no investment advice: that is for you to decide. I can give you prices, indicators, news or "
+        "the size of "
         "a position.",
     },
     Intent.FAREWELL: {"es": "¡Hasta pronto!", "en": "Goodbye, and until soon!"},
 }
 _UNKNOWN: tuple[dict[Language, str], dict[Language, str]] = (
     {
-        "es": "No lo sé: no lo encuentro en el sitio, y no quiero inventarlo. Si lo prefieres, pide hablar con una persona.",
+        "es": "No lo sé: no lo encuentro en el sitio, y no quiero inventarlo. Si lo prefieres, pide hablar con una "
+        "persona.",
         "en": "I do not know: I do not find it on the site, and will not make it up. If you like, ask for a person.",
     },
     {
         "es": "Tampoco lo sé. ¿Quieres que siga una persona del equipo? Pulsa «Hablar con una persona» y te atenderá.",
-        "en": "I do not know that either. Would you like someone of the team to go on? Press “Talk to a person” and they "
+        "en": "I do not know that either. Would you like someone of the team to go on? Press “Talk to a person” and "
+        "they "
         "will answer you.",
     },
 )
 """The first time in a conversation, and from then on."""
 _UNREAD: dict[Language, str] = {
-    "es": "Ahora mismo no puedo leer el sitio ({reason}), así que no lo sé. Si lo prefieres, pide hablar con una persona.",
+    "es": "Ahora mismo no puedo leer el sitio ({reason}), así que no lo sé. Si lo prefieres, pide hablar con una "
+    "persona.",
     "en": "I cannot read the site right now ({reason}), so I do not know. If you like, ask for a person.",
 }
 _ABLE: tuple[tuple[str, dict[Language, str]], ...] = (
-    ("fetch_page", {"es": "respondo con lo que dicen las páginas de este sitio", "en": "answer from this site's pages"}),
+    ("fetch_page", {"es": "respondo con lo que dicen las páginas de este sitio", "en": "answer from this site's "
+    "pages"}),
     ("get_price", {"es": "consulto precios («¿a cuánto cotiza AAPL?»)",
                    "en": "look up prices (“what is AAPL trading at?”)"}),
     ("get_indicators", {"es": "calculo indicadores («RSI de MSFT»)", "en": "work out indicators (“RSI of MSFT”)"}),
     ("get_news", {"es": "busco noticias", "en": "find news"}),
-    ("fundamentals_events", {"es": "doy fundamentales y fechas de resultados", "en": "tell fundamentals and earnings dates"}),
+    ("fundamentals_events", {"es": "doy fundamentales y fechas de resultados", "en": "tell fundamentals and "
+    "earnings dates"}),
     ("explain_concept", {"es": "explico conceptos («¿qué es un stop loss?»)",
                          "en": "explain concepts (“what is a stop loss?”)"}),
     ("calculate_position_size", {"es": "calculo el tamaño de una posición", "en": "work out the size of a position"}),
@@ -73,11 +80,14 @@ _ABLE: tuple[tuple[str, dict[Language, str]], ...] = (
     ("get_ml_signals", {"es": "doy señales de los modelos", "en": "tell the models' signals"}),
 )  # fmt: skip
 _WHICH: dict[str, dict[Language, str]] = {
-    "symbol": {"es": "¿De qué valor? Dime su símbolo, como AAPL.", "en": "Of which one? Tell me its symbol, such as AAPL."},
+    "symbol": {"es": "¿De qué valor? Dime su símbolo, como AAPL.", "en": "Of which one? Tell me its symbol, such as "
+    "AAPL."},
     "none": {"es": "No encuentro ninguna que encaje con eso.", "en": "I find none that fits that."},
-    "several": {"es": "Hay varias. ¿Cuál? Dime su símbolo{prices}:", "en": "There are several. Which one? Tell me its symbol{prices}:"},
+    "several": {"es": "Hay varias. ¿Cuál? Dime su símbolo{prices}:", "en": "There are several. Which one? Tell me "
+    "its symbol{prices}:"},
     "position": {"es": "No tienes esa posición en la cartera.", "en": "You do not hold that position."},
-    "positions": {"es": "Tienes varias posiciones ({names}). ¿De cuál?", "en": "You hold several positions ({names}). Of which?"},
+    "positions": {"es": "Tienes varias posiciones ({names}). ¿De cuál?", "en": "You hold several positions "
+    "({names}). Of which?"},
 }  # fmt: skip
 _STATUS: dict[str, dict[Language, str]] = {
     "open": {"es": "El mercado está abierto", "en": "The market is open"},
@@ -132,7 +142,8 @@ def abilities(offered: Collection[str], language: Language) -> str:
                 "en": "I can hand you over to a person of the team: just ask."}[language]  # fmt: skip
     told = "; ".join(parts)
     return {
-        "es": f"Soy un asistente automático. Esto es lo que puedo hacer: {told}. Para lo demás, pide hablar con una persona.",
+        "es": f"Soy un asistente automático. Esto es lo que puedo hacer: {told}. Para lo demás, pide hablar con una "
+        f"persona.",
         "en": f"I am an automatic assistant. This is what I can do: {told}. For anything else, ask for a person.",
     }[language]
 

@@ -234,7 +234,8 @@ def on_day(body: Fields, day: str, language: Language) -> str:
     return {
         "es": f"No tengo ningún dato de {body['symbol']} del {said}: ese día no hubo sesión o queda fuera de lo que "
         f"alcanzo ({known}).",
-        "en": f"I have no figures of {body['symbol']} for {said}: there was no session on that day, or it is beyond what "
+        "en": f"I have no figures of {body['symbol']} for {said}: there was no session on that day, or it is beyond "
+        f"what "
         f"I reach ({known}).",
     }[language]
 

@@ -1,14 +1,14 @@
-"""What the assistant understands of tools, as one table: a tool, the words that ask for it, and what speaks against it.
+"""What the assistant understands of tools, as one table: a tool, the words that ask for it, what speaks against it.
 
-Arguments are none of its business: they are read by the names in the tool's own schema (`slots`). The first row that fits
-is meant. Texts are plain: lower case, no accents, typing errors in key words put right.
+Arguments are none of its business: they are read by the names in the tool's own schema (`slots`). The first row that
+fits is meant. Texts are plain: lower case, no accents, typing errors in key words put right.
 """
 
 import re
 from dataclasses import dataclass
 
 from agent.domain.offline.lexicon import one_apart
-from agent.domain.offline.reading import plain
+from agent.domain.offline.reading import plain, word_set
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
@@ -18,7 +18,8 @@ _ALERT = (
 _DELETE = r"\b(delete|remove|cancel|erase|drop|clear|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
 _BUY_SELL = r"\b(buy|purchase|sell|compr(?:a|as|o|ar|ame)|vend(?:e|es|o|er|eme|ela|elas))\b"
 _ADVICE = (
-    r"\b(should i|shall i|when to|is it (?:good|wise)|is it a good|deberia|debo|conviene|cuando|how (?:do|can|does)|como|"
+    r"\b(should i|shall i|when to|is it (?:good|wise)|is it a good|deberia|debo|conviene|cuando|how (?:do|can|does)|"
+    r"como|"
     r"can i|could i|puedo|se puede|do you|what)\b|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
 )
 _ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
@@ -74,26 +75,33 @@ TABLE: tuple[Row, ...] = (
     _row("get_sentiment", r"\b(sentiment|mood|sentimiento|animo|opinion)\b", about=True),
     _row("get_news", r"\b(news|headlines?|noticias?|titulares?|novedades)\b", about=True),
     _row("fundamentals_events",
-         r"\b(earnings? (?:date|day|call|release|report)|next (?:earnings|dividend|results)|report(?:s|ing)? (?:its |their )?"
-         r"(?:earnings|results)|publi\w+.{0,20}resultados|present\w+.{0,20}resultados|proxim\w+ (?:resultados|dividendo)|"
-         r"fecha.{0,20}(?:resultados|dividendo))\b|\b(?:when|cuando)\b.*\b(earnings|results|dividend\w*|resultados|report\w*)\b",
+         r"\b(earnings? (?:date|day|call|release|report)|next (?:earnings|dividend|results)|report(?:s|ing)? (?:its "
+         r"|their )?"
+         r"(?:earnings|results)|publi\w+.{0,20}resultados|present\w+.{0,20}resultados|proxim\w+ (?:resultados|"
+         r"dividendo)|"
+         r"fecha.{0,20}(?:resultados|dividendo))\b|\b(?:when|cuando)\b.*\b(earnings|results|dividend\w*|resultados|"
+         r"report\w*)\b",
          about=True),
     _row("get_fundamentals",
-         r"\b(fundamentals?|p/?e|per|price[ -]to[ -]earnings|earnings|eps|bpa|revenue|market cap|margins?|beta|dividend\w*|"
+         r"\b(fundamentals?|p/?e|per|price[ -]to[ -]earnings|earnings|eps|bpa|revenue|market cap|margins?|beta|"
+         r"dividend\w*|"
          r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|valoracion)\b", about=True),
     _row("get_indicators",
          r"\b(rsi|macd|bb|bollinger|sma|ema|atr|vwap|obv|adx|indicators?|indicadores|moving average|media movil)\b",
          about=True),
     _row("get_ml_features", r"\b(features?|variables|caracteristicas|importanc\w+)\b", about=True),
     _row("get_ml_signals",
-         r"\b(predictions?|predict|forecast|ml|signals?|prediccion(?:es)?|pronosticos?|senal(?:es)?|prevision)\b", about=True),
+         r"\b(predictions?|predict|forecast|ml|signals?|prediccion(?:es)?|pronosticos?|senal(?:es)?|prevision)\b",
+         about=True),
     _row("get_ohlcv", r"\b(chart|graph|candles?|history|bars|grafic[oa]s?|velas|evolucion|historico)\b", about=True),
     _row("market_snapshot",
          r"\b(compar\w+|versus|vs|perform\w*|how (?:did|has)|returns?|drawdown|rendimiento|rentabilidad|moved?|"
-         r"como (?:le )?(?:fue|va|ha ido)|(?:last|past|this) (?:week|month|quarter|year)|(?:ultim[oa]|pasad[oa]|est[ea]) "
+         r"como (?:le )?(?:fue|va|ha ido)|(?:last|past|this) (?:week|month|quarter|year)|(?:ultim[oa]|pasad[oa]|"
+         r"est[ea]) "
          r"(?:semana|mes|ano)|subido|bajado|gained|fallen)\b", about=True),
     _row("get_price",
-         r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|accion|acciones|"
+         r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
+         r"accion|acciones|"
          r"cuesta|cuanto esta|how (?:is|are)|que tal|valor|going for)\b", about=True),
     _row("get_portfolio",
          r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have)|shares? do i (?:own|have|hold)|"
@@ -101,15 +109,16 @@ TABLE: tuple[Row, ...] = (
          _MINE, unless=r"\b(should|deberia)\b"),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
 )  # fmt: skip
-_KEYS = frozenset(
-    "price prices quote quotes portfolio position positions watchlist alert alerts order orders pending history news "
-    "headlines sentiment fundamentals earnings revenue dividend indicator indicators signal signals prediction forecast "
-    "chart candles risk reward compare performance cancel delete remove market trading stock shares target "
-    "precio precios cotiza cotizacion cartera portafolio posicion posiciones alerta alertas avisame orden ordenes "
-    "pendientes historial noticias titulares sentimiento fundamentales resultados ingresos dividendo indicador "
-    "indicadores senal senales prediccion grafico grafica velas riesgo beneficio compara rendimiento cancela borra elimina "
-    "mercado accion acciones compra comprar vende vender objetivo entrada bollinger tamano explain explica explicame "
-    "significa hablar persona person human agent gracias thanks hello buenas".split()
+_KEYS = word_set(
+    "price prices quote quotes portfolio position positions watchlist alert alerts order orders pending history "
+    "news headlines sentiment fundamentals earnings revenue dividend indicator indicators signal signals "
+    "prediction forecast chart candles risk reward compare performance cancel delete remove market trading stock "
+    "shares target precio precios cotiza cotizacion cartera portafolio posicion posiciones alerta alertas avisame "
+    "orden ordenes pendientes historial noticias titulares sentimiento fundamentales resultados ingresos "
+    "dividendo indicador indicadores senal senales prediccion grafico grafica velas riesgo beneficio compara "
+    "rendimiento cancela borra elimina mercado accion acciones compra comprar vende vender objetivo entrada "
+    "bollinger tamano explain explica explicame significa hablar persona person human agent gracias thanks hello "
+    "buenas"
 )
 _WORD = re.compile(r"[a-z]{5,}")
 
@@ -126,11 +135,11 @@ def _nearest(word: str) -> str:
     return near[0] if near else word
 
 
-_SOUND = frozenset(
-    "traded trader stops share stick starts chard party quite house haste tarde verde vence venta ventas compro compre "
-    "compras vendo vendes vendi vendas price prize cuenta cuentas sonar senor marcado personal persons humana humano "
-    "agente agents borrar cancelo cancelar cancels deletes removed removes charts candle marked markets tasks reports "
-    "accionar entradas velo ordena ordeno ordered order alerte alertar explains explained precise thank rewards targets "
-    "signs graficos graficas noticia predict indica".split()
+_SOUND = word_set(
+    "traded trader stops share stick starts chard party quite house haste tarde verde vence venta ventas compro "
+    "compre compras vendo vendes vendi vendas price prize cuenta cuentas sonar senor marcado personal persons "
+    "humana humano agente agents borrar cancelo cancelar cancels deletes removed removes charts candle marked "
+    "markets tasks reports accionar entradas velo ordena ordeno ordered order alerte alertar explains explained "
+    "precise thank rewards targets signs graficos graficas noticia predict indica"
 )
 """Words that are one letter away from a key word, and right."""

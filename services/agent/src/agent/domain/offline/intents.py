@@ -4,11 +4,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Any
+from typing import Any, cast
 
 from agent.domain.offline.grammar import TABLE, Row, put_right
 from agent.domain.offline.passages import telling
-from agent.domain.offline.reading import plain, symbols_in
+from agent.domain.offline.reading import plain, symbols_in, word_set
 from agent.domain.offline.slots import EXPLAIN, Said, Schema, arguments_for, date_in, missing_from
 
 
@@ -53,33 +53,38 @@ _HANDOFF = re.compile(
     r"atiend\w*|contactar|quiero|necesito|ponme|conect\w*)\b.{0,30}"
     r"\b(?:human|person|agent|someone|somebody|representative|operator|people|support|persona|humano|agente|asesor\w*|"
     r"operador\w*|alguien|soporte|compañero)\b|"
-    r"^\W*(?:an? |una? )?(?:real |live )?(?:human|person|agent|operator|representative|persona|humano|agente|asesor|operador)"
+    r"^\W*(?:an? |una? )?(?:real |live )?(?:human|person|agent|operator|representative|persona|humano|agente|asesor|"
+    r"operador)"
     r"(?: please| por favor)?\W*$"
 )
 _ABILITIES = re.compile(
-    r"\b(what (can|could) (you|i)( \w+)? (do|ask|help)( \w+)?|what do you (do|know)\W*$|how can you help|what are you able|"
+    r"\b(what (can|could) (you|i)( \w+)? (do|ask|help)( \w+)?|what do you (do|know)\W*$|how can you help|what are "
+    r"you able|"
     r"who are you|are you (a |an )?(bot|robot|ai|human|real|person)|what are you\W*$|your (abilities|features)|"
     r"que (puedes|sabes|podrias|puedo) (hacer|preguntar\w*)|que haces|en que (me )?(puedes|podrias) ayudar\w*|"
     r"como (me )?puedes ayudar\w*|para que sirves|quien eres|eres (un |una )?(bot|robot|ia|humano|humana|persona))\b|"
     r"^\W*(help|ayuda)( me)?\W*$"
 )
 _MARKET = re.compile(
-    r"\b(?:is|are|when|what time|does|do|esta|estan|abre|cierra|cuando|a que hora|hasta)\b.*\b(?:markets?|mercados?|bolsa|"
+    r"\b(?:is|are|when|what time|does|do|esta|estan|abre|cierra|cuando|a que hora|hasta)\b.*\b(?:markets?|mercados?|"
+    r"bolsa|"
     r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|\b(?:market|mercado|bolsa)\b.*\b(?:hours|open|closed|"
     r"horario|abiert\w|cerrad\w|abre|cierra)\b"
 )
 _OPEN = re.compile(r"\b(open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b")
 _SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
-    (Intent.FAREWELL, frozenset("bye goodbye adios chao ciao hasta luego pronto later see soon".split())),
-    (Intent.THANKS, frozenset("thanks thank thx ty gracias cheers appreciated agradecido".split())),
-    (Intent.FINE, frozenset("perfecto perfect ok okay vale great genial cool nice awesome estupendo entendido understood "
-                            "excelente fine alright bueno listo no nope nah nada nothing yes yeah si claro sure".split())),
-    (Intent.GREETING, frozenset("hi hello hey hola buenas buenos morning afternoon evening dias tardes noches howdy "
-                                "saludos greetings hiya ola".split())),
+    (Intent.FAREWELL, word_set("bye goodbye adios chao ciao hasta luego pronto later see soon")),
+    (Intent.THANKS, word_set("thanks thank thx ty gracias cheers appreciated agradecido")),
+    (Intent.FINE, word_set("perfecto perfect ok okay vale great genial cool nice awesome estupendo entendido "
+                           "understood excelente fine alright bueno listo no nope nah nada nothing yes yeah si "
+                           "claro sure")),
+    (Intent.GREETING, word_set("hi hello hey hola buenas buenos morning afternoon evening dias tardes noches howdy "
+                               "saludos greetings hiya ola")),
 )  # fmt: skip
-_AROUND_SMALL = frozenset(
-    "good you very much so muchas muchisimas mil for your help the a de todo por tu ayuda all that is was it lot day that "
-    "there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy bien to me".split()
+_AROUND_SMALL = word_set(
+    "good you very much so muchas muchisimas mil for your help the a de todo por tu ayuda all that is was it lot "
+    "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
+    "bien to me"
 )
 _STATED = re.compile(
     r"^(?:(?:and|but|well|actually|now|y|pero|bueno|ahora)[, ]+)*"
@@ -96,7 +101,8 @@ _STATED = re.compile(
 )
 
 _ADVICE = re.compile(
-    r"\b(?:should|shall) (?:i|we)\b|\b(?:deberia|debo|conviene|recomiendas|aconsejas|recommend|good (?:time|idea|moment)|"
+    r"\b(?:should|shall) (?:i|we)\b|\b(?:deberia|debo|conviene|recomiendas|aconsejas|recommend|good (?:time|idea|"
+    r"moment)|"
     r"buen momento|worth)\b"
 )
 _TRADING = re.compile(r"\b(?:buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|inviert\w+)\b")
@@ -104,7 +110,8 @@ _ABOUT_PEOPLE = "search_memory"
 """A tool of customers: visitors are not remembered."""
 _PAGE = "fetch_page"
 _AMENDING = re.compile(
-    r"\b(make (?:it|that|them)|change (?:it|that)|instead|rather|better|let it be|set it|actually|que sean?|mejor|hazl[oa]s?|"
+    r"\b(make (?:it|that|them)|change (?:it|that)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
+    r"hazl[oa]s?|"
     r"ponl[oa]s?|cambial[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de))\b|^\W*(?:no|wait|espera)\b.{0,12}\d"
 )
 _GOING_ON = re.compile(
@@ -112,22 +119,26 @@ _GOING_ON = re.compile(
     r"\b(?:it|its|it s|that|those|them|this|one|ese|esa|eso|esos|esas|sus?|lo|la|las|los|ello)\b"
 )
 _IS_ABOUT = re.compile(
-    r"\b(?:what|who|que|quien(?:es)?)\b.*\b(?:this|these|you|here|company|site|website|business|esto|ustedes|vosotros|sois|"
+    r"\b(?:what|who|que|quien(?:es)?)\b.*\b(?:this|these|you|here|company|site|website|business|esto|ustedes|"
+    r"vosotros|sois|"
     r"son|empresa|sitio|web|pagina|negocio|haceis|hacen|do)\b|^\W*(?:about|sobre) (?:you|us|this|nosotros|vosotros)\b"
 )
 _CONCEPT = re.compile(
-    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|per|eps|beta|etf|"
+    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|per|eps|beta|"
+    r"etf|"
     r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|margen|spread|support|resistance|soporte|resistencia|risk|"
     r"riesgo|momentum|trend|tendencia|moving average|media movil|compound|interes|swing|scalping|day trading|position|"
     r"posicion|orden|short|corto|option\w*|opcion\w*|bono?s?|bonds?|inflation|inflacion|sharpe|correlation|correlacion|"
-    r"overbought|oversold|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura|leverage|apalancamiento|bull(?:ish)?|bear(?:ish)?|"
+    r"overbought|oversold|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura|leverage|apalancamiento|bull(?:ish)?|"
+    r"bear(?:ish)?|"
     r"alcista|bajista|candle\w*|velas?|slippage|deslizamiento|futures?|futuros?|ipo|take profit|breakout|ruptura|gaps?|"
-    r"fibonacci|ichimoku|yield|splits?|fomo|staking|stablecoins?|defi|arbitrage|arbitraje|backtest\w*|overfitting|earnings|"
+    r"fibonacci|ichimoku|yield|splits?|fomo|staking|stablecoins?|defi|arbitrage|arbitraje|backtest\w*|overfitting|"
+    r"earnings|"
     r"market cap|revenue|ratio|portfolio|cartera|fundamental\w*)\b"
 )
-_PERSONAL = frozenset(
+_PERSONAL = word_set(
     "create_paper_order cancel_paper_order create_alert delete_alert list_alerts get_portfolio get_pending_orders "
-    "get_trade_history get_sentiment get_ml_signals get_ml_features get_watchlist add_to_watchlist".split()
+    "get_trade_history get_sentiment get_ml_signals get_ml_features get_watchlist add_to_watchlist"
 )
 """What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
 _FIGURES = ("calculate_risk_reward", "calculate_position_size")
@@ -275,7 +286,7 @@ def _meant(said: str) -> Row | None:
 
 def _named_before(before: Sequence[str]) -> list[str]:
     """What the newest message that names a symbol names."""
-    return next((found for text in reversed(before[-_FAR:]) if (found := symbols_in(text))), [])[:1]
+    return next((found for text in reversed(before[-_FAR:]) if (found := symbols_in(text))), list[str]())[:1]
 
 
 def _small(said: str) -> Intent | None:
@@ -296,4 +307,4 @@ def goes_on(text: str) -> bool:
 
 
 def _schemas(offered: Collection[str]) -> Mapping[str, Schema]:
-    return offered if isinstance(offered, Mapping) else {name: {} for name in offered}
+    return cast("Mapping[str, Schema]", offered) if isinstance(offered, Mapping) else {name: {} for name in offered}

@@ -11,7 +11,8 @@ from agent.domain.offline.reading import plain, stem
 
 _MEANINGS = """
 support: support* soport* admit* accept* acept*
-price: price* pricing cost* fee* tariff* rate rates charge* worth expensive cheap* pay pays paying paid precio* cuesta* costar* coste* costo* tarifa* vale valen valor barat* caro cara cobra* cobrais pago* pagar* pagas
+price: price* pricing cost* fee* tariff* rate rates charge* worth expensive cheap* pay pays paying paid precio*
+price: cuesta* costar* coste* costo* tarifa* vale valen valor barat* caro cara cobra* cobrais pago* pagar* pagas
 pay: invoice* factura* payment*
 discount: discount* saving* save rebate* descuento* rebaja* ahorro* oferta* promocion*
 trial: trial* try prueba* probar* probarl* pruebo demo

@@ -1,8 +1,8 @@
 """What pages say that answers a question: the sentence or the table row, or nothing.
 
-Sentences are ranked like BM25 does it: a word weighs the more, the fewer passages have it. What counts at the end is how
-much of the question a passage covers. A word that no page has weighs most, so that a question about something else finds
-nothing, however many of its other words are there.
+Sentences are ranked like BM25 does it: a word weighs the more, the fewer passages have it. What counts at the end is
+how much of the question a passage covers. A word that no page has weighs most, so that a question about something else
+finds nothing, however many of its other words are there.
 """
 
 import math
@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.domain.offline.lexicon import keys_of, meanings_of, one_apart, swapped, words_of
-from agent.domain.offline.reading import stem
+from agent.domain.offline.reading import stem, word_set
 
 ENOUGH = 0.6
 """Of a question's weight, what a passage must cover to be its answer."""
 _ENDED = re.compile(r"(?<=[.!?])\s+(?=[¿¡\"“«(]?[A-ZÁÉÍÓÚÑ0-9])")
 _SHAPES = (
-    ("=register", re.compile(r"\b(?:create|open|crea|crear|abre|abro|abrir)\w* (?:an?|your|una|tu) (?:\w+ )?(?:account|cuenta)",
+    ("=register", re.compile(r"\b(?:create|open|crea|crear|abre|abro|abrir)\w* (?:an?|your|una|tu) (?:\w+ "
+                             r")?(?:account|cuenta)",
                              re.IGNORECASE)),
     ("=hours", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
                           r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
@@ -34,22 +35,24 @@ _HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b"
 _INCLUDED = re.compile(
     r"\b(?:what(?: i|')?s in|comes? with|includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
 )
-_LIGHT = frozenset(
-    "do does did is are was be been am can could may might will would shall should have has had i you we they it he she "
-    "me my your our their us them this that these those there here the a an of to for in on at by with from as and or "
-    "but if so not no any some all much many long far often type types kind kinds tipo tipos clase clases support supported supports more most very just also too up out about into than then what which who "
-    "whom whose when why how where get got give gives need want like know tell say says let please hi hello hey thanks "
-    "ok okay well actually really whole work works make makes take takes offer offers sell sells provide provides "
-    "possible thing things way exactly mean site page website company business service services product products "
-    "el la los las un una unos unas lo al del de en y e o u a que cual cuales quien quienes como cuando cuanto cuanta "
-    "cuantos cuantas donde por para con sin sobre si no es son era ser esta estan este estos esa ese eso esto estas "
-    "hay tiene tienen teneis tienes tengo tener puedo puede pueden puedes podria podeis hace hacen haceis hacer hago "
-    "me te se le les nos os mi mis tu tus su sus yo usted ustedes vosotros nosotros quiero quisiera queria necesito "
-    "saber decir dime mas muy tan tambien ya aqui ahi alli pero porque pues vale hola gracias favor todo toda todos "
-    "todas ofrece ofrecen ofreceis venden vendeis vende trabajan exactamente sitio pagina web empresa negocio servicio "
-    "servicios policy politica atencion information informacion info details detalles shop store tienda local bring traer "
-    "llevar doy dar darme dame funciona funcionan funcionar estais sois trabajais vuestro vuestra vuestros vuestras accept "
-    "accepts aceptais aceptan acepta producto productos cosa cosas dan dais da sirve sirven".split()
+_LIGHT = word_set(
+    "do does did is are was be been am can could may might will would shall should have has had i you we they it "
+    "he she me my your our their us them this that these those there here the a an of to for in on at by with "
+    "from as and or but if so not no any some all much many long far often type types kind kinds tipo tipos clase "
+    "clases support supported supports more most very just also too up out about into than then what which who "
+    "whom whose when why how where get got give gives need want like know tell say says let please hi hello hey "
+    "thanks ok okay well actually really whole work works make makes take takes offer offers sell sells provide "
+    "provides possible thing things way exactly mean site page website company business service services product "
+    "products el la los las un una unos unas lo al del de en y e o u a que cual cuales quien quienes como cuando "
+    "cuanto cuanta cuantos cuantas donde por para con sin sobre si no es son era ser esta estan este estos esa "
+    "ese eso esto estas hay tiene tienen teneis tienes tengo tener puedo puede pueden puedes podria podeis hace "
+    "hacen haceis hacer hago me te se le les nos os mi mis tu tus su sus yo usted ustedes vosotros nosotros "
+    "quiero quisiera queria necesito saber decir dime mas muy tan tambien ya aqui ahi alli pero porque pues vale "
+    "hola gracias favor todo toda todos todas ofrece ofrecen ofreceis venden vendeis vende trabajan exactamente "
+    "sitio pagina web empresa negocio servicio servicios policy politica atencion information informacion info "
+    "details detalles shop store tienda local bring traer llevar doy dar darme dame funciona funcionan funcionar "
+    "estais sois trabajais vuestro vuestra vuestros vuestras accept accepts aceptais aceptan acepta producto "
+    "productos cosa cosas dan dais da sirve sirven"
 )
 _COMPARING = re.compile(r"\b(differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b")
 _TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")

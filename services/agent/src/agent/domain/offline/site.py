@@ -6,7 +6,6 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from agent.domain.offline.answers import quoted, unknown, unread
-
 from agent.domain.offline.lexicon import keys_of, words_of
 from agent.domain.offline.passages import Page, Passage, about, best_passages, rank, telling
 from agent.domain.offline.steps import Result, Say, Use
@@ -60,7 +59,7 @@ def from_site(asked: Asked, results: Sequence[Result], given: Sequence[Passage],
     if found:
         return Say(quoted(found, language))
     if fetched and not pages:
-        error = fetched[0][1].get("error") or {}
+        error = cast("dict[str, Any]", fetched[0][1].get("error") or {})
         return Say(unread(str(error.get("message") or error.get("code") or "?"), language))
     return Say(unknown(language, missed=asked.missed))
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, cast
 
 from agent.domain.offline.reading import number_of, plain, symbols_in
 
@@ -22,7 +22,8 @@ _ENTRY = (
     r"compr(?:o|ar|ando|e)(?: \w+)?(?: a| en)"
 )
 _BEFORE: dict[str, str] = {
-    "capital": r"capital|account|cuenta|balance|saldo|tengo|dispongo|i have|i ve got|have got|portfolio|with|with a|con",
+    "capital": r"capital|account|cuenta|balance|saldo|tengo|dispongo|i have|i ve got|have got|portfolio|with|with a|"
+    r"con",
     "entry_price": _ENTRY,
     "stop_loss_price": _STOP,
     "take_profit_price": r"target|take[ -]?profit|tp|objetivo|profit|salida|exit",
@@ -71,7 +72,8 @@ _ABOVE = re.compile(
 _BELOW = re.compile(r"\b(below|under|falls?|drops?|goes down|dips?|debajo|baje|baja|caiga|cae|menos de)\b|<")
 _FRAMES = (
     ("1w", re.compile(r"\b(weekly|1w|week candles|semanal\w*)\b"), 52),
-    ("1m", re.compile(r"\b(last|past|ultima) (hour|hora)\b|\b(minute by minute|1 ?m(?:in\w*)|one minute|un minuto)\b"), 60),
+    ("1m", re.compile(r"\b(last|past|ultima) (hour|hora)\b|\b(minute by minute|1 ?m(?:in\w*)|one minute|un "
+                      r"minuto)\b"), 60),
     ("5m", re.compile(r"\b5 ?m(?:in\w*)?\b|\bintraday\b|\bintradia\b"), 78),
     ("15m", re.compile(r"\b15 ?m(?:in\w*)?\b"), 52),
     ("4h", re.compile(r"\b4 ?h(?:ours?|oras?)?\b"), 60),
@@ -104,7 +106,7 @@ def arguments_for(tool: str, schema: Schema, said: Said) -> dict[str, Any]:
     """What the text says of the tool's arguments."""
     properties: Mapping[str, Schema] = schema.get("properties") or {}
     figures = figures_in(said.plain, tool, properties)
-    found = dict(figures)
+    found: dict[str, Any] = dict(figures)
     for name, of in properties.items():
         if name == "side" and name not in schema["required"]:
             continue
@@ -144,7 +146,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str]) -> dict[str, float
         else:
             found[name] = value
     first = _ALONE.get(tool)
-    if first in wanted and first not in found and alone:
+    if first is not None and first in wanted and first not in found and alone:
         found[first] = max(alone) if first == "capital" else alone[-1] if first == "price" else alone[0]
     if found.get("risk_percent", 0) >= 0.2:
         found["risk_percent"] /= 100
@@ -217,7 +219,8 @@ def _order_type(found: dict[str, Any], said: Said) -> None:
 
 
 def _indicators(said: Said, schema: Schema) -> list[str] | None:
-    known: list[str] = list((schema.get("items") or {}).get("enum") or ())
+    items = cast("Schema", schema.get("items") or {})
+    known: list[str] = list(items.get("enum") or ())
     named = {_INDICATORS.get(word, word.upper()) for word in re.findall(r"\w+", said.plain)}
     return [name for name in known if name in named] or (["RSI"] if "RSI" in known else None)
 
