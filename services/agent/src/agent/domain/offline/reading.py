@@ -142,7 +142,7 @@ def stem(word: str) -> str:
     return word.rstrip("e") if len(word) > 3 else word
 
 
-def decisionword_set(text: str) -> bool:
+def decision_words(text: str) -> bool:
     """Whether the text is a plain yes."""
     return bool(
         re.fullmatch(r"\W*(?:yes|yeah|yep|sure|ok(?:ay)?|please|si|claro|vale|dale|por favor|[, ])+\W*", plain(text))
