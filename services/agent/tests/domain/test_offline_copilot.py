@@ -128,7 +128,7 @@ def test_an_order_without_a_number_is_asked_for_it() -> None:
 def test_who_may_not_use_a_tool_is_told_what_it_needs() -> None:
     wish = wish_in("compra 5 AAPL", ("get_price",))
     assert (wish.calls, wish.withheld) == ((), "create_paper_order")
-    assert "Pro" in plain_answer(wish, "es")
+    assert "un plan que lo incluya" in plain_answer(wish, "es")
 
 
 def test_a_prepared_order_says_that_nothing_is_placed_yet() -> None:
@@ -167,3 +167,13 @@ def test_what_a_customer_says_of_themselves_is_taken_note_of(text: str) -> None:
 @pytest.mark.parametrize("text", ["do I prefer bonds?", "AAPL", "buy 5 AAPL", "I'd like help", "thanks"])
 def test_questions_and_orders_are_no_statements(text: str) -> None:
     assert wish_in(text, TOOLS).intent is not Intent.STATED
+
+
+def test_a_day_that_was_asked_for_is_told_and_never_the_span_around_it() -> None:
+    bar = {"time": "2012-10-05T20:00:00Z", "open": 665.2, "high": 666.0, "low": 651.28, "close": 652.59}
+    other = {**bar, "time": "2012-10-08T20:00:00Z", "close": 638.17}
+    body = {"symbol": "AAPL", "source": "sample", "as_of": "2012-10-08T20:00:00Z", "bars": [bar, other]}
+    asked = answer_from("get_ohlcv", {"symbol": "AAPL"}, body, "AAPL's price on 5 October 2012", "en")
+    assert "652.59" in asked
+    assert "638.17" not in asked
+    assert "no figures of AAPL for 6 October 2012" in answer_from("get_ohlcv", {}, body, "AAPL on 6 October 2012", "en")

@@ -43,6 +43,7 @@ ANSWERED: dict[str, dict[str, list[str]]] = {
         "we refund it in full": ["Can I get refunds?", "what is your refund policy?"],
         "Open Account, then Plan, then Cancel": ["How do I cancel?", "how can I cancel my plan?"],
         "change plan whenever you like": ["can I switch from Pro to Free?"],
+        "The Premium plan costs 99 USD per month, or": ["how much does it cost?", "what are your prices?", "prices"],
         "9:00 to 18:00": ["opening hours?", "when are you open?", "what are your hours?", "opning hours"],
         "Create an account": ["how do I sign up?", "how can I register?", "where do I create an account?"],
         "Orders expire after 90 days": ["how long do orders last?", "when do orders expire?"],
@@ -59,7 +60,9 @@ ANSWERED: dict[str, dict[str, list[str]]] = {
         "100,000 USD of paper money": ["how much paper money do I get?"],
     },
     "demo-es": {
+        "El plan Free cuesta 0 USD": ["cuanto cuesta", "¿qué precios tenéis?"],
         "El plan Pro cuesta 29 USD": [
+            "cuanto cuesta",
             "¿Cuánto cuesta el plan Pro?",
             "precio del plan pro",
             "cuanto questa el plan pro",
@@ -96,6 +99,7 @@ ANSWERED: dict[str, dict[str, list[str]]] = {
             "almnd cake price",
         ],
         "Sourdough loaf: Small £3.50": ["what does a sourdough loaf cost?"],
+        "Croissant: Small £2.10": ["what are your prices?", "how much is it?"],
         "Dogs are welcome": ["can I bring my dog?"],
     },
     "clinic": {

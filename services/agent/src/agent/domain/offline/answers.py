@@ -190,12 +190,12 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
     """One tool's result in a sentence or two; `body` is its data, or {"error": …}."""
     if "error" in body:
         return _error(tool, arguments, body["error"] or {}, language)
+    if tool == "get_ohlcv" and (day := date_in(plain(question))) is not None:
+        return on_day(body, day.isoformat(), language)
     said = copilot_answer(tool, body, language)
     if said is not None:
         return said
     match tool:
-        case "get_ohlcv" if (day := date_in(plain(question))) is not None:
-            return on_day(body, day.isoformat(), language)
         case "market_analysis":
             return told(body, language)
         case "get_price":

@@ -31,7 +31,8 @@ def respond(
     what a search of the company's knowledge has found for the question.
     """
     question, after, before, said = _question(messages)
-    language = language_of(question, language)
+    for said_before in [*before[-1:], question]:
+        language = language_of(said_before, language)
     results, missed = _results(after), any(map(is_unknown, said))
     wish = wish_in(question, offered, before)
     if said and is_unknown(said[-1]) and decision_words(question):

@@ -10,12 +10,12 @@ Fields = dict[str, Any]
 _MOST = 10
 _DISCLAIMER: dict[Language, str] = {"es": "No es asesoramiento financiero.", "en": "This is not financial advice."}
 _NEEDS: dict[Language, str] = {
-    "es": "Para eso hace falta haber iniciado sesión con un plan que lo incluya, como Pro.",
-    "en": "That needs a signed-in customer whose plan includes it, such as Pro.",
+    "es": "Para eso hace falta haber iniciado sesión con un plan que lo incluya.",
+    "en": "That needs a signed-in customer whose plan includes it.",
 }
 _UPGRADE: dict[Language, str] = {
-    "es": "Tu plan no incluye eso: hace falta uno superior, como Pro. Puedes cambiar de plan cuando quieras.",
-    "en": "Your plan does not include that: it takes a higher one, such as Pro. You can change your plan at any time.",
+    "es": "Tu plan no incluye eso: hace falta uno superior. Puedes cambiar de plan cuando quieras.",
+    "en": "Your plan does not include that: it takes a higher one. You can change your plan at any time.",
 }
 _QUANTITY: dict[Language, str] = {
     "es": "¿Cuántas acciones? Dime, por ejemplo, «{verb} 5 {symbol}».",

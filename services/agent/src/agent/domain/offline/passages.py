@@ -8,7 +8,7 @@ finds nothing, however many of its other words are there.
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.domain.offline.lexicon import keys_of, meanings_of, one_apart, swapped, words_of
@@ -55,6 +55,7 @@ _LIGHT = word_set(
     "productos cosa cosas dan dais da sirve sirven"
 )
 _COMPARING = re.compile(r"\b(differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b")
+_MOST_SHOWN = 5
 _TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
 
 
@@ -113,8 +114,9 @@ def best_passages(question: str, before: str, pages: Sequence[Page], enough: flo
 
 def rank(question: str, before: str, passages: Sequence[Passage], enough: float = ENOUGH) -> list[Passage]:
     """What answers the question, of one section, in the page's order; `before`: the question that it follows."""
-    sections = _compared(question, passages) or _included(question, passages)
     asked, earlier = _terms(question), _terms(before)
+    sections = _compared(question, passages) or _included(question, passages)
+    sections = sections or ([] if before else _all_shown(asked, passages))
     if sections or not passages or not asked or not (before or telling(question)):
         return sections
     index = _Index(passages)
@@ -253,6 +255,18 @@ def _included(question: str, passages: Sequence[Passage]) -> list[Passage]:
         return []
     section = _section(telling(_INCLUDED.sub(" ", said)), passages)
     return section if len(section) > 1 else []
+
+
+def _all_shown(asked: Mapping[str, frozenset[str]], passages: Sequence[Passage]) -> list[Passage]:
+    """Of a question that names nothing, as "how much is it?": all that the page which shows the most of it has."""
+    for key, shape in _SHAPES:
+        if asked and all(key in keys or keys == {"=figure"} for keys in asked.values()):
+            shown = [one for one in passages if shape.search(one.text)]
+            pages = Counter[str]()
+            for one in shown:
+                pages[one.url] += 3 if key in _keys(one.heading) else 1
+            return [one for one in shown if one.url == pages.most_common(1)[0][0]][:_MOST_SHOWN]
+    return []
 
 
 def _section(named: Sequence[str], passages: Sequence[Passage]) -> list[Passage]:

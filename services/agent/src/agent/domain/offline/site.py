@@ -52,7 +52,7 @@ def from_site(asked: Asked, results: Sequence[Result], given: Sequence[Passage],
     if more and not last:
         return Use(tuple((TOOL, {"path": path}) for path in more))
     own = [page for page in pages if not foreign(page.path, None, language)] or pages
-    found = about(own[-1:]) if asked.about else best_passages(question, before, pages, SURE)
+    found = about(own[-1:]) if asked.about else best_passages(question, before, own, SURE)
     if not found and not last and len(tried) < MOST and (more := next_pages(question, before, language, pages, tried)):
         return Use(tuple((TOOL, {"path": path}) for path in more))
     found = found or best_passages(question, before, own) or best_passages(question, before, pages)
