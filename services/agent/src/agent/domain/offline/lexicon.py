@@ -22,7 +22,8 @@ cancel: cancel* annul* anul* unsubscribe unsubscribing baja
 change: chang* switch* upgrad* downgrad* modif* cambi* mejora reduccion bajar bajo reschedul*
 register: regist* sign signup enrol* join inscrib* inscripcion alta apunt*
 begin: start* begin* beginning first step* guide* tutorial empez* empiez* comenzar* comienz* primer* paso* guia*
-hours: hour hours open opens opened opening close closes closed closing schedul* time times horari* hora horas abr* abiert* cierr* cerr*
+hours: hour hours open opens opened opening close closes closed closing schedul* time times
+hours: horari* hora horas abr* abiert* cierr* cerr*
 contact: contact* phone* telephone* call email* mail reach telefono* llamar* llamo correo*
 where: where address* locat* direction* donde direccion* ubica* quedais queda
 deliver: deliver* ship* shipping home domicilio envi* entrega* reparto* reparten repart*

@@ -260,7 +260,7 @@ def _included(question: str, passages: Sequence[Passage]) -> list[Passage]:
 def _all_shown(asked: Mapping[str, frozenset[str]], passages: Sequence[Passage]) -> list[Passage]:
     """Of a question that names nothing, as "how much is it?": all that the page which shows the most of it has."""
     for key, shape in _SHAPES:
-        if asked and all(key in keys or keys == {"=figure"} for keys in asked.values()):
+        if asked and all(key in keys or not keys - {"=figure"} for keys in asked.values()):
             shown = [one for one in passages if shape.search(one.text)]
             pages = Counter[str]()
             for one in shown:
