@@ -84,6 +84,20 @@ async def test_a_page_comes_back_as_readable_text(served: Served):
     assert "Authorization" not in served.asked[0].headers
 
 
+async def test_a_page_tells_which_pages_of_the_site_it_leads_to_menus_included_and_nothing_hidden(served: Served):
+    served.pages["/bread/"] = html_page(
+        '<link rel="alternate" hreflang="es" href="/es/pan">'
+        '<nav><a href="../hours#sunday">Opening <b>hours</b></a></nav>'
+        '<div hidden><a href="/secret">x</a></div><script><a href="/script">x</a></script>'
+        '<p>Our <a href="cakes?size=2">cakes</a>, <a href="https://elsewhere.example/">others</a>, '
+        '<a href="mailto:a@b.c">mail</a>, <a href="#top">top</a>, <a href="//evil.example/x">evil</a></p>'
+    )
+    page = await read(served, "/bread/")
+    found = [(link.path, link.text, link.language) for link in page.links]
+    assert found == [("/es/pan", "", "es"), ("/hours", "Opening hours", None), ("/bread/cakes?size=2", "cakes", None)]
+    assert page.text == "Our cakes, others, mail, top, evil"
+
+
 async def test_a_long_page_is_cut_to_the_budget_at_a_word(served: Served):
     served.pages["/long"] = html_page("<p>" + "palabra " * 5000)
     page = await read(served, "/long", budget=100)

@@ -89,6 +89,8 @@ class Prompt:
     page_url: str | None = None
     begun_before: bool = False
     """The conversation had begun before the messages that are shown here."""
+    market: Mapping[str, Any] | None = None
+    """Its state now, where it is known: models read it in the prompt."""
     task: Literal["answer", "suggest", "improve"] = "answer"
     stop: tuple[str, ...] = ()
     tool_name: str | None = None

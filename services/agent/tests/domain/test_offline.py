@@ -5,13 +5,17 @@ from typing import Any
 
 import pytest
 
-from agent.domain.offline.answers import NOTICE, relevant_lines
-from agent.domain.offline.assistant import Say, Use, respond
+from agent.domain.offline.answers import NOTICE
+from agent.domain.offline.assistant import respond
+from agent.domain.offline.passages import Page, best_passages
 from agent.domain.offline.reading import language_of, number_of, symbols_in
+from agent.domain.offline.steps import Say, Use
 from agent.domain.prompt.messages import conversation
 from agent.domain.turn.journal import Call, Step
+from agent.testing.offered import SCHEMAS
 
-TOOLS = ("fetch_page", "get_price", "calculate_position_size", "calculate_risk_reward")
+NAMES = ("fetch_page", "get_price", "calculate_position_size", "calculate_risk_reward")
+TOOLS = {name: SCHEMAS[name] for name in NAMES}
 PRICING = """# Plans and prices
 Start free, change plan whenever you like. Prices are per person, without tax.
 ## Free
@@ -53,18 +57,6 @@ def answered(text: str, tool: str, arguments: dict[str, Any], result: dict[str, 
 @pytest.mark.parametrize(
     ("text", "calls"),
     [
-        ("what does the Pro plan cost?", [("fetch_page", {"path": "/pricing"})]),
-        ("How much is Premium?", [("fetch_page", {"path": "/pricing"})]),
-        ("¿Cuánto cuesta el plan Pro?", [("fetch_page", {"path": "/pricing"})]),
-        ("¿Cómo cancelo mi cuenta?", [("fetch_page", {"path": "/help"})]),
-        ("How do I change my plan?", [("fetch_page", {"path": "/help"})]),
-        ("¿Cómo cambio de plan?", [("fetch_page", {"path": "/help"})]),
-        ("How do I cancel my Pro plan?", [("fetch_page", {"path": "/help"})]),
-        ("¿Es trading real?", [("fetch_page", {"path": "/help"})]),
-        ("¿Cómo empiezo?", [("fetch_page", {"path": "/guide"})]),
-        ("What order types do you support?", [("fetch_page", {"path": "/guide"})]),
-        ("¿Cómo funcionan las alertas?", [("fetch_page", {"path": "/guide"})]),
-        ("Do I need a credit card?", [("fetch_page", {"path": "/pricing"})]),
         ("what is AAPL trading at?", [("get_price", {"symbol": "AAPL"})]),
         ("¿A cuánto cotiza Apple?", [("get_price", {"symbol": "AAPL"})]),
         ("precio de btc", [("get_price", {"symbol": "BTC/USD"})]),
@@ -123,8 +115,6 @@ def test_it_calls_the_tool_that_serves_the_question(text: str, calls: list[tuple
         ("¿Qué puedes hacer?", "consulto precios"),
         ("¿en qué me puedes ayudar?", "consulto precios"),
         ("¿Quién eres?", "consulto precios"),
-        ("why is the sky blue?", "I do not know"),
-        ("¿por qué el cielo es azul?", "No lo sé"),
         ("position size with capital 1000 and entry 10", "I still need: the stop, the risk in %"),
         ("How many shares can I buy with a capital of 10000, stop 45, risk 1%?", "I still need: the entry price"),
     ],
@@ -139,7 +129,7 @@ def test_it_says_that_it_is_offline_once_per_conversation() -> None:
     first = asked("hello")
     assert isinstance(first, Say)
     assert first.text.startswith(NOTICE["en"])
-    for again in ("hello", "why is the sky blue?", "What can you do?", "¿por qué el cielo es azul?"):
+    for again in ("hello", "thanks", "What can you do?", "¿quién eres?"):
         second = asked(again, said=(first.text,))
         assert isinstance(second, Say)
         assert "offline" not in second.text
@@ -170,11 +160,12 @@ def test_it_quotes_the_page_and_names_it() -> None:
     ],
 )
 def test_the_relevant_line_is_found(page: str, question: str, line: str) -> None:
-    assert relevant_lines(page, question)[0] == line
+    found = best_passages(question, "", [Page("/pricing", "u", "t", page)])
+    assert found[0].text == line
 
 
 def test_a_page_that_says_nothing_about_it_is_not_made_to() -> None:
-    assert relevant_lines(PRICING, "do you sell elephants?") == []
+    assert best_passages("do you sell elephants?", "", [Page("/pricing", "u", "t", PRICING)]) == []
 
 
 def test_a_figure_comes_with_its_date_and_source() -> None:
@@ -224,36 +215,86 @@ def test_what_the_sample_does_not_hold_is_said_in_the_questions_language() -> No
     assert "is not" not in text
 
 
-def test_the_visitors_language_decides_which_page_is_read() -> None:
-    response = asked("¿cuánto cuesta el plan Pro?", page="https://x.test/es/guide")
-    assert response == Use((("fetch_page", {"path": "/es/pricing"}),))
+def read(path: str, text: str, *links: tuple[str, str, str | None]) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    found = [{"path": to, "text": words, **({"language": spoken} if spoken else {})} for to, words, spoken in links]
+    data = {"url": f"https://x.test{path}", "title": path, "text": text, "truncated": False, "links": found}
+    return "fetch_page", {"path": path}, {"success": True, "data": data}
 
 
-def test_on_an_english_page_the_sites_spanish_page_is_read_first_and_the_other_where_there_is_none() -> None:
-    question, page = "¿cuánto cuesta el plan Pro?", "https://x.test/pricing"
-    spanish, english = ({"path": "/es/pricing"}, {"path": "/pricing"})
-    assert asked(question, page=page) == Use((("fetch_page", spanish),))
-    missing = {"success": False, "error": {"code": "EXECUTION_ERROR", "message": "the page answered 404"}}
-    assert after(question, ("fetch_page", spanish, missing), page=page) == Use((("fetch_page", english),))
-    read = {"success": True, "data": {"url": page, "title": "Plans and prices", "text": PRICING, "truncated": False}}
-    answer = after(question, ("fetch_page", spanish, missing), ("fetch_page", english, read), page=page)
+MISSING = {"success": False, "error": {"code": "EXECUTION_ERROR", "message": "the page answered 404"}}
+HOME = read("/", "# Welcome", ("/es", "Español", "es"), ("/plans", "Plans and prices", None), ("/team", "Team", None))
+
+
+def test_the_page_that_the_person_is_on_is_read_first_and_is_enough_where_it_answers() -> None:
+    question, page = "¿cuánto cuesta el plan Pro?", "https://x.test/es/precios?from=mail"
+    assert asked(question, page=page) == Use((("fetch_page", {"path": "/es/precios"}),))
+    answer = after(question, read("/es/precios", PRICES_ES), page=page)
+    assert isinstance(answer, Say)
+    assert "El plan Pro cuesta 29 USD al mes" in answer.text
+    assert "https://x.test/es/precios)" in answer.text
+
+
+def test_what_the_first_page_leads_to_is_read_best_first_and_what_answers_is_quoted() -> None:
+    question = "what does the Pro plan cost?"
+    assert asked(question) == Use((("fetch_page", {"path": "/"}),))
+    then = after(question, HOME)
+    assert isinstance(then, Use)
+    assert then.calls[0] == ("fetch_page", {"path": "/plans"})
+    answer = after(question, HOME, read("/plans", PRICING), read("/team", "# Team\nWe are six."))
     assert isinstance(answer, Say)
     assert "The Pro plan costs 29 USD per month" in answer.text
-    assert "404" not in answer.text
-    # Neither is there: it is said once, and not asked for again.
-    neither = after(question, ("fetch_page", spanish, missing), ("fetch_page", english, missing), page=page)
-    assert isinstance(neither, Say)
-    assert neither.text.count("404") == 1
+    assert "/plans)" in answer.text
+    assert "/team" not in answer.text
 
 
-def test_an_english_question_reads_the_english_page_wherever_it_is_asked() -> None:
-    response = asked("what does the Pro plan cost?", page="https://x.test/es/guide")
-    assert response == Use((("fetch_page", {"path": "/pricing"}),))
+def test_a_question_in_another_language_goes_by_the_page_that_the_site_has_in_it() -> None:
+    question = "¿cuánto cuesta el plan Pro?"
+    assert after(question, HOME) == Use((("fetch_page", {"path": "/es"}),))
+    spanish = read("/es", "# Bienvenido", ("/es/planes", "Planes y precios", None), ("/plans", "Plans", None))
+    then = after(question, HOME, spanish)
+    assert isinstance(then, Use)
+    assert then.calls[0] == ("fetch_page", {"path": "/es/planes"})
+    answer = after(question, HOME, spanish, read("/es/planes", PRICES_ES), read("/plans", PRICING))
+    assert isinstance(answer, Say)
+    assert "El plan Pro cuesta 29 USD" in answer.text
+
+
+def test_a_site_that_cannot_be_read_is_told_once_and_cites_nothing() -> None:
+    question, page = "what does the Pro plan cost?", "https://x.test/gone"
+    first = ("fetch_page", {"path": "/gone"}, MISSING)
+    assert after(question, first, page=page) == Use((("fetch_page", {"path": "/"}),))
+    answer = after(question, first, ("fetch_page", {"path": "/"}, MISSING), page=page)
+    assert isinstance(answer, Say)
+    assert answer.text.count("404") == 1
+
+
+def test_what_the_site_does_not_tell_is_not_made_up_and_the_second_time_a_person_is_offered() -> None:
+    question = "do you support options trading?"
+    calls = (HOME, read("/plans", PRICING), read("/team", "# Team\nWe are six."))
+    first = after(question, *calls)
+    assert isinstance(first, Say)
+    assert "I do not know" in first.text
+    steps = tuple(
+        Step(1, "", (Call(f"t-{at}-0", tool, json.dumps(arguments), "", json.dumps(result)),))
+        for at, (tool, arguments, result) in enumerate(calls)
+    )
+    spoken = [(False, question), (True, first.text), (False, "and do you sell elephants?")]
+    second = respond(conversation("s", spoken, steps, language="en", last=False), TOOLS, "en")
+    assert isinstance(second, Say)
+    assert "Would you like someone of the team" in second.text
+    offered = respond(
+        conversation("s", [*spoken, (True, second.text), (False, "yes please")], (), language="en", last=False),
+        TOOLS,
+        "en",
+    )
+    assert isinstance(offered, Say)
+    assert "Talk to a person" in offered.text
 
 
 def test_without_tools_it_does_not_call_any() -> None:
     messages = conversation("s", [(False, "what does the Pro plan cost?")], (), language="en", last=True)
     assert isinstance(respond(messages, (), "en"), Say)
+    assert isinstance(respond(messages, TOOLS, "en", last=True), Say)
 
 
 @pytest.mark.parametrize(
@@ -277,3 +318,14 @@ def test_the_language_shows_in_the_words() -> None:
     assert language_of("cuanto cuesta", "en") == "es"
     assert language_of("how much is it", "es") == "en"
     assert language_of("AAPL", "es") == "es"
+
+
+def test_a_message_that_shows_no_language_is_answered_in_that_of_the_one_before() -> None:
+    messages = [
+        {"role": "user", "content": "How much is the Pro plan for a year?"},
+        {"role": "assistant", "content": "…"},
+        {"role": "user", "content": "ok"},
+    ]
+    response = respond(messages, (), "es", introduced=True)
+    assert isinstance(response, Say)
+    assert response.text == "All right. Anything else?"

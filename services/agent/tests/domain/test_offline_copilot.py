@@ -8,30 +8,9 @@ from agent.domain.offline.answers import answer_from, plain_answer
 from agent.domain.offline.copilot_answers import copilot_answer
 from agent.domain.offline.intents import Intent, wish_in
 from agent.domain.prompt.layers import Language
+from agent.testing.offered import SCHEMAS
 
-TOOLS = [
-    "get_price",
-    "get_ohlcv",
-    "get_indicators",
-    "get_fundamentals",
-    "get_news",
-    "get_portfolio",
-    "get_trade_history",
-    "create_paper_order",
-    "cancel_paper_order",
-    "get_pending_orders",
-    "create_alert",
-    "list_alerts",
-    "delete_alert",
-    "get_watchlist",
-    "add_to_watchlist",
-    "remove_from_watchlist",
-    "explain_concept",
-    "search_memory",
-    "fetch_page",
-    "get_ml_signals",
-    "market_snapshot",
-]
+TOOLS = SCHEMAS
 
 
 def order(symbol: str, side: str, quantity: float, kind: str = "market", **prices: float) -> tuple[str, dict[str, Any]]:
@@ -121,14 +100,16 @@ def test_no_answer_shows_a_time_as_machines_write_it() -> None:
 @pytest.mark.parametrize(
     ("language", "order", "trade"),
     [
-        ("es", "venta 2 IBM stop límite: espera tu confirmación (o1)", "compra 1 IBM"),
-        ("en", "sell 2 IBM stop limit: pending confirmation (o1)", "buy 1 IBM"),
+        ("es", "venta 2 IBM stop límite: espera tu confirmación", "compra 1 IBM"),
+        ("en", "sell 2 IBM stop limit: pending confirmation", "buy 1 IBM"),
     ],
 )
 def test_orders_and_trades_are_listed_in_words_not_in_codes(language: Language, order: str, trade: str) -> None:
     one = {"order_id": "o1", "symbol": "IBM", "side": "sell", "quantity": 2.0}
     orders = {"orders": [{**one, "order_type": "stop_limit", "status": "pending_confirmation"}]}
-    assert order in str(copilot_answer("get_pending_orders", orders, language))
+    listed = str(copilot_answer("get_pending_orders", orders, language))
+    assert order in listed
+    assert "o1" not in listed, "ids are no names for people"
     trades = {"trades": [{**one, "side": "buy", "quantity": 1, "time": "2012-11-01T20:00:00Z", "price": 2.0}]}
     assert trade in str(copilot_answer("get_trade_history", trades, language))
 
@@ -147,7 +128,7 @@ def test_an_order_without_a_number_is_asked_for_it() -> None:
 def test_who_may_not_use_a_tool_is_told_what_it_needs() -> None:
     wish = wish_in("compra 5 AAPL", ("get_price",))
     assert (wish.calls, wish.withheld) == ((), "create_paper_order")
-    assert "Pro" in plain_answer(wish, "es")
+    assert "un plan que lo incluya" in plain_answer(wish, "es")
 
 
 def test_a_prepared_order_says_that_nothing_is_placed_yet() -> None:
@@ -186,3 +167,13 @@ def test_what_a_customer_says_of_themselves_is_taken_note_of(text: str) -> None:
 @pytest.mark.parametrize("text", ["do I prefer bonds?", "AAPL", "buy 5 AAPL", "I'd like help", "thanks"])
 def test_questions_and_orders_are_no_statements(text: str) -> None:
     assert wish_in(text, TOOLS).intent is not Intent.STATED
+
+
+def test_a_day_that_was_asked_for_is_told_and_never_the_span_around_it() -> None:
+    bar = {"time": "2012-10-05T20:00:00Z", "open": 665.2, "high": 666.0, "low": 651.28, "close": 652.59}
+    other = {**bar, "time": "2012-10-08T20:00:00Z", "close": 638.17}
+    body = {"symbol": "AAPL", "source": "sample", "as_of": "2012-10-08T20:00:00Z", "bars": [bar, other]}
+    asked = answer_from("get_ohlcv", {"symbol": "AAPL"}, body, "AAPL's price on 5 October 2012", "en")
+    assert "652.59" in asked
+    assert "638.17" not in asked
+    assert "no figures of AAPL for 6 October 2012" in answer_from("get_ohlcv", {}, body, "AAPL on 6 October 2012", "en")

@@ -163,13 +163,23 @@ class RemoteTools(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """A page of the same site that a page leads to; `language` where the markup names one."""
+
+    path: str
+    text: str
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a company's site as readable text."""
+    """A page of a company's site as readable text, with the pages that it leads to."""
 
     url: str
     title: str
     text: str
     truncated: bool
+    links: tuple[Link, ...] = ()
 
 
 class Pages(Protocol):

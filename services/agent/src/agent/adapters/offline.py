@@ -2,8 +2,9 @@
 
 import json
 
-from agent.domain.offline.assistant import Say, respond
+from agent.domain.offline.assistant import respond
 from agent.domain.offline.helping import improved, suggested
+from agent.domain.offline.steps import Say
 from agent.domain.providers import OFFLINE_MODEL
 from agent.domain.turn.journal import Reply, RequestedCall
 from agent.ports import Prompt, TextSink
@@ -22,8 +23,15 @@ class Offline:
         if prompt.task != "answer":
             text = suggested(prompt.about, prompt.language) if prompt.task == "suggest" else improved(prompt.about)
             return Reply(text=text, model=OFFLINE_MODEL, provider=self.provider)
-        offered = [tool.name for tool in prompt.tools] if prompt.tool_choice == "auto" else []
-        response = respond(prompt.messages, offered, prompt.language, prompt.page_url, introduced=prompt.begun_before)
+        response = respond(
+            prompt.messages,
+            {tool.name: tool.parameters for tool in prompt.tools},
+            prompt.language,
+            prompt.page_url,
+            introduced=prompt.begun_before,
+            last=prompt.tool_choice == "none",
+            market=prompt.market,
+        )
         if isinstance(response, Say):
             text = _up_to(response.text, prompt.stop)
             sink.text(text)

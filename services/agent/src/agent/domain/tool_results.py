@@ -68,7 +68,8 @@ def noted(result: str) -> str:
 
 
 def citations(journal: Journal) -> tuple[tuple[str, str], ...]:
-    """(url, title) of the pages really fetched and read, in order, each once."""
+    """(url, title) of the pages really fetched and read, in order, each once. The rules read more pages than they
+    answer from, and name in their answer those that they quote."""
     pages: dict[str, str] = {}
     for call in journal.calls:
         if call.tool != PAGE_TOOL or call.result is None:
@@ -78,7 +79,12 @@ def citations(journal: Journal) -> tuple[tuple[str, str], ...]:
         # A page with nothing to read is no source, also when an older executor or its cache calls it a success.
         if isinstance(url, str) and url and str(data.get("text") or "").strip():
             pages.setdefault(url, str(data.get("title") or url))
-    return tuple(pages.items())
+    by_rules = journal.provider == "offline" and journal.answer is not None
+    return tuple((url, title) for url, title in pages.items() if not by_rules or _names(str(journal.answer), url))
+
+
+def _names(answer: str, url: str) -> bool:
+    return f", {url})" in answer or f", {url};" in answer
 
 
 def room_for_each(journal: Journal) -> int:

@@ -79,6 +79,7 @@ class Composer:
             time_limit=of.time_limit,
             language=of.asker.language,
             page_url=of.asker.page_url or of.history.page_url,
+            market=of.context.market.model_dump(mode="json") if of.context and of.context.market else None,
             begun_before=len(of.history.messages) >= MESSAGES,
         )
 

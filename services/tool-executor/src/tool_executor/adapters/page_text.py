@@ -27,6 +27,7 @@ _BLOCKS = _words(
 )
 _OPENING = {f"h{level}": "#" * level + " " for level in range(1, 7)} | {"li": "- ", "td": " | ", "th": " | "}
 _LONGEST_TITLE = 300
+_MOST_LINKS = 200
 _ENOUGH = 200
 """Characters from which on a page's <main> is believed to hold the page."""
 _PIECE = 64 * 1024
@@ -38,6 +39,8 @@ class ReadableText:
 
     title: str
     text: str
+    links: tuple[tuple[str, str, str | None], ...] = ()
+    """(address as written, words, language) of what it leads to, menus included."""
 
 
 def readable_text(html: str) -> ReadableText:
@@ -62,9 +65,17 @@ class _Reader:
         self._line: list[str] = []
         self._open = {"title": 0, "main": 0, "h1": 0, "head": 0}
         self._unseen = 0
+        self._in_menu = False
+        self._links: list[tuple[str, list[str], str | None]] = []
+        self._linking = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if self._unseen or tag in _UNSEEN or _is_hidden(attributes):
+        hidden = _is_hidden(attributes)
+        if not hidden and (not self._unseen or self._in_menu):
+            self._begin_link(tag, attributes)
+        if self._unseen or tag in _UNSEEN or hidden:
+            # A menu's words are no text of the page, and yet it says which pages there are.
+            self._in_menu = not hidden and (tag == "nav" if not self._unseen else self._in_menu and tag not in _UNSEEN)
             self._unseen += 1
             return
         if tag in _BLOCKS:
@@ -73,7 +84,16 @@ class _Reader:
             self._open[tag] += 1
         self._line.append(_OPENING.get(tag, ""))
 
+    def _begin_link(self, tag: str, attributes: Mapping[str, str]) -> None:
+        address, language = attributes.get("href"), attributes.get("hreflang")
+        named = tag == "a" or (tag == "link" and language is not None and "alternate" in attributes.get("rel", ""))
+        if named and address and len(self._links) < _MOST_LINKS:
+            self._links.append((address, [], language))
+            self._linking = tag == "a"
+
     def end(self, tag: str) -> None:
+        if tag == "a":
+            self._linking = False
         if self._unseen:
             self._unseen -= 1
             return
@@ -83,6 +103,8 @@ class _Reader:
             self._open[tag] -= 1
 
     def data(self, text: str) -> None:
+        if self._linking and (not self._unseen or self._in_menu):
+            self._links[-1][1].append(text)
         if self._unseen:
             return
         if self._open["title"]:
@@ -101,7 +123,8 @@ class _Reader:
     def result(self) -> ReadableText:
         title = " ".join("".join(self._title or self._heading).split())[:_LONGEST_TITLE]
         main = "\n".join(self._main_lines)
-        return ReadableText(title, main if len(main) >= _ENOUGH else "\n".join(self._lines))
+        links = tuple((address, " ".join("".join(words).split()), lang) for address, words, lang in self._links)
+        return ReadableText(title, main if len(main) >= _ENOUGH else "\n".join(self._lines), links)
 
     def _end_line(self) -> None:
         text = " ".join("".join(self._line).split()).strip("| ")

@@ -8,9 +8,9 @@ from tool_executor.adapters.page_fetcher import Fetched, PageFetcher
 from tool_executor.adapters.page_text import ReadableText, readable_text
 from tool_executor.domain.declaration import Problem, ToolFailed, ToolRefused
 from tool_executor.domain.plans import CompanyTools
-from tool_executor.domain.site_address import AddressRefused, Origin, site_of
+from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl, site_of
 from tool_executor.domain.token_budget import cut
-from tool_executor.ports import Page
+from tool_executor.ports import Link, Page
 
 _AT_ONCE = 64 * 1024
 """Bytes that are parsed on the event loop (under 5 ms); more go to a thread."""
@@ -21,6 +21,11 @@ _CHARSETS = re.compile(
     re.IGNORECASE,
 )
 """Python knows codecs that are no charsets, and slow ones: a page may name only these."""
+
+
+_MOST_LINKS = 40
+_LONGEST_LINK = 80
+"""Of what a page leads to: links of a result, characters of one link's words."""
 
 
 class SitePages:
@@ -51,7 +56,24 @@ class SitePages:
                 ),
             )
         text, truncated = cut(readable.text, self._budget)
-        return Page(url=fetched.url, title=readable.title, text=text, truncated=truncated)
+        links = _links(site, SiteUrl(address.origin, fetched.url.removeprefix(str(address.origin))), readable)
+        return Page(url=fetched.url, title=readable.title, text=text, truncated=truncated, links=links)
+
+
+def _links(site: Site, page: SiteUrl, readable: ReadableText) -> tuple[Link, ...]:
+    """The pages that a page leads to and that may be read by their path, each once, in the page's order."""
+    found: dict[str, Link] = {}
+    if not page.target.startswith("/"):
+        return ()  # redirected to another of the site's addresses: its paths are not this one's
+    for address, words, language in readable.links:
+        try:
+            to = site.redirected(page, address.partition("#")[0] or page.target)
+        except AddressRefused:
+            continue
+        known = found.get(to.target)
+        if to.origin == site.origins[0] and to.target != page.target and not (known and known.text):
+            found[to.target] = Link(to.target, words[:_LONGEST_LINK], language or (known.language if known else None))
+    return tuple(found.values())[:_MOST_LINKS]
 
 
 def _read(fetched: Fetched) -> ReadableText:

@@ -1,12 +1,15 @@
 """What the offline assistant says, in es and en. Figures and facts come from tools' results, word for word."""
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from agent.domain.analysis.telling import told
 from agent.domain.analysis.wording import figure, moment, percent, signed
-from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan
+from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan, on_day
 from agent.domain.offline.intents import Intent, Wish
-from agent.domain.offline.reading import stems
+from agent.domain.offline.passages import Passage
+from agent.domain.offline.reading import plain
+from agent.domain.offline.slots import date_in
 from agent.domain.prompt.layers import Language
 
 NOTICE: dict[Language, str] = {
@@ -18,29 +21,79 @@ _SAY: dict[Intent, dict[Language, str]] = {
         "es": "Claro. Pulsa «Hablar con una persona» y alguien del equipo seguirá esta conversación.",
         "en": "Of course. Press “Talk to a person” and someone of the team will go on with this conversation.",
     },
-    Intent.GREETING: {
-        "es": "¡Hola! Puedo leer las páginas de este sitio, consultar precios y calcular posiciones. ¿En qué te ayudo?",
-        "en": "Hello! I can read this site's pages, look up prices and size positions. How can I help?",
-    },
-    Intent.ABILITIES: {
-        "es": "Leo las páginas de este sitio («¿cuánto cuesta el plan Pro?»), consulto precios («¿a cuánto cotiza "
-        "AAPL?»), explico conceptos («¿qué es un stop loss?») y calculo el tamaño de una posición. Para lo demás, pide "
-        "hablar con una persona.",
-        "en": "I read this site's pages (“what does the Pro plan cost?”), look up prices (“what is AAPL trading at?”), "
-        "explain concepts (“what is a stop loss?”) and work out the size of a position. For anything else, ask for a "
-        "person.",
-    },
+    Intent.GREETING: {"es": "¡Hola! ¿En qué te ayudo?", "en": "Hello! How can I help?"},
     Intent.STATED: {
         "es": "Entendido, lo tendré en cuenta. Cuando quieras, pregúntame «¿qué recuerdas de mí?».",
         "en": "Understood, I will keep that in mind. You can ask me any time: “what do you remember about me?”.",
     },
     Intent.THANKS: {"es": "¡De nada! ¿Algo más?", "en": "You are welcome! Anything else?"},
-    Intent.UNKNOWN: {
-        "es": "No lo sé: solo entiendo preguntas sencillas, como «¿cuánto cuesta el plan Pro?» o «¿a cuánto cotiza "
-        "AAPL?». Si lo prefieres, pide hablar con una persona.",
-        "en": "I do not know: I understand simple questions only, such as “what does the Pro plan cost?” or “what is "
-        "AAPL trading at?”. If you like, ask for a person.",
+    Intent.FINE: {"es": "De acuerdo. ¿Algo más?", "en": "All right. Anything else?"},
+    Intent.ADVICE: {
+        "es": "No doy consejos de inversión: eso lo decides tú. Puedo darte precios, indicadores, noticias o el "
+        "tamaño de una "
+        "posición.",
+        "en": "I give no investment advice: that is for you to decide. I can give you prices, indicators, news or "
+        "the size of "
+        "a position.",
     },
+    Intent.FAREWELL: {"es": "¡Hasta pronto!", "en": "Goodbye, and until soon!"},
+}
+_UNKNOWN: tuple[dict[Language, str], dict[Language, str]] = (
+    {
+        "es": "No lo sé: no lo encuentro en el sitio, y no quiero inventarlo. Si lo prefieres, pide hablar con una "
+        "persona.",
+        "en": "I do not know: I do not find it on the site, and will not make it up. If you like, ask for a person.",
+    },
+    {
+        "es": "Tampoco lo sé. ¿Quieres que siga una persona del equipo? Pulsa «Hablar con una persona» y te atenderá.",
+        "en": "I do not know that either. Would you like someone of the team to go on? Press “Talk to a person” and "
+        "they "
+        "will answer you.",
+    },
+)
+"""The first time in a conversation, and from then on."""
+_UNREAD: dict[Language, str] = {
+    "es": "Ahora mismo no puedo leer el sitio ({reason}), así que no lo sé. Si lo prefieres, pide hablar con una "
+    "persona.",
+    "en": "I cannot read the site right now ({reason}), so I do not know. If you like, ask for a person.",
+}
+_ABLE: tuple[tuple[str, dict[Language, str]], ...] = (
+    ("fetch_page", {"es": "respondo con lo que dicen las páginas de este sitio", "en": "answer from this site's "
+    "pages"}),
+    ("get_price", {"es": "consulto precios («¿a cuánto cotiza AAPL?»)",
+                   "en": "look up prices (“what is AAPL trading at?”)"}),
+    ("get_indicators", {"es": "calculo indicadores («RSI de MSFT»)", "en": "work out indicators (“RSI of MSFT”)"}),
+    ("get_news", {"es": "busco noticias", "en": "find news"}),
+    ("fundamentals_events", {"es": "doy fundamentales y fechas de resultados", "en": "tell fundamentals and "
+    "earnings dates"}),
+    ("explain_concept", {"es": "explico conceptos («¿qué es un stop loss?»)",
+                         "en": "explain concepts (“what is a stop loss?”)"}),
+    ("calculate_position_size", {"es": "calculo el tamaño de una posición", "en": "work out the size of a position"}),
+    ("get_watchlist", {"es": "llevo tu lista de seguimiento", "en": "keep your watchlist"}),
+    ("search_memory", {"es": "recuerdo lo que me cuentas («¿qué recuerdas de mí?»)",
+                       "en": "remember what you tell me (“what do you remember about me?”)"}),
+    ("get_portfolio", {"es": "enseño tu cartera", "en": "show your portfolio"}),
+    ("create_paper_order", {"es": "preparo órdenes simuladas, que tú confirmas («compra 5 AAPL»)",
+                            "en": "prepare paper orders, which you confirm (“buy 5 AAPL”)"}),
+    ("create_alert", {"es": "creo alertas de precio", "en": "set price alerts"}),
+    ("get_sentiment", {"es": "digo el sentimiento de las noticias", "en": "tell the sentiment of the news"}),
+    ("get_ml_signals", {"es": "doy señales de los modelos", "en": "tell the models' signals"}),
+)  # fmt: skip
+_WHICH: dict[str, dict[Language, str]] = {
+    "symbol": {"es": "¿De qué valor? Dime su símbolo, como AAPL.", "en": "Of which one? Tell me its symbol, such as "
+    "AAPL."},
+    "none": {"es": "No encuentro ninguna que encaje con eso.", "en": "I find none that fits that."},
+    "several": {"es": "Hay varias. ¿Cuál? Dime su símbolo{prices}:", "en": "There are several. Which one? Tell me "
+    "its symbol{prices}:"},
+    "position": {"es": "No tienes esa posición en la cartera.", "en": "You do not hold that position."},
+    "positions": {"es": "Tienes varias posiciones ({names}). ¿De cuál?", "en": "You hold several positions "
+    "({names}). Of which?"},
+}  # fmt: skip
+_STATUS: dict[str, dict[Language, str]] = {
+    "open": {"es": "El mercado está abierto", "en": "The market is open"},
+    "closed": {"es": "El mercado está cerrado", "en": "The market is closed"},
+    "pre_market": {"es": "El mercado está en preapertura", "en": "The market is in pre-market trading"},
+    "after_hours": {"es": "El mercado ya ha cerrado (fuera de horario)", "en": "The market is closed (after hours)"},
 }
 _PARTS: dict[str, dict[Language, str]] = {
     "capital": {"es": "el capital", "en": "the capital"},
@@ -53,31 +106,96 @@ _DISCLAIMER: dict[Language, str] = {
     "es": "No es asesoramiento financiero.",
     "en": "This is not financial advice.",
 }
-_MAX_LINES = 3
 
 
-def plain_answer(wish: Wish, language: Language) -> str:
-    """The answer to a wish that needs no tool, or cannot have one."""
+def plain_answer(wish: Wish, language: Language, offered: Collection[str] = (), *, missed: bool = False) -> str:
+    """The answer to a wish that needs no tool, or cannot have one. `missed`: it did not know before either."""
     if wish.withheld:
-        return needs_a_plan(language)
-    if wish.intent is Intent.COPILOT and wish.missing:
+        return needs_a_plan(language, customer="search_memory" in offered)
+    if wish.intent is Intent.ABILITIES:
+        return abilities(offered, language)
+    if wish.missing == ("symbol",):
+        return _WHICH["symbol"][language]
+    if "quantity" in wish.missing and "symbol" in wish.calls[0][1]:
         return how_many(wish.calls[0][1], language)
     if wish.missing:
-        parts = ", ".join(_PARTS[name][language] for name in wish.missing)
+        parts = ", ".join(_PARTS.get(name, {}).get(language, name) for name in wish.missing)
         return {"es": f"Para calcularlo me falta: {parts}.", "en": f"To work that out I still need: {parts}."}[language]
-    return _SAY.get(wish.intent, _SAY[Intent.UNKNOWN])[language]
+    return _SAY[wish.intent][language] if wish.intent in _SAY else unknown(language, missed=missed)
+
+
+def unknown(language: Language, *, missed: bool) -> str:
+    """That nothing known answers this."""
+    return _UNKNOWN[missed][language]
+
+
+def is_unknown(text: str) -> bool:
+    """Whether an answer was that nothing is known."""
+    return any(said[language] in text for said in _UNKNOWN for language in said)
+
+
+def abilities(offered: Collection[str], language: Language) -> str:
+    """What the asker can have done, by the tools that they really have."""
+    parts = [said[language] for tool, said in _ABLE if tool in offered]
+    if not parts:
+        return {"es": "Puedo pasarte con una persona del equipo: pídemelo.",
+                "en": "I can hand you over to a person of the team: just ask."}[language]  # fmt: skip
+    told = "; ".join(parts)
+    return {
+        "es": f"Soy un asistente automático. Esto es lo que puedo hacer: {told}. Para lo demás, pide hablar con una "
+        f"persona.",
+        "en": f"I am an automatic assistant. This is what I can do: {told}. For anything else, ask for a person.",
+    }[language]
+
+
+def which(kind: str, language: Language, **names: str) -> str:
+    """What has to be told before something can be done."""
+    return _WHICH[kind][language].format(**names) if names else _WHICH[kind][language].replace("{prices}", "")
+
+
+def market_now(market: Mapping[str, Any] | None, language: Language) -> str | None:
+    """Whether the market is open, and what comes next; None: not known."""
+    status = _STATUS.get(str((market or {}).get("status")))
+    if market is None or status is None:
+        return None
+    after = "close" if market["status"] == "open" else "open"
+    at = market.get(f"next_{after}")
+    words = {"open": {"es": "abre", "en": "opens"}, "close": {"es": "cierra", "en": "closes"}}[after][language]
+    next_one = f"; {words} {'el' if language == 'es' else 'on'} {moment(at, language)}" if at else ""
+    return f"{status[language]}{next_one}."
+
+
+def quoted(passages: Sequence[Passage], language: Language) -> str:
+    """What the site says, word for word, with its page."""
+    pages = dict.fromkeys((one.title or one.url, one.url) for one in passages)
+    headings = list(dict.fromkeys(one.heading for one in passages))
+    if len(headings) > 1:
+        under = {name: "; ".join(one.text for one in passages if one.heading == name) for name in headings}
+        said = "".join(f"- {name}: {text}\n" for name, text in under.items()) + "\n"
+    elif len(passages) > 3:
+        said = "".join(f"- {one.text}\n" for one in passages) + "\n"
+    else:
+        ended = [one.text if one.text.endswith((".", "!", "?", ":")) else f"{one.text}." for one in passages]
+        said = " ".join(ended) + " "
+    source = "; ".join(f"{title}, {url}" for title, url in pages)
+    return said + {"es": f"(Fuente: {source})", "en": f"(Source: {source})"}[language]
+
+
+def unread(reason: str, language: Language) -> str:
+    """That the site cannot be read."""
+    return _UNREAD[language].format(reason=reason.rstrip("."))
 
 
 def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], question: str, language: Language) -> str:
     """One tool's result in a sentence or two; `body` is its data, or {"error": …}."""
     if "error" in body:
         return _error(tool, arguments, body["error"] or {}, language)
+    if tool == "get_ohlcv" and (day := date_in(plain(question))) is not None:
+        return on_day(body, day.isoformat(), language)
     said = copilot_answer(tool, body, language)
     if said is not None:
         return said
     match tool:
-        case "fetch_page":
-            return _from_page(body, question, language)
         case "market_analysis":
             return told(body, language)
         case "get_price":
@@ -88,41 +206,6 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
             return _ratio(body, language)
         case _:
             return "; ".join(f"{name}: {moment(value, language)}" for name, value in body.items())
-
-
-def relevant_lines(text: str, question: str) -> list[str]:
-    """The lines of a page that the question is about, in the page's order; a heading brings the lines below it."""
-    asked = stems(question)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    scores = [len(asked & stems(line)) + 0.5 * _has_figure(line) for line in lines]
-    best = max(scores, default=0.0)
-    if best < 1:
-        return []
-    chosen: list[int] = []
-    for index, score in enumerate(scores):
-        if score < max(best - 0.5, 1):
-            continue
-        if lines[index].startswith("#"):
-            chosen.extend(i for i in (index + 1, index + 2) if i < len(lines) and not lines[i].startswith("#"))
-        else:
-            chosen.append(index)
-    return [lines[index].lstrip("#-| ").strip() for index in dict.fromkeys(chosen)][:_MAX_LINES]
-
-
-def _has_figure(line: str) -> bool:
-    return any(character.isdigit() for character in line)
-
-
-def _from_page(body: dict[str, Any], question: str, language: Language) -> str:
-    title, url = body.get("title") or body.get("url"), body.get("url")
-    lines = relevant_lines(str(body.get("text", "")), question)
-    if not lines:
-        return {
-            "es": f"He leído «{title}» ({url}) y no dice nada sobre eso. ¿Puedes preguntar algo más concreto?",
-            "en": f"I read “{title}” ({url}) and it says nothing about that. Could you ask something more specific?",
-        }[language]
-    quoted = " ".join(line if line.endswith((".", "!", "?")) else f"{line}." for line in lines)
-    return {"es": f"{quoted} (Fuente: {title}, {url})", "en": f"{quoted} (Source: {title}, {url})"}[language]
 
 
 def _price(body: dict[str, Any], language: Language) -> str:

@@ -2,31 +2,17 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
-from agent.domain.offline.answers import NOTICE, answer_from, plain_answer
-from agent.domain.offline.intents import wish_in
-from agent.domain.offline.reading import language_of
+from agent.domain.offline.answers import NOTICE, answer_from, is_unknown, market_now, plain_answer
+from agent.domain.offline.intents import Intent, Wish, goes_on, wish_in
+from agent.domain.offline.passages import Passage
+from agent.domain.offline.reading import decision_words, language_of
+from agent.domain.offline.site import Asked, from_site
+from agent.domain.offline.steps import Say, Use, step_of
 from agent.domain.prompt.layers import Language
 
 _Result = tuple[str, dict[str, Any], dict[str, Any]]
-_SPANISH = "/es"
-"""Where sites in English, the demo's among them, keep their pages in Spanish."""
-
-
-@dataclass(frozen=True, slots=True)
-class Say:
-    """The answer."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """Tool calls, by name with arguments."""
-
-    calls: tuple[tuple[str, dict[str, Any]], ...]
 
 
 def respond(
@@ -36,46 +22,55 @@ def respond(
     page_url: str | None = None,
     *,
     introduced: bool = False,
+    last: bool = False,
+    market: Mapping[str, Any] | None = None,
+    passages: Sequence[Passage] = (),
 ) -> Say | Use:
-    """What a model would do with this prompt. `offered`: the tools that may be called now; `introduced`: that it is
-    offline was said before these messages.
+    """What a model would do with this prompt. `offered`: the tools there are, with their schemas; `introduced`: that it
+    is offline was said before these messages; `last`: nothing more may be called; `market`: its state now; `passages`:
+    what a search of the company's knowledge has found for the question.
     """
-    question, after = _question(messages)
-    language = language_of(question, language)
-    results = _results(after)
-    # Where the person is on the site, its Spanish pages are looked for first, whichever language the page is in.
-    wish = wish_in(question, offered, site_prefix=_SPANISH if language == "es" and page_url else "")
-    if wish.calls and not wish.missing and not results:
-        return Use(wish.calls)
-    missed = [one for one in results if _has_no_spanish(one)]
-    if missed and missed == results and "fetch_page" in offered:
-        return Use(tuple((tool, {"path": _in_general(arguments["path"])}) for tool, arguments, _ in missed))
-    results = [one for one in results if one not in missed] or results
-    if results:
-        text = "\n".join(answer_from(tool, arguments, body, question, language) for tool, arguments, body in results)
+    question, after, before, said = _question(messages)
+    for said_before in [*before[-1:], question]:
+        language = language_of(said_before, language)
+    results, missed = _results(after), any(map(is_unknown, said))
+    wish = wish_in(question, offered, before)
+    if said and is_unknown(said[-1]) and decision_words(question):
+        wish = Wish(Intent.HANDOFF)
+    response: Say | Use
+    if wish.intent in (Intent.SITE, Intent.ABOUT):
+        leaning = before[-1] if before and goes_on(question) else ""
+        response = from_site(
+            Asked(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed),
+            results,
+            passages,
+            last=last,
+        )
+    elif wish.intent is Intent.MARKET and (state := market_now(market, language)):
+        response = Say(state)
+    elif wish.way:
+        response = step_of(wish, results, language)
+    elif wish.calls and not wish.missing and not results:
+        response = Use(wish.calls)
+    elif results:
+        response = Say("\n".join(answer_from(*one, question, language) for one in results))
     else:
-        text = plain_answer(wish, language)
+        response = Say(plain_answer(wish, language, offered, missed=missed))
+    if isinstance(response, Use):
+        return response if not last else Say(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
+    text = response.text
     return Say(text if introduced or _has_said(messages) else f"{NOTICE[language]} {text}")
 
 
-def _has_no_spanish(result: _Result) -> bool:
-    """Whether the site does not give the page under its Spanish address."""
-    tool, arguments, body = result
-    path = str(arguments.get("path", ""))
-    return tool == "fetch_page" and "error" in body and path != _in_general(path)
-
-
-def _in_general(path: str) -> str:
-    """/es/pricing as /pricing; what is not under /es as it is."""
-    return (path.removeprefix(_SPANISH) or "/") if f"{path}/".startswith(f"{_SPANISH}/") else path
-
-
-def _question(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Mapping[str, Any]]]:
-    """The newest user message, and what came after it."""
-    for index in range(len(messages) - 1, -1, -1):
-        if messages[index]["role"] == "user":
-            return str(messages[index]["content"]), messages[index + 1 :]
-    return "", ()
+def _question(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Mapping[str, Any]], list[str], list[str]]:
+    """The newest user message, what came after it, and what the user and the assistant had said before."""
+    spoken: dict[str, list[str]] = {"user": [], "assistant": []}
+    newest = max((at for at, one in enumerate(messages) if one["role"] == "user"), default=len(messages))
+    for message in messages[:newest]:
+        if message["role"] in spoken and message.get("content"):
+            spoken[str(message["role"])].append(str(message["content"]))
+    question = str(messages[newest]["content"]) if newest < len(messages) else ""
+    return question, messages[newest + 1 :], spoken["user"], spoken["assistant"]
 
 
 def _has_said(messages: Sequence[Mapping[str, Any]]) -> bool:

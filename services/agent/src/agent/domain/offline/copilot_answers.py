@@ -10,8 +10,12 @@ Fields = dict[str, Any]
 _MOST = 10
 _DISCLAIMER: dict[Language, str] = {"es": "No es asesoramiento financiero.", "en": "This is not financial advice."}
 _NEEDS: dict[Language, str] = {
-    "es": "Para eso hace falta haber iniciado sesión con un plan que lo incluya, como Pro.",
-    "en": "That needs a signed-in customer whose plan includes it, such as Pro.",
+    "es": "Para eso hace falta haber iniciado sesión con un plan que lo incluya.",
+    "en": "That needs a signed-in customer whose plan includes it.",
+}
+_UPGRADE: dict[Language, str] = {
+    "es": "Tu plan no incluye eso: hace falta uno superior. Puedes cambiar de plan cuando quieras.",
+    "en": "Your plan does not include that: it takes a higher one. You can change your plan at any time.",
 }
 _QUANTITY: dict[Language, str] = {
     "es": "¿Cuántas acciones? Dime, por ejemplo, «{verb} 5 {symbol}».",
@@ -36,9 +40,9 @@ _CODES: dict[str, str] = {
 }
 
 
-def needs_a_plan(language: Language) -> str:
-    """For a tool that the asker is not offered."""
-    return _NEEDS[language]
+def needs_a_plan(language: Language, *, customer: bool = False) -> str:
+    """For a tool that the asker is not offered; a customer has signed in already."""
+    return (_UPGRADE if customer else _NEEDS)[language]
 
 
 def how_many(arguments: Fields, language: Language) -> str:
@@ -66,7 +70,8 @@ def _order(body: Fields, language: Language) -> str:
 
 
 def _cancelled(body: Fields, language: Language) -> str:
-    return {"es": f"Orden {body['order_id']}: cancelada.", "en": f"Order {body['order_id']}: cancelled."}[language]
+    del body
+    return {"es": "La orden está cancelada.", "en": "The order is cancelled."}[language]
 
 
 def _portfolio(body: Fields, language: Language) -> str:
@@ -102,7 +107,7 @@ def _history(body: Fields, language: Language) -> str:
 def _orders(body: Fields, language: Language) -> str:
     lines = [
         f"- {_said(one['side'], language)} {figure(one['quantity'], language)} {one['symbol']} "
-        f"{_said(one['order_type'], language)}: {_said(one['status'], language)} ({one['order_id']})"
+        f"{_said(one['order_type'], language)}: {_said(one['status'], language)}"
         for one in _list(body, "orders")
     ]
     return _listed(
@@ -130,15 +135,13 @@ def _alert(body: Fields, language: Language) -> str:
 
 
 def _alerts(body: Fields, language: Language) -> str:
-    lines = [
-        f"- {one['symbol']} {one['condition']} {number(one['price'], language)} ({one['alert_id']})"
-        for one in _list(body, "alerts")
-    ]
+    lines = [f"- {one['symbol']} {one['condition']} {number(one['price'], language)}" for one in _list(body, "alerts")]
     return _listed({"es": "Tus alertas:", "en": "Your alerts:"}, lines, ("alertas activas", "active alerts"), language)
 
 
 def _deleted(body: Fields, language: Language) -> str:
-    return {"es": f"Alerta {body['alert_id']}: borrada.", "en": f"Alert {body['alert_id']}: deleted."}[language]
+    del body
+    return {"es": "La alerta está borrada.", "en": "The alert is deleted."}[language]
 
 
 def _passages(body: Fields, language: Language) -> str:
@@ -215,13 +218,77 @@ def _bars(body: Fields, language: Language) -> str:
     }[language]
 
 
+def on_day(body: Fields, day: str, language: Language) -> str:
+    """The bar of one day, or that there is none: never another day's."""
+    bars, said = cast("list[Fields]", body.get("bars") or []), moment(day, language)
+    bar = next((one for one in bars if str(one["time"])[:10] == day), None)
+    if bar is not None:
+        first, high, low, last = (number(bar[name], language) for name in ("open", "high", "low", "close"))
+        return {
+            "es": f"{body['symbol']}, {said}: apertura {first}, máximo {high}, mínimo {low}, cierre {last}. "
+            f"(Fuente: {body.get('source')}.) {_DISCLAIMER['es']}",
+            "en": f"{body['symbol']}, {said}: open {first}, high {high}, low {low}, close {last}. "
+            f"(Source: {body.get('source')}.) {_DISCLAIMER['en']}",
+        }[language]
+    known = f"{_day(bars[0], language)} – {_day(bars[-1], language)}" if bars else "–"
+    return {
+        "es": f"No tengo ningún dato de {body['symbol']} del {said}: ese día no hubo sesión o queda fuera de lo que "
+        f"alcanzo ({known}).",
+        "en": f"I have no figures of {body['symbol']} for {said}: there was no session on that day, or it is beyond "
+        f"what "
+        f"I reach ({known}).",
+    }[language]
+
+
+def _dates(body: Fields, language: Language) -> str:
+    lines: list[str] = []
+    for symbol, one in cast("dict[str, Fields]", body.get("tickers") or {}).items():
+        results, dividend = one.get("next_earnings_date"), one.get("next_dividend_date")
+        said: list[str] = []
+        for date, es, en in ((results, "resultados", "earnings"), (dividend, "dividendo", "dividend")):
+            if date:
+                said.append(f"{es if language == 'es' else en} {moment(str(date), language)}")
+        unknown = {"es": "no se conoce ninguna fecha próxima", "en": "no coming date is known"}[language]
+        lines.append(f"- {symbol}: {', '.join(said) or unknown}")
+    for one in _list(body, "errors"):
+        lines.append(
+            {"es": f"- No hay datos de {one['ticker']}.", "en": f"- There are no data for {one['ticker']}."}[language]
+        )
+    title = {"es": "Próximas fechas:", "en": "Coming dates:"}[language]
+    return "\n".join([title, *lines, "", _source(body, language)])
+
+
+def _sentiment(body: Fields, language: Language) -> str:
+    label = _MEANT.get(str(body["label"]), {}).get(language, str(body["label"]))
+    score = number(body["score"], language)
+    return {
+        "es": f"Sentimiento de las noticias de {body['symbol']}: {label} ({score}). {_source(body, language)}",
+        "en": f"Sentiment of the news of {body['symbol']}: {label} ({score}). {_source(body, language)}",
+    }[language]
+
+
+_MEANT: dict[str, dict[Language, str]] = {
+    "positive": {"es": "positivo", "en": "positive"},
+    "negative": {"es": "negativo", "en": "negative"},
+    "neutral": {"es": "neutral", "en": "neutral"},
+    "bullish": {"es": "alcista", "en": "bullish"},
+    "bearish": {"es": "bajista", "en": "bearish"},
+    "no_edge": {
+        "es": "sin señal: el modelo no mejora a la referencia",
+        "en": "no signal: the model does no better than its base",
+    },
+}
+"""What codes of tools are called among people."""
+
+
 def _signals(body: Fields, language: Language) -> str:
+    meant = _MEANT.get(str(body["prediction"]), {}).get(language, str(body["prediction"]))
     accuracy = percent(body["accuracy"], language)
     skill = percent(body["skill_vs_base"], language)
     return {
-        "es": f"{body['symbol']}, {body['horizon']}: {body['prediction']} (acierto {accuracy}, ventaja sobre la base "
+        "es": f"{body['symbol']}, {body['horizon']}: {meant} (acierto {accuracy}, ventaja sobre la base "
         f"{skill}). {_source(body, language)}",
-        "en": f"{body['symbol']}, {body['horizon']}: {body['prediction']} (accuracy {accuracy}, skill over the base "
+        "en": f"{body['symbol']}, {body['horizon']}: {meant} (accuracy {accuracy}, skill over the base "
         f"{skill}). {_source(body, language)}",
     }[language]
 
@@ -277,5 +344,7 @@ _SAY: dict[str, Callable[[Fields, Language], str]] = {
     "get_ohlcv": _bars,
     "market_snapshot": _moves,
     "get_ml_signals": _signals,
+    "get_sentiment": _sentiment,
+    "fundamentals_events": _dates,
     "explain_concept": _concept,
 }

@@ -1,65 +1,91 @@
-"""What a person wants, by rules: each intent says which tools to call, if they are offered."""
+"""What a person wants, from their words and those before them: a tool with its arguments, a page, or just to talk."""
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Any
+from typing import Any, cast
 
-from agent.domain.offline.copilot_intents import copilot_calls
-from agent.domain.offline.reading import number_near, plain, symbols_in
+from agent.domain.offline.grammar import TABLE, Row, put_right
+from agent.domain.offline.passages import telling
+from agent.domain.offline.reading import plain, symbols_in, word_set
+from agent.domain.offline.slots import EXPLAIN, Said, Schema, arguments_for, date_in, missing_from
 
 
 class Intent(Enum):
-    """The questions that the rules understand."""
+    """What somebody may want."""
 
     HANDOFF = auto()
     ANALYSIS = auto()
-    POSITION_SIZE = auto()
-    RISK_REWARD = auto()
-    PAGE = auto()
-    PRICE = auto()
+    TOOL = auto()
+    MARKET = auto()
+    SITE = auto()
+    ABOUT = auto()
     ABILITIES = auto()
     GREETING = auto()
     THANKS = auto()
+    FAREWELL = auto()
     STATED = auto()
-    COPILOT = auto()
+    ADVICE = auto()
+    FINE = auto()
     UNKNOWN = auto()
+
+
+Calls = tuple[tuple[str, dict[str, Any]], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """An intent with the tool calls that serve it; `missing`: figures that the person has to give first (`calls` is
-    what there is of the call so far); `withheld`: the tool that it needs, and that the asker is not offered.
+    """An intent with the tool calls that serve it. `missing`: arguments that the person has to give first (`calls` is
+    what there is of the call so far); `withheld`: the tool that it needs, and that the asker is not offered; `way`:
+    what has to be looked up before `calls` can be made.
     """
 
     intent: Intent
-    calls: tuple[tuple[str, dict[str, Any]], ...] = ()
+    calls: Calls = ()
     missing: tuple[str, ...] = ()
     withheld: str | None = None
+    way: str = ""
 
 
 _HANDOFF = re.compile(
-    r"\b(human|person|agent|someone|representative|operator|persona|humano|agente|asesor|operador|alguien)\b"
-)
-_TALK = re.compile(r"\b(talk|speak|chat|contact|hand ?off|real|hablar|comunicar|pasar|pasame|atienda|contactar)\w*\b")
-_SIZE = re.compile(
-    r"\b(position siz\w*|size of (the|my) position|how many shares|tamano de (la |mi )?posicion|cuantas acciones)\b"
-)
-_RATIO = re.compile(
-    r"\b(risk.{0,5}reward|reward.{0,5}risk|r/r|riesgo.{0,5}beneficio|beneficio.{0,5}riesgo|risk ratio)\b"
-)
-_PRICE = re.compile(
-    r"\b(price|trading|trade|quote|worth|stock|share|precio|cotiza\w*|cotizacion|vale|accion|acciones|cuanto esta)\b"
+    r"\b(?:talk|speak|chat|contact|connect|transfer|pass|put|real|need|want|hablar|hable|comunic\w*|pasa\w*|"
+    r"atiend\w*|contactar|quiero|necesito|ponme|conect\w*)\b.{0,30}"
+    r"\b(?:human|person|agent|someone|somebody|representative|operator|people|support|persona|humano|agente|asesor\w*|"
+    r"operador\w*|alguien|soporte|compañero)\b|"
+    r"^\W*(?:an? |una? )?(?:real |live )?(?:human|person|agent|operator|representative|persona|humano|agente|asesor|"
+    r"operador)"
+    r"(?: please| por favor)?\W*$"
 )
 _ABILITIES = re.compile(
-    r"\b(what (can|could) (you|i)( \w+)? (do|ask)( \w+)?|what do you (do|know)|how can you help|what are you able|"
-    r"who are you|are you (a |an )?(bot|robot|ai|human|real|person)|"
+    r"\b(what (can|could) (you|i)( \w+)? (do|ask|help)( \w+)?|what do you (do|know)\W*$|how can you help|what are "
+    r"you able|"
+    r"who are you|are you (a |an )?(bot|robot|ai|human|real|person)|what are you\W*$|your (abilities|features)|"
     r"que (puedes|sabes|podrias|puedo) (hacer|preguntar\w*)|que haces|en que (me )?(puedes|podrias) ayudar\w*|"
-    r"como (me )?puedes ayudar\w*|para que sirves|quien eres|eres (un |una )?(bot|robot|ia|humano|humana|persona))\b"
+    r"como (me )?puedes ayudar\w*|para que sirves|quien eres|eres (un |una )?(bot|robot|ia|humano|humana|persona))\b|"
+    r"^\W*(help|ayuda)( me)?\W*$"
 )
-_GREETING = re.compile(r"^\W*(hi|hello|hey|good (morning|afternoon|evening)|hola|buenas?|buenos dias|que tal)\b")
-_THANKS = re.compile(r"^\W*(thanks?|thank you|thx|gracias|muchas gracias|perfecto|ok)\b")
+_MARKET = re.compile(
+    r"\b(?:is|are|when|what time|does|do|esta|estan|abre|cierra|cuando|a que hora|hasta)\b.*\b(?:markets?|mercados?|"
+    r"bolsa|"
+    r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|\b(?:market|mercado|bolsa)\b.*\b(?:hours|open|closed|"
+    r"horario|abiert\w|cerrad\w|abre|cierra)\b"
+)
+_OPEN = re.compile(r"\b(open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b")
+_SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
+    (Intent.FAREWELL, word_set("bye goodbye adios chao ciao hasta luego pronto later see soon")),
+    (Intent.THANKS, word_set("thanks thank thx ty gracias cheers appreciated agradecido")),
+    (Intent.FINE, word_set("perfecto perfect ok okay vale great genial cool nice awesome estupendo entendido "
+                           "understood excelente fine alright bueno listo no nope nah nada nothing yes yeah si "
+                           "claro sure")),
+    (Intent.GREETING, word_set("hi hello hey hola buenas buenos morning afternoon evening dias tardes noches howdy "
+                               "saludos greetings hiya ola")),
+)  # fmt: skip
+_AROUND_SMALL = word_set(
+    "good you very much so muchas muchisimas mil for your help the a de todo por tu ayuda all that is was it lot "
+    "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
+    "bien to me"
+)
 _STATED = re.compile(
     r"^(?:(?:and|but|well|actually|now|y|pero|bueno|ahora)[, ]+)*"
     r"(?:i(?:'d)? (?:(?:really|now) )?(?:prefer|rather)\b|i (?:(?:really|now) )?(?:like|love)\b|i always\b|"
@@ -73,115 +99,212 @@ _STATED = re.compile(
     r"(?:i (?:now )?(?:do|trade|moved|switched|changed)|(?:ahora )?(?:hago|opero|pase|cambie|me pase))\b.*"
     r"\b(?:swing|day[ -]?trad\w+|intraday|intradia|scalping|long[ -]term|largo plazo))"
 )
-"""What a customer says of themselves, in sentences of the kind that memory learns from."""
+
+_ADVICE = re.compile(
+    r"\b(?:should|shall) (?:i|we)\b|\b(?:deberia|debo|conviene|recomiendas|aconsejas|recommend|good (?:time|idea|"
+    r"moment)|"
+    r"buen momento|worth)\b"
+)
+_TRADING = re.compile(r"\b(?:buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|inviert\w+)\b")
 _ABOUT_PEOPLE = "search_memory"
 """A tool of customers: visitors are not remembered."""
-_PAGES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    # What is about a plan and yet not about its price, first.
-    (
-        "/help",
-        re.compile(r"\b(cancel\w*|(change|switch|cambi\w+)( \w+){0,2} plan|real trading|trading real)\b"),
-    ),
-    (
-        "/guide",
-        re.compile(
-            r"\b(order types?|types? of orders?|orders? (last|expire)|alerts? work|paper orders?|tipos de ordenes|"
-            r"(duran|caducan|expiran) las ordenes|ordenes (duran|caducan|expiran|simuladas)|funcionan las alertas)\b"
-        ),
-    ),
-    (
-        "/pricing",
-        re.compile(
-            r"\b(plans?|planes|pricing|subscription|suscripcion|premium|free trial|trial|cost|costs|cuesta\w*|tarifas?|"
-            r"prueba|mensual|monthly|refunds?|reembolsos?|precios|credit card|tarjeta|annual\w*|yearly|anual\w*|"
-            r"discounts?|descuentos?)\b"
-        ),
-    ),
-    (
-        "/help",
-        re.compile(
-            r"\b(help|opening hours|support|faq|ayuda|cambiar|horarios?|soporte|dinero|money back|account|cuenta)\b"
-        ),
-    ),
-    (
-        "/guide",
-        re.compile(
-            r"\b(guide|get started|getting started|start|how does it work|guia|empezar|empiezo|comenzar|"
-            r"comienzo|como funciona)\b"
-        ),
-    ),
-    (
-        "/",
-        re.compile(r"\b(what (do|is) (you|this|nexus)|about|company|quienes son|que es|empresa|ofrecen)\b"),
-    ),
+_PAGE = "fetch_page"
+_AMENDING = re.compile(
+    r"\b(make (?:it|that|them)|change (?:it|that)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
+    r"hazl[oa]s?|"
+    r"ponl[oa]s?|cambial[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de))\b|^\W*(?:no|wait|espera)\b.{0,12}\d"
 )
-_SIZE_PARTS = {
-    "capital": r"capital|account|cuenta|portfolio|balance|saldo",
-    "entry_price": r"entry(?: price)?(?: at| of)?|enter(?:ing)?(?: at)?|buy(?:ing)?(?: at)?|entrada(?: a| en)?|"
-    r"compro(?: a)?|entro(?: a)?",
-    "stop_loss_price": r"stop(?: ?-?loss)?(?: at| of| a| en)?",
-    "risk_percent": r"risk(?:ing)?(?: of)?|riesgo(?: del?)?|arriesg\w+(?: el| un)?",
-}
-_RATIO_PARTS = {
-    "entry_price": _SIZE_PARTS["entry_price"],
-    "stop_loss_price": _SIZE_PARTS["stop_loss_price"],
-    "take_profit_price": r"target(?: at| of)?|take ?-?profit(?: at| of)?|tp|objetivo(?: a| en)?|profit(?: at)?",
-}
+_GOING_ON = re.compile(
+    r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien|same for|lo mismo|pero|but|or|o)\b|"
+    r"\b(?:it|its|it s|that|those|them|this|one|ese|esa|eso|esos|esas|sus?|lo|la|las|los|ello)\b"
+)
+_IS_ABOUT = re.compile(
+    r"\b(?:what|who|que|quien(?:es)?)\b.*\b(?:this|these|you|here|company|site|website|business|esto|ustedes|"
+    r"vosotros|sois|"
+    r"son|empresa|sitio|web|pagina|negocio|haceis|hacen|do)\b|^\W*(?:about|sobre) (?:you|us|this|nosotros|vosotros)\b"
+)
+_CONCEPT = re.compile(
+    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|per|eps|beta|"
+    r"etf|"
+    r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|margen|spread|support|resistance|soporte|resistencia|risk|"
+    r"riesgo|momentum|trend|tendencia|moving average|media movil|compound|interes|swing|scalping|day trading|position|"
+    r"posicion|orden|short|corto|option\w*|opcion\w*|bono?s?|bonds?|inflation|inflacion|sharpe|correlation|correlacion|"
+    r"overbought|oversold|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura|leverage|apalancamiento|bull(?:ish)?|"
+    r"bear(?:ish)?|"
+    r"alcista|bajista|candle\w*|velas?|slippage|deslizamiento|futures?|futuros?|ipo|take profit|breakout|ruptura|gaps?|"
+    r"fibonacci|ichimoku|yield|splits?|fomo|staking|stablecoins?|defi|arbitrage|arbitraje|backtest\w*|overfitting|"
+    r"earnings|"
+    r"market cap|revenue|ratio|portfolio|cartera|fundamental\w*)\b"
+)
+_PERSONAL = word_set(
+    "create_paper_order cancel_paper_order create_alert delete_alert list_alerts get_portfolio get_pending_orders "
+    "get_trade_history get_sentiment get_ml_signals get_ml_features get_watchlist add_to_watchlist"
+)
+"""What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
+_FIGURES = ("calculate_risk_reward", "calculate_position_size")
+_FAR = 6
+"""Messages back that a follow-up may be about."""
 
 
-_PERSONAL = ("create_paper_order", "create_alert", "get_portfolio", "get_pending_orders", "get_trade_history")
-
-
-def wish_in(text: str, offered: Collection[str], *, site_prefix: str = "") -> Wish:
-    """What the text asks for. `offered`: the tools there are; `site_prefix`: where the visitor's language lives."""
+def wish_in(text: str, offered: Collection[str], before: Sequence[str] = ()) -> Wish:
+    """What the text asks for. `offered`: the tools there are, with their schemas; `before`: what the person said
+    earlier, oldest first."""
     said = plain(text)
-    if _HANDOFF.search(said) and _TALK.search(said):
+    if _HANDOFF.search(put_right(text)):
         return Wish(Intent.HANDOFF)
     if _ABILITIES.search(said):
         return Wish(Intent.ABILITIES)
-    if _RATIO.search(said):
-        return _figures(Intent.RISK_REWARD, "calculate_risk_reward", text, _RATIO_PARTS, offered)
-    if _SIZE.search(said):
-        return _figures(Intent.POSITION_SIZE, "calculate_position_size", text, _SIZE_PARTS, offered)
-    # Offered in a turn that asks for one, and in no other.
-    if "market_analysis" in offered:
+    schemas = _schemas(offered)
+    if "get_price" in schemas and _ADVICE.search(said) and _TRADING.search(said):
+        return Wish(Intent.ADVICE)
+    found = _tool(text, schemas, before)
+    # The analysis is offered in a turn that asks for one, and in no other.
+    if "market_analysis" in schemas and not (found and found.calls and found.calls[0][0] in _FIGURES):
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": text}),))
-    calls, withheld, missing = copilot_calls(text, offered)
-    # A visitor's site has pages about portfolios and alerts: what they may not use is no reason not to read there.
-    if calls or (withheld in _PERSONAL):
-        return Wish(Intent.COPILOT, calls, missing, withheld)
-    symbols = symbols_in(text)
-    page = _page(said, symbols)
-    if page is not None and "fetch_page" in offered:
-        path = f"{site_prefix}{page}" if page != "/" else site_prefix or "/"
-        return Wish(Intent.PAGE, (("fetch_page", {"path": path}),))
-    if symbols and (_PRICE.search(said) or len(said.split()) <= 3) and "get_price" in offered:
-        return Wish(Intent.PRICE, tuple(("get_price", {"symbol": symbol}) for symbol in symbols))
-    if _ABOUT_PEOPLE in offered and "?" not in said and _STATED.search(said):
+    if found is not None and (found.calls or found.missing):
+        return found
+    if _MARKET.search(said) and _OPEN.search(said):
+        return Wish(Intent.MARKET)
+    if _ABOUT_PEOPLE in schemas and "?" not in said and _STATED.search(said):
         return Wish(Intent.STATED)
-    if _THANKS.search(said):
-        return Wish(Intent.THANKS)
-    if _GREETING.search(said):
-        return Wish(Intent.GREETING)
-    return Wish(Intent.UNKNOWN)
+    small = _small(said)
+    if small is not None:
+        return Wish(small)
+    if found is not None:
+        return found
+    if _PAGE not in schemas:
+        return Wish(Intent.UNKNOWN)
+    return Wish(Intent.ABOUT if _IS_ABOUT.search(said) and not telling(text) else Intent.SITE)
 
 
-def _page(said: str, symbols: list[str]) -> str | None:
-    for path, words in _PAGES:
-        if words.search(said) and not (symbols and path in ("/", "/guide")):
-            return path
+def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
+    """The tool that is asked for, with what is known of its arguments; None: none is."""
+    said = put_right(text)
+    if _meant(said) is None:
+        said = plain(text) if _meant(plain(text)) else said
+    row = _meant(said)
+    own = symbols_in(text)
+    earlier = _earlier(schemas, before) if before else None
+    if earlier is not None and (row is None or _AMENDING.search(said) or row.tool == earlier.calls[0][0]):
+        amended = _amended(text, said, earlier, schemas, own, row)
+        if amended is not None:
+            return amended
+    explained = EXPLAIN.match(plain(text))
+    if (
+        explained
+        and not own
+        and not re.match(r"(?:my|mi|your|tu)\b", explained["what"])
+        and "explain_concept" in schemas
+        and _CONCEPT.search(explained["what"])
+    ):
+        return Wish(Intent.TOOL, (("explain_concept", {"concept": explained["what"].strip()}),))
+    if row is None:
+        if own and len(said.split()) <= 3 and "get_price" in schemas:
+            return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in own))
+        return None
+    about = own or (_named_before(before) if row.about or row.way else ())
+    if row.about and not about:
+        strong = row.tool not in ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
+        return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
+    return _call(row, Said(text, said, tuple(about)), schemas)
+
+
+def _call(row: Row, said: Said, schemas: Mapping[str, Schema]) -> Wish | None:
+    tool = row.tool
+    if tool == "get_price" and date_in(said.plain):
+        tool = "get_ohlcv"
+    if tool not in schemas:
+        return Wish(Intent.TOOL, withheld=tool) if tool in _PERSONAL else None
+    schema = schemas[tool]
+    if row.way in ("cancel", "delete_alert", "sell", "stop"):
+        found = arguments_for(tool, schema, said)
+        if row.way == "stop" and "quantity" in found and "stop_price" not in found:
+            found["stop_price"] = found.pop("quantity")
+        found |= {"side": "sell"} if row.way in ("sell", "stop") else {}
+        found |= {"symbol": said.symbols[0]} if said.symbols else {}
+        found |= (
+            {"share": 0.5 if re.search(r"\b(half|mitad)\b", said.plain) else 1.0} if row.way in ("sell", "stop") else {}
+        )
+        return Wish(Intent.TOOL, ((tool, found),), way=row.way)
+    if (
+        "symbol" in (schema.get("properties") or {})
+        and len(said.symbols) > 1
+        and "quantity" not in schema["properties"]
+    ):
+        calls = tuple((tool, arguments_for(tool, schema, replace(said, symbols=(one,)))) for one in said.symbols)
+        return Wish(Intent.TOOL, calls)
+    found = arguments_for(tool, schema, said)
+    missing = missing_from(schema, found)
+    if tool == "search_memory" and missing:
+        return None
+    return Wish(Intent.TOOL, ((tool, found),), missing)
+
+
+def _amended(
+    text: str, said: str, earlier: Wish, schemas: Mapping[str, Schema], own: Sequence[str], row: Row | None
+) -> Wish | None:
+    """What was asked for before, with what this text changes or adds; None: it is about something else."""
+    tool, arguments = earlier.calls[0]
+    schema = schemas[tool]
+    given = arguments_for(tool, schema, Said.of(text))
+    asked = _small(said) is None and "?" not in text
+    order = tool == "create_paper_order"
+    if earlier.missing and asked and (row is None or row.tool == tool):
+        new = {name: value for name, value in given.items() if name in earlier.missing or name.endswith("_price")}
+        if new:
+            merged = {**given, **arguments, **new}
+            return Wish(Intent.TOOL, ((tool, merged),), missing_from(schema, merged))
+    if order and not earlier.missing and _AMENDING.search(said) and re.search(r"\d", said):
+        # A price that the text gives is a new price; a number of which it says nothing, a new quantity.
+        new = {name: value for name, value in given.items()
+               if name in ("quantity", "limit_price", "stop_price") or (name == "symbol" and own)}  # fmt: skip
+        merged = {**arguments, **new}
+        kinds = [name for name in ("stop", "limit") if f"{name}_price" in merged]
+        merged["order_type"] = "_".join(kinds) or "market"
+        return Wish(Intent.TOOL, ((tool, merged),), missing_from(schema, merged), way="replace")
+    if own and row is None and not order and len(said.split()) <= 6 and _GOING_ON.search(said):
+        name = "tickers" if "tickers" in arguments else "symbol"
+        if name in arguments:
+            return Wish(Intent.TOOL, ((tool, {**arguments, name: list(own) if name == "tickers" else own[0]}),))
     return None
 
 
-def _figures(intent: Intent, tool: str, text: str, parts: dict[str, str], offered: Collection[str]) -> Wish:
-    if tool not in offered:
-        return Wish(Intent.UNKNOWN)
-    found: dict[str, Any] = {}
-    for name, labels in parts.items():
-        value = number_near(text, labels)
-        if value is not None:
-            found[name] = value
-    if "risk_percent" in found and found["risk_percent"] >= 0.2:
-        found["risk_percent"] /= 100
-    missing = tuple(name for name in parts if name not in found)
-    return Wish(intent, missing=missing) if missing else Wish(intent, ((tool, found),))
+def _earlier(schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
+    """The last thing that a tool was asked for, and that this may go on with."""
+    for at in range(len(before) - 1, max(len(before) - _FAR, 0) - 1, -1):
+        wish = _tool(before[at], schemas, before[:at])
+        if wish is not None:
+            return wish if wish.calls and not wish.withheld and wish.way in ("", "replace") else None
+        if _small(plain(before[at])) is None:
+            return None
+    return None
+
+
+def _meant(said: str) -> Row | None:
+    return next((row for row in TABLE if row.asks.match(said) and not (row.unless and row.unless.search(said))), None)
+
+
+def _named_before(before: Sequence[str]) -> list[str]:
+    """What the newest message that names a symbol names."""
+    return next((found for text in reversed(before[-_FAR:]) if (found := symbols_in(text))), list[str]())[:1]
+
+
+def _small(said: str) -> Intent | None:
+    """Small talk: nothing but its words."""
+    words = re.findall(r"\w+", said)
+    around = [word for word in words if word not in _AROUND_SMALL]
+    kinds = [next((kind for kind, known in _SMALL if word in known), None) for word in around]
+    if not words or None in kinds or len(words) > 12:
+        return None
+    greeted = re.search(r"\b(how are you|que tal|como estas)\b", said)
+    # Thanks with a greeting, or a goodbye with thanks, is the one that ends.
+    return next((kind for kind, _ in _SMALL if kind in kinds), Intent.GREETING if greeted else None)
+
+
+def goes_on(text: str) -> bool:
+    """Whether a question leans on the one before it."""
+    return bool(_GOING_ON.search(plain(text))) and len(telling(text)) <= 2
+
+
+def _schemas(offered: Collection[str]) -> Mapping[str, Schema]:
+    return cast("Mapping[str, Schema]", offered) if isinstance(offered, Mapping) else {name: {} for name in offered}

@@ -7,17 +7,18 @@ from agent.domain.analysis.tickers import KNOWN_LOWER, undotted
 from agent.domain.prompt.layers import Language
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, each once."""
     return frozenset(text.split())
 
 
-_ES = _words(
+_ES = word_set(
     "el la los las un una de del que qué cuál cuánto cuanto cuesta cuestan precio precios por para con hola buenos "
     "buenas gracias quiero puedo cómo como dónde donde es son está tiene hay mi tu su plan acción acciones cotiza vale "
     "tamaño posición riesgo beneficio persona ayuda hablar entrada compra comprar vende vender cartera cuándo cuando "
     "pase baje lista agrega añade quita mis recuerda recuerdas olvida noticias avísame avisame sí"
 )
-_EN = _words(
+_EN = word_set(
     "the an of what which how much does do cost costs price prices is are trading at for with hello hi thanks want "
     "can where my your plan stock share position size risk reward "
     "person help talk speak to on and buy sell portfolio when me add remove remember forget "
@@ -38,9 +39,9 @@ _NAMES = {
     "ethereum": "ETH/USD",
 }
 _CRYPTO = re.compile(r"\b(BTC|ETH|SOL|ADA|XRP)(?:[/-]?(USDT?))?\b", re.IGNORECASE)
-_TICKER = re.compile(r"(?<!\w)\$?([A-Z]{1,5}(?:\.[A-Z])?)(?!\w)")
-"""A whole word: the C of Cómo is none."""
-_NO_TICKERS = _words(
+_TICKER = re.compile(r"(?<![\w/'’])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![\w/]|['’](?!s\b))")
+"""A whole word: the C of Cómo is none, and no letter of P/E or I'm."""
+_NO_TICKERS = word_set(
     "I A THE AND OR FOR IS IT MY OK USD EUR MXN AI IA FAQ PRO EL LA LOS LAS UN UNA DE DEL QUE Y O EN ES MI SI NO POR "
     "CON PARA HOLA HI WHAT HOW API TV PC US UK EU ETF CEO ML PDF "
     "RSI MACD BB SMA EMA ATR VWAP OBV ADX EPS ROI IPO PER BPA PIB IPC EE UU"
@@ -50,7 +51,7 @@ _FIGURES = (
 )
 _NUMBER = re.compile(r"\d[\d.,]*(?:\s?[kK]\b)?")
 _WORD = re.compile(r"[^\W_]+")
-_STOP = _words(
+_STOP = word_set(
     "what which how much many does do did is are was the a an of for to in on at and or it its you your my me i can "
     "please tell about have has there any with from by that this que cual cuales cuanto cuanta cuantos como donde "
     "cuando el la los las un una unos unas de del al en y o es son esta estan por para con me mi tu su sus se lo le "
@@ -130,11 +131,19 @@ def number_near(text: str, labels: str) -> float | None:
 
 def stems(text: str) -> set[str]:
     """The text's telling words, plurals and accents levelled."""
-    return {_stem(word) for word in _WORD.findall(plain(text)) if word not in _STOP and len(word) > 1}
+    return {stem(word) for word in _WORD.findall(plain(text)) if word not in _STOP and len(word) > 1}
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """The word without its plural and its last e."""
     for ending in ("es", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             return word[: -len(ending)].rstrip("e")
     return word.rstrip("e") if len(word) > 3 else word
+
+
+def decision_words(text: str) -> bool:
+    """Whether the text is a plain yes."""
+    return bool(
+        re.fullmatch(r"\W*(?:yes|yeah|yep|sure|ok(?:ay)?|please|si|claro|vale|dale|por favor|[, ])+\W*", plain(text))
+    )

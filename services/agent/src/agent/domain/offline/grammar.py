@@ -1,0 +1,145 @@
+"""What the assistant understands of tools, as one table: a tool, the words that ask for it, what speaks against it.
+
+Arguments are none of its business: they are read by the names in the tool's own schema (`slots`). The first row that
+fits is meant. Texts are plain: lower case, no accents, typing errors in key words put right.
+"""
+
+import re
+from dataclasses import dataclass
+
+from agent.domain.offline.lexicon import one_apart
+from agent.domain.offline.reading import plain, word_set
+
+_MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
+_ALERT = (
+    r"\b(alerts?|alertas?|alarmas?|notify me|tell me when|let me know (?:when|if)|ping me|avisame|avisa|avisar\w*|"
+    r"notificame|dime cuando)\b"
+)
+_DELETE = r"\b(delete|remove|cancel|erase|drop|clear|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
+_BUY_SELL = r"\b(buy|purchase|sell|compr(?:a|as|o|ar|ame)|vend(?:e|es|o|er|eme|ela|elas))\b"
+_ADVICE = (
+    r"\b(should i|shall i|when to|is it (?:good|wise)|is it a good|deberia|debo|conviene|cuando|how (?:do|can|does)|"
+    r"como|"
+    r"can i|could i|puedo|se puede|do you|what)\b|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
+)
+_ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A tool and the words that ask for it. `about`: it needs a symbol; `way`: what has to be looked up first."""
+
+    tool: str
+    asks: re.Pattern[str]
+    unless: re.Pattern[str] | None = None
+    about: bool = False
+    way: str = ""
+
+
+def _row(tool: str, *asks: str, unless: str = "", about: bool = False, way: str = "") -> Row:
+    """Every one of `asks` has to be there."""
+    every = "".join(f"(?=.*(?:{one}))" for one in asks)
+    return Row(tool, re.compile(every, re.DOTALL), re.compile(unless) if unless else None, about, way)
+
+
+TABLE: tuple[Row, ...] = (
+    _row("calculate_risk_reward",
+         r"\b(risk.{0,5}reward|reward.{0,5}risk|r/r|riesgo.{0,7}(?:beneficio|recompensa)|beneficio.{0,5}riesgo|"
+         r"risk ratio)\b"),
+    _row("calculate_position_size",
+         r"\b(position siz\w*|size of (?:the|my|a) (?:position|trade)|(?:big|large|size).{0,20}\b(?:position|trade)\b|"
+         r"how many shares|how much (?:should|can|could) i (?:buy|risk)|(?:tamano|grande).{0,16}(?:posicion|operacion)|"
+         r"cuant[ao]s (?:acciones|titulos))\b|"
+         r"(?=.*\d ?(?:%|per ?cent|por ?ciento))(?=.*\bstop)(?=.*\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+))",
+         unless=r"\b(i own|do i (?:have|own|hold)|tengo yo)\b"),
+    _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarmas?)\b", way="delete_alert"),
+    _row("create_alert", _ALERT, r"\d", about=True),
+    _row("list_alerts", r"\b(alerts?|alertas?)\b", unless=r"\b(how|como|work\w*|funcionan?|que es una|what is an)\b"),
+    _row("cancel_paper_order", _DELETE, _ORDER, unless=r"\bhow\b|\bcomo\b", way="cancel"),
+    _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|pendientes?|abiertas?|mis|tengo|en espera)\b",
+         unless=r"\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
+    _row("get_trade_history", r"\b(trade history|my trades|past trades|order history|historial|mis operaciones|"
+         r"operaciones pasadas|mis compras|mis ventas|what have i (?:bought|sold)|que he (?:comprado|vendido))\b"),
+    _row("create_paper_order", r"\b(half|all|everything|mitad|todo|todas|todos)\b", r"\b(sell|vend(?:e|er|o|elas?))\b",
+         unless=_ADVICE, way="sell"),
+    _row("create_paper_order", r"\b(?:put|set|place|add|pon|ponme|poner|coloca|anade)\b.{0,25}\bstop\b", r"\d",
+         unless=_ALERT, way="stop"),
+    _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}", about=True),
+    _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|quita\w*|elimina|borra|deja de seguir|saca)\b",
+         r"\b(watch ?list|lista|favou?rites|favoritos|unfollow|seguir)\b", about=True),
+    _row("add_to_watchlist", r"\b(add|follow|put|agreg\w+|anad\w+|sigue|seguir|pon|mete)\b",
+         r"\b(watch ?list|lista|favou?rites|favoritos|follow|sigue)\b", about=True),
+    _row("get_watchlist", r"\b(watch ?list|lista de seguimiento|mi lista|favou?rites|favoritos)\b"),
+    _row("search_memory", r"\b(did we|what did (?:we|i)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
+         r"que dijimos|que te (?:dije|conte)|busca en (?:nuestras|mis))\b"),
+    _row("get_sentiment", r"\b(sentiment|mood|sentimiento|animo|opinion)\b", about=True),
+    _row("get_news", r"\b(news|headlines?|noticias?|titulares?|novedades)\b", about=True),
+    _row("fundamentals_events",
+         r"\b(earnings? (?:date|day|call|release|report)|next (?:earnings|dividend|results)|report(?:s|ing)? (?:its "
+         r"|their )?"
+         r"(?:earnings|results)|publi\w+.{0,20}resultados|present\w+.{0,20}resultados|proxim\w+ (?:resultados|"
+         r"dividendo)|"
+         r"fecha.{0,20}(?:resultados|dividendo))\b|\b(?:when|cuando)\b.*\b(earnings|results|dividend\w*|resultados|"
+         r"report\w*)\b",
+         about=True),
+    _row("get_fundamentals",
+         r"\b(fundamentals?|p/?e|per|price[ -]to[ -]earnings|earnings|eps|bpa|revenue|market cap|margins?|beta|"
+         r"dividend\w*|"
+         r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|valoracion)\b", about=True),
+    _row("get_indicators",
+         r"\b(rsi|macd|bb|bollinger|sma|ema|atr|vwap|obv|adx|indicators?|indicadores|moving average|media movil)\b",
+         about=True),
+    _row("get_ml_features", r"\b(features?|variables|caracteristicas|importanc\w+)\b", about=True),
+    _row("get_ml_signals",
+         r"\b(predictions?|predict|forecast|ml|signals?|prediccion(?:es)?|pronosticos?|senal(?:es)?|prevision)\b",
+         about=True),
+    _row("get_ohlcv", r"\b(chart|graph|candles?|history|bars|grafic[oa]s?|velas|evolucion|historico)\b", about=True),
+    _row("market_snapshot",
+         r"\b(compar\w+|versus|vs|perform\w*|how (?:did|has)|returns?|drawdown|rendimiento|rentabilidad|moved?|"
+         r"como (?:le )?(?:fue|va|ha ido)|(?:last|past|this) (?:week|month|quarter|year)|(?:ultim[oa]|pasad[oa]|"
+         r"est[ea]) "
+         r"(?:semana|mes|ano)|subido|bajado|gained|fallen)\b", about=True),
+    _row("get_price",
+         r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
+         r"accion|acciones|"
+         r"cuesta|cuanto esta|how (?:is|are)|que tal|valor|going for)\b", about=True),
+    _row("get_portfolio",
+         r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have)|shares? do i (?:own|have|hold)|"
+         r"do i own|cartera|portafolio|posiciones|que tengo|mi efectivo|mis acciones|mi saldo)\b",
+         _MINE, unless=r"\b(should|deberia)\b"),
+    _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
+)  # fmt: skip
+_KEYS = word_set(
+    "price prices quote quotes portfolio position positions watchlist alert alerts order orders pending history "
+    "news headlines sentiment fundamentals earnings revenue dividend indicator indicators signal signals "
+    "prediction forecast chart candles risk reward compare performance cancel delete remove market trading stock "
+    "shares target precio precios cotiza cotizacion cartera portafolio posicion posiciones alerta alertas avisame "
+    "orden ordenes pendientes historial noticias titulares sentimiento fundamentales resultados ingresos "
+    "dividendo indicador indicadores senal senales prediccion grafico grafica velas riesgo beneficio compara "
+    "rendimiento cancela borra elimina mercado accion acciones compra comprar vende vender objetivo entrada "
+    "bollinger tamano explain explica explicame significa hablar persona person human agent gracias thanks hello "
+    "buenas"
+)
+_WORD = re.compile(r"[a-z]{5,}")
+
+
+def put_right(text: str) -> str:
+    """The text, plain, with each key word that has one letter wrong as it should be."""
+    return _WORD.sub(lambda match: _nearest(match[0]), plain(text))
+
+
+def _nearest(word: str) -> str:
+    if word in _KEYS or word in _SOUND or word.removesuffix("s") in _KEYS:
+        return word
+    near = sorted(key for key in _KEYS if len(key) >= 5 and one_apart(word, key))
+    return near[0] if near else word
+
+
+_SOUND = word_set(
+    "traded trader stops share stick starts chard party quite house haste tarde verde vence venta ventas compro "
+    "compre compras vendo vendes vendi vendas price prize cuenta cuentas sonar senor marcado personal persons "
+    "humana humano agente agents borrar cancelo cancelar cancels deletes removed removes charts candle marked "
+    "markets tasks reports accionar entradas velo ordena ordeno ordered order alerte alertar explains explained "
+    "precise thank rewards targets signs graficos graficas noticia predict indica"
+)
+"""Words that are one letter away from a key word, and right."""

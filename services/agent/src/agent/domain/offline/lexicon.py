@@ -1,0 +1,128 @@
+"""Words that mean the same, in es and en: what people ask and what tools and pages of any company say.
+
+Each line is a meaning with its words, without accents and in any inflection that ends alike (`word*`). A word that is
+none of these is looked for among them once more with one letter wrong, left out, too many or swapped.
+"""
+
+import re
+from functools import lru_cache
+
+from agent.domain.offline.reading import plain, stem
+
+_MEANINGS = """
+support: support* soport* admit* accept* acept*
+price: price* pricing cost* fee* tariff* rate rates charge* worth expensive cheap* pay pays paying paid precio*
+price: cuesta* costar* coste* costo* tarifa* vale valen valor barat* caro cara cobra* cobrais pago* pagar* pagas
+pay: invoice* factura* payment*
+discount: discount* saving* save rebate* descuento* rebaja* ahorro* oferta* promocion*
+trial: trial* try prueba* probar* probarl* pruebo demo
+free: free gratis gratuit*
+refund: refund* reembols* devolucion* devolv* devuelv* recuper* moneyback
+cancel: cancel* annul* anul* unsubscribe unsubscribing baja
+change: chang* switch* upgrad* downgrad* modif* cambi* mejora reduccion bajar bajo reschedul*
+register: regist* sign signup enrol* join inscrib* inscripcion alta apunt*
+begin: start* begin* beginning first step* guide* tutorial empez* empiez* comenzar* comienz* primer* paso* guia*
+hours: hour hours open opens opened opening close closes closed closing schedul* time times
+hours: horari* hora horas abr* abiert* cierr* cerr*
+contact: contact* phone* telephone* call email* mail reach telefono* llamar* llamo correo*
+where: where address* locat* direction* donde direccion* ubica* quedais queda
+deliver: deliver* ship* shipping home domicilio envi* entrega* reparto* reparten repart*
+book: book* booking* appointment* reserv* cita* turno* agendar pido pedir solicit*
+team: team staff founder* equipo personal
+yearly: year* annual* yearly annually ano anos anual*
+monthly: month* monthly mes meses mensual*
+weekend: saturday* sunday* weekend* sabado* domingo* finde
+help: help* ayuda* faq question* pregunta*
+allergy: allerg* gluten coeliac celiac* alerg* celiac*
+insurance: insur* seguro* aseguradora* mutua*
+child: child* kid* children nin* bebe* pediatr* paediatr*
+cake: cake* tarta* pastel* torta*
+order: order* orden ordenes pedido* encarg*
+last: expir* last* duration long caduc* dura duran duracion
+type: type* kind* tipo* clase*
+money: money dinero
+include: includ* contain* inside incluy* incluid* trae contien* ingredient*
+park: park* aparca* estaciona* parking
+guarantee: guarant* garant* warrant*
+pet: pet* dog* cat cats perro* gato* mascota*
+card: card* credit debit tarjeta* credito debito
+help: help* ayuda* faq question* pregunta*
+person: person human* people persona* humano* agente*
+"""
+_SHORTEST_GUESS = 5
+"""Letters from which on a word may have one wrong."""
+
+
+def _read() -> tuple[dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
+    whole: dict[str, frozenset[str]] = {}
+    starts: list[tuple[str, str]] = []
+    for line in _MEANINGS.strip().splitlines():
+        name, _, words = line.partition(": ")
+        for word in words.split():
+            if word.endswith("*"):
+                starts.append((word[:-1], name))
+            else:
+                whole[word] = whole.get(word, frozenset()) | {name}
+    return whole, tuple(starts)
+
+
+_WHOLE, _STARTS = _read()
+_WORDS = re.compile(r"[^\W_]+(?:/[^\W_]+)?|>=|<=|[<>]")
+_LONGEST_ENDING = 5
+
+
+@lru_cache(maxsize=20_000)
+def meanings_of(word: str) -> frozenset[str]:
+    """What a word (lower case, without accents) means here; none: it is no word of the lexicon."""
+    found = _exact(word)
+    if found or not word.isalpha():
+        return found
+    if len(word) < _SHORTEST_GUESS:
+        return frozenset(name for known, name in _STARTS if swapped(word, known))
+    near = [name for start, name in _STARTS if len(start) >= _SHORTEST_GUESS and _starts_almost(word, start)]
+    near += [name for known, names in _WHOLE.items() if len(known) >= _SHORTEST_GUESS and one_apart(word, known)
+             for name in names]  # fmt: skip
+    return frozenset(near)
+
+
+def words_of(text: str) -> list[str]:
+    """The text's words in their order, plain; p/e is one."""
+    return [word.replace("/", "") if word in ("p/e", "r/r") else word
+            for found in _WORDS.findall(plain(text)) for word in _parts(found)]  # fmt: skip
+
+
+def meanings_in(text: str) -> frozenset[str]:
+    """Every meaning that the text's words have."""
+    return frozenset(name for word in words_of(text) for name in meanings_of(word))
+
+
+def one_apart(one: str, other: str) -> bool:
+    """Whether one letter makes the difference: another, one more, one less, or two neighbours swapped."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    a, b = one[start:], other[start:]
+    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and len(a) > 1 and a[2:] == b[2:])
+
+
+def swapped(one: str, other: str) -> bool:
+    """Whether two neighbours of a word that is otherwise the same have changed places."""
+    return one != other and sorted(one) == sorted(other) and len(one) > 3 and one_apart(one, other)
+
+
+def keys_of(word: str) -> frozenset[str]:
+    """What a word is found by in pages: its meanings, or itself without its ending."""
+    return frozenset(f"={name}" for name in _exact(word)) | {stem(word)}
+
+
+def _exact(word: str) -> frozenset[str]:
+    begun = {name for start, name in _STARTS if word.startswith(start) and len(word) - len(start) <= _LONGEST_ENDING}
+    return _WHOLE.get(word, frozenset()) | begun
+
+
+def _starts_almost(word: str, start: str) -> bool:
+    return any(one_apart(word[:length], start) for length in (len(start) - 1, len(start), len(start) + 1))
+
+
+def _parts(found: str) -> list[str]:
+    return [found] if found in ("p/e", "r/r") or "/" not in found else found.split("/")

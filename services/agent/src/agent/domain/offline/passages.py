@@ -1,0 +1,278 @@
+"""What pages say that answers a question: the sentence or the table row, or nothing.
+
+Sentences are ranked like BM25 does it: a word weighs the more, the fewer passages have it. What counts at the end is
+how much of the question a passage covers. A word that no page has weighs most, so that a question about something else
+finds nothing, however many of its other words are there.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.domain.offline.lexicon import keys_of, meanings_of, one_apart, swapped, words_of
+from agent.domain.offline.reading import stem, word_set
+
+ENOUGH = 0.6
+"""Of a question's weight, what a passage must cover to be its answer."""
+_ENDED = re.compile(r"(?<=[.!?])\s+(?=[¿¡\"“«(]?[A-ZÁÉÍÓÚÑ0-9])")
+_SHAPES = (
+    ("=register", re.compile(r"\b(?:create|open|crea|crear|abre|abro|abrir)\w* (?:an?|your|una|tu) (?:\w+ "
+                             r")?(?:account|cuenta)",
+                             re.IGNORECASE)),
+    ("=hours", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+                          r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
+    ("=price", re.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)", re.IGNORECASE)),
+    ("=contact", re.compile(r"\S@\S+\.\w|(?:\+|\b)\d[\d ()-]{7,}\d")),
+    ("=figure", re.compile(r"\d")),
+    ("=where", re.compile(r"\b(?:street|avenue|road|calle|avenida|plaza|paseo|st\.|av\.)", re.IGNORECASE)),
+)  # fmt: skip
+"""What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
+_RELATED = {"=discount": "=price"}
+"""What tells a part of it."""
+_HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
+_INCLUDED = re.compile(
+    r"\b(?:what(?: i|')?s in|comes? with|includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
+)
+_LIGHT = word_set(
+    "do does did is are was be been am can could may might will would shall should have has had i you we they it "
+    "he she me my your our their us them this that these those there here the a an of to for in on at by with "
+    "from as and or but if so not no any some all much many long far often type types kind kinds tipo tipos clase "
+    "clases support supported supports more most very just also too up out about into than then what which who "
+    "whom whose when why how where get got give gives need want like know tell say says let please hi hello hey "
+    "thanks ok okay well actually really whole work works make makes take takes offer offers sell sells provide "
+    "provides possible thing things way exactly mean site page website company business service services product "
+    "products el la los las un una unos unas lo al del de en y e o u a que cual cuales quien quienes como cuando "
+    "cuanto cuanta cuantos cuantas donde por para con sin sobre si no es son era ser esta estan este estos esa "
+    "ese eso esto estas hay tiene tienen teneis tienes tengo tener puedo puede pueden puedes podria podeis hace "
+    "hacen haceis hacer hago me te se le les nos os mi mis tu tus su sus yo usted ustedes vosotros nosotros "
+    "quiero quisiera queria necesito saber decir dime mas muy tan tambien ya aqui ahi alli pero porque pues vale "
+    "hola gracias favor todo toda todos todas ofrece ofrecen ofreceis venden vendeis vende trabajan exactamente "
+    "sitio pagina web empresa negocio servicio servicios policy politica atencion information informacion info "
+    "details detalles shop store tienda local bring traer llevar doy dar darme dame funciona funcionan funcionar "
+    "estais sois trabajais vuestro vuestra vuestros vuestras accept accepts aceptais aceptan acepta producto "
+    "productos cosa cosas dan dais da sirve sirven"
+)
+_COMPARING = re.compile(r"\b(differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b")
+_MOST_SHOWN = 5
+_TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page that was read; `links`: (path, words, language)."""
+
+    path: str
+    url: str
+    title: str
+    text: str
+    links: tuple[tuple[str, str, str | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A sentence, list item or table row, with the heading that it stands under and the page's address and title."""
+
+    text: str
+    heading: str
+    url: str
+    title: str
+    place: int
+
+
+def passages_of(page: Page) -> list[Passage]:
+    """A page's passages, in its order; a row of a table says its column's name with each cell."""
+    found: list[Passage] = []
+    heading, columns = "", list[str]()
+    for line in filter(None, map(str.strip, page.text.splitlines())):
+        if line.startswith("#"):
+            heading, columns = line.lstrip("# "), []
+            continue
+        if " | " in line:
+            cells = [cell.strip() for cell in line.split("|")]
+            if not columns:
+                columns = cells
+                if not any(character.isdigit() for character in line):
+                    continue
+            elif len(cells) == len(columns):
+                line = f"{cells[0]}: " + ", ".join(
+                    cell if not name or name == cell else f"{name} {cell}"
+                    for name, cell in zip(columns[1:], cells[1:], strict=True)
+                )
+            pieces = [line]
+        else:
+            columns, pieces = [], _ENDED.split(line.lstrip("- "))
+        found += [Passage(text, heading, page.url, page.title, len(found) + at) for at, text in enumerate(pieces)]
+    return found
+
+
+def best_passages(question: str, before: str, pages: Sequence[Page], enough: float = ENOUGH) -> list[Passage]:
+    """What the pages say that answers the question; nothing where they do not."""
+    return rank(question, before, [one for page in pages for one in passages_of(page)], enough)
+
+
+def rank(question: str, before: str, passages: Sequence[Passage], enough: float = ENOUGH) -> list[Passage]:
+    """What answers the question, of one section, in the page's order; `before`: the question that it follows."""
+    asked, earlier = _terms(question), _terms(before)
+    sections = _compared(question, passages) or _included(question, passages)
+    sections = sections or ([] if before else _all_shown(asked, passages))
+    if sections or not passages or not asked or not (before or telling(question)):
+        return sections
+    index = _Index(passages)
+    scores = [index.covered(asked, earlier, at) for at in range(len(passages))]
+    best = max(scores)
+    if best < enough:
+        return []
+    at = scores.index(best)
+    chosen = passages[at]
+    section = [other for other, one in enumerate(passages) if (one.url, one.heading) == (chosen.url, chosen.heading)]
+    if index.only_heading(asked, at):
+        # The heading asks it; what stands below, from its beginning, is the answer.
+        return [passages[other] for other in section[:3]]
+    # What ties with the best in its section belongs to the answer; elsewhere it is another question's.
+    also = [passages[other] for other in section if other != at and scores[other] >= best - 0.02]
+    return sorted([chosen, *also][:3], key=lambda one: one.place)
+
+
+def about(pages: Sequence[Page]) -> list[Passage]:
+    """What the site says that it is: how its first page begins."""
+    return [one for page in pages[:1] for one in passages_of(page)][:1]
+
+
+def telling(text: str) -> list[str]:
+    """The words of a text that say what it is about."""
+    return [word for word in words_of(text) if not _is_light(word)]
+
+
+def _is_light(word: str) -> bool:
+    return (word in _LIGHT and word not in _ASKING) or (len(word) == 4 and any(swapped(word, one) for one in _LIGHT))
+
+
+_ASKING = frozenset(("where", "donde"))
+_WHERE = frozenset(map(stem, _ASKING))
+
+
+def _terms(text: str) -> dict[str, frozenset[str]]:
+    shaped: dict[str, frozenset[str]] = {}
+    for key, shape in _SHAPES[:1]:
+        if shape.search(text):
+            shaped[key], text = frozenset((key,)), shape.sub(" ", text)
+    if _HOW_MUCH.search(" ".join(words_of(text))):
+        # "How much is it?" alone is for its price.
+        shaped["=figure"] = frozenset(("=figure",) if telling(text) else ("=price",))
+    keys = {stem(word): keys_of(word) | {f"={name}" for name in meanings_of(word)} for word in telling(text)}
+    # "Open" in a question for hours is not the one of "open your account", nor "where" all of "where do I sign up".
+    telling_more = {word: found for word, found in keys.items() if word not in _WHERE}
+    keys = telling_more if telling_more or shaped else keys
+    looked_for = {"=hours", "=contact"}
+    return shaped | {word: found - {word} if looked_for & found else found for word, found in keys.items()}
+
+
+class _Index:
+    """Which words each passage has: its own whole, its heading's and its title's for less."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._own = [_keys(one.text) | {key for key, shape in _SHAPES if shape.search(one.text)} for one in passages]
+        self._around = [_keys(one.heading) for one in passages]
+        for key, shape in _SHAPES:
+            # Where a page shows hours, "open" somewhere else speaks of something else.
+            shaped = [bool(shape.search(one.text)) for one in passages]
+            if any(shaped):
+                for own, is_shaped in zip(self._own, shaped, strict=True):
+                    own -= set() if is_shaped else {key}
+        seen = Counter[str]()
+        for own, around in zip(self._own, self._around, strict=True):
+            seen.update(own | around)
+        self._seen = seen
+        self._count = len(passages)
+
+    def weight(self, keys: frozenset[str]) -> float:
+        """How much a word of the question tells: the most where no page has it."""
+        having = max((self._seen[key] for key in keys), default=0)
+        having = having or max((self._seen[near] for near in self._near(keys)), default=0)
+        return math.log(1 + (self._count - having + 0.5) / (having + 0.5)) + 0.5
+
+    def covered(self, asked: dict[str, frozenset[str]], earlier: dict[str, frozenset[str]], at: int) -> float:
+        """The share of the question's weight that a passage has. What was asked before counts where it helps."""
+        whole = sum(map(self.weight, asked.values()))
+        got = sum(self.weight(keys) * self._has(keys, at) for keys in asked.values())
+        if not whole:
+            return 0.0
+        more = sum(self.weight(keys) * self._has(keys, at) for key, keys in earlier.items() if key not in asked)
+        # A heading that is all about it makes the difference among equals.
+        headed = 0.05 * any(keys & self._around[at] for keys in asked.values())
+        return got / whole + headed + 0.1 * min(more / whole, 1.0) - 0.001 * len(self._own[at])
+
+    def only_heading(self, asked: dict[str, frozenset[str]], at: int) -> bool:
+        """Whether a passage is found by its heading alone."""
+        return not any(keys & self._own[at] for keys in asked.values())
+
+    def _has(self, keys: frozenset[str], at: int) -> float:
+        shared = keys & self._own[at]
+        if shared:
+            return 1.0 if len(keys) == 1 or any(not key.startswith("=") for key in shared) else 0.93
+        if keys & self._around[at]:
+            return 0.85
+        if any(_RELATED.get(key) in self._own[at] for key in keys):
+            return 0.4
+        near = self._near(keys)
+        return 0.8 if near & (self._own[at] | self._around[at]) else 0.0
+
+    def _near(self, keys: frozenset[str]) -> frozenset[str]:
+        """Words of the pages that are a letter away from what was written, where it is in none as it stands."""
+        if any(self._seen[key] for key in keys):
+            return frozenset()
+        long = [key for key in keys if len(key) >= 5 and not key.startswith("=")]
+        return frozenset(word for word in self._seen for key in long if len(word) >= 4 and one_apart(word, key))
+
+
+def _keys(text: str) -> set[str]:
+    return {key for word in words_of(text) for key in keys_of(word)}
+
+
+def _compared(question: str, passages: Sequence[Passage]) -> list[Passage]:
+    """Of a question for the difference of two things: what the page says of the one and of the other."""
+    said = " ".join(words_of(question))
+    if not _COMPARING.search(said):
+        return []
+    sides = [side for part in _TWO.split(said) if (side := telling(_COMPARING.sub(" ", part)))]
+    if len(sides) < 2:
+        return []
+    found: list[Passage] = []
+    for side in sides[:3]:
+        section = _section(side, passages)
+        if not section:
+            return []
+        found += [one for one in section if one not in found]
+    return found
+
+
+def _included(question: str, passages: Sequence[Passage]) -> list[Passage]:
+    """Of a question for what something holds: all that stands under its name."""
+    said = " ".join(words_of(question))
+    if not _INCLUDED.search(said):
+        return []
+    section = _section(telling(_INCLUDED.sub(" ", said)), passages)
+    return section if len(section) > 1 else []
+
+
+def _all_shown(asked: Mapping[str, frozenset[str]], passages: Sequence[Passage]) -> list[Passage]:
+    """Of a question that names nothing, as "how much is it?": all that the page which shows the most of it has."""
+    for key, shape in _SHAPES:
+        if asked and all(key in keys or not keys - {"=figure"} for keys in asked.values()):
+            shown = [one for one in passages if shape.search(one.text)]
+            pages = Counter[str]()
+            for one in shown:
+                pages[one.url] += 3 if key in _keys(one.heading) else 1
+            return [one for one in shown if one.url == pages.most_common(1)[0][0]][:_MOST_SHOWN]
+    return []
+
+
+def _section(named: Sequence[str], passages: Sequence[Passage]) -> list[Passage]:
+    """What stands under a heading that is little else than one of these words; or else the first to have one."""
+    keys = {key for word in named for key in keys_of(word)}
+    under = [one for one in passages
+             if keys & _keys(one.heading) and len(telling(one.heading)) <= max(len(named) - 1, 1)]  # fmt: skip
+    first = under[:1] or [one for one in passages if keys & _keys(one.text)][:1]
+    return [one for one in under if (one.url, one.heading) == (first[0].url, first[0].heading)][:4] or first

@@ -1,0 +1,117 @@
+"""Which pages of a company's site to read for a question: the one that the visitor is on, then those it leads to."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from agent.domain.offline.answers import quoted, unknown, unread
+from agent.domain.offline.lexicon import keys_of, words_of
+from agent.domain.offline.passages import Page, Passage, about, best_passages, rank, telling
+from agent.domain.offline.steps import Result, Say, Use
+from agent.domain.prompt.layers import Language
+
+TOOL = "fetch_page"
+AT_ONCE = 3
+"""Pages read side by side."""
+MOST = 5
+"""Pages read for one question."""
+SURE = 0.8
+"""Of a question's weight, what a passage must cover for nothing more to be read."""
+_OTHER: dict[Language, Language] = {"es": "en", "en": "es"}
+_SERVING = frozenset(("=help", "=begin", "=contact", "=price"))
+"""What pages are about that answer questions of any kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question of the site; `before`: the one that it leans on; `about`: it asks what the company is; `missed`: an
+    earlier one found no answer."""
+
+    question: str
+    before: str
+    language: Language
+    page_url: str | None
+    about: bool
+    missed: bool
+
+
+def from_site(asked: Asked, results: Sequence[Result], given: Sequence[Passage], *, last: bool) -> Say | Use:
+    """The answer, or the pages to read for it. `given`: what a search has found already."""
+    fetched = [(str(arguments.get("path")), body) for tool, arguments, body in results if tool == TOOL]
+    tried = [path for path, _ in fetched]
+    pages = [_page(path, body) for path, body in fetched if "error" not in body]
+    question, before, language = asked.question, asked.before, asked.language
+    if given and (found := rank(question, before, given)):
+        return Say(quoted(found, language))
+    start = "/" if asked.about else first_page(asked.page_url)
+    more: tuple[str, ...] = () if tried else (start,)
+    if tried and not pages and "/" not in tried:
+        more = ("/",)
+    more = more or translations(language, pages, tried)
+    if more and not last:
+        return Use(tuple((TOOL, {"path": path}) for path in more))
+    own = [page for page in pages if not foreign(page.path, None, language)] or pages
+    found = about(own[-1:]) if asked.about else best_passages(question, before, own, SURE)
+    if not found and not last and len(tried) < MOST and (more := next_pages(question, before, language, pages, tried)):
+        return Use(tuple((TOOL, {"path": path}) for path in more))
+    found = found or best_passages(question, before, own) or best_passages(question, before, pages)
+    if found:
+        return Say(quoted(found, language))
+    if fetched and not pages:
+        error = cast("dict[str, Any]", fetched[0][1].get("error") or {})
+        return Say(unread(str(error.get("message") or error.get("code") or "?"), language))
+    return Say(unknown(language, missed=asked.missed))
+
+
+def _page(path: str, body: Mapping[str, Any]) -> Page:
+    links = cast("list[Mapping[str, Any]]", body.get("links") or [])
+    return Page(
+        path,
+        str(body.get("url") or path),
+        str(body.get("title") or ""),
+        str(body.get("text") or ""),
+        tuple((str(one.get("path")), str(one.get("text") or ""), one.get("language")) for one in links),
+    )
+
+
+def first_page(page_url: str | None) -> str:
+    """Where reading begins: the page that the person is on, or the first of the site."""
+    return (urlsplit(page_url).path if page_url else "") or "/"
+
+
+def next_pages(
+    question: str, before: str, language: Language, read: Sequence[Page], tried: Collection[str]
+) -> tuple[str, ...]:
+    """The paths to read next: of what the pages read so far lead to, what promises most for the question."""
+    asked = {key for word in (*telling(question), *telling(before)) for key in keys_of(word)}
+    ranked: dict[str, tuple[float, int]] = {}
+    for page in read:
+        for path, words, spoken in page.links:
+            if path in tried or path in ranked:
+                continue
+            leads = {key for word in words_of(f"{words} {path}") for key in keys_of(word)}
+            if foreign(path, spoken, language):
+                continue
+            # Where a language has its own branch of the site, what hangs on it comes first.
+            mine = foreign(path, spoken, _OTHER[language])
+            score = 2.0 * len(asked & leads) + bool(leads & _SERVING) + 3.0 * mine
+            ranked[path] = (score, -len(ranked))
+    order = sorted(ranked, key=lambda path: ranked[path], reverse=True)
+    return tuple(order[:AT_ONCE])
+
+
+def foreign(path: str, spoken: str | None, language: Language) -> bool:
+    """Whether the page is said to be in another language than the question's."""
+    first = path.strip("/").split("/")[0].split("?")[0].lower()
+    named = (spoken or (first if first in ("es", "en") else "")).lower()[:2]
+    return bool(named) and named != language
+
+
+def translations(language: Language, read: Sequence[Page], tried: Collection[str]) -> tuple[str, ...]:
+    """The page in the question's language, where the first page that was read says there is one."""
+    if any(not foreign(page.path, None, language) and foreign(page.path, None, _OTHER[language]) for page in read):
+        return ()
+    paths = [path for page in read[:1] for path, _, spoken in page.links
+             if spoken and spoken.lower().startswith(language)]  # fmt: skip
+    return tuple(path for path in paths if path not in tried)[:1]

@@ -1,0 +1,283 @@
+"""A tool call's arguments, read off a text by the names that the tool's own schema gives them. es and en."""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, cast
+
+from agent.domain.offline.reading import number_of, plain, symbols_in
+
+Schema = Mapping[str, Any]
+_NUMBER = r"\d[\d.,]*(?:\s?k\b)?"
+_COUNTS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "dozen": 12, "una": 1, "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "seis": 6, "siete": 7, "ocho": 8, "nueve": 9,
+    "diez": 10, "docena": 12, "twenty": 20, "veinte": 20, "fifty": 50, "cincuenta": 50, "hundred": 100, "cien": 100,
+}  # fmt: skip
+_IN_WORDS = re.compile(rf"\b(?:{'|'.join(_COUNTS)})\b(?! (?:month|mes|day|dia|week|semana|year|ano|hour|hora))")
+_STOP = r"stop(?:[ -]?loss)?|sl"
+_ENTRY = (
+    r"entry(?: price)?|enter(?:ing)?|buy(?:ing)?(?: \w+)?(?: at| in at)?|bought(?: at)?|entrada|entro|entrar|entrando|"
+    r"compr(?:o|ar|ando|e)(?: \w+)?(?: a| en)"
+)
+_BEFORE: dict[str, str] = {
+    "capital": r"capital|account|cuenta|balance|saldo|tengo|dispongo|i have|i ve got|have got|portfolio|with|with a|"
+    r"con",
+    "entry_price": _ENTRY,
+    "stop_loss_price": _STOP,
+    "take_profit_price": r"target|take[ -]?profit|tp|objetivo|profit|salida|exit",
+    "risk_percent": r"risk(?:ing)?|riesgo|arriesg\w+",
+    "limit_price": r"limit(?:e)?|at most|no more than|como mucho|maximo",
+    "stop_price": _STOP,
+}
+"""What stands before a number and says what it is."""
+_AT = re.compile(r"(?<!\w)(?:at|a|@|por)\s*[$€]?\s*$")
+"""A price for which nothing else is said."""
+_AFTER: dict[str, str] = {
+    "capital": r"capital|usd|dollars?|dolares|euros?|eur|pesos|account|cuenta|in (?:my|the) account|de capital",
+    "entry_price": r"entry|entrada|de entrada",
+    "stop_loss_price": _STOP,
+    "take_profit_price": r"target|objetivo|take[ -]?profit",
+    "risk_percent": r"risk|riesgo|de riesgo|per ?cent|por ciento",
+    "quantity": r"shares?|acciones|units?|unidades|titulos?|stocks?",
+}
+_LINKS = (
+    r"(?:\s*(?:at|of|a|en|de|del|el|la|the|is|es|to|price|precio|around|about|=|:|\$|€|un|una|me|in)\b|\s|[=:$€@])*$"
+)
+_ALONE: dict[str, str] = {
+    "create_paper_order": "quantity",
+    "create_alert": "price",
+    "calculate_position_size": "capital",
+}
+"""What a number is that nothing is said of."""
+_MONTHS = (
+    "january|enero", "february|febrero", "march|marzo", "april|abril", "may|mayo", "june|junio", "july|julio",
+    "august|agosto", "september|septiembre|setiembre", "october|octubre", "november|noviembre", "december|diciembre",
+)  # fmt: skip
+_MONTH = "|".join(_MONTHS)
+_DATES = (
+    re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})\b"),
+    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m>{_MONTH})(?:,| of| de| del)? (?P<y>\d{{4}})\b"),
+    re.compile(rf"\b(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}})\b"),
+)
+_SIDES = {
+    "sell": re.compile(r"\b(sell\w*|vend\w+|venta)\b"),
+    "buy": re.compile(r"\b(buy\w*|purchase|compr\w+)\b"),
+}
+_ABOVE = re.compile(
+    r"\b(above|over|reach\w*|hits?|exceeds?|rises?|goes up|climbs?|encima|supere\w*|pase|pasa|llegue|llega|suba|sube|"
+    r"alcan\w+|mas de)\b|>"
+)
+_BELOW = re.compile(r"\b(below|under|falls?|drops?|goes down|dips?|debajo|baje|baja|caiga|cae|menos de)\b|<")
+_FRAMES = (
+    ("1w", re.compile(r"\b(weekly|1w|week candles|semanal\w*)\b"), 52),
+    ("1m", re.compile(r"\b(last|past|ultima) (hour|hora)\b|\b(minute by minute|1 ?m(?:in\w*)|one minute|un "
+                      r"minuto)\b"), 60),
+    ("5m", re.compile(r"\b5 ?m(?:in\w*)?\b|\bintraday\b|\bintradia\b"), 78),
+    ("15m", re.compile(r"\b15 ?m(?:in\w*)?\b"), 52),
+    ("4h", re.compile(r"\b4 ?h(?:ours?|oras?)?\b"), 60),
+    ("1h", re.compile(r"\b(hourly|1 ?h(?:ours?|oras?)?|an hour|one hour|una hora|por horas?|horari[oa]s?)\b"), 60),
+)  # fmt: skip
+_SPAN = re.compile(
+    r"\b(?:(?P<n>\d+|a|an|one|two|three|six|un|una|dos|tres|seis|last|past|ultim[oa]s?) )?(?:(?P<k>\d+) )?"
+    r"(?P<unit>days?|dias?|sessions?|sesiones|weeks?|semanas?|months?|mes(?:es)?|years?|anos?)\b"
+)
+_SESSIONS = {"d": 1, "s": 1, "w": 5, "semana": 5, "m": 21, "y": 252, "a": 252}
+_INDICATORS = {"bollinger": "BB", "bandas": "BB", "moving": "SMA", "media": "SMA", "stochastic": "RSI"}
+MOST_BARS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A text as the readers of arguments see it. `symbols`: its own, or those that it is about by what went before."""
+
+    text: str
+    plain: str
+    symbols: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str, symbols: Collection[str] = ()) -> "Said":
+        """A text, with what it is about where it names nothing."""
+        return cls(text, plain(text), tuple(symbols_in(text)) or tuple(symbols))
+
+
+def arguments_for(tool: str, schema: Schema, said: Said) -> dict[str, Any]:
+    """What the text says of the tool's arguments."""
+    properties: Mapping[str, Schema] = schema.get("properties") or {}
+    figures = figures_in(said.plain, tool, properties)
+    found: dict[str, Any] = dict(figures)
+    for name, of in properties.items():
+        if name == "side" and name not in schema["required"]:
+            continue
+        reader = _READERS.get(name)
+        value = reader(said, of) if reader is not None and name not in found else None
+        if value is not None:
+            found[name] = value
+    if "order_type" in properties:
+        _order_type(found, said)
+    if "timeframe" in properties and "limit" in properties:
+        found["timeframe"], found["limit"] = bars_of(said.plain)
+    elif "timeframe" in properties and (frame := bars_of(said.plain)[0]) != "1d":
+        found["timeframe"] = frame
+    return found
+
+
+def missing_from(schema: Schema, found: Mapping[str, Any]) -> tuple[str, ...]:
+    """The arguments that the tool needs and the text does not tell."""
+    return tuple(name for name in schema.get("required") or () if name not in found)
+
+
+def figures_in(said: str, tool: str, wanted: Collection[str]) -> dict[str, float]:
+    """Each number by what is said beside it, in any order; one that nothing is said of is what the tool asks first."""
+    for pattern in _DATES:
+        said = pattern.sub(" ", said)
+    said = _IN_WORDS.sub(lambda match: str(_COUNTS[match[0]]), said) if "quantity" in wanted else said
+    numbers = list(re.finditer(rf"(?<![\w.]){_NUMBER}", said))
+    found: dict[str, float] = {}
+    alone: list[float] = []
+    for at, match in enumerate(numbers):
+        value = number_of(match[0])
+        before = said[numbers[at - 1].end() if at else 0 : match.start()]
+        after = said[match.end() : numbers[at + 1].start() if at + 1 < len(numbers) else len(said)]
+        name = _named(before, after, [one for one in wanted if one not in found])
+        if name is None:
+            alone.append(value)
+        else:
+            found[name] = value
+    first = _ALONE.get(tool)
+    if first is not None and first in wanted and first not in found and alone:
+        found[first] = max(alone) if first == "capital" else alone[-1] if first == "price" else alone[0]
+    if found.get("risk_percent", 0) >= 0.2:
+        found["risk_percent"] /= 100
+    return found
+
+
+def date_in(said: str) -> date | None:
+    """The day that a text (plain) names, year and all."""
+    for pattern in _DATES:
+        match = pattern.search(said)
+        if match is not None:
+            month = match["m"]
+            number = int(month) if month.isdigit() else 1 + [month in names.split("|") for names in _MONTHS].index(True)
+            try:
+                return date(int(match["y"]), number, int(match["d"]))
+            except ValueError:
+                return None
+    return None
+
+
+def bars_of(said: str) -> tuple[str, int]:
+    """The timeframe and the number of bars that a text (plain) asks for: sixty days where it names neither."""
+    if date_in(said) is not None:
+        return "1d", MOST_BARS
+    frame, usual = next(((name, bars) for name, pattern, bars in _FRAMES if pattern.search(said)), ("1d", 60))
+    span = _SPAN.search(said)
+    if span is None or frame not in ("1d", "1w"):
+        return frame, usual
+    words = {"two": 2, "dos": 2, "three": 3, "tres": 3, "six": 6, "seis": 6}
+    given = span["k"] or span["n"] or "1"
+    count = int(given) if given.isdigit() else words.get(given, 1)
+    unit = span["unit"]
+    sessions = count * (_SESSIONS["semana"] if unit.startswith("semana") else _SESSIONS[unit[0]])
+    return frame, max(min(sessions // 5 if frame == "1w" else sessions, MOST_BARS), 2)
+
+
+def _named(before: str, after: str, wanted: Collection[str]) -> str | None:
+    if "risk_percent" in wanted and re.match(r"\s?(?:%|per ?cent|por ?ciento)", after):
+        return "risk_percent"
+    best: tuple[int, str] | None = None
+    for name in wanted:
+        pattern = _BEFORE.get(name)
+        for match in re.finditer(rf"(?<!\w)(?:{pattern})(?!\w)", before) if pattern else ():
+            if re.match(_LINKS, before[match.end() :]) and (best is None or match.end() > best[0]):
+                best = match.end(), name
+    if best is not None:
+        return best[1]
+    for name in wanted:
+        if name in _AFTER and re.match(rf"\s?(?:{_AFTER[name]})\b", after):
+            return name
+    if "limit_price" in wanted and _AT.search(before):
+        return "limit_price"
+    # A longer way off, as in "risk no more than", if nothing else is said in between.
+    for name in wanted:
+        pattern = _BEFORE.get(name)
+        if (
+            pattern
+            and name not in ("limit_price", "capital")
+            and re.search(rf"\b(?:{pattern})\b[^,;.]{{0,25}}$", before)
+        ):
+            return name
+    return None
+
+
+def _order_type(found: dict[str, Any], said: Said) -> None:
+    if re.search(r"\b(market|mercado)\b", said.plain):
+        found.pop("limit_price", None)
+    kinds = [name for name in ("stop", "limit") if f"{name}_price" in found]
+    found["order_type"] = "_".join(kinds) or "market"
+
+
+def _indicators(said: Said, schema: Schema) -> list[str] | None:
+    items = cast("Schema", schema.get("items") or {})
+    known: list[str] = list(items.get("enum") or ())
+    named = {_INDICATORS.get(word, word.upper()) for word in re.findall(r"\w+", said.plain)}
+    return [name for name in known if name in named] or (["RSI"] if "RSI" in known else None)
+
+
+def _concept(said: Said, schema: Schema) -> str | None:
+    del schema
+    match = EXPLAIN.match(said.plain)
+    return match["what"].strip() if match else None
+
+
+def _query(said: Said, schema: Schema) -> str | None:
+    del schema
+    match = TALKED.search(said.plain)
+    what = match["what"].strip(" ?.!") if match else ""
+    return what[:200] if len(what) > 1 else None
+
+
+def _side(said: Said, schema: Schema) -> str | None:
+    del schema
+    sides = [(match.start(), side) for side, pattern in _SIDES.items() if (match := pattern.search(said.plain))]
+    return min(sides)[1] if sides else None
+
+
+def _condition(said: Said, schema: Schema) -> str:
+    del schema
+    return "<=" if _BELOW.search(said.plain) else ">=" if _ABOVE.search(said.plain) else "=="
+
+
+EXPLAIN = re.compile(
+    r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello)[, ]+)*(?:what (?:is|are|does|do)|what\W?s|explain(?: to me)?|"
+    r"define|tell me about|meaning of|que (?:es|son|significa[n]?|quiere decir)|explica(?:me)?|define(?:me)?|"
+    r"significado de)(?: (?:an?|the|un|una|el|la|los|las|eso del?))? (?P<what>[\w /-]{2,60}?)"
+    r"(?: mean| work| stand for)?\W*$"
+)
+TALKED = re.compile(
+    r"\b(?:did we (?:talk|speak|discuss)|what did (?:we|i) (?:say|talk|discuss|tell you)|we talked|"
+    r"have i (?:told|said)|search (?:our|my) (?:conversations?|chats?|history)|de que hablamos|que hablamos|"
+    r"que dijimos|que te (?:dije|conte)|hablamos de|busca en (?:nuestras|mis) (?:conversaciones|charlas))\b"
+    r"(?: (?:about|for|on|de|sobre))?(?P<what>.*)"
+)
+_ID = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{16,64}\b")
+
+
+def _id(said: Said, schema: Schema) -> str | None:
+    del schema
+    match = _ID.search(said.plain)
+    return match[0] if match else None
+
+
+_READERS: dict[str, Callable[[Said, Schema], Any]] = {
+    "order_id": _id,
+    "alert_id": _id,
+    "symbol": lambda said, _: said.symbols[0] if said.symbols else None,
+    "tickers": lambda said, _: list(said.symbols) or None,
+    "indicators": _indicators,
+    "concept": _concept,
+    "query": _query,
+    "side": _side,
+    "condition": _condition,
+}

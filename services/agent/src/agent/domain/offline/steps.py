@@ -1,0 +1,82 @@
+"""What cannot be done in one call: half of a holding, an order in place of another, the alert that is meant."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor
+from typing import Any, cast
+
+from agent.domain.offline.answers import answer_from, which
+from agent.domain.offline.intents import Wish
+from agent.domain.prompt.layers import Language
+
+Result = tuple[str, dict[str, Any], dict[str, Any]]
+_FIRST = {
+    "sell": "get_portfolio",
+    "stop": "get_portfolio",
+    "replace": "get_pending_orders",
+    "cancel": "get_pending_orders",
+    "delete_alert": "list_alerts",
+}
+"""What is looked up, by the way that leads to the call."""
+_NAMED = {"cancel": ("orders", "order_id"), "delete_alert": ("alerts", "alert_id")}
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """The answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Tool calls, by name with arguments."""
+
+    calls: tuple[tuple[str, dict[str, Any]], ...]
+
+
+def step_of(wish: Wish, results: Sequence[Result], language: Language) -> Say | Use:
+    """The next step of a wish that takes two: look up, then do."""
+    tool, arguments = wish.calls[0]
+    looked = _FIRST[wish.way]
+    done = [one for one in results if one[0] != looked]
+    if done:
+        return Say("\n".join(answer_from(*one, "", language) for one in done))
+    if wish.way in _NAMED and _NAMED[wish.way][1] in arguments:
+        name = _NAMED[wish.way][1]
+        return Use(((tool, {name: arguments[name]}),))
+    if not results:
+        return Use(((looked, {}),))
+    body = results[-1][2]
+    if "error" in body:
+        return Say(answer_from(*results[-1], "", language))
+    if wish.way in ("sell", "stop"):
+        return _sell(tool, arguments, body, language)
+    if wish.way == "replace":
+        waiting = [one for one in _of(body, "orders") if one["status"] == "pending_confirmation"
+                   and (one["symbol"], one["side"]) == (arguments.get("symbol"), arguments.get("side"))]  # fmt: skip
+        return Use(
+            (*(("cancel_paper_order", {"order_id": one["order_id"]}) for one in waiting[-1:]), (tool, arguments))
+        )
+    kind, name = _NAMED[wish.way]
+    fitting = [one for one in _of(body, kind) if arguments.get("symbol") in (None, one["symbol"])]
+    if len(fitting) != 1:
+        told = answer_from(looked, {}, {kind: fitting}, "", language)
+        return Say(f"{which('several', language)}\n{told}" if fitting else which("none", language))
+    return Use(((tool, {name: fitting[0][name]}),))
+
+
+def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: Language) -> Say | Use:
+    held = [one for one in _of(body, "positions") if arguments.get("symbol") in (None, one["symbol"])]
+    if not held:
+        return Say(which("position", language))
+    if len(held) > 1:
+        return Say(which("positions", language, names=", ".join(str(one["symbol"]) for one in held)))
+    call = {name: value for name, value in arguments.items() if name != "share"} | {"symbol": held[0]["symbol"]}
+    amount = float(held[0]["quantity"]) * float(arguments.get("share", 1))
+    call.setdefault("quantity", floor(amount) if amount >= 1 else amount)
+    return Use(((tool, call),))
+
+
+def _of(body: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return cast("list[dict[str, Any]]", body.get(name) or [])

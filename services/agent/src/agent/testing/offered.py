@@ -1,0 +1,46 @@
+"""The tools' schemas, as far as the rules read them: names, what is required, and which words may stand."""
+
+from typing import Any
+
+_ARGUMENTS = """
+get_price symbol
+get_ohlcv symbol timeframe [limit]
+get_indicators symbol indicators [timeframe]
+get_fundamentals symbol
+market_snapshot tickers
+fundamentals_events tickers
+get_news symbol [limit]
+get_sentiment symbol
+get_ml_signals symbol
+get_ml_features symbol [prediction_id]
+get_portfolio
+get_trade_history [limit] [symbol]
+create_paper_order symbol side quantity order_type [limit_price] [stop_price]
+cancel_paper_order order_id
+get_pending_orders
+create_alert symbol condition price [message]
+list_alerts [symbol]
+delete_alert alert_id
+calculate_position_size capital entry_price stop_loss_price risk_percent [lot_size] [side]
+calculate_risk_reward entry_price stop_loss_price take_profit_price
+get_watchlist
+add_to_watchlist symbol
+remove_from_watchlist symbol
+explain_concept concept [level]
+search_memory query [limit]
+fetch_page path
+"""
+_INDICATORS = ["RSI", "MACD", "BB", "SMA", "EMA", "ATR", "VWAP", "OBV", "ADX"]
+
+
+def _schema(arguments: list[str]) -> dict[str, Any]:
+    """A tool's input schema, with the names in brackets left optional."""
+    names = [name.strip("[]") for name in arguments]
+    properties: dict[str, Any] = {name: {} for name in names}
+    if "indicators" in properties:
+        properties["indicators"] = {"items": {"enum": _INDICATORS}}
+    return {"properties": properties, "required": [name for name in arguments if not name.startswith("[")]}
+
+
+SCHEMAS = {row.split()[0]: _schema(row.split()[1:]) for row in _ARGUMENTS.strip().splitlines()}
+"""Everything that the premium plan has."""

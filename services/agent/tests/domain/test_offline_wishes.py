@@ -1,0 +1,415 @@
+"""Paraphrases, es and en: which tool with which arguments is meant, and what is for talking or for the site."""
+
+from typing import Any
+
+import pytest
+
+from agent.domain.offline.intents import Intent, wish_in
+from agent.testing.offered import SCHEMAS
+
+BARS: dict[str, Any] = {"timeframe": "1d", "limit": 60}
+ORDER: dict[str, Any] = {"side": "buy", "order_type": "market"}
+SIZE: dict[str, Any] = {"capital": 5000.0, "entry_price": 50.0, "stop_loss_price": 45.0, "risk_percent": 0.01}
+RATIO: dict[str, Any] = {"entry_price": 100.0, "stop_loss_price": 95.0, "take_profit_price": 115.0}
+
+TOOLS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "get_price": (
+        {"symbol": "IBM"},
+        [
+            "IBM price",
+            "what is IBM trading at right now?",
+            "how much is IBM worth?",
+            "IBM quote please",
+            "IBM?",
+            "price of ibm stock",
+            "precio de IBM",
+            "¿a cuánto está IBM?",
+            "¿cuánto vale IBM hoy?",
+            "cotización de IBM",
+            "dime la cotizacion de ibm",
+            "precoi de IBM",
+            "qoute for IBM",
+            "¿a cómo cotiza IBM?",
+            "and the price of IBM?",
+        ],
+    ),
+    "get_news": (
+        {"symbol": "MSFT"},
+        [
+            "MSFT news",
+            "any headlines about Microsoft?",
+            "latest news on MSFT",
+            "noticias de Microsoft",
+            "¿hay noticias de MSFT?",
+            "notisias de MSFT",
+            "titulares sobre MSFT",
+            "price or news? news of MSFT",
+        ],
+    ),
+    "get_sentiment": (
+        {"symbol": "AAPL"},
+        [
+            "sentiment of AAPL",
+            "what is the mood on Apple?",
+            "sentimiento de AAPL",
+            "¿cuál es el sentimiento de Apple?",
+            "sentimeinto de AAPL",
+            "AAPL sentiment in the news",
+            "news sentiment for AAPL",
+        ],
+    ),
+    "get_fundamentals": (
+        {"symbol": "IBM"},
+        [
+            "P/E of IBM",
+            "What's IBM's P/E?",
+            "what is the pe of IBM?",
+            "IBM market cap",
+            "revenue of IBM",
+            "IBM EPS please",
+            "PER de IBM",
+            "¿cuál es el PER de IBM?",
+            "ingresos de IBM",
+            "fundamentales de IBM",
+            "does IBM pay a dividend?",
+            "fundamntals of IBM",
+            "beta of IBM",
+        ],
+    ),
+    "fundamentals_events": (
+        {"tickers": ["AAPL"]},
+        [
+            "when does Apple report earnings?",
+            "next earnings date of AAPL",
+            "when are AAPL's results?",
+            "¿cuándo presenta resultados Apple?",
+            "fecha de resultados de AAPL",
+            "¿cuándo publica Apple sus resultados?",
+            "próximo dividendo de AAPL",
+            "when is AAPL's next dividend?",
+        ],
+    ),
+    "get_indicators": (
+        {"symbol": "MSFT", "indicators": ["RSI"]},
+        [
+            "RSI of MSFT",
+            "what's the rsi for Microsoft?",
+            "RSI de MSFT",
+            "¿qué RSI tiene MSFT?",
+            "show me MSFT's RSI",
+            "dame el rsi de microsoft",
+        ],
+    ),
+    "get_ml_signals": (
+        {"symbol": "IBM"},
+        [
+            "ML signal for IBM",
+            "prediction for IBM",
+            "what do the models predict for IBM?",
+            "predicción de IBM",
+            "señal de IBM",
+            "¿qué pronóstico hay para IBM?",
+            "forecast of IBM",
+        ],
+    ),
+    "get_ohlcv": (
+        {"symbol": "IBM", **BARS},
+        ["chart of IBM", "show me the IBM graph", "gráfico de IBM", "velas de IBM", "IBM candles", "grafico de ibm"],
+    ),
+    "market_snapshot": (
+        {"tickers": ["IBM"]},
+        [
+            "how did IBM do last month?",
+            "IBM's performance this year",
+            "how has IBM moved?",
+            "rendimiento de IBM",
+            "¿cómo le fue a IBM la última semana?",
+            "returns of IBM",
+        ],
+    ),
+    "get_portfolio": (
+        {},
+        [
+            "my portfolio",
+            "show me my positions",
+            "what do I own?",
+            "how much cash do I have?",
+            "mi cartera",
+            "¿qué tengo en cartera?",
+            "mis posiciones",
+            "¿cuánto efectivo tengo en mi cartera?",
+            "portfolio",
+            "my portoflio please",
+        ],
+    ),
+    "get_pending_orders": (
+        {},
+        [
+            "my open orders",
+            "which orders are pending?",
+            "pending orders",
+            "mis órdenes",
+            "órdenes pendientes",
+            "¿qué órdenes tengo abiertas?",
+        ],
+    ),
+    "get_trade_history": (
+        {},
+        [
+            "my trades",
+            "trade history",
+            "what have I bought?",
+            "mi historial",
+            "historial de operaciones",
+            "¿qué he vendido?",
+        ],
+    ),
+    "get_watchlist": ({}, ["my watchlist", "what is on my watchlist?", "mi lista de seguimiento", "mis favoritos"]),
+    "add_to_watchlist": (
+        {"symbol": "TSLA"},
+        [
+            "add TSLA to my watchlist",
+            "put Tesla on my watchlist",
+            "añade TSLA a mi lista",
+            "agrega Tesla a favoritos",
+            "follow TSLA",
+        ],
+    ),
+    "remove_from_watchlist": (
+        {"symbol": "TSLA"},
+        [
+            "remove TSLA from my watchlist",
+            "quita TSLA de mi lista",
+            "take Tesla off my watchlist",
+            "saca TSLA de mi lista",
+        ],
+    ),
+    "list_alerts": ({}, ["my alerts", "which alerts do I have?", "mis alertas", "¿qué alertas tengo?", "show alerts"]),
+    "create_alert": (
+        {"symbol": "IBM", "condition": "<=", "price": 190.0},
+        [
+            "alert me when IBM falls below 190",
+            "tell me when IBM drops under 190",
+            "avísame si IBM baja de 190",
+            "avisame cuando IBM caiga a 190",
+            "set an alert for IBM below $190",
+            "let me know if IBM goes down to 190",
+            "pon una alerta de IBM por debajo de 190",
+        ],
+    ),
+    "explain_concept": (
+        {"concept": "drawdown"},
+        [
+            "what is a drawdown?",
+            "explain drawdown",
+            "what does drawdown mean?",
+            "¿qué es el drawdown?",
+            "explícame el drawdown",
+            "¿qué significa drawdown?",
+            "define drawdown",
+        ],
+    ),
+    "create_paper_order": (
+        {"symbol": "AAPL", "quantity": 5.0, **ORDER},
+        [
+            "buy 5 AAPL",
+            "buy five shares of Apple",
+            "please buy 5 AAPL at market",
+            "compra 5 AAPL",
+            "compra cinco acciones de Apple",
+            "quiero comprar 5 acciones de AAPL",
+            "cómprame 5 AAPL",
+            "I want to buy 5 AAPL",
+            "purchase 5 AAPL",
+        ],
+    ),
+    "calculate_position_size": (
+        SIZE,
+        [
+            "position size with 5000 capital, entry 50, stop 45, risk 1%",
+            "risk 1% of 5000 dollars, entry at 50 and stop at 45: what size of position?",
+            "how many shares with stop 45, entry 50, capital 5000 and 1% risk",
+            "1 % de riesgo, stop 45, entrada 50, capital 5000: tamaño de posición",
+            "Dispongo de 5000 euros, arriesgando un 1 %, entrada en 50, stop en 45",
+            "¿cuántas acciones? capital 5.000, entrada 50, stop 45, riesgo 1%",
+            "with 5k in my account, buying at 50 with a stop at 45 and 1 % risk",
+            "5000 dollars, 1 percent, entry 50, stop loss 45, position size?",
+        ],
+    ),
+    "calculate_risk_reward": (
+        RATIO,
+        [
+            "risk/reward for entry 100, stop 95, target 115",
+            "target 115, stop 95, entry 100: reward to risk?",
+            "riesgo beneficio con entrada 100, stop 95 y objetivo 115",
+            "beneficio/riesgo: objetivo 115, entrada 100, stop 95",
+            "risk reward with 100 entry, 95 stop and 115 target",
+        ],
+    ),
+}
+OTHER: list[tuple[str, str, dict[str, Any]]] = [
+    ("chart of IBM for the last 30 days", "get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 30}),
+    ("gráfico de IBM de los últimos 3 meses", "get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 63}),
+    ("hourly chart of IBM", "get_ohlcv", {"symbol": "IBM", "timeframe": "1h", "limit": 60}),
+    ("weekly candles of IBM", "get_ohlcv", {"symbol": "IBM", "timeframe": "1w", "limit": 52}),
+    ("gráfico semanal de IBM", "get_ohlcv", {"symbol": "IBM", "timeframe": "1w", "limit": 52}),
+    ("IBM chart of one year", "get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 252}),
+    ("price of IBM on 3 May 2011", "get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 500}),
+    (
+        "¿a cuánto estaba la acción de IBM el 3 de mayo de 2011?",
+        "get_ohlcv",
+        {"symbol": "IBM", "timeframe": "1d", "limit": 500},
+    ),
+    (
+        "sell 3 IBM limit 200",
+        "create_paper_order",
+        {"symbol": "IBM", "side": "sell", "quantity": 3.0, "order_type": "limit", "limit_price": 200.0},
+    ),
+    (
+        "vende 3 IBM con stop en 180",
+        "create_paper_order",
+        {"symbol": "IBM", "side": "sell", "quantity": 3.0, "order_type": "stop", "stop_price": 180.0},
+    ),
+    ("avísame cuando IBM supere 220", "create_alert", {"symbol": "IBM", "condition": ">=", "price": 220.0}),
+    ("MACD and RSI of IBM", "get_indicators", {"symbol": "IBM", "indicators": ["RSI", "MACD"]}),
+    ("1h RSI of IBM", "get_indicators", {"symbol": "IBM", "indicators": ["RSI"], "timeframe": "1h"}),
+    ("compare IBM with MSFT", "market_snapshot", {"tickers": ["IBM", "MSFT"]}),
+    ("what did we say about bonds?", "search_memory", {"query": "bonds"}),
+]
+TALK: dict[Intent, list[str]] = {
+    Intent.GREETING: [
+        "hi",
+        "Hello there!",
+        "good morning",
+        "hola, buenas tardes",
+        "Buenos días",
+        "hey, how are you?",
+        "¿qué tal?",
+    ],
+    Intent.THANKS: [
+        "thanks",
+        "thank you very much!",
+        "muchas gracias",
+        "ok, gracias",
+        "perfecto, mil gracias",
+        "great, thanks a lot",
+    ],
+    Intent.FAREWELL: ["bye", "hasta luego", "adiós, gracias", "goodbye and thanks", "see you later"],
+    Intent.FINE: ["ok", "perfecto", "great", "no", "vale"],
+    Intent.HANDOFF: [
+        "talk to a person",
+        "I want to speak to a human please",
+        "quiero hablar con alguien",
+        "pásame con un agente",
+        "can I chat with someone from support?",
+        "agente",
+        "I need a real person",
+        "necesito un asesor",
+        "quiero hablar con una perosna",
+    ],
+    Intent.ABILITIES: ["what can you do?", "¿qué sabes hacer?", "who are you?", "help", "are you a robot?", "ayuda"],
+    Intent.MARKET: [
+        "is the market open?",
+        "¿está abierto el mercado?",
+        "when does the stock market open?",
+        "market hours",
+        "¿a qué hora cierra la bolsa?",
+        "is Wall Street open today?",
+    ],
+    Intent.ADVICE: [
+        "should I buy AAPL?",
+        "¿me conviene vender IBM?",
+        "is it a good time to invest?",
+        "¿debo comprar Tesla?",
+    ],
+    Intent.SITE: [
+        "ok, how do I sign up?",
+        "ok, ¿y el registro?",
+        "thanks, but what does it cost?",
+        "do you sell bread?",
+        "I want to buy a birthday cake",
+        "¿hacéis envíos a domicilio?",
+        "are you open on Sundays?",
+        "how do alerts work?",
+        "what order types are there?",
+        "hola, ¿tenéis cita para mañana?",
+        "can I cancel my appointment?",
+        "do you take my insurance?",
+        "is there parking?",
+        "quiero cancelar mi suscripción",
+    ],
+    Intent.ABOUT: ["what is this?", "¿qué es esto exactamente?", "what do you do here?", "¿quiénes son ustedes?"],
+}
+FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
+    (
+        ("buy 5 MSFT at limit 28", "make it 10"),
+        "replace",
+        "create_paper_order",
+        {"symbol": "MSFT", "side": "buy", "quantity": 10.0, "order_type": "limit", "limit_price": 28.0},
+    ),
+    (("compra 5 MSFT", "mejor 3"), "replace", "create_paper_order", {"symbol": "MSFT", "quantity": 3.0, **ORDER}),
+    (
+        ("buy 5 MSFT", "limit 27 instead"),
+        "replace",
+        "create_paper_order",
+        {"symbol": "MSFT", "side": "buy", "quantity": 5.0, "order_type": "limit", "limit_price": 27.0},
+    ),
+    (("compra 5 MSFT", "que sean 8"), "replace", "create_paper_order", {"symbol": "MSFT", "quantity": 8.0, **ORDER}),
+    (("buy AAPL", "5"), "", "create_paper_order", {"symbol": "AAPL", "quantity": 5.0, **ORDER}),
+    (("compra AAPL", "cinco"), "", "create_paper_order", {"symbol": "AAPL", "quantity": 5.0, **ORDER}),
+    (("price of AAPL", "and IBM?"), "", "get_price", {"symbol": "IBM"}),
+    (("RSI de AAPL", "¿y de IBM?"), "", "get_indicators", {"symbol": "IBM", "indicators": ["RSI"]}),
+    (("price of AAPL", "any news?"), "", "get_news", {"symbol": "AAPL"}),
+    (("precio de AAPL", "¿y su sentimiento?"), "", "get_sentiment", {"symbol": "AAPL"}),
+    (
+        ("how big should my position be", "capital 5000, entry 50, stop 45, risk 1%"),
+        "",
+        "calculate_position_size",
+        SIZE,
+    ),
+    (("position size: capital 5000, entry 50", "stop 45 and 1 %"), "", "calculate_position_size", SIZE),
+    (
+        ("price of AAPL", "sell half"),
+        "sell",
+        "create_paper_order",
+        {"symbol": "AAPL", "side": "sell", "order_type": "market", "share": 0.5},
+    ),
+    (("vende la mitad",), "sell", "create_paper_order", {"side": "sell", "order_type": "market", "share": 0.5}),
+    (
+        ("precio de AAPL", "pon un stop en 600"),
+        "stop",
+        "create_paper_order",
+        {"symbol": "AAPL", "side": "sell", "order_type": "stop", "stop_price": 600.0, "share": 1.0},
+    ),
+    (("borra esa alerta",), "delete_alert", "delete_alert", {}),
+    (("delete my AAPL alert",), "delete_alert", "delete_alert", {"symbol": "AAPL"}),
+    (("cancela la orden de IBM",), "cancel", "cancel_paper_order", {"symbol": "IBM"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "arguments"),
+    [(text, tool, arguments) for tool, (arguments, texts) in TOOLS.items() for text in texts]
+    + [(text, tool, arguments) for text, tool, arguments in OTHER],
+)
+def test_the_tool_that_is_meant_with_its_arguments(text: str, tool: str, arguments: dict[str, Any]) -> None:
+    assert wish_in(text, SCHEMAS).calls == ((tool, arguments),)
+
+
+@pytest.mark.parametrize(("text", "intent"), [(text, intent) for intent, texts in TALK.items() for text in texts])
+def test_what_is_for_talking_or_for_the_site(text: str, intent: Intent) -> None:
+    assert wish_in(text, SCHEMAS).intent is intent
+
+
+@pytest.mark.parametrize(("said", "way", "tool", "arguments"), FOLLOWED)
+def test_what_was_said_before_is_gone_on_with(
+    said: tuple[str, ...], way: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    wish = wish_in(said[-1], SCHEMAS, said[:-1])
+    assert (wish.way, wish.calls) == (way, ((tool, arguments),))
+
+
+@pytest.mark.parametrize("text", ["how big should my position be?", "¿de qué tamaño debe ser mi posición?"])
+def test_a_size_without_figures_is_asked_for_them_and_shows_no_portfolio(text: str) -> None:
+    wish = wish_in(text, SCHEMAS)
+    assert (wish.calls[0][0], len(wish.missing)) == ("calculate_position_size", 4)
