@@ -133,6 +133,19 @@ class PullWorker:
         self._consumer_lost = False
         self._ticked = time.monotonic()
         self._stood_still = 0.0
+        self.handed_back: deque[float] = deque(maxlen=max_ack_pending)
+        """When what was handed back with a pause is due again, by time.monotonic(); in the order of handing back.
+        Whoever reads it (runtime.waiting) takes out what is done with."""
+
+    @property
+    def client(self) -> Client:
+        """The connection."""
+        return self._client
+
+    @property
+    def spec(self) -> ConsumerSpec:
+        """The consumer."""
+        return self._spec
 
     @property
     def in_work(self) -> int:
@@ -310,6 +323,7 @@ class PullWorker:
                 outcome = Later(1.0)
         if isinstance(outcome, Later):
             nanoseconds = int(max(outcome.delay, 0) * 1_000_000_000)
+            self.handed_back.append(time.monotonic() + nanoseconds / 1e9)
             await self._send(message, b'-NAK {"delay": %d}' % nanoseconds if nanoseconds else b"-NAK")
             return
         for _ in range(3):
