@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, cast
 
 import promql_parser
@@ -43,6 +42,9 @@ def expressions() -> Iterator[tuple[str, str]]:
                 for trigger in cast("dict[str, Any]", document)["spec"]["triggers"]:
                     if trigger["type"] == "prometheus":
                         yield f"{path.name}: {document['metadata']['name']}", trigger["metadata"]["query"]
+    adapter = yaml.safe_load((ROOT / "deploy/kubernetes/autoscaling/hpa/adapter-values.yaml").read_text())
+    for rule in adapter["rules"]["external"]:
+        yield f"adapter: {rule['name']['as']}", rule["metricsQuery"]
 
 
 def selectors(expr: str) -> Iterator[Any]:
