@@ -88,16 +88,14 @@ def _operate(one: Any, operation: Object) -> None:
     """RFC 6902's add and replace."""
     *way, last = (part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/")[1:])
     for part in way:
-        one = one[int(part)] if isinstance(one, list) else one[part]
-    match operation["op"], one:
-        case "add" | "replace", dict():
-            if operation["op"] == "replace" and last not in one:
-                raise NotUnderstoodError(f"nothing to replace at {operation['path']}")
-            one[last] = operation["value"]
-        case "replace", list():
-            one[int(last)] = operation["value"]
-        case _:
-            raise NotUnderstoodError(str(operation))
+        one = cast("Any", one[int(part)] if isinstance(one, list) else one[part])
+    what = operation["op"]
+    if isinstance(one, dict) and (what == "add" or (what == "replace" and last in one)):
+        one[last] = operation["value"]
+    elif isinstance(one, list) and what == "replace":
+        one[int(last)] = operation["value"]
+    else:
+        raise NotUnderstoodError(f"{what} at {operation['path']}")
 
 
 def _each(said: list[Object], objects: list[Object], change: Callable[[Object, Object], bool]) -> None:
