@@ -1,9 +1,10 @@
 """How much of a consumer's work is due and not begun, and for how long: what autoscaling goes by.
 
 JetStream's own lag does not tell: what was handed back with a pause counts as delivered, so it is 0 with five hundred
-turns waiting. Of all that is not acknowledged, this takes off what workers run and what is not due yet. Each worker
-tells the others both once a second, under the user's own inbox, so every one of them knows the figure of all: take the
-greatest, not the sum.
+turns waiting. Of all that is not acknowledged, this takes off what workers run and what is not due yet. Only the
+workers know both, so whoever is asked for the figures (by /metrics) asks the others first, under the user's own inbox,
+and then the server. While nobody asks it costs nothing. Every worker has the figure of all: take the greatest, not the
+sum.
 
     due = messages never delivered + delivered ones - running at any worker - paused and not due yet
 """
@@ -16,7 +17,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -27,7 +28,7 @@ from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 from prometheus_client import Gauge
 
-from runtime.connection import listen
+from runtime.connection import listen, subscribe
 from runtime.direct import DirectReader
 from runtime.errors import ReadFailed
 from runtime.pulling import LEASE, PullWorker
@@ -35,12 +36,12 @@ from runtime.replies import ReplyInbox
 
 log = structlog.get_logger(__name__)
 
-EVERY = 1.0
-ANSWER = 1.0
+FRESH = 0.5
+"""Seconds for which the figures serve whoever asks again."""
+ANSWER = 0.5
+"""Seconds that the others, and the server, have for their word."""
 UNKNOWN_AFTER = 5.0
 """Seconds without the server's word from which the figures are NaN: no figure scales better than a wrong one."""
-MOST_TOLD = 20_000
-"""Pauses in one word to the others, which then has some 200 kB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,13 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """What another worker has said of itself, by this machine's monotonic clock."""
+    """What another worker has said of itself, by this machine's monotonic clock. One that does not answer any more is
+    `gone`: of its pauses the server knows."""
 
     at: float
     running: int
     paused: tuple[float, ...]
+    gone: bool = False
 
 
 class Waiting:
@@ -71,58 +74,83 @@ class Waiting:
         self._inbox = ReplyInbox.of(client)
         self._log = DirectReader(client, spec.stream)
         self._info = f"$JS.API.CONSUMER.INFO.{spec.stream}.{spec.durable}"
+        self._me = uuid.uuid4().hex[:12]
         # Beside the replies to this user: no other user may listen or write there.
         self._subject = f"{client.new_inbox().rpartition('.')[0]}.waiting.{spec.stream}.{spec.durable}"
-        self._me = uuid.uuid4().hex[:12]
         self._words: dict[str, _Word] = {}
+        self._all_told = asyncio.Event()
+        self._asked_at = 0.0
         self._made: str | None = None
         self._made_anew = False
         self._unexplained_since: float | None = None
-        self._asked_well = time.monotonic()
-        self._subscription: Subscription | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._looked = -math.inf
+        self._looking = asyncio.Lock()
+        self._subscriptions: list[Subscription] = []
         self.figures = Figures()
-        self.looks = 0
-        """Times that the server was asked and has answered."""
 
     async def start(self) -> None:
-        """Begins to tell and to look."""
-        self._subscription = await listen(self._client, self._subject, self._heard)
-        self._task = asyncio.create_task(self._run())
+        """Makes itself known to the others, and them to itself."""
+        self._subscriptions = [
+            await subscribe(self._client, self._subject, self._asked),
+            await listen(self._client, f"{self._subject}.{self._me}", self._heard),
+        ]
+        with suppress(NatsError):
+            await self._ask()
 
     async def stop(self) -> None:
         """Ends."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
-        if self._subscription is not None:
+        for subscription in self._subscriptions:
             with suppress(NatsError):
-                await self._subscription.unsubscribe()
+                await subscription.unsubscribe()
 
-    @property
-    def unknown(self) -> bool:
-        """Whether the server has not said anything for so long that there is no figure."""
-        return time.monotonic() - self._asked_well > UNKNOWN_AFTER
-
-    async def _run(self) -> None:
-        while True:
+    async def refresh(self) -> None:
+        """Sets the gauges by figures that are at most half a second old; NaN when the server tells none."""
+        async with self._looking:
+            if time.monotonic() - self._looked <= FRESH:
+                return
             try:
-                await self._tell()
-                await self._look()
+                await self.look()
             except (NatsError, TimeoutError, ReadFailed, KeyError, ValueError) as error:
                 log.debug("waiting.unknown", consumer=self._worker.spec.durable, error=str(error))
-            except Exception:
-                # The figures must not stand still for ever.
-                log.exception("waiting.failed", consumer=self._worker.spec.durable)
-            if self.unknown:
-                self._due.set(math.nan)
-                self._oldest.set(math.nan)
-            await asyncio.sleep(EVERY)
+            known = time.monotonic() - self._looked <= UNKNOWN_AFTER
+            self._due.set(self.figures.due if known else math.nan)
+            self._oldest.set(self.figures.oldest if known else math.nan)
 
-    async def _tell(self) -> None:
+    async def look(self) -> Figures:
+        """The figures now; those of before while the consumer is gone or without a leader.
+
+        Raises:
+            TimeoutError, NatsError, ReadFailed: the server did not say.
+        """
+        await self._ask()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER):
+                await self._all_told.wait()
+        for who, word in self._words.items():
+            if word.at < self._asked_at - LEASE:
+                self._words[who] = replace(word, running=0, gone=True)
+        info = orjson.loads((await self._inbox.request(self._info, b"", deadline=ANSWER)).data)
+        if "error" not in info:
+            # Else what was known goes on until it is back. The worker makes a lost one anew.
+            await self._reckon(info)
+        return self.figures
+
+    async def _ask(self) -> None:
+        self._asked_at = time.monotonic()
+        self._all_told.clear()
+        await self._client.publish(self._subject, self._own_word(), reply=f"{self._subject}.{self._me}")
+        self._see_whether_all_told()
+
+    def _own_word(self) -> bytes:
         now = time.monotonic()
-        paused = [round(at - now, 2) for at in self._worker.handed_back][-MOST_TOLD:]
-        await self._client.publish(self._subject, orjson.dumps([self._me, self._worker.in_work, paused]))
+        return orjson.dumps([self._me, self._worker.in_work, [round(at - now, 2) for at in self._worker.handed_back]])
+
+    async def _asked(self, message: Msg) -> None:
+        """Somebody asks, and says its own word with that."""
+        self._heard(message)
+        if message.reply and message.reply != f"{self._subject}.{self._me}":
+            with suppress(NatsError):
+                await self._client.publish(message.reply, self._own_word())
 
     def _heard(self, message: Msg) -> None:
         now = time.monotonic()
@@ -133,16 +161,17 @@ class Waiting:
             return  # another release's
         if who != self._me:
             self._words[str(who)] = word
+            self._see_whether_all_told()
 
-    async def _look(self) -> None:
-        info = orjson.loads((await self._inbox.request(self._info, b"", deadline=ANSWER)).data)
-        if "error" in info:
-            # Gone, or without a leader: what was known goes on until it is back. The worker makes a lost one anew.
-            return
+    def _see_whether_all_told(self) -> None:
+        if all(word.gone or word.at >= self._asked_at for word in self._words.values()):
+            self._all_told.set()
+
+    async def _reckon(self, info: dict[str, Any]) -> None:
         now = time.monotonic()
         never = self._never_delivered(info)
-        running = self._worker.in_work + sum(one.running for one in self._words.values() if now - one.at <= LEASE)
-        pauses = sorted([*self._worker.handed_back, *(at for one in self._words.values() for at in one.paused)])
+        running = self._worker.in_work + sum(word.running for word in self._words.values())
+        pauses = sorted([*self._worker.handed_back, *(at for word in self._words.values() for at in word.paused)])
         over = [at for at in pauses if at <= now]
         again = max(int(info["num_ack_pending"]) - running - (len(pauses) - len(over)), 0)
         over = over[len(over) - min(again, len(over)) :]
@@ -152,10 +181,7 @@ class Waiting:
         if never:
             age = max(age, await self._age_of_first(info))
         self.figures = Figures(never + again, age)
-        self._asked_well = now
-        self.looks += 1
-        self._due.set(self.figures.due)
-        self._oldest.set(self.figures.oldest)
+        self._looked = now
 
     def _never_delivered(self, info: dict[str, Any]) -> int:
         never, made = int(info["num_pending"]), str(info["created"])
@@ -170,10 +196,11 @@ class Waiting:
         handed_back.clear()
         handed_back.extend(keep)
         for who, word in list(self._words.items()):
-            if now - word.at > LEASE and not _after(word.paused, oldest):
+            paused = _after(word.paused, oldest)
+            if word.gone and not paused:
                 del self._words[who]
             else:
-                self._words[who] = _Word(word.at, word.running, _after(word.paused, oldest))
+                self._words[who] = replace(word, paused=paused)
 
     def _unexplained(self, count: int, now: float) -> Sequence[float]:
         """What a dead worker held: it waits since it was first missed."""

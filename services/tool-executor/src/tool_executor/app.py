@@ -83,7 +83,7 @@ class Executor:
         pipeline = self._pipeline(rpc, settings)
         calls = CallHandler(pipeline, connections.verify, Publisher(nats), call_seconds=settings.call_seconds)
         self.worker = PullWorker(nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots)
-        self._waiting = Waiting(self.worker, CALLS_DUE, OLDEST_CALL)
+        self.waiting = Waiting(self.worker, CALLS_DUE, OLDEST_CALL)
         catalogue = CatalogueHandler(self.offers, self.companies, QuotaReader(self._limiter))
         self.catalogue, self.details = catalogue.catalogue, catalogue.details
 
@@ -92,7 +92,7 @@ class Executor:
         await subscribe(self._nats, CHANGES, self.settings.changed)
         await self._changes.start()
         await self.announcements.start()
-        await self._waiting.start()
+        await self.waiting.start()
 
     async def reconnected(self) -> None:
         """The bus was away: what was said meanwhile is asked for again."""
@@ -128,7 +128,7 @@ class Executor:
 
     async def close(self) -> None:
         """Closes what was opened; when no call runs any more."""
-        await self._waiting.stop()
+        await self.waiting.stop()
         await self.announcements.close()
         await self._fetcher.close()
         await self._renewals.close()
