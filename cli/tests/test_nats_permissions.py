@@ -165,7 +165,11 @@ async def test_a_completion_comes_in_as_many_parts_as_it_has_and_is_told_how_far
     ("tool-executor", "KNOWLEDGE"),
 ])  # fmt: skip
 async def test_a_service_pulls_and_acknowledges_its_work(address: str, user: str, stream: str) -> None:
-    at = {"CHAT": "chat.demo.c9.message.visitor.v1", "FACTS": "feedback.given.v1.demo.u1", "KNOWLEDGE": "knowledge.refresh.requested.v1.demo"}
+    at = {
+        "CHAT": "chat.demo.c9.message.visitor.v1",
+        "FACTS": "feedback.given.v1.demo.u1",
+        "KNOWLEDGE": "knowledge.refresh.requested.v1.demo",
+    }
     where = at.get(stream, "tools.call.requested.v1.market")
     async with bus(address, user) as (client, refused), bus(address, "operator") as (operator, _):
         work = await client.jetstream().pull_subscribe(where, durable=f"{user}-{stream}", stream=stream)  # pyright: ignore[reportUnknownMemberType]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +26,7 @@ from runtime.settings import NatsSettings
 from runtime.storage import BELIEVED, LOOK_EVERY, Storage
 from runtime.streams import ensure_streams
 from runtime.testing import MongoServer, NatsServer, ValkeyServer, eventually
+from runtime.testing_cluster import run_nats_cluster
 from runtime.testing_disk import SmallDisk
 
 SMALL = tuple(replace(stream, max_bytes=1024 * 1024) for stream in STREAMS)
@@ -156,26 +155,8 @@ async def test_a_full_disk_is_told_of_and_after_a_restart_nothing_is_missing(
     await eventually(lambda: holds(check), PATIENCE)
 
 
-def three_ports() -> list[int]:
-    with ExitStack() as held_open:
-        probes = [held_open.enter_context(socket.socket()) for _ in range(3)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
-
-
 async def test_a_cluster_without_a_quorum_is_told_of(tmp_path: Path) -> None:
-    ports = three_ports()
-    routes = ",".join(f"nats://127.0.0.1:{port}" for port in ports)
-    with ExitStack() as running:
-        servers: list[NatsServer] = []
-        for number, port in enumerate(ports):
-            server = NatsServer(tmp_path / str(number))
-            cluster = ("-cluster_name", "test", "-cluster", f"nats://127.0.0.1:{port}", "-routes", routes)
-            server.options = ("-n", f"n{number}", *cluster)
-            running.callback(server.kill)
-            server.start()
-            servers.append(server)
+    with run_nats_cluster(tmp_path) as servers:
         client = await connect(NatsSettings(url=servers[0].url), name="test")
         await ensure_streams(client, STREAMS[:1], replicas=3, deadline=60)
         check = check_of(client, STREAMS[0])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 
+from prometheus_client import REGISTRY
 from pymongo import AsyncMongoClient
 from redis.asyncio import Redis
 
@@ -194,6 +195,13 @@ async def test_many_replicas_give_a_conversation_back_exactly_once(servers: Serv
         await taken.owner(OwnerKind.HUMAN, "op1")
         sweeps = await sweepers(stack, servers, 4)
         total = 0
+
+        async def counted() -> bool:
+            await sweeps[0].due()
+            return REGISTRY.get_sample_value("nexus_handovers_waiting") == len(writers)
+
+        await eventually(counted, 60)
+        assert (REGISTRY.get_sample_value("nexus_handover_oldest_seconds") or 0) > 0
 
         async def all_told() -> bool:
             nonlocal total

@@ -34,6 +34,9 @@ log = structlog.get_logger(__name__)
 Check = Callable[[], Awaitable[str | None]]
 """Raises when what it checks is not all right; the message says what. May give a remark when it is."""
 
+Refresh = Callable[[], Awaitable[None]]
+"""Brings figures up to date that are costly to keep so while nobody asks for them."""
+
 CHECK_DEADLINE = 1.0
 """Seconds for each of the checks behind /readyz."""
 BEAT = 0.25
@@ -80,6 +83,7 @@ class Health:
     def __init__(self, service: str) -> None:
         self.service = service
         self._checks: dict[str, Check] = {}
+        self._refreshes: list[Refresh] = []
         self._status = "starting"
         self._loop: asyncio.AbstractEventLoop | None = None
         self._beat = time.monotonic()
@@ -90,6 +94,10 @@ class Health:
     def add_check(self, name: str, check: Check) -> None:
         """A named check that must hold for the service to be ready; it has 1 s."""
         self._checks[name] = check
+
+    def before_metrics(self, refresh: Refresh) -> None:
+        """Runs on the service's loop each time that /metrics is asked for; the answer waits 2 s for it at most."""
+        self._refreshes.append(refresh)
 
     def started(self) -> None:
         """Call on the service's loop before anything else: from now on the loop is watched."""
@@ -148,6 +156,15 @@ class Health:
             self._beat = time.monotonic()
             LOOP_LAG.set(max(self._beat - before - BEAT, 0))
 
+    async def _refresh(self) -> None:
+        if self._status != "ready" or self._loop is None or not self._refreshes:
+            return
+        future = asyncio.run_coroutine_threadsafe(_all(self._refreshes), self._loop)
+        try:
+            await asyncio.wait_for(asyncio.wrap_future(future), CHECK_DEADLINE * 2)
+        except Exception as error:
+            log.warning("metrics.not_refreshed", error=str(error) or type(error).__name__)
+
     def routes(self) -> list[Route]:
         """The three routes, for a service that has an HTTP server of its own."""
 
@@ -162,9 +179,14 @@ class Health:
             return JSONResponse(report.body(), status_code=200 if report.ready else 503)
 
         async def metrics(_: Request) -> Response:
+            await self._refresh()
             return Response(generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
         return [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
+
+
+async def _all(refreshes: list[Refresh]) -> None:
+    await asyncio.gather(*(refresh() for refresh in refreshes))
 
 
 async def _run(check: Check) -> CheckResult:

@@ -59,6 +59,8 @@ AWAY_BACKOFF = 3.0
 """Instead, where what the handler needs is away: its work goes on soon after that is back."""
 LONGEST_WORK = 300.0
 """Seconds that a handler may take where nothing else is said; then it is broken off, and its message comes again."""
+MOST_PAUSES = 20_000
+"""That are remembered of what was handed back."""
 ENDED_WITHIN = 10.0
 """Seconds that a handler which was broken off, or one turn of the keeper, may take."""
 
@@ -133,6 +135,19 @@ class PullWorker:
         self._consumer_lost = False
         self._ticked = time.monotonic()
         self._stood_still = 0.0
+        self.handed_back: deque[float] = deque(maxlen=MOST_PAUSES)
+        """When what was handed back with a pause is due again, by time.monotonic(); in the order of handing back.
+        Whoever reads it (runtime.waiting) takes out what is done with."""
+
+    @property
+    def client(self) -> Client:
+        """The connection."""
+        return self._client
+
+    @property
+    def spec(self) -> ConsumerSpec:
+        """The consumer."""
+        return self._spec
 
     @property
     def in_work(self) -> int:
@@ -310,6 +325,7 @@ class PullWorker:
                 outcome = Later(1.0)
         if isinstance(outcome, Later):
             nanoseconds = int(max(outcome.delay, 0) * 1_000_000_000)
+            self.handed_back.append(time.monotonic() + nanoseconds / 1e9)
             await self._send(message, b'-NAK {"delay": %d}' % nanoseconds if nanoseconds else b"-NAK")
             return
         for _ in range(3):

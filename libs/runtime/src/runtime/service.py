@@ -47,7 +47,7 @@ from runtime.consumers import ensure_consumer
 from runtime.conversation_log import ConversationLog
 from runtime.ending import end_without_fail
 from runtime.errors import NotReady
-from runtime.health import Check, Health, HealthServer, bus_check
+from runtime.health import Check, Health, HealthServer, Refresh, bus_check
 from runtime.metrics import NATS_RECONNECTS
 from runtime.process import keep_what_is_there
 from runtime.publishing import Publisher
@@ -190,6 +190,10 @@ class Service:
     def add_check(self, name: str, check: Check) -> None:
         """A condition for being ready: an async function that raises when it does not hold."""
         self.health.add_check(name, check)
+
+    def before_metrics(self, refresh: Refresh) -> None:
+        """Brings figures up to date each time that /metrics is asked for."""
+        self.health.before_metrics(refresh)
 
     def watch(self, name: str, still: Still) -> None:
         """A part that may come to stand still for good; see runtime.standstill."""

@@ -47,6 +47,7 @@ from agent.completion_methods import CompletionMethods
 from agent.domain.context.compression import Window
 from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
 from agent.help_methods import HelpMethods
+from agent.measures import OLDEST_DUE, TURNS_DUE, TURNS_RUNNING
 from agent.ports import Key
 from agent.recording.explaining import Explaining
 from agent.settings import AgentSettings, ModelSettings
@@ -74,6 +75,7 @@ from runtime.pulling import PullWorker
 from runtime.replies import ReplyInbox
 from runtime.rpc import RpcClient, RpcServer
 from runtime.streaming import StreamServer
+from runtime.waiting import Waiting
 
 log = structlog.get_logger(__name__)
 
@@ -231,6 +233,8 @@ class Agent:
             patience=settings.sweep_after_seconds,
             first=self._clock.look,
         )
+        self.waiting = Waiting(self.worker, TURNS_DUE, OLDEST_DUE, known=lambda: self._sweep.count)
+        TURNS_RUNNING.set_function(lambda: self.engine.driven)
 
     async def start(self) -> None:
         """Listens first, then takes turns."""
@@ -244,6 +248,7 @@ class Agent:
         await self._clock.look()
         await self._nats.flush(timeout=10)
         await self.worker.start()
+        await self.waiting.start()
         await self.analyses.start()
         self._sweep.start(self._look_back)
         log.info("agent.started", providers=self.models.names)
@@ -256,6 +261,7 @@ class Agent:
     async def drain(self, deadline: float) -> None:
         """Finishes what runs, gives back what has not started."""
         await self._sweep.stop()
+        await self.waiting.stop()
         streams = asyncio.create_task(self._streams.drain(deadline))
         await asyncio.gather(self.worker.drain(deadline), self.analyses.drain(deadline))
         await streams

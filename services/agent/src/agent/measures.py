@@ -1,16 +1,21 @@
 """What is measured of turns: names and labels in one place. Names of spans are in runtime.gen_ai."""
 
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
 _SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
 TURNS = Counter("nexus_turns_total", "Turns ended", ("outcome",))
+TURNS_RUNNING = Gauge("nexus_turns_running", "Turns that this agent drives now")
+TURNS_DUE = Gauge("nexus_turns_due", "Messages that are due and not begun; each agent tells of all")
+OLDEST_DUE = Gauge("nexus_oldest_due_seconds", "For how long the oldest of them has been due")
 ANALYSES = Counter("nexus_analyses_total", "Analyses ended", ("outcome",))
 MODEL_SECONDS = Histogram("nexus_model_seconds", "One model call", ("provider", "outcome"), buckets=_SECONDS)
 MODEL_TOKENS = Counter("nexus_model_tokens_total", "Tokens as providers count them", ("provider", "kind"))
 FIRST_TOKEN_SECONDS = Histogram(
     "nexus_first_token_seconds", "From the stored message to the first text that goes out", buckets=_SECONDS
 )
+MODEL_COST = Counter("nexus_model_cost_total", "What model calls cost, by the price list", ("provider", "currency"))
+BUDGET_REFUSED = Counter("nexus_budget_refused_total", "Model calls that a budget did not allow", ("whose",))
 USAGE_LOST = Counter("nexus_usage_lost_total", "Model calls whose usage could not be recorded")
 BUDGET_LOCAL = Counter("nexus_budget_local_total", "Model calls granted or refused without the shared budgets")
 RECORDS_LOST = Counter("nexus_turn_records_lost_total", "Turns that cannot be replayed: their record was not kept")

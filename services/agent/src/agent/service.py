@@ -32,6 +32,7 @@ async def serve() -> None:
         service.on_reconnect(agent.reconnected)
         service.add_check("turns", agent.listening)
         service.add_check("settings", agent.settings.check)
+        service.before_metrics(agent.waiting.refresh)
         for worker in agent.workers:
             service.watch(worker.name, worker.still)
         service.on_drain(lambda: agent.drain(drain.deadline - 3.0))

@@ -28,3 +28,5 @@ RECOVERED = Counter(
 STORE_MISSES = Gauge(
     "nexus_memory_missed_sequences", "Sequences that a store misses and the log holds no more", ("store", "source")
 )
+HANDOVERS = Gauge("nexus_handovers_waiting", "Conversations that wait for a person to take them; each memory tells all")
+HANDOVER_OLDEST = Gauge("nexus_handover_oldest_seconds", "For how long the one that has waited longest has")

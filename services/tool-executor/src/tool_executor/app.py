@@ -13,11 +13,13 @@ from runtime.principals import Verify
 from runtime.publishing import Publisher
 from runtime.pulling import PullWorker
 from runtime.rpc import RpcClient
+from runtime.waiting import Waiting
 from tool_executor.adapters.announcements import Announcements
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.companies import KnownCompanies
 from tool_executor.adapters.json_schema import JsonSchemas
 from tool_executor.adapters.local_limiter import LocalRateLimiter
+from tool_executor.adapters.metrics import CALLS_DUE, OLDEST_CALL
 from tool_executor.adapters.page_fetcher import PageFetcher
 from tool_executor.adapters.portfolio_changes import PortfolioChanges
 from tool_executor.adapters.rate_limiter import RedisRateLimiter
@@ -81,6 +83,7 @@ class Executor:
         pipeline = self._pipeline(rpc, settings)
         calls = CallHandler(pipeline, connections.verify, Publisher(nats), call_seconds=settings.call_seconds)
         self.worker = PullWorker(nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots)
+        self.waiting = Waiting(self.worker, CALLS_DUE, OLDEST_CALL)
         catalogue = CatalogueHandler(self.offers, self.companies, QuotaReader(self._limiter))
         self.catalogue, self.details = catalogue.catalogue, catalogue.details
 
@@ -89,6 +92,7 @@ class Executor:
         await subscribe(self._nats, CHANGES, self.settings.changed)
         await self._changes.start()
         await self.announcements.start()
+        await self.waiting.start()
 
     async def reconnected(self) -> None:
         """The bus was away: what was said meanwhile is asked for again."""
@@ -124,6 +128,7 @@ class Executor:
 
     async def close(self) -> None:
         """Closes what was opened; when no call runs any more."""
+        await self.waiting.stop()
         await self.announcements.close()
         await self._fetcher.close()
         await self._renewals.close()

@@ -44,6 +44,7 @@ async def serve() -> None:
         service.serve(TOOL_DETAILS, executor.details)
         service.serve(SITE_CHECK, SiteChecks(connections.demo).check)
         service.serve(USER_FORGET, UserKeys(executor.store).forget)
+        service.before_metrics(executor.waiting.refresh)
         service.add_worker(executor.worker)
         await executor.start()
 

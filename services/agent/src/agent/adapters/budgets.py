@@ -11,7 +11,7 @@ from nats.errors import Error as NatsError
 
 from agent.domain.local_budgets import LocalBudgets
 from agent.errors import BudgetSpentError
-from agent.measures import BUDGET_LOCAL
+from agent.measures import BUDGET_LOCAL, BUDGET_REFUSED
 from agent.ports import Reservation
 from contracts.memory_rpc import BUDGET_RESERVE, BUDGET_SETTLE, BudgetReserveRequest, BudgetSettleRequest
 from runtime.errors import RpcError
@@ -99,6 +99,7 @@ def _granted(wanted: Reservation, at: int) -> Reservation:
 
 
 def _spent(whose: str | None) -> BudgetSpentError:
+    BUDGET_REFUSED.labels("visitor" if whose == "visitor" else "company").inc()
     if whose == "visitor":
         return BudgetSpentError("the visitor's tokens for this hour are used up", "hour")
     return BudgetSpentError("the company's tokens for today are used up: raise budget.dailyTokens")

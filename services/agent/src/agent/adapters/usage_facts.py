@@ -5,7 +5,7 @@ from functools import partial
 from agent.adapters.behind import Behind
 from agent.domain.spending import Account, Prices
 from agent.domain.turn.journal import Tokens
-from agent.measures import USAGE_LOST
+from agent.measures import MODEL_COST, USAGE_LOST
 from agent.ports import Reservation
 from contracts import channels
 from contracts.envelope import CloudEvent
@@ -55,6 +55,8 @@ class UsageBook:
             estimated=estimated,
             reservation=None if reservation is None else _told(reservation),
         )
+        if data.cost is not None and data.currency is not None:
+            MODEL_COST.labels(provider, data.currency).inc(data.cost)
         event = CloudEvent(source=SOURCE, type=TYPE, data=data)
         self._behind.write(partial(self._write, event), company=account.company)
 

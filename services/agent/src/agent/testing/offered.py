@@ -1,5 +1,6 @@
 """The tools' schemas, as far as the rules read them: names, what is required, and which words may stand."""
 
+from collections.abc import Sequence
 from typing import Any
 
 _ARGUMENTS = """
@@ -33,7 +34,7 @@ fetch_page path
 _INDICATORS = ["RSI", "MACD", "BB", "SMA", "EMA", "ATR", "VWAP", "OBV", "ADX"]
 
 
-def _schema(arguments: list[str]) -> dict[str, Any]:
+def _schema(arguments: Sequence[str]) -> dict[str, Any]:
     """A tool's input schema, with the names in brackets left optional."""
     names = [name.strip("[]") for name in arguments]
     properties: dict[str, Any] = {name: {} for name in names}

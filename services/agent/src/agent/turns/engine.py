@@ -104,6 +104,11 @@ class TurnEngine:
         """How many deliveries are in work."""
         return sum(len(drives) for drives in self._drives.values())
 
+    @property
+    def driven(self) -> int:
+        """How many turns are driven; the others of `count` look whether there is one for them."""
+        return sum(drive.driving is not None for drives in list(self._drives.values()) for drive in drives)
+
     @contextmanager
     def _listed(self, key: Key, drive: Drive) -> Generator[None]:
         self._drives.setdefault(key, []).append(drive)

@@ -67,6 +67,11 @@ class Sweep:
         """Whether a message of the conversation is not known to be settled."""
         return key in self._waiting
 
+    @property
+    def count(self) -> int:
+        """In how many conversations a message is not known to be settled."""
+        return len(self._waiting)
+
     def saw(self, key: Key, fact: Fact, *, old: bool = False) -> None:
         """A fact has come: a visitor message waits from now on, an `old` one has waited long enough; a basis settles
         it."""

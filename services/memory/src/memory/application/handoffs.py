@@ -13,6 +13,7 @@ from memory.domain.conversation import Conversation
 from memory.domain.facts import Fact
 from memory.domain.handoff import BY, Absence, Decision, GiveBack, Nothing, Notify, NotYet, Patience, decide, unreplied
 from memory.errors import CacheUnavailable
+from memory.metrics import HANDOVER_OLDEST, HANDOVERS
 from memory.ports import CompanyStore, ConversationStore, Log, LogClock, Looks, NewFact
 
 DEFAULTS = CompanyConfig(company_id="default")
@@ -59,6 +60,9 @@ class Handoffs:
         now = await self._clock.now()
         found: list[tuple[str, str, Patience]] = []
         waiting = await self._conversations.waiting(LIMIT)
+        since = [state.waiting_since for state in waiting if state.waiting_since is not None]
+        HANDOVERS.set(len(since))
+        HANDOVER_OLDEST.set((now - min(since, default=now)).total_seconds())
         known = {(state.company, state.conversation) for state in waiting}
         self._not_before = {key: at for key, at in self._not_before.items() if key in known}
         for state in waiting:

@@ -1,6 +1,6 @@
 """What the executor counts: calls by tool and outcome, and how long they took."""
 
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
 from contracts.events.tool import ToolResult
 
@@ -11,6 +11,8 @@ _SECONDS = Histogram(
     ("tool",),
     buckets=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
 )
+CALLS_DUE = Gauge("nexus_tool_calls_due", "Calls that wait for an executor; each executor tells the same")
+OLDEST_CALL = Gauge("nexus_tool_calls_oldest_due_seconds", "For how long the oldest of them has waited")
 UNKNOWN = "unknown"
 """Stands for every name that no tool has, so that callers cannot make series without end."""
 

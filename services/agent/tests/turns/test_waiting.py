@@ -1,0 +1,54 @@
+"""What the agent tells autoscaling, against what really waits."""
+
+from prometheus_client import REGISTRY
+
+from agent.app import Agent
+from agent.scripted_model.script import Reply, Rule
+from agent.scripted_model.server import scripted_model
+from agent.testing.stage import agent, stage
+from runtime.testing import NatsServer, eventually
+
+
+async def told(running: Agent, name: str) -> float:
+    """The gauge as /metrics gives it."""
+    await running.waiting.refresh()
+    value = REGISTRY.get_sample_value(name)
+    assert value is not None
+    return value
+
+
+async def due(running: Agent, count: int) -> None:
+    async def shown() -> bool:
+        return await told(running, "nexus_turns_due") == count
+
+    await eventually(shown)
+
+
+async def test_fifty_visitors_and_one_slow_slot(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(hang=True)])
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(rule) as model,
+        agent(nats_server.url, model.base_url, slots=1, model_silence_seconds=8.0) as running,
+    ):
+        for number in range(50):
+            await scene.visitor(f"c{number}", "hello")
+        await due(running, 49)
+        assert await told(running, "nexus_turns_running") == 1
+        assert await told(running, "nexus_oldest_due_seconds") > 0
+        # The silent model is given up, and the rest is answered.
+        for number in range(50):
+            await scene.answered(f"c{number}", deadline=60)
+        await due(running, 0)
+        assert await told(running, "nexus_oldest_due_seconds") == await told(running, "nexus_turns_running") == 0
+
+
+async def test_who_may_still_be_typing_is_not_due(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model:
+        await scene.configure(response_delay_ms=60_000)
+        async with agent(nats_server.url, model.base_url) as running:
+            for number in range(20):
+                await scene.visitor(f"c{number}", "one moment")
+            await eventually(lambda: len(running.worker.handed_back) == 20)
+            assert await told(running, "nexus_turns_due") == await told(running, "nexus_turns_running") == 0
+            assert model.asked == []

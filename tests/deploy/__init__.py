@@ -1,0 +1,1 @@
+"""What operators deploy: manifests, dashboards, rules, runbooks, checked offline."""

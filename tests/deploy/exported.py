@@ -1,0 +1,35 @@
+"""Which metrics the services export, read out of their code: every collector is made with its name and labels written
+down."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROCESS = {"process_resident_memory_bytes", "process_cpu_seconds_total", "process_open_fds"}
+"""What prometheus_client adds to each process."""
+SERIES = {"Counter": ("_total",), "Gauge": ("",), "Histogram": ("_bucket", "_count", "_sum")}
+
+
+def collectors() -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Kind, name and labels of each Counter, Gauge and Histogram in the services' code."""
+    for path in sorted([*ROOT.glob("libs/*/src/**/*.py"), *ROOT.glob("services/*/src/**/*.py")]):
+        text = path.read_text()
+        if "from prometheus_client import" not in text:
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SERIES:
+                name, _, *labels = node.args
+                if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                    yield node.func.id, name.value, tuple(ast.literal_eval(labels[0])) if labels else ()
+
+
+def series() -> dict[str, set[str]]:
+    """The labels of each series as /metrics names it, without those that Prometheus adds."""
+    found: dict[str, set[str]] = {name: set() for name in PROCESS}
+    for kind, name, labels in collectors():
+        for ending in SERIES[kind]:
+            found[name.removesuffix("_total") + ending if kind == "Counter" else name + ending] = set(labels) | (
+                {"le"} if ending == "_bucket" else set()
+            )
+    return found

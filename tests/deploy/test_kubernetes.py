@@ -1,0 +1,194 @@
+"""The manifests, built and checked offline."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, cast
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from runtime.settings import DrainSettings
+from tests.deploy.exported import ROOT
+from tests.deploy.kustomize import NotUnderstoodError, Object, build, containers
+
+KUBERNETES = ROOT / "deploy/kubernetes"
+OVERLAYS = {path.name: path for path in sorted((KUBERNETES / "overlays").iterdir())}
+OTHERS = {
+    "keda": KUBERNETES / "autoscaling/keda",
+    "hpa": KUBERNETES / "autoscaling/hpa",
+    "observability": ROOT / "deploy/observability",
+}
+SERVICES = {"gateway", "agent", "tool-executor", "memory", "market-adapter"}
+UNCHECKED = {"ServiceMonitor", "ScaledObject"}
+"""Kinds of other projects: their own fields are looked at by a test of ours, no schema of theirs is here."""
+CUSTOM_KEYS = {
+    "ServiceMonitor": {"namespaceSelector", "selector", "endpoints"},
+    "ScaledObject": {
+        "scaleTargetRef",
+        "minReplicaCount",
+        "maxReplicaCount",
+        "pollingInterval",
+        "advanced",
+        "triggers",
+    },
+}
+
+
+def named(objects: list[Object], kind: str) -> dict[str, Object]:
+    return {one["metadata"]["name"]: one for one in objects if one["kind"] == kind}
+
+
+def pod(one: Object) -> Object:
+    return cast("Object", one["spec"]["template"]["spec"])
+
+
+@pytest.mark.parametrize("folder", [*OVERLAYS.values(), *OTHERS.values()], ids=[*OVERLAYS, *OTHERS])
+def test_every_object_is_valid(folder: Path) -> None:
+    objects = build(folder)
+    identities = [(one["kind"], one["metadata"]["name"]) for one in objects]
+    assert len(set(identities)) == len(identities)
+    for one in objects:
+        if one["kind"] in UNCHECKED:
+            assert set(one) == {"apiVersion", "kind", "metadata", "spec"}
+            assert set(one["spec"]) <= CUSTOM_KEYS[one["kind"]]
+        else:
+            kubernetes_validate.validate(one, kubernetes_validate.latest_version(), strict=True)
+
+
+def test_a_misspelt_field_is_found() -> None:
+    deployment = named(build(OVERLAYS["three-replicas"]), "Deployment")["agent"]
+    pod(deployment)["terminationGracePeriodSecond"] = 30
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(deployment, kubernetes_validate.latest_version(), strict=True)
+
+
+@pytest.mark.parametrize("folder", [*OVERLAYS.values(), *OTHERS.values()], ids=[*OVERLAYS, *OTHERS])
+def test_kubectl_builds_the_same_where_it_is(folder: Path) -> None:
+    kubectl = shutil.which("kubectl")
+    if kubectl is None:
+        # The builder itself is what there is then; the other tests go by it.
+        assert build(folder)
+        return
+    run = subprocess.run([kubectl, "kustomize", str(folder)], capture_output=True, text=True, timeout=60, check=True)
+    theirs = [one for one in yaml.safe_load_all(run.stdout) if one is not None]
+
+    def key(one: Any) -> tuple[str, str]:
+        return one["kind"], one["metadata"]["name"]
+
+    assert sorted(theirs, key=key) == sorted(build(folder), key=key)
+
+
+def test_what_the_builder_does_not_know_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text("kind: Kustomization\nnamePrefix: x-\n")
+    with pytest.raises(NotUnderstoodError, match="namePrefix"):
+        build(tmp_path)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_service_is_hardened_probed_and_has_time_to_drain(overlay: str) -> None:
+    objects = build(OVERLAYS[overlay])
+    deployments = named(objects, "Deployment")
+    assert set(deployments) == SERVICES
+    for name, deployment in deployments.items():
+        spec = pod(deployment)
+        (container,) = containers(deployment)
+        assert spec["securityContext"]["runAsNonRoot"]
+        assert spec["securityContext"]["runAsUser"] == 10001
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert not spec["automountServiceAccountToken"]
+        assert spec["serviceAccountName"] in named(objects, "ServiceAccount")
+        assert {"startupProbe", "livenessProbe", "readinessProbe"} <= set(container)
+        assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
+        assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
+        assert {"requests", "limits"} == set(container["resources"])
+        said = container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command", ["sleep", "0"])[1]
+        drain = float(named(objects, "ConfigMap")["nexus"]["data"]["NEXUS_DRAIN_DEADLINE"])
+        assert drain == DrainSettings(_env_file=None).deadline  # pyright: ignore[reportCallIssue]
+        assert spec["terminationGracePeriodSeconds"] >= float(said) + drain + 5
+        budget = named(objects, "PodDisruptionBudget")[name]
+        labels = deployment["spec"]["template"]["metadata"]["labels"]
+        assert budget["spec"]["selector"]["matchLabels"].items() <= labels.items()
+        assert deployment["spec"]["selector"]["matchLabels"].items() <= labels.items()
+        for one in spec["topologySpreadConstraints"]:
+            assert one["labelSelector"]["matchLabels"].items() <= labels.items()
+
+
+def test_services_get_what_compose_gives_them() -> None:
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    objects = build(OVERLAYS["three-replicas"])
+    shared = set(named(objects, "ConfigMap")["nexus"]["data"])
+    for name, deployment in named(objects, "Deployment").items():
+        (container,) = containers(deployment)
+        given = {one["name"] for one in container["env"]} | shared
+        tuned = {"NEXUS_LLM_CHAIN", "NEXUS_TURN_DEADLINE_SECONDS", "NEXUS_MARKET_PROVIDER"}
+        assert set(compose[name]["environment"]) - tuned <= given, name
+
+
+def test_the_secrets_example_names_every_key() -> None:
+    example = set(re.findall(r"^([A-Z_]+)=", (KUBERNETES / "secret.env.example").read_text(), re.MULTILINE))
+    asked = {
+        one["valueFrom"]["secretKeyRef"]["key"]
+        for overlay in OVERLAYS.values()
+        for found in build(overlay)
+        for container in containers(found)
+        for one in container.get("env", [])
+        if "secretKeyRef" in one.get("valueFrom", {})
+    }
+    assert asked == example
+
+
+def test_every_service_may_reach_what_it_needs_and_nothing_takes_visitors_but_the_gateway() -> None:
+    policies = named(build(OVERLAYS["one-machine"]), "NetworkPolicy")
+    ports = {
+        name: {port["port"] for rule in one["spec"].get("egress", []) for port in rule.get("ports", [])}
+        for name, one in policies.items()
+    }
+    assert {53, 4222} == ports["nexus"]
+    assert ports["to-redis"] == {6379}
+    assert ports["to-mongodb"] == {27017}
+    users = {
+        name: set(policies[name]["spec"]["podSelector"]["matchExpressions"][0]["values"])
+        for name in ("to-redis", "to-mongodb", "gateway")
+    }
+    needs: dict[str, set[str]] = {"to-redis": set(), "to-mongodb": set(), "gateway": {"gateway"}}
+    for name, deployment in named(build(OVERLAYS["one-machine"]), "Deployment").items():
+        (container,) = containers(deployment)
+        given = {one["name"] for one in container["env"]}
+        needs["to-redis"] |= {name} if "NEXUS_REDIS_URL" in given else set()
+        needs["to-mongodb"] |= {name} if "NEXUS_MONGODB_URL" in given else set()
+    assert users == needs
+
+
+def test_metrics_and_health_stay_in_the_cluster() -> None:
+    objects = build(OVERLAYS["three-replicas"])
+    (rule,) = named(objects, "Ingress")["gateway"]["spec"]["rules"]
+    closed = {path["path"] for path in rule["http"]["paths"] if path["backend"]["service"]["name"] == "closed"}
+    assert closed == {"/metrics", "/readyz", "/healthz"}
+    assert "selector" not in named(objects, "Service")["closed"]["spec"]
+
+
+@pytest.mark.parametrize("kind", ["keda", "hpa"])
+def test_scalers_name_deployments_and_queries_name_metrics(kind: str) -> None:
+    deployments = named(build(OVERLAYS["three-replicas"]), "Deployment")
+    scalers = build(OTHERS[kind])
+    assert {one["spec"]["scaleTargetRef"]["name"] for one in scalers} == set(deployments) - {"market-adapter"}
+    if kind == "hpa":
+        adapter = yaml.safe_load((OTHERS["hpa"] / "adapter-values.yaml").read_text())["rules"]["external"]
+        asked = {metric["external"]["metric"]["name"] for one in scalers for metric in one["spec"]["metrics"]}
+        assert asked == {one["name"]["as"] for one in adapter}
+
+
+def test_nats_own_chart_gets_every_user_and_what_the_configuration_says() -> None:
+    values = yaml.safe_load((KUBERNETES / "nats-values.yaml").read_text())
+    configuration = (ROOT / "deploy/nats/nats.conf").read_text()
+    assert set(values["container"]["env"]) == set(re.findall(r"\$(NATS_\w+_PASSWORD)", configuration))
+    assert values["config"]["jetstream"]["merge"]["sync_interval"] == "always"
+    assert "max_payload: 1MB" in configuration
+    assert values["config"]["cluster"]["replicas"] == 3
