@@ -1,7 +1,6 @@
 """Pages of a company's site: where it may go, fetch it, make it readable, cut it to what a prompt can hold."""
 
 import asyncio
-import re
 
 from contracts.text import Text
 from tool_executor.adapters.page_fetcher import Fetched, PageFetcher
@@ -10,19 +9,11 @@ from tool_executor.domain.declaration import Problem, ToolFailed, ToolRefused
 from tool_executor.domain.plans import CompanyTools
 from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl, site_of
 from tool_executor.domain.token_budget import cut
+from tool_executor.extraction.charsets import decoded
 from tool_executor.ports import Link, Page
 
 _AT_ONCE = 64 * 1024
 """Bytes that are parsed on the event loop (under 5 ms); more go to a thread."""
-_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]{1,40})", re.IGNORECASE)
-_CHARSETS = re.compile(
-    r"utf-?8|utf-16(?:le|be)?|us-ascii|ascii|iso-?8859-\d{1,2}|latin-?1|windows-125\d|cp125\d|koi8-[ru]|shift[_-]jis|"
-    r"euc-(?:jp|kr)|gbk|gb2312|gb18030|big5",
-    re.IGNORECASE,
-)
-"""Python knows codecs that are no charsets, and slow ones: a page may name only these."""
-
-
 _MOST_LINKS = 40
 _LONGEST_LINK = 80
 """Of what a page leads to: links of a result, characters of one link's words."""
@@ -77,23 +68,8 @@ def _links(site: Site, page: SiteUrl, readable: ReadableText) -> tuple[Link, ...
 
 
 def _read(fetched: Fetched) -> ReadableText:
-    text = _decoded(fetched)
+    text = decoded(fetched.body, fetched.charset)
     if fetched.content_type in {"text/html", "application/xhtml+xml"}:
         return readable_text(text)
     lines = (line.rstrip() for line in text.replace("\x00", "").splitlines())
     return ReadableText("", "\n".join(line for line in lines if line))
-
-
-def _decoded(fetched: Fetched) -> str:
-    named = fetched.charset
-    if named is None and (found := _META_CHARSET.search(fetched.body[:2048])) is not None:
-        named = found[1].decode("ascii")
-    if named is not None and _CHARSETS.fullmatch(named) is not None:
-        try:
-            return fetched.body.decode(named, "replace")
-        except LookupError:
-            pass
-    try:
-        return fetched.body.decode("utf-8")
-    except UnicodeDecodeError:
-        return fetched.body.decode("windows-1252", "replace")

@@ -1,0 +1,83 @@
+"""What is taken out of a document, whatever its format."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from contracts.knowledge import MAX_PART, Block
+from contracts.text import Text
+
+LONGEST_TEXT = 4000
+"""Characters of a block of text; a longer one is cut at a space."""
+LONGEST_CELL = 2000
+LONGEST_TITLE = 300
+MOST_ROWS = 100
+"""Rows of one table's block; what comes after is a block with the same header."""
+
+
+class Unreadable(Exception):  # noqa: N818 - named after what the document is
+    """A document that cannot be read. `reason` is a word for programs, `text` a sentence for the admin."""
+
+    def __init__(self, reason: str, text: Text) -> None:
+        super().__init__(text.en)
+        self.reason = reason
+        self.text = text
+
+
+@dataclass(slots=True)
+class Extracted:
+    """A document's words. What is only said of web pages is empty elsewhere; addresses are as they are written."""
+
+    title: str
+    language: str | None
+    blocks: list[Block]
+    links: list[str] = field(default_factory=list[str])
+    base: str | None = None
+    canonical: str | None = None
+    noindex: bool = False
+    nofollow: bool = False
+
+    @property
+    def hash(self) -> str:
+        """Of all that is said: two documents with the same hash say the same in the same order."""
+        said = [self.title, self.language, *(block.model_dump(mode="json") for block in self.blocks)]
+        return hashlib.sha256(json.dumps(said, ensure_ascii=False, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def bounded(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The same words in blocks of a bounded size; a row of a table stays whole."""
+    for block in blocks:
+        if block.rows:
+            head = block.rows[:1] if block.header else []
+            rows = block.rows[len(head) :]
+            for start in range(0, len(rows) or 1, MOST_ROWS):
+                cells = [[cell[:LONGEST_CELL] for cell in row] for row in (*head, *rows[start : start + MOST_ROWS])]
+                yield block.model_copy(update={"rows": cells})
+        else:
+            for text in _pieces(block.text, "\n" if block.kind in {"code", "list"} else " "):
+                yield block.model_copy(update={"text": text})
+
+
+def in_parts(blocks: list[Block]) -> list[list[Block]]:
+    """The blocks in runs that fit into one event each; at least one run."""
+    parts: list[list[Block]] = [[]]
+    size = 0
+    for block in blocks:
+        length = len(block.to_json())
+        if parts[-1] and size + length > MAX_PART:
+            parts.append([])
+            size = 0
+        parts[-1].append(block)
+        size += length
+    return parts
+
+
+def _pieces(text: str, between: str) -> Iterator[str]:
+    while len(text) > LONGEST_TEXT:
+        end = text.rfind(between, LONGEST_TEXT // 2, LONGEST_TEXT)
+        end = LONGEST_TEXT if end < 0 else end
+        yield text[:end].rstrip()
+        text = text[end:].lstrip(between)
+    if text:
+        yield text

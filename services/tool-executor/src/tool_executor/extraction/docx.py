@@ -1,0 +1,114 @@
+"""DOCX by python-docx, after a look at what its archive would unpack to."""
+
+import io
+import zipfile
+from typing import Any, cast
+
+import docx as _docx  # pyright: ignore[reportMissingTypeStubs]
+from docx.table import Table
+from docx.text.paragraph import Paragraph
+
+from contracts.knowledge import Block
+from contracts.text import Text
+from tool_executor.extraction.document import LONGEST_TITLE, Extracted, Unreadable, bounded
+from tool_executor.extraction.language import language_of
+
+_MOST_UNPACKED = 100 * 1024 * 1024
+_MOST_XML = 40 * 1024 * 1024
+"""Bytes of the document's own text with its markup; a tree of it takes ten times as much."""
+_MOST_FILES = 2000
+_OLE = b"\xd0\xcf\x11\xe0"
+
+
+def extract_docx(body: bytes) -> Extracted:
+    """The words of a Word document. Raises Unreadable: a bomb, encrypted, broken, or with no text in it."""
+    if body.startswith(_OLE):
+        raise Unreadable(
+            "encrypted",
+            Text(
+                es="El documento está cifrado o es de un Word antiguo: guárdalo como .docx sin contraseña.",
+                en="The document is encrypted, or an old Word's: save it as .docx without a password.",
+            ),
+        )
+    _check_archive(body)
+    try:
+        document: Any = _docx.Document(io.BytesIO(body))
+        blocks = _blocks(document)
+    except (KeyError, ValueError, zipfile.BadZipFile, SyntaxError, AttributeError, OSError) as error:
+        raise _broken() from error
+    said = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in blocks)
+    if not said.strip():
+        raise Unreadable("no_text", Text(es="El documento no tiene texto.", en="The document holds no text."))
+    named = {block.headings[0] for block in blocks if block.headings}
+    title = " ".join(str(document.core_properties.title or "").split()) or (named.pop() if len(named) == 1 else "")
+    for block in blocks:
+        if block.headings[:1] == [title]:
+            block.headings.pop(0)
+    return Extracted(title=title[:LONGEST_TITLE], language=language_of(said), blocks=list(bounded(blocks)))
+
+
+def _check_archive(body: bytes) -> None:
+    try:
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            files = archive.infolist()
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+        raise _broken() from error
+    unpacked = sum(one.file_size for one in files)
+    xml = max((one.file_size for one in files if one.filename.endswith((".xml", ".rels"))), default=0)
+    if unpacked > _MOST_UNPACKED or xml > _MOST_XML or len(files) > _MOST_FILES:
+        raise Unreadable(
+            "bomb",
+            Text(
+                es="El documento se hace enorme al descomprimirlo: no se lee.",
+                en="The document becomes huge when it is unpacked: it is not read.",
+            ),
+        )
+
+
+def _blocks(document: Any) -> list[Block]:
+    blocks: list[Block] = []
+    headings: dict[int, str] = {}
+    items: list[str] = []
+
+    def end_list() -> None:
+        if items:
+            blocks.append(Block(kind="list", text="\n".join(items), headings=list(headings.values())))
+            items.clear()
+
+    for part in document.iter_inner_content():
+        if isinstance(part, Table):
+            end_list()
+            rows = [[" ".join(cell.text.split()) for cell in row.cells] for row in part.rows]
+            rows = [row for row in rows if any(row)]
+            if rows:
+                blocks.append(Block(kind="table", rows=rows, headings=list(headings.values())))
+            continue
+        text = " ".join(cast("Paragraph", part).text.split())
+        if not text:
+            continue
+        style = str(getattr(part.style, "name", "") or "").lower()
+        level = _level(style)
+        if level is not None:
+            end_list()
+            headings = {above: words for above, words in headings.items() if above < level} | {level: text}
+        elif style.startswith("list") or (part._p.pPr is not None and part._p.pPr.numPr is not None):
+            items.append(text)
+        else:
+            end_list()
+            blocks.append(Block(text=text, headings=list(headings.values())))
+    end_list()
+    return blocks
+
+
+def _level(style: str) -> int | None:
+    """The level of a heading by its style, as Word names it in English and keeps it in every language."""
+    if style == "title":
+        return 0
+    word, _, number = style.partition(" ")
+    return int(number) if word == "heading" and number.isdigit() else None
+
+
+def _broken() -> Unreadable:
+    return Unreadable(
+        "broken", Text(es="El documento está dañado o no es un .docx.", en="The document is damaged, or no .docx.")
+    )

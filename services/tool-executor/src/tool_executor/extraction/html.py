@@ -1,0 +1,309 @@
+"""HTML as a stream of events into blocks: text, lists, tables with whole rows, code, each below its headings.
+
+Read as fetch_page's text is (adapters/page_text.py): no tree, time linear in the markup. Everything visible is kept in
+reading order; menus (nav) are left out, and what else repeats on most pages is dropped by whoever sees them all.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+from urllib.parse import urljoin
+
+import lxml.etree as _etree  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+
+from contracts.knowledge import Block
+from tool_executor.extraction.document import LONGEST_TITLE, Extracted, bounded
+from tool_executor.extraction.language import language_of
+from tool_executor.extraction.tables import Table
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_UNSEEN = _words(
+    "script style noscript template svg math iframe object embed canvas audio video select datalist nav dialog map "
+    "textarea button"
+)
+_UNSEEN_ROLES = _words("navigation search dialog alertdialog menu menubar")
+_BLOCKS = _words(
+    "address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 "
+    "h4 h5 h6 header hr li main ol option p pre section summary table tbody thead tfoot tr ul caption"
+)
+_HEADINGS = {f"h{level}": level for level in range(1, 7)} | {"summary": 7, "dt": 8}
+"""A question that is unfolded, or defined, heads its answer."""
+_ENDS = {"details": 7, "dl": 8}
+"""Where such a heading ends."""
+_LANDMARKS = _words("article section main aside")
+_APART = _words("article section aside")
+"""What is said below a heading in there ends with it; the page's own heading goes on."""
+_LONGEST_HEADING = 300
+_MOST_LINKS = 2000
+_PIECE = 64 * 1024
+_PERMALINK = re.compile(r"\s*[¶#🔗]\s*$")
+_REFRESH = re.compile(r"^\s*\d+\s*;\s*url\s*=\s*['\"]?([^'\"\s]+)", re.IGNORECASE)
+_OUR_NAMES = {"robots", "nexussitereader"}
+
+
+def extract_html(html: str, title: str = "") -> Extracted:
+    """The words of a page and what it says of itself to readers like this one. `title`: where it is known already."""
+    reader = _Reader(title)
+    parser: Any = cast("Any", _etree).HTMLParser(target=reader, encoding="utf-8")
+    for start in range(0, len(html), _PIECE):
+        parser.feed(html[start : start + _PIECE].encode("utf-8", "replace"))
+    if html:
+        parser.close()
+    return reader.result()
+
+
+class _Reader:
+    """The parser's target: lxml calls its methods in the order of the markup, each start with its end."""
+
+    def __init__(self, title: str) -> None:
+        self.page = Extracted(title=title, language=None, blocks=[])
+        self._declared: str | None = None
+        self._title: list[str] = []
+        self._og_title = ""
+        self._text: list[str] = []
+        self._headings: list[tuple[int, str]] = []
+        self._heading: list[str] | None = None
+        self._anchor: str | None = None
+        self._heading_id: str | None = None
+        self._bare = False
+        """Nothing has been said yet below the last heading."""
+        self._parts: list[list[tuple[int, str]]] = []
+        self._items: list[str] = []
+        self._lists = 0
+        self._tables: list[Table] = []
+        self._code = 0
+        self._unseen = 0
+        self._in_title = False
+        self._in_head = 0
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag in {"a", "link", "area"}:
+            self._link(attributes)
+        if self._unseen or tag in _UNSEEN or _is_hidden(attributes):
+            self._unseen += 1
+            return
+        self._note(tag, attributes)
+        if tag in _BLOCKS:
+            self._flush()
+        if tag in _HEADINGS:
+            self._emit_list()
+            self._heading, self._heading_id = [], attributes.get("id") or self._heading_id
+            self._is_layout()
+        elif tag == "footer":
+            self._end_bare(0)
+            self._headings = []
+        elif tag in _LANDMARKS or (tag == "a" and self._heading is not None):
+            self._heading_id = attributes.get("id") or attributes.get("name") or self._heading_id
+        elif tag == "table":
+            self._emit_list()
+            self._is_layout()
+            self._tables.append(Table())
+        elif tag in {"ul", "ol"}:
+            self._lists += 1
+        elif tag == "pre":
+            self._code += 1
+        elif tag == "br":
+            self._text.append("\n")
+        if tag in _APART:
+            self._parts.append(list(self._headings))
+        if self._tables:
+            self._tables[-1].start(tag, attributes)
+
+    def end(self, tag: str) -> None:
+        if self._unseen:
+            self._unseen -= 1
+            return
+        if tag == "title":
+            self._in_title = False
+        elif tag == "head":
+            self._in_head = 0
+        elif tag in _HEADINGS:
+            self._end_heading(_HEADINGS[tag])
+        elif tag in {"td", "th"} and self._tables:
+            self._end_cell()
+        elif tag in _BLOCKS:
+            self._flush()
+        if tag in _APART and self._parts:
+            self._end_bare(0)
+            before = self._parts.pop()
+            self._headings = [one for one in self._headings if one in before or one[0] == 1]
+        if tag in _ENDS:
+            self._end_bare(_ENDS[tag])
+            self._headings = [(level, text) for level, text in self._headings if level < _ENDS[tag]]
+        elif tag in {"ul", "ol"} and self._lists:
+            self._lists -= 1
+            if not self._lists:
+                self._emit_list()
+        elif tag == "pre" and self._code:
+            self._code -= 1
+        elif tag == "table" and self._tables:
+            self._end_table()
+
+    def data(self, text: str) -> None:
+        if self._unseen:
+            return
+        if self._in_title:
+            self._title.append(text)
+        elif not self._in_head:
+            # Blanks of the markup are blanks; only those of code are kept.
+            self._text.append(text if self._code else re.sub(r"\s+", " ", text))
+
+    def comment(self, text: str) -> None:
+        """What a comment says is not on the page."""
+
+    def close(self) -> None:
+        while self._tables:
+            self._end_table()
+        self._flush()
+        self._emit_list()
+        self._end_bare(2)
+
+    def result(self) -> Extracted:
+        page = self.page
+        firsts = {block.headings[0] for block in page.blocks if block.headings}
+        title = page.title or _plain("".join(self._title)) or self._og_title or next(iter(firsts), "")
+        page.title = title[:LONGEST_TITLE]
+        # A page's only top heading is its title again, nearly always.
+        if len(firsts) == 1 and (top := firsts.pop()).casefold() in title.casefold():
+            for block in page.blocks:
+                if block.headings[:1] == [top]:
+                    block.headings.pop(0)
+        page.blocks = list(bounded(page.blocks))
+        words = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in page.blocks[:200])
+        page.language = language_of(words, self._declared)
+        return page
+
+    def _note(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """What the head says of the page."""
+        if tag == "html":
+            self._declared = attributes.get("lang") or attributes.get("xml:lang")
+        elif tag == "head":
+            self._in_head = 1
+        elif tag == "body":
+            self._in_head = 0
+        elif tag == "title" and self._in_head:
+            self._in_title = True
+        elif tag == "base" and self.page.base is None:
+            self.page.base = attributes.get("href")
+        elif tag == "meta":
+            name = (attributes.get("name") or attributes.get("property") or "").lower()
+            content = attributes.get("content", "")
+            if name in _OUR_NAMES:
+                said = set(re.split(r"[\s,]+", content.lower()))
+                self.page.noindex |= bool(said & {"noindex", "none"})
+                self.page.nofollow |= bool(said & {"nofollow", "none"})
+            elif name == "og:title":
+                self._og_title = _plain(content)
+            elif attributes.get("http-equiv", "").lower() == "refresh" and (to := _REFRESH.match(content)):
+                self._add_link(to[1])
+
+    def _link(self, attributes: Mapping[str, str]) -> None:
+        address = attributes.get("href", "").strip()
+        relations = attributes.get("rel", "").lower().split()
+        if not address or "nofollow" in relations:
+            return
+        if "canonical" in relations:
+            self.page.canonical = self.page.canonical or address
+        elif not relations or not {"stylesheet", "icon", "preload", "preconnect", "dns-prefetch"} & set(relations):
+            self._add_link(address)
+
+    def _add_link(self, address: str) -> None:
+        if len(self.page.links) < _MOST_LINKS:
+            try:
+                self.page.links.append(urljoin(self.page.base, address) if self.page.base else address)
+            except ValueError:
+                return
+
+    # ------------------------------------------------------------ blocks
+
+    def _flush(self) -> None:
+        """What was collected since the last block began: a paragraph, an item, or a part of a cell."""
+        text = "".join(self._text)
+        self._text.clear()
+        if self._heading is not None:
+            self._heading.append(text)
+            return
+        text = text.strip("\n").rstrip() if self._code else _lines(text)
+        if not text.strip():
+            return
+        if self._tables and self._tables[-1].add(text):
+            return
+        if self._code:
+            self._emit(Block(kind="code", text=text))
+        elif self._lists:
+            self._items.append(text.replace("\n", " "))
+        else:
+            self._emit(Block(text=text))
+
+    def _emit(self, block: Block) -> None:
+        headings = [text for _, text in self._headings]
+        self.page.blocks.append(block.model_copy(update={"headings": headings, "anchor": self._anchor}))
+        self._bare = False
+
+    def _end_bare(self, level: int) -> None:
+        """A heading with nothing below it, such as a card's, is all that is said there."""
+        if self._bare and self._headings and self._headings[-1][0] >= level:
+            _, text = self._headings.pop()
+            self._emit(Block(text=text))
+
+    def _emit_list(self) -> None:
+        if self._items:
+            items, self._items = "\n".join(self._items), []
+            self._emit(Block(kind="list", text=items))
+
+    def _end_heading(self, level: int) -> None:
+        self._flush()
+        if self._heading is None:
+            return
+        text = _PERMALINK.sub("", _plain(" ".join(self._heading)))[:_LONGEST_HEADING]
+        self._heading = None
+        if text:
+            self._end_bare(level)
+            self._headings = [(above, words) for above, words in self._headings if above < level]
+            self._headings.append((level, text))
+            self._bare = True
+            self._anchor, self._heading_id = self._heading_id or self._anchor, None
+
+    def _end_cell(self) -> None:
+        self._flush()
+        self._tables[-1].end_cell()
+
+    def _end_table(self) -> None:
+        self._flush()
+        table = self._tables.pop()
+        rows = table.end()
+        if rows is not None:
+            self._emit(Block(kind="table", rows=rows, header=table.header))
+        else:
+            self._given_up(table)
+
+    def _is_layout(self) -> None:
+        """The table that is open; those around it were found out when it began."""
+        if self._tables and not self._tables[-1].given_up:
+            self._given_up(self._tables[-1])
+
+    def _given_up(self, table: Table) -> None:
+        """It holds headings, tables or one column: it was there for the looks. What it held is plain text."""
+        for text in table.give_up():
+            self._emit(Block(text=text))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _lines(text: str) -> str:
+    return "\n".join(line for line in (_plain(line) for line in text.split("\n")) if line)
+
+
+def _is_hidden(attributes: Mapping[str, str]) -> bool:
+    if not attributes:
+        return False
+    if "hidden" in attributes or attributes.get("aria-hidden") == "true" or attributes.get("role") in _UNSEEN_ROLES:
+        return True
+    style = attributes.get("style", "").replace(" ", "").lower()
+    return "display:none" in style or "visibility:hidden" in style

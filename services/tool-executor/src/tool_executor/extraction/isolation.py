@@ -1,0 +1,87 @@
+"""Documents are read in a process of their own, which has so much time and memory and then ends.
+
+Libraries that read PDF and DOCX can be made to hang, to eat memory or to crash by a file that was made for it. Whoever
+hands such a file in gets a clear word for it, and nothing else suffers. Small pages of HTML need none of this: their
+reader is linear in what it reads.
+"""
+
+import asyncio
+import json
+import sys
+
+from contracts.knowledge import Block
+from contracts.text import Text
+from tool_executor.extraction.document import Extracted, Unreadable
+from tool_executor.extraction.reading import HTML_TYPES, extract, type_of
+
+_AT_ONCE = 64 * 1024
+"""Bytes of HTML that are read on the event loop (some milliseconds)."""
+_IN_A_THREAD = 1024 * 1024
+_SECONDS = 60.0
+"""For a document that is read in a process of its own; then that is killed."""
+_MEMORY = 1024 * 1024 * 1024
+_PROCESSES = 2
+"""At once: the rest waits."""
+
+
+class Extraction:
+    """One for the process."""
+
+    def __init__(self, *, seconds: float = _SECONDS, memory: int = _MEMORY) -> None:
+        self._seconds = seconds
+        self._memory = memory
+        self._places = asyncio.Semaphore(_PROCESSES)
+
+    async def extract(self, body: bytes, declared: str = "", charset: str | None = None, name: str = "") -> Extracted:
+        """A document's words. Raises Unreadable, with reason too_slow or crashed besides those of reading.extract."""
+        if type_of(body, declared, name) in HTML_TYPES and len(body) <= _IN_A_THREAD:
+            if len(body) <= _AT_ONCE:
+                return extract(body, declared, charset, name)
+            return await asyncio.to_thread(extract, body, declared, charset, name)
+        async with self._places:
+            return await self._apart(body, declared, charset, name)
+
+    async def _apart(self, body: bytes, declared: str, charset: str | None, name: str) -> Extracted:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "tool_executor.extraction",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        head = json.dumps(
+            {"declared": declared, "charset": charset, "name": name, "memory": self._memory, "seconds": self._seconds}
+        )
+        try:
+            async with asyncio.timeout(self._seconds):
+                answer, _ = await process.communicate(head.encode() + b"\n" + body)
+        except TimeoutError:
+            raise Unreadable(
+                "too_slow",
+                Text(
+                    es=f"El documento no se ha podido leer en {self._seconds:.0f} s.",
+                    en=f"The document could not be read within {self._seconds:.0f} s.",
+                ),
+            ) from None
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        try:
+            return _read(json.loads(answer))
+        except ValueError:
+            raise Unreadable(
+                "crashed",
+                Text(
+                    es="El documento no se puede leer: está dañado o necesita demasiada memoria.",
+                    en="The document cannot be read: it is damaged, or needs too much memory.",
+                ),
+            ) from None
+
+
+def _read(answer: dict[str, object]) -> Extracted:
+    if "reason" in answer:
+        raise Unreadable(str(answer["reason"]), Text(es=str(answer["es"]), en=str(answer["en"])))
+    fields: dict[str, object] = {**answer, "blocks": [Block.model_validate(one) for one in answer["blocks"]]}  # pyright: ignore
+    return Extracted(**fields)  # pyright: ignore

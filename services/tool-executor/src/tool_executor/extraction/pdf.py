@@ -1,0 +1,105 @@
+"""PDF by PDFium: its text in reading order, below the headings of its outline."""
+
+import ctypes
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pypdfium2 as _pdfium  # pyright: ignore[reportMissingTypeStubs]
+
+from contracts.knowledge import Block
+from contracts.text import Text
+from tool_executor.extraction.document import LONGEST_TITLE, Extracted, Unreadable, bounded
+from tool_executor.extraction.language import language_of
+from tool_executor.extraction.paragraphs import paragraphs
+
+_MOST_PAGES = 3000
+_FEW = 20
+"""Characters; a document with fewer has no text, only pictures of it."""
+
+pdfium: Any = cast("Any", _pdfium)
+
+
+def extract_pdf(body: bytes) -> Extracted:
+    """The words of a PDF. Raises Unreadable: encrypted, broken, or with no text in it."""
+    try:
+        document = pdfium.PdfDocument(body)
+    except pdfium.PdfiumError as error:
+        if "password" in str(error).lower():
+            raise Unreadable(
+                "encrypted",
+                Text(
+                    es="El PDF está cifrado con una contraseña: súbelo sin ella.",
+                    en="The PDF is encrypted with a password: upload it without one.",
+                ),
+            ) from error
+        raise Unreadable(
+            "broken", Text(es="El PDF está dañado y no se puede abrir.", en="The PDF is damaged and cannot be opened.")
+        ) from error
+    headings = _headings(document)
+    blocks: list[Block] = []
+    current: dict[int, str] = {}
+    for number in range(min(len(document), _MOST_PAGES)):
+        here = headings.get(number, [])
+        waiting = dict(reversed([(title.casefold(), (level, title)) for level, title in here]))
+        for text in paragraphs(_text(document, number)):
+            lines: list[str] = []
+            for line in text.split("\n"):
+                heading = waiting.pop(line.casefold(), None)
+                if heading is None:
+                    lines.append(line)
+                    continue
+                _add(blocks, lines, current)
+                current = _below(current, *heading)
+            _add(blocks, lines, current)
+        for heading in waiting.values():  # what the outline calls otherwise than the page does
+            current = _below(current, *heading)
+    said = " ".join(block.text for block in blocks)
+    if len(said) < _FEW:
+        raise Unreadable(
+            "no_text",
+            Text(
+                es="El PDF no tiene texto, solo imágenes: pásale antes un reconocimiento de caracteres (OCR).",
+                en="The PDF holds no text, only pictures of it: run character recognition (OCR) on it first.",
+            ),
+        )
+    title = " ".join(str(document.get_metadata_dict().get("Title") or "").split())
+    return Extracted(title=title[:LONGEST_TITLE], language=language_of(said), blocks=list(bounded(blocks)))
+
+
+def _add(blocks: list[Block], lines: list[str], headings: dict[int, str]) -> None:
+    if lines:
+        blocks.append(Block(text="\n".join(lines), headings=list(headings.values())))
+        lines.clear()
+
+
+def _below(headings: dict[int, str], level: int, title: str) -> dict[int, str]:
+    return {above: words for above, words in headings.items() if above < level} | {level: title}
+
+
+def _text(document: Any, number: int) -> str:
+    page = document[number]
+    try:
+        return str(page.get_textpage().get_text_bounded()).replace("\r\n", "\n").replace("\ufffe", "")
+    finally:
+        page.close()
+
+
+def _headings(document: Any) -> dict[int, list[tuple[int, str]]]:
+    """The outline's titles by page, with their level."""
+    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    try:
+        for level, page, title in _outline(document):
+            found[page].append((level, title))
+    except (pdfium.PdfiumError, ctypes.ArgumentError, ValueError):
+        return {}
+    return found
+
+
+def _outline(document: Any) -> Iterator[tuple[int, int, str]]:
+    for entry in document.get_toc(max_depth=6):
+        target = entry.get_dest()
+        page = None if target is None else target.get_index()
+        title = " ".join(str(entry.get_title()).split())
+        if page is not None and title:
+            yield int(entry.level), int(page), title[:300]

@@ -1,0 +1,84 @@
+"""Which reader a document needs, and what it makes of it."""
+
+from contracts.knowledge import Block
+from contracts.text import Text
+from tool_executor.extraction.charsets import decoded
+from tool_executor.extraction.document import LONGEST_TITLE, Extracted, Unreadable, bounded
+from tool_executor.extraction.html import extract_html
+from tool_executor.extraction.language import language_of
+from tool_executor.extraction.paragraphs import paragraphs
+
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+MARKDOWN_TYPES = frozenset({"text/markdown", "text/x-markdown"})
+_ENDINGS = {
+    ".pdf": "application/pdf",
+    ".docx": DOCX,
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "application/xhtml+xml",
+    ".txt": "text/plain",
+}
+KNOWN_TYPES = frozenset(_ENDINGS.values()) | MARKDOWN_TYPES
+
+
+def type_of(body: bytes, declared: str = "", name: str = "") -> str:
+    """The media type: what the first bytes are is believed before what is said of them. Raises Unreadable."""
+    declared = declared.partition(";")[0].strip().lower()
+    by_name = next((kind for ending, kind in _ENDINGS.items() if name.lower().endswith(ending)), None)
+    if b"%PDF-" in body[:1024]:
+        return "application/pdf"
+    if body.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) and DOCX in {declared, by_name}:
+        return DOCX
+    said = by_name if declared in {"", "application/octet-stream", "text/plain"} and by_name else declared
+    binary = b"\x00" in body[:4096] and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if said in KNOWN_TYPES and said.startswith(("text/", "application/xhtml")) and not binary:
+        return said
+    raise Unreadable(
+        "unknown_type",
+        Text(
+            es="No es un documento que se pueda leer: PDF, DOCX, Markdown, HTML o texto.",
+            en="This is no document that can be read: PDF, DOCX, Markdown, HTML or text.",
+        ),
+    )
+
+
+def extract(body: bytes, declared: str = "", charset: str | None = None, name: str = "") -> Extracted:
+    """A document's words. May take long, and much memory, for what was made to: see isolation.py.
+
+    Raises:
+        Unreadable: with reason encrypted, broken, bomb, no_text or unknown_type.
+    """
+    kind = type_of(body, declared, name)
+    # Each library is imported by whom needs it: together they take half a second.
+    if kind == "application/pdf":
+        from tool_executor.extraction.pdf import extract_pdf
+
+        found = extract_pdf(body)
+    elif kind == DOCX:
+        from tool_executor.extraction.docx import extract_docx
+
+        found = extract_docx(body)
+    elif kind in HTML_TYPES:
+        return extract_html(decoded(body, charset))
+    elif kind in MARKDOWN_TYPES:
+        from tool_executor.extraction.markdown import extract_markdown
+
+        found = extract_markdown(decoded(body, charset))
+    else:
+        found = _extract_text(decoded(body, charset))
+    if not found.blocks:
+        raise Unreadable("no_text", Text(es="El documento no tiene texto.", en="The document holds no text."))
+    if not found.title:
+        found.title = (name.rpartition("/")[2].rpartition(".")[0] or found.blocks[0].text.split("\n")[0])[
+            :LONGEST_TITLE
+        ]
+    return found
+
+
+def _extract_text(text: str) -> Extracted:
+    return Extracted(
+        title="", language=language_of(text), blocks=list(bounded(Block(text=one) for one in paragraphs(text)))
+    )

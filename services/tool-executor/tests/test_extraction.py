@@ -1,0 +1,242 @@
+"""Documents to blocks: ten made sites, each format, and what was made to do harm."""
+
+import asyncio
+import time
+
+import pytest
+
+from contracts.knowledge import MAX_PART, Block
+from tool_executor.extraction.charsets import decoded
+from tool_executor.extraction.document import Extracted, Unreadable, in_parts
+from tool_executor.extraction.furniture import furniture_of, seen, without
+from tool_executor.extraction.html import extract_html
+from tool_executor.extraction.isolation import Extraction
+from tool_executor.extraction.language import language_of
+from tool_executor.extraction.made_sites import SITES
+from tool_executor.extraction.reading import extract
+from tool_executor.extraction.testing import docx_bomb, docx_of, pdf_of
+
+
+def said(blocks: list[Block]) -> list[str]:
+    """Every line: rows with | between their cells, texts with the headings above them."""
+    lines: list[str] = []
+    for block in blocks:
+        lines += block.headings
+        lines += [" | ".join(row) for row in block.rows] or block.text.split("\n")
+    return lines
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_of_ten_made_sites_all_that_is_said_is_kept_and_the_furniture_stays_on_one_page(name: str):
+    pages = {page.path: extract_html(page.html) for page in SITES[name]}
+    furniture = furniture_of([seen(path, page) for path, page in pages.items()])
+    for made in SITES[name][1:]:
+        page = pages[made.path]
+        lines = [page.title, *said(without(furniture, made.path, page.blocks))]
+        for wanted in made.keep:
+            assert any(wanted in line for line in lines), (made.path, wanted, lines)
+        for dropped in made.drop:
+            assert not any(dropped in line for line in lines), (made.path, dropped)
+    first = SITES[name][0]
+    assert set(first.keep) <= {*said(pages[first.path].blocks)}
+
+
+def test_what_repeats_is_told_within_a_language_and_never_of_two_pages():
+    menus = {"es": "Inicio, precios y contacto", "en": "Home, pricing and contact"}
+    pages = {
+        f"/{language}/{number}": extract_html(f"<html lang={language}><p>{menu}</p><p>Own {language} {number}")
+        for language, menu in menus.items()
+        for number in range(4)
+    }
+    furniture = furniture_of([seen(url, page) for url, page in pages.items()])
+    assert sorted(furniture.values()) == ["/en/0", "/es/0"]
+    assert said(without(furniture, "/en/0", pages["/en/0"].blocks)) == [menus["en"], "Own en 0"]
+    assert said(without(furniture, "/en/3", pages["/en/3"].blocks)) == ["Own en 3"]
+    assert furniture_of([seen(url, page) for url, page in list(pages.items())[:2]]) == {}
+
+
+def test_headings_nest_and_anchors_are_those_of_the_nearest_heading():
+    page = extract_html(
+        "<title>Plans - Acme</title><h1>Plans</h1><p>Intro</p><section id=pro><h2>Pro <a href=#pro>#</a></h2><p>29</p>"
+        "<h3 id=limits>Limits</h3><p>Ten</p></section><p>After</p><h2><a name=old></a>Old</h2><p>Gone</p>"
+    )
+    found = [(block.text, block.headings, block.anchor) for block in page.blocks]
+    assert page.title == "Plans - Acme"
+    assert found == [
+        ("Intro", [], None),
+        ("29", ["Pro"], "pro"),
+        ("Ten", ["Pro", "Limits"], "limits"),
+        ("After", [], "limits"),
+        ("Gone", ["Old"], "old"),
+    ]
+
+
+def test_rows_stay_whole_with_cells_over_several_rows_and_columns():
+    page = extract_html(
+        "<table><thead><tr><th>Plan<th>Month<th>Year</thead><tr><td rowspan=2>Pro<td>29 <b>USD</b><td>290"
+        "<tr><td colspan=2>or <ul><li>ask<li>us</ul></table>"
+    )
+    assert [block.rows for block in page.blocks] == [
+        [["Plan", "Month", "Year"], ["Pro", "29 USD", "290"], ["Pro", "or ask us", "or ask us"]]
+    ]
+    assert page.blocks[0].header
+
+
+def test_what_the_head_says_to_readers_is_read():
+    page = extract_html(
+        "<html lang='es-MX'><head><base href='https://a.example/x/'><link rel=canonical href=/one>"
+        "<link rel=alternate hreflang=en href=/en><meta name=ROBOTS content='noindex, nofollow'>"
+        "<meta property='og:title' content='Shared title'></head><a href='two#part'>2</a><a rel=nofollow href=/no>x</a>"
+        "<nav><a href='/three'>3</a></nav><area href='/four'><link rel=stylesheet href=/style.css><p>Texto</p>"
+    )
+    assert (page.title, page.language, page.canonical) == ("Shared title", "es", "/one")
+    assert (page.noindex, page.nofollow) == (True, True)
+    assert page.links == [f"https://a.example/{path}" for path in ("en", "x/two#part", "three", "four")]
+
+
+def test_the_language_is_the_texts_where_the_template_is_in_another():
+    spanish = "El plan Pro cuesta veintinueve dólares al mes y se puede cancelar en cualquier momento sin coste. " * 4
+    assert language_of(spanish, "en-US") == "es"
+    assert language_of("Pro: 29", "en-US") == "en"
+    assert language_of("Pro: 29") is None
+    assert language_of("The price of the plan is on the page that we sent to you.") == "en"
+
+
+@pytest.mark.parametrize(
+    ("body", "named", "text"),
+    [
+        ("café €".encode("cp1252"), "utf-8", "café €"),
+        ("café".encode(), "iso-8859-1", "café"),
+        ("café".encode("latin-1"), "iso-8859-1", "café"),
+        ("\ufeffcafé".encode("utf-16-le"), None, "café"),
+        ("価格は百円です。".encode("shift_jis"), "Shift_JIS", "価格は百円です。"),
+        (b"<meta charset=windows-1251>" + "цена".encode("cp1251"), None, "<meta charset=windows-1251>цена"),
+        (b"plain", "rot13", "plain"),
+        (("é" * 2000).encode() + b"\xff", "utf-8", "é" * 2000 + "\ufffd"),
+    ],
+)
+def test_a_wrong_charset_is_not_believed(body: bytes, named: str | None, text: str):
+    assert decoded(body, named) == text
+
+
+def test_a_pdf_is_read_below_the_headings_of_its_outline():
+    pages = [["Guía de uso", "La batería (nueva) dura 10 horas y se carga en dos."], ["Garantía", "Dos años."]]
+    found = extract(pdf_of(pages, [("Guía de uso", 0), ("Garantía", 1)]), name="manual.pdf")
+    assert found.title == "manual"
+    assert [(block.headings, block.text) for block in found.blocks] == [
+        (["Guía de uso"], "La batería (nueva) dura 10 horas y se carga en dos."),
+        (["Garantía"], "Dos años."),
+    ]
+
+
+def test_a_word_document_keeps_headings_lists_and_rows():
+    rows = [["Plan", "Price"], ["Pro", "29 USD"]]
+    parts = [
+        ("Title", "Handbook"),
+        ("Heading 1", "Holidays"),
+        ("Normal", "25 days."),
+        ("List Bullet", "May"),
+        ("List Bullet", "August"),
+        ("table", rows),
+    ]
+    found = extract(docx_of(*parts), name="h.docx")
+    assert found.title == "Handbook"
+    assert [(block.kind, block.headings, block.rows or block.text) for block in found.blocks] == [
+        ("text", ["Holidays"], "25 days."),
+        ("list", ["Holidays"], "May\nAugust"),
+        ("table", ["Holidays"], rows),
+    ]
+
+
+def test_markdown_and_text_become_the_same_blocks():
+    markdown = b"---\ntitle: Prices\n---\n## Pro\n\n29 *USD*\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- x\n- y\n"
+    found = extract(markdown, name="prices.md")
+    assert found.title == "Prices"
+    assert [(block.kind, block.headings) for block in found.blocks] == [
+        ("text", ["Pro"]),
+        ("table", ["Pro"]),
+        ("list", ["Pro"]),
+    ]
+    plain = extract("Primero\r\n\r\nSegundo párrafo\nen dos líneas".encode("cp1252"), name="nota.txt")
+    assert [block.text for block in plain.blocks] == ["Primero", "Segundo párrafo\nen dos líneas"]
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "reason"),
+    [
+        (pdf_of([[]]), "scan.pdf", "no_text"),
+        (pdf_of([["secret"]], encrypted=True), "secret.pdf", "encrypted"),
+        (b"%PDF-1.7 nothing more", "cut.pdf", "broken"),
+        (docx_bomb(200), "bomb.docx", "bomb"),
+        (b"PK\x03\x04 nothing more", "cut.docx", "broken"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "old.docx", "encrypted"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "picture.png", "unknown_type"),
+        (b"\x00\x01\x02" * 100, "binary.txt", "unknown_type"),
+        (b"  \n \n", "empty.txt", "no_text"),
+    ],
+)
+async def test_what_cannot_be_read_is_said_in_a_word_and_a_sentence(body: bytes, name: str, reason: str):
+    with pytest.raises(Unreadable) as refused:
+        await Extraction().extract(body, name=name)
+    assert refused.value.reason == reason
+    assert refused.value.text.es
+    assert refused.value.text.en
+
+
+async def test_a_reader_that_hangs_or_eats_memory_ends_alone():
+    page = pdf_of([[f"line {number}" for number in range(50)] for _ in range(50)])
+    with pytest.raises(Unreadable) as slow:
+        await Extraction(seconds=0.05).extract(page, name="slow.pdf")
+    assert slow.value.reason == "too_slow"
+    with pytest.raises(Unreadable) as big:
+        await Extraction(memory=200 * 1024 * 1024).extract(b"# x\n\n" + b"word " * 3_000_000, name="big.md")
+    assert big.value.reason == "crashed"
+
+
+async def test_the_loop_goes_on_while_a_long_document_is_read():
+    beats = 0
+
+    async def beat() -> None:
+        nonlocal beats
+        while True:
+            await asyncio.sleep(0.01)
+            beats += 1
+
+    beating = asyncio.create_task(beat())
+    pages = [[f"Line {number} of page {page}" for number in range(40)] for page in range(100)]
+    found = await Extraction().extract(pdf_of(pages), name="long.pdf")
+    beating.cancel()
+    assert len(found.blocks) == 100
+    assert beats > 3
+
+
+def test_hostile_markup_is_read_in_time_that_grows_with_its_size():
+    for markup in (
+        "<div>" * 200_000,
+        "<table><tr><td>" * 50_000,
+        "<ul><li>" * 100_000,
+        "<h1>" * 100_000,
+        "<a href=" * 9,
+    ):
+        started = time.monotonic()
+        extract_html(markup + "deep")
+        assert time.monotonic() - started < 20
+
+
+def test_long_documents_come_in_parts_that_fit_the_bus():
+    page = Extracted(title="Long", language=None, blocks=[Block(text="word " * 700) for _ in range(500)])
+    parts = in_parts(page.blocks)
+    assert [block for part in parts for block in part] == page.blocks
+    assert len(parts) > 1
+    assert all(sum(len(block.to_json()) for block in part) <= MAX_PART for part in parts)
+    assert in_parts([]) == [[]]
+
+
+def test_a_giant_paragraph_and_a_giant_table_become_blocks_of_a_bounded_size():
+    page = extract_html("<p>" + "palabra " * 10_000 + "<table><tr><th>a<th>b" + "<tr><td>1<td>2" * 500 + "</table>")
+    texts = [block for block in page.blocks if block.kind == "text"]
+    tables = [block for block in page.blocks if block.kind == "table"]
+    assert max(len(block.text) for block in texts) <= 4000
+    assert sum(block.text.count("palabra") for block in texts) == 10_000
+    assert {len(block.rows) for block in tables} == {101}
+    assert all(block.rows[0] == ["a", "b"] for block in tables)
