@@ -7,13 +7,13 @@ import importlib.metadata
 import os
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from dotenv import dotenv_values
 
 from contracts.market_rpc import MARKET_STATUS, MarketStatusReply, MarketStatusRequest
+from nexus_cli.diagnosing.finding import Finding
 from nexus_cli.settings import read_settings
 from nexus_cli.stack import handshakes, ports
 from nexus_cli.stack.datadir import DataDirectory
@@ -34,16 +34,6 @@ _VISITORS = 20
 """From so many on one address for all of them is no coincidence."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing looked at. `state`: ok, note (fine, but worth knowing), wrong (something has to be done)."""
-
-    subject: str
-    state: Literal["ok", "note", "wrong"]
-    text: str
-    advice: str | None = None
-
-
 async def examine(data: Path) -> list[Finding]:
     """Everything there is to say about this machine and the stack on `data`."""
     return [
@@ -52,7 +42,7 @@ async def examine(data: Path) -> list[Finding]:
         _model(),
         *await _market(data),
         *await _outside(),
-        _room(data),
+        room(data),
         *await _stack(data),
     ]
 
@@ -145,7 +135,8 @@ async def _outside() -> list[Finding]:
     return list(await asyncio.gather(*(check(name, url) for name, url in urls.items())))
 
 
-def _room(data: Path) -> Finding:
+def room(data: Path) -> Finding:
+    """Whether the disk below the data directory has some."""
     existing = next(path for path in (data.absolute(), *data.absolute().parents) if path.exists())
     free = shutil.disk_usage(existing).free
     if free < _ROOM:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -39,30 +39,68 @@ def find_target(data: Path) -> Target:
     """
     settings = read_settings()
     directory = DataDirectory(data)
-    try:
-        recorded: dict[str, Any] = directory.recorded()
-    except NotRunning:
-        if settings.nats_url is None:
-            raise
-        recorded = {}
+    addresses = find_addresses(data)
     made = directory.secrets()
-    urls = cast(dict[str, str], recorded.get("urls", {}))
-    processes = cast(list[dict[str, str]], recorded.get("processes", []))
-    gateways = [process["url"] for process in processes if process["name"] == "gateway"]
+    gateways = addresses.services.get("gateway", ())
     return Target(
         gateway=gateways[0] if gateways else None,
-        nats=settings.nats_url or urls["nats"],
+        nats=addresses.nats,
         jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else made.jwt_secret,
         principal_key=settings.principal_key.get_secret_value() if settings.principal_key else made.principal_key,
     )
 
 
+@dataclass(frozen=True)
+class Addresses:
+    """What runs, and where; None: nobody has said. `services`: base addresses of their health, by name."""
+
+    nats: str
+    redis: str | None = None
+    mongodb: str | None = None
+    database: str = "nexus"
+    services: Mapping[str, Sequence[str]] = field(default_factory=dict[str, list[str]])
+
+    @property
+    def urls(self) -> dict[str, str]:
+        """Of all of them."""
+        named = {"nats": self.nats, "redis": self.redis, "mongodb": self.mongodb}
+        return {name: url for name, url in named.items() if url} | {
+            f"{name} {number}" if number else name: url
+            for name, urls in self.services.items()
+            for number, url in enumerate(urls)
+        }
+
+
+def find_addresses(data: Path, services: Mapping[str, Sequence[str]] | None = None) -> Addresses:
+    """The environment first, then the running stack; `services`: those of a cluster, which it keeps no list of.
+
+    Raises:
+        NotRunning: neither names a bus.
+        BadSetting: a variable has a value that it cannot have.
+    """
+    from runtime.settings import MongoSettings
+
+    settings = read_settings()
+    try:
+        recorded: dict[str, Any] = DataDirectory(data).recorded()
+    except NotRunning:
+        if settings.nats_url is None:
+            raise
+        recorded = {}
+    urls = cast(dict[str, str], recorded.get("urls", {})) | settings.urls()
+    found: dict[str, list[str]] = {name: list(places) for name, places in (services or {}).items()}
+    for process in cast(list[dict[str, str]], recorded.get("processes", [])):
+        if process["url"].startswith("http"):
+            found.setdefault(process["name"], []).append(process["url"])
+    return Addresses(urls["nats"], urls.get("redis"), urls.get("mongodb"), MongoSettings().database, found)
+
+
 @asynccontextmanager
-async def bus(url: str) -> AsyncGenerator[Client]:
+async def bus(url: str, *, deadline: float = 5.0) -> AsyncGenerator[Client]:
     """A connection to the bus for the length of the block.
 
     Raises:
-        Unreachable: nothing answers at the address within 5 s.
+        Unreachable: nothing answers at the address within `deadline` seconds.
     """
     import structlog
 
@@ -73,7 +111,7 @@ async def bus(url: str) -> AsyncGenerator[Client]:
     # Failures come back as errors, and are told by the command; the library's own log would stand in its output.
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     try:
-        client = await connect(NatsSettings(url=url, connect_deadline=5.0), name="nexus-cli")
+        client = await connect(NatsSettings(url=url, connect_deadline=deadline), name="nexus-cli")
     except RuntimeFault as error:
         raise Unreachable(f"{error}; is the stack running? `nexus up` starts it") from error
     try:

@@ -4,20 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nexus_cli.commands.failures import fail, misuse
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+
+if TYPE_CHECKING:
+    from nexus_cli.diagnosing.finding import Finding
 
 _MARKS = {"ok": "✓", "note": "·", "wrong": "✗"}
 
 
-def doctor(data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
-    """Check versions, settings, keys and servers. Exit code 1 when something has to be done."""
-    from nexus_cli.diagnosis import examine
-
-    findings = asyncio.run(examine(data))
+def doctor(
+    data: Data = DEFAULT_DATA,
+    live: Annotated[
+        bool, typer.Option("--live", help="Look for what is wrong with a stack that runs, in ten seconds.")
+    ] = False,
+    service: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --live, NAME=URL of a service elsewhere, e.g. agent=http://10.0.0.7:8081; may be repeated."
+        ),
+    ] = None,
+    company: Annotated[str, typer.Option(help="With --live, the company whose model is asked for a word.")] = "demo",
+    as_json: Json = False,
+) -> None:
+    """Check versions, settings, keys and servers; with --live, what runs. Exit code 1 when something has to be done."""
+    findings = _live(data, service or [], company) if live else _examine(data)
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -27,3 +45,29 @@ def doctor(data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
                 print(f"  {'':<16}→ {finding.advice}")
     if any(finding.state == "wrong" for finding in findings):
         raise typer.Exit(1)
+
+
+def _examine(data: Path) -> Sequence[Finding]:
+    from nexus_cli.diagnosis import examine
+
+    return asyncio.run(examine(data))
+
+
+def _live(data: Path, given: Sequence[str], company: str) -> Sequence[Finding]:
+    from nexus_cli.diagnosing import live
+    from nexus_cli.diagnosis import room
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import find_addresses
+
+    services: dict[str, list[str]] = {}
+    for one in given:
+        name, _, url = one.partition("=")
+        if not url.startswith(("http://", "https://")):
+            misuse(f"--service {one}: write NAME=http://host:port")
+        services.setdefault(name, []).append(url.rstrip("/"))
+    try:
+        addresses = find_addresses(data, services)
+    except StackError as error:
+        fail(error)
+    found = asyncio.run(live.examine(addresses, company))
+    return [*found, *([room(data)] if data.exists() else [])]

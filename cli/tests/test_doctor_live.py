@@ -1,0 +1,292 @@
+"""`nexus doctor --live`, each fault staged at real servers: those of the bus and of the stores."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from nats.aio.client import Client
+from redis.asyncio import Redis
+
+from contracts.channels import TOOL_REQUESTS
+from contracts.streams import CHAT, STREAMS
+from nexus_cli.diagnosing import bus, certificates, clocks, live, stores
+from nexus_cli.diagnosing.finding import Finding
+from nexus_cli.diagnosis import room
+from nexus_cli.target import Addresses
+from nexus_cli.testing import production_nats
+from runtime.connection import connect
+from runtime.dead_letters import DeadLetters
+from runtime.errors import RuntimeFault
+from runtime.outcomes import Outcome
+from runtime.publishing import Publisher
+from runtime.pulling import Delivery, Done, PullWorker
+from runtime.settings import NatsSettings
+from runtime.streams import ensure_streams
+from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
+from runtime.testing_cluster import run_nats_cluster, urls
+from runtime.testing_disk import SmallDisk
+from runtime.testing_network import proxy_to
+
+CHAT_SUBJECT = "chat.demo.c1.message.visitor.v1"
+TEN_SECONDS = 10.0
+
+
+def said(found: Sequence[Finding], subject: str, *words: str) -> bool:
+    """Whether one finding of the subject is wrong, holds the words and says what to do."""
+    return any(
+        one.subject == subject and one.state == "wrong" and one.advice and all(word in one.text for word in words)
+        for one in found
+    )
+
+
+async def nothing(_: Delivery) -> Outcome:
+    return Done()
+
+
+@asynccontextmanager
+async def consumers(client: Client) -> AsyncGenerator[None]:
+    """The three without which nobody is answered, with nothing to do."""
+    spec = {"CHAT": ("agent", "memory-projection"), "TOOLS": ("tool-executor",)}
+    subjects = {"CHAT": "chat.>", "TOOLS": TOOL_REQUESTS}
+    workers = [PullWorker(client, on, name, [subjects[on]], nothing) for on, names in spec.items() for name in names]
+    for worker in workers:
+        await worker.start()
+    try:
+        yield
+    finally:
+        for worker in workers:
+            await worker.drain(0.5)
+
+
+async def test_a_bus_on_which_all_is_well(nats_streams: Client) -> None:
+    async with consumers(nats_streams):
+        await Publisher(nats_streams).append(CHAT_SUBJECT, b"{}", stream="CHAT", msg_id="1")
+        assert [one.state for one in await bus.look(nats_streams)] == ["ok"]
+
+
+async def test_a_bus_that_is_not_there(nats_server: NatsServer) -> None:
+    nats_server.kill()
+    began = time.monotonic()
+    found = await live.examine(Addresses(nats_server.url), "demo")
+    assert said(found, "nats", "no NATS server answered")
+    assert time.monotonic() - began < TEN_SECONDS
+
+
+async def test_a_password_that_the_bus_refuses(tmp_path: Path) -> None:
+    with production_nats(tmp_path) as server:
+        found = await live.examine(Addresses(f"nats://operator:wrong@{server.address}"), "demo")
+    assert said(found, "nats", "refuses the user")
+    assert "wrong@" not in str(found)
+
+
+async def test_a_bus_without_jetstream(tmp_path: Path) -> None:
+    server = NatsServer(tmp_path)
+    server.options = ("-js=false",)
+    server.start()
+    client = await connect(NatsSettings(url=server.url), name="test")
+    try:
+        assert said(await bus.look(client), "nats", "JetStream does not answer")
+    finally:
+        await client.close()
+        server.kill()
+
+
+async def test_a_cluster_without_a_quorum(tmp_path: Path) -> None:
+    with run_nats_cluster(tmp_path) as servers:
+        client = await connect(NatsSettings(url=servers[0].url), name="test")
+        await ensure_streams(client, STREAMS[:1], replicas=3, deadline=60)
+        servers[1].kill()
+        servers[2].kill()
+
+        async def named() -> bool:
+            began = time.monotonic()
+            found = await live.examine(Addresses(urls(servers)), "demo")
+            assert time.monotonic() - began < TEN_SECONDS
+            return (
+                said(found, "stream CHAT", "quorum")
+                or said(found, "nats", "quorum")
+                or said(found, "stream CHAT", "most of its nats-servers are away")
+            )
+
+        await eventually(named, 60)
+        await client.close()
+
+
+async def test_a_stream_that_is_missing(nats_client: Client) -> None:
+    await ensure_streams(nats_client, STREAMS[1:])
+    assert said(await bus.look(nats_client), "stream CHAT", "missing")
+
+
+async def test_a_stream_that_is_full(nats_client: Client) -> None:
+    await ensure_streams(nats_client, [replace(CHAT, max_bytes=1024 * 1024), *STREAMS[1:]])
+    publisher = Publisher(nats_client)
+    with suppress(RuntimeFault):
+        for number in range(1_000):
+            await publisher.append(CHAT_SUBJECT, b"x" * 10_000, stream="CHAT", msg_id=str(number), deadline=1.0)
+    assert said(await bus.look(nats_client), "stream CHAT", "full")
+
+
+async def test_a_consumer_that_is_missing(nats_streams: Client) -> None:
+    found = await bus.look(nats_streams)
+    for durable, owner in (("agent", "agent"), ("memory-projection", "memory"), ("tool-executor", "tool-executor")):
+        assert said(found, f"consumer {durable}", "missing", owner)
+
+
+async def test_a_consumer_that_nobody_asks_of(nats_streams: Client) -> None:
+    async with consumers(nats_streams):
+        pass
+    await Publisher(nats_streams).append(CHAT_SUBJECT, b"{}", stream="CHAT", msg_id="1")
+    assert said(await bus.look(nats_streams), "consumer agent", "1 messages of CHAT wait", "nobody asks")
+
+
+async def test_a_message_at_which_its_handler_fails(nats_streams: Client) -> None:
+    async def fails(_: Delivery) -> Outcome:
+        raise ValueError("poison")
+
+    worker = PullWorker(nats_streams, "CHAT", "memory-projection", ["chat.>"], fails)
+    await worker.start()
+    await Publisher(nats_streams).append(CHAT_SUBJECT, b"{}", stream="CHAT", msg_id="1")
+
+    async def named() -> bool:
+        return said(await bus.look(nats_streams), "consumer memory-projection", "message 1", "again and again")
+
+    await eventually(named, 30)
+    await worker.drain(0.5)
+
+
+async def test_dead_letters(nats_streams: Client) -> None:
+    letters = DeadLetters(nats_streams)
+    await letters.put(service="memory", stream="CHAT", subject=CHAT_SUBJECT, body=b"{", reason="no JSON", origin_seq=7)
+    assert said(await bus.look(nats_streams), "dead letters", "memory", CHAT_SUBJECT, "no JSON")
+
+
+# ---------------------------------------------------------------- stores
+
+
+def no_clock(_who: str, _ahead: float) -> None:
+    """Takes a clock and keeps nothing."""
+
+
+async def test_redis_is_well_read_only_full_frozen_and_gone(valkey_server: ValkeyServer) -> None:
+    ahead: dict[str, float] = {}
+    assert [one.state for one in await stores.redis(valkey_server.url, ahead.__setitem__)] == ["ok"]
+    assert abs(ahead["redis"]) < clocks.MOST
+    client = Redis.from_url(valkey_server.url)  # pyright: ignore[reportUnknownMemberType]
+    await client.execute_command("REPLICAOF", "127.0.0.1", "1")  # pyright: ignore[reportUnknownMemberType]
+    assert said(await stores.redis(valkey_server.url, no_clock), "redis", "read-only")
+    await client.execute_command("REPLICAOF", "NO", "ONE")  # pyright: ignore[reportUnknownMemberType]
+    await client.config_set("maxmemory", "1")  # pyright: ignore[reportUnknownMemberType]
+    assert said(await stores.redis(valkey_server.url, no_clock), "redis", "memory is full")
+    await client.config_set("maxmemory", "0")  # pyright: ignore[reportUnknownMemberType]
+    await client.config_set("requirepass", "s3cret")  # pyright: ignore[reportUnknownMemberType]
+    assert said(await stores.redis(valkey_server.url, no_clock), "redis", "refuses the password")
+    await client.aclose()
+    valkey_server.pause()
+    assert said(await stores.redis(valkey_server.url, no_clock), "redis", "no answer")
+    valkey_server.resume()
+    valkey_server.kill()
+    assert said(await stores.redis(valkey_server.url, no_clock), "redis", "Connect call failed")
+
+
+async def test_redis_far_away(valkey_server: ValkeyServer) -> None:
+    async with proxy_to(valkey_server.url) as proxy:
+        proxy.delay = 0.5
+        assert said(await stores.redis(proxy.url, no_clock), "redis", "slow")
+
+
+async def test_mongodb_is_well_slow_and_gone(mongo_server: MongoDatabase) -> None:
+    ahead: dict[str, float] = {}
+    database = mongo_server.database
+    assert [one.state for one in await stores.mongodb(mongo_server.url, database, ahead.__setitem__)] == ["ok"]
+    async with proxy_to(mongo_server.url) as proxy:
+        proxy.delay = 0.3
+        assert said(await stores.mongodb(proxy.url, database, no_clock), "mongodb", "slow")
+        proxy.refusing = True
+        proxy.cut()
+        assert said(await stores.mongodb(proxy.url, database, no_clock), "mongodb", "no answer")
+
+
+# ---------------------------------------------------------------- certificates, clocks, disks
+
+
+def expired(directory: Path) -> list[str]:
+    """Files of a key and of a certificate that ended yesterday."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=90))
+        .not_valid_after(now - timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    files = {
+        "key.pem": key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
+        "certificate.pem": certificate.public_bytes(pem),
+    }
+    for file, content in files.items():
+        (directory / file).write_bytes(content)
+    return [str(directory / file) for file in files]
+
+
+@pytest.mark.parametrize("server", ["nats", "gateway"])
+async def test_a_certificate_that_has_expired(tmp_path: Path, server: str) -> None:
+    key, certificate = expired(tmp_path)
+    if server == "nats":
+        nats = NatsServer(tmp_path / "nats")
+        nats.options = ("--tls", "--tlscert", certificate, "--tlskey", key)
+        nats.start()
+        found = await live.examine(Addresses(nats.url.replace("nats://", "tls://")), "demo")
+        nats.kill()
+        assert said(found, "certificate", "nats", "expired")
+        return
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, key)
+    async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=context) as https:
+        url = f"https://127.0.0.1:{https.sockets[0].getsockname()[1]}"
+        assert said(await certificates.look({"gateway": url, "redis": "redis://nowhere"}), "certificate", "expired")
+
+
+@pytest.mark.parametrize(("off", "who"), [({"redis": -60.0}, "redis"), ({"nats": 60.0, "redis": 61.0}, clocks.HERE)])
+async def test_a_clock_that_is_off_by_a_minute(off: dict[str, float], who: str) -> None:
+    assert clocks.compare({"nats": 0.01, "redis": 0.02}) == []
+    found = (
+        clocks.compare({"nats": 0.01, "redis": 0.02, "mongodb": 0.0, "agent": 0.4} | off)
+        if len(off) == 1
+        else (clocks.compare({"mongodb": 60.5} | off))
+    )
+    assert [one.subject for one in found] == ["clock"]
+    assert who in found[0].text
+    assert "60 s" in found[0].text or "61 s" in found[0].text
+
+
+async def test_the_clock_of_this_machine_at_real_servers(
+    nats_server: NatsServer, nats_streams: Client, valkey_server: ValkeyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del nats_streams
+    now: Callable[[], float] = time.time
+    monkeypatch.setattr(time, "time", lambda: now() - 60)
+    found = await live.examine(Addresses(nats_server.url, redis=valkey_server.url), "demo")
+    monkeypatch.undo()
+    assert said(found, "clock", clocks.HERE, "60 s behind")
+
+
+def test_a_disk_that_is_nearly_full(small_disk: SmallDisk) -> None:
+    assert said([room(small_disk.path)], "disk", "free")
