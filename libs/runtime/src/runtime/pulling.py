@@ -53,6 +53,7 @@ HEARTBEAT = 1.0
 REST_EXPIRES = 60.0
 """Seconds that the request for one message waits for it."""
 REST_HEARTBEAT = 20.0
+"""Seconds between two words of the server while that request waits."""
 SILENCE = 3.0
 """Heartbeats without a word after which a request is taken for lost. A server that is away shows on the connection, and
 a new leader of the consumer says so: this is the net below both."""
