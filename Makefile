@@ -23,7 +23,7 @@ STAMP := $(VENV)/.installed
 SUITE := tests/support/mcp_suite
 SUITE_STAMP := $(SUITE)/node_modules/.installed
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench campaign simulate screenshots test-containers \
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn campaign simulate screenshots test-containers \
 	test-paused lock sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,6 +104,9 @@ screenshots: $(STAMP) ## take the pictures in docs/screenshots again (needs Chro
 
 bench: $(STAMP) ## run the benchmarks: a table, and JSON in bench-results.json
 	$(BIN)/python -m benchmarks
+
+bench-turn: $(STAMP) ## every message and command of a turn, and of a stack at rest (REST=20 seconds of it)
+	$(BIN)/python -m benchmarks.turn_account $(if $(REST),--rest $(REST))
 
 campaign: $(STAMP) ## break a running stack and count (FAULTS=1000 SEED=1 JSON=file)
 	$(BIN)/python -m tests.faults.campaign --faults $(or $(FAULTS),60) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON))

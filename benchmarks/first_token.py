@@ -9,7 +9,7 @@ import asyncio
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,17 +128,19 @@ async def one_turn(client: ChatClient, model: ScriptedModel, calls: int) -> floa
 
 
 @asynccontextmanager
-async def running(model: ScriptedModel, nexus: str = NEXUS) -> AsyncGenerator[RunningStack]:
-    """The whole stack with the scripted model, as the command `nexus` starts it."""
+async def running(
+    model: ScriptedModel, nexus: str = NEXUS, more: Mapping[str, str] | None = None
+) -> AsyncGenerator[RunningStack]:
+    """The whole stack with the scripted model, as the command `nexus` starts it; `more`: of its environment."""
     env = {
         "NEXUS_LLM_BASE_URL": model.base_url,
         "NEXUS_LLM_API_KEY": "not-a-key",
         "NEXUS_LLM_MODEL": "scripted",
         "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
-    }
+    } | dict(more or {})
     with tempfile.TemporaryDirectory() as folder:
         stack = RunningStack(Path(folder) / "data", env, nexus)
-        stack.start()
+        await asyncio.to_thread(stack.start)
         try:
             await stack.create_company(
                 COMPANY,
@@ -148,4 +150,4 @@ async def running(model: ScriptedModel, nexus: str = NEXUS) -> AsyncGenerator[Ru
             )
             yield stack
         finally:
-            stack.stop()
+            await asyncio.to_thread(stack.stop)

@@ -8,8 +8,9 @@ from collections import Counter
 
 import orjson
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
-from runtime.connection import connect, jetstream
+from runtime.connection import connect, jetstream, subscribe
 from runtime.dead_letters import DeadLetters
 from runtime.publishing import Publisher
 from runtime.pulling import EXPIRES, LEASE, DeadLetter, Delivery, Done, Handler, Later, Outcome, PullWorker
@@ -323,3 +324,37 @@ async def test_a_letter_comes_once_however_late_its_message_is_given_up_again(na
     # A stream that was made anew has other messages at the same places.
     assert await give_up(b"another one", 1)
     assert len(await letters.list(limit=1000)) == number + 1
+
+
+async def asked(client: Client) -> list[int]:
+    """How many messages each request of the consumer is for, as the requests come."""
+    batches: list[int] = []
+
+    async def heard(message: Msg) -> None:
+        batches.append(orjson.loads(message.data)["batch"])
+
+    await subscribe(client, f"$JS.API.CONSUMER.MSG.NEXT.TOOLS.{DURABLE}", heard)
+    await client.flush()
+    return batches
+
+
+async def test_at_rest_a_worker_asks_for_one_message_and_busy_for_many(nats_streams: Client) -> None:
+    batches = await asked(nats_streams)
+    pull = worker(nats_streams, Recorder(), slots=64)
+    await pull.start()
+    await eventually(lambda: batches == [1])
+    await ask(nats_streams, *(f"m{number}" for number in range(20)))
+    await eventually(lambda: settled(nats_streams))
+    assert max(batches) > 16
+    assert len(batches) < 10
+    await pull.drain()
+
+
+async def test_a_worker_asks_anew_when_its_consumer_has_another_leader(nats_streams: Client) -> None:
+    batches = await asked(nats_streams)
+    pull = worker(nats_streams, Recorder())
+    await pull.start()
+    await eventually(lambda: batches == [1])
+    await nats_streams.publish(f"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED.TOOLS.{DURABLE}", b"{}")
+    await eventually(lambda: batches == [1, 1])
+    await pull.drain()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import orjson
 from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 from nats.errors import NoRespondersError
 
+from runtime.connection import subscribe
 from runtime.errors import NotReady
 from runtime.replies import ReplyInbox
 
@@ -75,3 +78,16 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
             break
         await asyncio.sleep(min(0.1, max(left, 0)))
     raise NotReady(f"consumer {spec.durable} of stream {spec.stream} cannot be had: {problem}")
+
+
+async def on_new_leader(
+    client: Client, stream: str, durable: str, call: Callable[[], Awaitable[object]]
+) -> Subscription:
+    """Calls whenever another server of a cluster begins to lead the consumer: it has none of the requests that waited
+    at the one before, and whoever waits for an answer to one of those would wait in vain."""
+
+    async def elected(message: Msg) -> None:
+        del message
+        await call()
+
+    return await subscribe(client, f"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED.{stream}.{durable}", elected)

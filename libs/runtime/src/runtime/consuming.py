@@ -31,6 +31,7 @@ from nats.js.api import AckPolicy as ServerAckPolicy
 from nats.js.api import ConsumerConfig
 from pydantic import ValidationError
 
+from runtime.batch_worker import brief
 from runtime.consumers import ConsumerSpec
 from runtime.dead_letters import DeadLetters
 from runtime.errors import RuntimeFault
@@ -254,6 +255,5 @@ def _brief(error: ValidationError | ParameterError) -> str:
     """Which fields are wrong, without their values: those may be secret."""
     cause = error if isinstance(error, ValidationError) else error.original_error
     if isinstance(cause, ValidationError):
-        problems = cause.errors(include_url=False, include_input=False, include_context=False)
-        return "; ".join(f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in problems[:5])
+        return brief(cause)
     return type(cause).__name__

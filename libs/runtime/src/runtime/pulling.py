@@ -1,9 +1,10 @@
 """Pull consumers for work that is long or must run side by side: turns and tool calls.
 
-FastStream's workers block on long handlers or run them twice, so this is plain nats-py. There is always one request
-for as many messages as there are free slots (at most 100), so a message starts without a round trip. The server may
-send more than was asked for, after a reconnect for instance: those wait in a backlog. What a handler raises is never
-an acknowledgement.
+FastStream's workers block on long handlers or run them twice, so this is plain nats-py. There is always a request at
+the server, so a message starts without a round trip. At rest it is for one message and waits for a minute: next to no
+traffic, and a worker that stands still meanwhile takes one message and no second. When messages come close behind each
+other it is for as many as there are free slots (at most 100), for two seconds. The server may send more than was asked
+for, after a reconnect for instance: those wait in a backlog. What a handler raises is never an acknowledgement.
 
 A delivery is a lease: the server gives the message to another worker unless it hears "in progress" within `ack_wait`.
 One ticker says so for all that this worker holds, so its death or its standing still is known within LEASE seconds.
@@ -28,7 +29,7 @@ from nats.js import JetStreamContext
 
 from contracts.errors import NexusError
 from runtime.connection import client_of, subscribe
-from runtime.consumers import ConsumerSpec, ensure_consumer
+from runtime.consumers import ConsumerSpec, ensure_consumer, on_new_leader
 from runtime.dead_letters import DeadLetters
 from runtime.errors import NotReady, RuntimeFault
 from runtime.metrics import CONSUME_SECONDS, CONSUMED, IN_WORK
@@ -46,11 +47,20 @@ LEASE = 2.2
 RENEWALS = 5
 """In one lease, rounded up to whole ticks: three may be lost or late."""
 EXPIRES = 2.0
-"""Seconds that a request waits for messages: less than a lease, so that a worker that stands still (SIGSTOP) is given
-no message twice."""
+"""Seconds that a request for many messages waits for them: less than a lease, so that a worker that stands still
+(SIGSTOP) is given no message twice."""
 HEARTBEAT = 1.0
+REST_EXPIRES = 60.0
+"""Seconds that the request for one message waits for it."""
+REST_HEARTBEAT = 20.0
+"""Seconds between two words of the server while that request waits."""
 SILENCE = 3.0
-"""Seconds without a message or a heartbeat after which a request is taken for lost."""
+"""Heartbeats without a word after which a request is taken for lost. A server that is away shows on the connection, and
+a new leader of the consumer says so: this is the net below both."""
+CLOSE = 0.1
+"""Seconds between two messages that make more of them likely: the next requests are for many."""
+BUSY = 1.0
+"""Seconds for which they are."""
 TICK = 0.25
 ACK_DEADLINE = 2.0
 """Seconds for the server to confirm an acknowledgement."""
@@ -127,6 +137,9 @@ class PullWorker:
         self._backlog: deque[Msg] = deque()
         self._requests: dict[str, int] = {}
         self._next_request = 0
+        self._heartbeat = HEARTBEAT
+        self._came = 0.0
+        self._busy_until = 0.0
         self._heard = 0.0
         self._deaf_since = 0.0
         self._reconnects = 0
@@ -157,7 +170,7 @@ class PullWorker:
     @property
     def listening(self) -> bool:
         """Whether the server has been heard lately; a worker whose slots are all busy asks for nothing."""
-        return not self._requests or time.monotonic() - self._heard < SILENCE
+        return self._client.is_connected and not self._silent()
 
     @property
     def stood_still(self) -> float:
@@ -197,6 +210,7 @@ class PullWorker:
         self._subscription = await subscribe(
             self._client, self._prefix + "*", self._on_message, pending_messages=100_000, pending_bytes=1 << 30
         )
+        await on_new_leader(self._client, self._spec.stream, self._spec.durable, self._ask_anew)
         self._ticked = time.monotonic()
         self._keeper = asyncio.create_task(self._keep())
         await self._ask()
@@ -231,6 +245,9 @@ class PullWorker:
             self._on_status(status, message)
             await self._ask()
             return
+        if self._heard - self._came < CLOSE:
+            self._busy_until = self._heard + BUSY
+        self._came = self._heard
         for key, left in self._requests.items():
             if left > 1:
                 self._requests[key] = left - 1
@@ -342,22 +359,34 @@ class PullWorker:
             await self._client.publish(message.reply, word)
 
     async def _ask(self) -> None:
-        """Asks for as many messages as there are free slots that nothing has been asked for yet."""
-        if self._draining or self._hold_until > time.monotonic() or not self._client.is_connected:
+        """Asks for the next message; while they come close behind each other, for as many as there are free slots that
+        nothing has been asked for yet."""
+        now = time.monotonic()
+        if self._draining or self._hold_until > now or not self._client.is_connected:
             return
         asked = sum(self._requests.values())
-        wanted = min(self._slots - len(self._running) - len(self._backlog) - asked, LARGEST_REQUEST)
+        busy = now < self._busy_until
+        wanted = min(self._slots - len(self._running) - len(self._backlog) - asked, LARGEST_REQUEST if busy else 1)
         # Many small requests would cost a message each: ask again when a quarter of the slots can be asked for.
-        if wanted <= 0 or (asked and wanted < min(self._slots, LARGEST_REQUEST) // 4):
+        if wanted <= 0 or (asked and (not busy or wanted < min(self._slots, LARGEST_REQUEST) // 4)):
             return
+        expires, self._heartbeat = (EXPIRES, HEARTBEAT) if busy else (REST_EXPIRES, REST_HEARTBEAT)
         self._next_request += 1
         key = str(self._next_request)
         if not self._requests:
-            self._heard = time.monotonic()
+            self._heard = now
         self._requests[key] = wanted
-        body = b'{"batch":%d,"expires":%d,"idle_heartbeat":%d}' % (wanted, EXPIRES * 1e9, HEARTBEAT * 1e9)
+        body = b'{"batch":%d,"expires":%d,"idle_heartbeat":%d}' % (wanted, expires * 1e9, self._heartbeat * 1e9)
         with suppress(NatsError):
             await self._client.publish(self._subject, body, reply=self._prefix + key)
+
+    def _silent(self) -> bool:
+        return bool(self._requests) and time.monotonic() - self._heard > SILENCE * self._heartbeat
+
+    async def _ask_anew(self) -> None:
+        """The consumer has another leader, which knows of no request."""
+        self._requests.clear()
+        await self._ask()
 
     async def _keep(self) -> None:
         """Keeps what is in work from being delivered again, and the requests alive."""
@@ -373,7 +402,7 @@ class PullWorker:
                     for message in [*(one for one, _ in self._running.values()), *self._backlog]:
                         await self._send(message, b"+WPI")
                 reconnects = self._client.stats["reconnects"]
-                silent = bool(self._requests) and now - self._heard > SILENCE
+                silent = self._silent()
                 if reconnects != self._reconnects or silent:
                     self._deaf_since = self._deaf_since or (now if silent else 0.0)
                     self._reconnects = reconnects

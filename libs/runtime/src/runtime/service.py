@@ -42,6 +42,7 @@ from contracts.streams import STREAMS, Stream
 from runtime import logging as logs
 from runtime import telemetry
 from runtime.advisories import Advisories
+from runtime.batch_worker import BatchWorker
 from runtime.connection import ConnectionHooks, ErrorHook, Hook, connect, inbox_prefix, jetstream
 from runtime.consumers import ensure_consumer
 from runtime.conversation_log import ConversationLog
@@ -106,7 +107,7 @@ class Service:
         self._client: Client | None = None
         self._rpc_server: RpcServer | None = None
         self._methods: list[Callable[[RpcServer], Awaitable[None]]] = []
-        self._workers: list[PullWorker] = []
+        self._workers: list[PullWorker | BatchWorker] = []
         self._on_start: list[Hook] = []
         self._on_drain: list[Hook] = []
         self._on_stop: list[Hook] = []
@@ -203,8 +204,8 @@ class Service:
         """The streams that it appends to: it is not ready while one of them takes nothing."""
         self._written += tuple(one for one in self.streams if one.name in {stream.name for stream in streams})
 
-    def add_worker(self, worker: PullWorker) -> None:
-        """A pull worker that lives as long as the service."""
+    def add_worker(self, worker: PullWorker | BatchWorker) -> None:
+        """A worker that lives as long as the service."""
         self._workers.append(worker)
         self.watch(worker.name, worker.still)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
@@ -26,6 +26,8 @@ class Proxy:
         """New connections are closed at once."""
         self.accepted = 0
         """Connections that were made so far."""
+        self.listener: Callable[[], Callable[[bytes], None]] | None = None
+        """Makes for each connection what is told of the bytes that its client sends."""
 
     @property
     def port(self) -> int:
@@ -90,8 +92,11 @@ class Proxy:
         *,
         replies: bool = False,
     ) -> None:
+        told = self.listener() if self.listener is not None and not replies else None
         with suppress(OSError):
             while chunk := await source.read(_CHUNK):
+                if told is not None:
+                    told(chunk)
                 if self.delay:
                     await asyncio.sleep(self.delay)
                 if replies:

@@ -14,12 +14,12 @@ from runtime.errors import RuntimeFault
 
 log = structlog.get_logger(__name__)
 
-PERIOD = 15.0
+PERIOD = 60.0
 SOON = 1.0
 
 
 class Upkeep:
-    """Makes anew what is missing: streams after each reconnect, consumers then and every 15 s."""
+    """Makes anew what is missing: streams after each reconnect, consumers then and every minute."""
 
     def __init__(
         self, client: Client, streams: Callable[[], Awaitable[None]] | None, consumers: Sequence[ConsumerSpec]

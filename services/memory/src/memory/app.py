@@ -3,7 +3,7 @@
 import functools
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol
 from uuid import uuid4
 
 from contracts.channels import WEBHOOK_DELIVERIES
@@ -90,14 +90,12 @@ from runtime.pulling import PullWorker
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
 
-PartT = TypeVar("PartT")
-
-BOUNDS_EVERY = 2.0
-"""Seconds between looks at the stream's beginning and incarnation."""
+BOUNDS_EVERY = 30.0
+"""Seconds between looks at the stream's beginning and incarnation: what is trimmed is far behind both looks."""
 
 SETTINGS_EVERY = 3_600.0
 POSITIONS_EVERY = 2.0
-"""Seconds between looks at how far the stores are: what is taken in between is taken in again after a crash."""
+"""Seconds between looks at whether a store is still what it was."""
 
 DELIVERY_LEASE = 15.0
 """Seconds after which a delivery that was in the hands of a killed replica is another's."""
@@ -146,15 +144,7 @@ class Memory:
         self._executions = MongoExecutions(self._storing["executions"])
         self._companies = MongoCompanies(self._database["companies"])
         self._usages = Usages(store=MongoUsage(self._storing["usage"]), companies=self._companies, clock=self._clock)
-        handlers.consume(service, self._executions)
         self._spending = Budgets(RedisBudgets(self._budgets), time.time)
-        personal_handlers.consume(service, self._usages, self._spending)
-        self._insights: Insights | None = None
-        insight_handlers.consume(service, lambda: _built(self._insights))
-        self._learner: Learner | None = None
-        personal_handlers.learn(service, lambda: _built(self._learner))
-        self._activity: Activity | None = None
-        context_handlers.consume(service, lambda: _built(self._activity))
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
         service.add_check("mongodb", mongo.Ping(self._mongo))
         service.writes(CHAT, FACTS)
@@ -186,7 +176,7 @@ class Memory:
         )
         market = Market(service.rpc)
         short_term = RedisShortTerm(self._redis, self._clock)
-        activity = self._activity = Activity(
+        activity = Activity(
             store=short_term,
             conversations=stored_conversations,
             principals=self._principals,
@@ -230,7 +220,7 @@ class Memory:
         memories = Memories(
             store=MongoMemories(self._database["memories"]), announcements=announcements, clock=self._clock
         )
-        self._learner = Learner(
+        learner = Learner(
             memories=memories,
             conversations=conversations,
             inbox=inbox,
@@ -273,10 +263,15 @@ class Memory:
             floor=floor,
             clock=self._clock,
         )
-        self._insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
-        insight_handlers.serve(service, self._insights)
-        personal_handlers.serve(service, memories, self._learner, exports, forgetting, self._usages)
-        in_mongodb = sources.in_mongodb(log, projection, self._executions, self._usages, self._insights, self._learner)
+        insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
+        insight_handlers.serve(service, insights)
+        personal_handlers.serve(service, memories, learner, exports, forgetting, self._usages)
+        handlers.consume(service, self._executions)
+        personal_handlers.consume(service, self._usages, self._spending)
+        personal_handlers.learn(service, learner)
+        insight_handlers.consume(service, insights)
+        context_handlers.consume(service, activity)
+        in_mongodb = sources.in_mongodb(log, projection, self._executions, self._usages, insights, learner)
         in_redis = sources.in_redis(log, activity, self._spending)
         mongodb = Positions(
             "mongodb",
@@ -285,6 +280,7 @@ class Memory:
             in_mongodb,
             now=self._clock.now,
             empty=store == fresh,
+            every=settings.positions_sweep,
             restored=projection.forget,
         )
         redis = Positions(
@@ -294,6 +290,7 @@ class Memory:
             in_redis,
             now=self._clock.now,
             empty=True,
+            every=settings.positions_sweep,
         )
         floor.store = lambda: mongodb.behind.get(sources.PROJECTION)
         service.add_check("store", mongodb.check)
@@ -365,12 +362,6 @@ class Memory:
         for part in parts:
             await part.start()
             self._service.on_stop(part.stop)
-
-
-def _built(part: PartT | None) -> PartT:
-    if part is None:
-        raise NotReady("memory is not built yet")
-    return part
 
 
 def _nothing_of(work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[None]]:

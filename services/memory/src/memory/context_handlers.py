@@ -1,7 +1,5 @@
 """The methods and facts of contexts, summaries and short-term memories, one thin function each."""
 
-from collections.abc import Callable
-
 from contracts.context_rpc import (
     CONTEXT,
     SHORT_TERM_CLEAR,
@@ -24,23 +22,24 @@ from memory.application.contexts import Contexts
 from memory.application.talk import Talks
 from memory.context_ports import ShortTermStore
 from memory.domain.short_term import Happening
-from memory.handlers import answering, fact_owner, facts
+from memory.handlers import answering, fact_owner, take_in
 from runtime.clock import Clock
-from runtime.consuming import current_delivery
-from runtime.outcomes import Ack, DeadLetter
+from runtime.outcomes import Ack, DeadLetter, Outcome
+from runtime.pulling import Delivery
 from runtime.service import Service
 
 ACTION_DECIDED = "action.decided.v1"
 ACTIONS = "memory-actions"
 
 
-def consume(service: Service, activity: Callable[[], Activity]) -> None:
-    """The facts that end what waits for a user's yes. `activity` is there once the service is connected."""
+def consume(service: Service, activity: Activity) -> None:
+    """The facts that end what waits for a user's yes."""
 
     # Tried for as long as Redis is away; after an hour nothing is left to do.
-    @facts(service, ACTION_DECIDED, ACTIONS)
-    async def take(event: CloudEvent[ActionDecided]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        return await decide(activity(), current_delivery().subject, event)
+    async def take(delivery: Delivery, event: CloudEvent[ActionDecided]) -> Outcome:
+        return await decide(activity, delivery.subject, event)
+
+    take_in(service, ACTION_DECIDED, ACTIONS, CloudEvent[ActionDecided], take)
 
 
 async def decide(activity: Activity, subject: str, event: CloudEvent[ActionDecided]) -> Ack | DeadLetter:

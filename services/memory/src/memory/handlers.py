@@ -58,15 +58,18 @@ from memory.domain.keys import BadCursorError
 from memory.domain.remembered import BadMemoryError
 from memory.errors import CompanyExists, MemoryFault, MemoryMoved, NoSuchCompany, SettingsMoved
 from memory.ports import ExecutionStore, InboxFilter
-from runtime.consuming import current_delivery
+from runtime.batch_worker import BatchWorker, each
+from runtime.consumers import ConsumerSpec
 from runtime.errors import ReadFailed, RpcError
-from runtime.outcomes import Ack, DeadLetter
+from runtime.outcomes import Ack, DeadLetter, Outcome
+from runtime.pulling import Delivery
 from runtime.service import Service
 
 CALL_COMPLETED = "tools.call.completed.v1"
 EXECUTIONS = "memory-executions"
 RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")
+EventT = TypeVar("EventT", bound=CloudEvent[Any])
 
 CODES: tuple[tuple[type[Exception], ErrorCode], ...] = (
     (BadCursorError, ErrorCode.BAD_FIELD),
@@ -101,12 +104,12 @@ def serve(service: Service, histories: Histories, inbox: Inbox, companies: Compa
 
 
 def consume(service: Service, executions: ExecutionStore) -> None:
-    """The facts that memory takes in one by one; the conversations' own come in batches (adapters/chat_consumer)."""
+    """Tool calls, into their log; the conversations' own facts are adapters/chat_consumer's."""
 
-    # Tried for as long as the store is away; what fits no contract is dead-lettered at once.
-    @facts(service, CALL_COMPLETED, EXECUTIONS)
-    async def take(event: CloudEvent[ToolCallCompleted]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        return await record(executions, current_delivery().subject, event)
+    async def take(delivery: Delivery, event: CloudEvent[ToolCallCompleted]) -> Outcome:
+        return await record(executions, delivery.subject, event)
+
+    take_in(service, CALL_COMPLETED, EXECUTIONS, CloudEvent[ToolCallCompleted], take)
 
 
 async def record(executions: ExecutionStore, subject: str, event: CloudEvent[ToolCallCompleted]) -> Ack | DeadLetter:
@@ -119,13 +122,17 @@ async def record(executions: ExecutionStore, subject: str, event: CloudEvent[Too
     return Ack()
 
 
-def facts(
-    service: Service, event_type: str, durable: str, *, title: str | None = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator: the function takes in FACTS of one type, one by one, tried for as long as what it needs is away."""
-    return service.subscriber(
-        f"{event_type}.>", stream=FACTS.name, durable=durable, max_deliver=-1, title=title or event_type
-    )
+def take_in(
+    service: Service,
+    event_type: str,
+    durable: str,
+    event: type[EventT],
+    take: Callable[[Delivery, EventT], Awaitable[Outcome]],
+) -> None:
+    """Takes in FACTS of one type, tried for as long as what is needed is away; what fits no contract is dead-lettered
+    at once."""
+    spec = ConsumerSpec(FACTS.name, durable, (f"{event_type}.>",))
+    service.add_worker(BatchWorker(service.nats, spec, each(event, take), service=service.name))
 
 
 def fact_owner(event_type: str, subject: str) -> tuple[str, str | None] | None:

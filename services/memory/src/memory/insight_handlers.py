@@ -1,27 +1,26 @@
 """What people thought of answers comes in, how the assistant is doing goes out."""
 
-from collections.abc import Callable
-
 from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
 from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
 from memory.application.insights import Insights
 from memory.domain.rating import Rating
-from memory.handlers import answering, fact_owner, facts
-from runtime.consuming import current_delivery
-from runtime.outcomes import Ack, DeadLetter
+from memory.handlers import answering, fact_owner, take_in
+from runtime.outcomes import Ack, DeadLetter, Outcome
+from runtime.pulling import Delivery
 from runtime.service import Service
 
 FEEDBACK_GIVEN = "feedback.given.v1"
 RATINGS = "memory-ratings"
 
 
-def consume(service: Service, insights: Callable[[], Insights]) -> None:
-    """The facts that are counted. `insights` is there once the service is connected."""
+def consume(service: Service, insights: Insights) -> None:
+    """The facts that are counted."""
 
-    @facts(service, FEEDBACK_GIVEN, RATINGS)
-    async def take(event: CloudEvent[FeedbackGiven]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        return await rate(insights(), current_delivery().subject, event)
+    async def take(delivery: Delivery, event: CloudEvent[FeedbackGiven]) -> Outcome:
+        return await rate(insights, delivery.subject, event)
+
+    take_in(service, FEEDBACK_GIVEN, RATINGS, CloudEvent[FeedbackGiven], take)
 
 
 async def rate(insights: Insights, subject: str, event: CloudEvent[FeedbackGiven]) -> Ack | DeadLetter:

@@ -1,6 +1,5 @@
 """The methods and facts about users and about what companies use, one thin function each."""
 
-from collections.abc import Callable
 from datetime import UTC
 
 from contracts.channels import ChatKind, parse_chat
@@ -34,10 +33,12 @@ from memory.application.forgetting import Forgetting
 from memory.application.learning import Learner
 from memory.application.memories import Memories
 from memory.application.usage import Usages
-from memory.handlers import CALL_COMPLETED, answering, fact_owner, facts
+from memory.handlers import CALL_COMPLETED, answering, fact_owner, take_in
 from memory.ports import Spent
-from runtime.consuming import current_delivery
-from runtime.outcomes import Ack, DeadLetter
+from runtime.batch_worker import BatchWorker, each
+from runtime.consumers import ConsumerSpec
+from runtime.outcomes import Ack, DeadLetter, Outcome
+from runtime.pulling import Delivery
 from runtime.service import Service
 
 USAGE_RECORDED = "usage.recorded.v1"
@@ -49,24 +50,22 @@ ADD_TO_WATCHLIST = "add_to_watchlist"
 TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
 
 
-def learn(service: Service, learner: Callable[[], Learner]) -> None:
-    """The facts that teach about users. `learner` is there once the service is connected."""
+def learn(service: Service, learner: Learner) -> None:
+    """The facts that teach about users."""
 
     # Tried for as long as a store is away; the market is waited for a few times only.
-    @service.subscriber(
-        TURN_ANSWERED,
-        stream=CHAT.name,
-        durable=LEARNING,
-        max_deliver=-1,
-        title="chat.message.assistant.v1 (learning)",
-    )
-    async def answered(event: CloudEvent[AssistantMessage]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        patient = current_delivery().num_delivered < PATIENT_DELIVERIES
-        return await learn_from(learner(), current_delivery().subject, event, patient=patient)
+    async def answered(delivery: Delivery, event: CloudEvent[AssistantMessage]) -> Outcome:
+        patient = delivery.num_delivered < PATIENT_DELIVERIES
+        return await learn_from(learner, delivery.subject, event, patient=patient)
 
-    @facts(service, CALL_COMPLETED, WATCHLISTS, title=f"{CALL_COMPLETED} (watchlists)")
-    async def watched(event: CloudEvent[ToolCallCompleted]) -> Ack:  # pyright: ignore[reportUnusedFunction]
-        return await watch(learner(), current_delivery().subject, event)
+    async def watched(delivery: Delivery, event: CloudEvent[ToolCallCompleted]) -> Outcome:
+        return await watch(learner, delivery.subject, event)
+
+    spec = ConsumerSpec(CHAT.name, LEARNING, (TURN_ANSWERED,))
+    service.add_worker(
+        BatchWorker(service.nats, spec, each(CloudEvent[AssistantMessage], answered), service=service.name)
+    )
+    take_in(service, CALL_COMPLETED, WATCHLISTS, CloudEvent[ToolCallCompleted], watched)
 
 
 async def learn_from(
@@ -111,11 +110,11 @@ def serve(
 def consume(service: Service, usages: Usages, budgets: Budgets) -> None:
     """The facts that are counted, and settle what was reserved for them."""
 
-    @facts(service, USAGE_RECORDED, USAGE_COUNTED)
-    async def take(event: CloudEvent[UsageRecorded]) -> Ack | DeadLetter:  # pyright: ignore[reportUnusedFunction]
-        subject = current_delivery().subject
-        counted = await count(usages, subject, event)
-        return counted if isinstance(counted, DeadLetter) else await settle(budgets, subject, event)
+    async def take(delivery: Delivery, event: CloudEvent[UsageRecorded]) -> Outcome:
+        counted = await count(usages, delivery.subject, event)
+        return counted if isinstance(counted, DeadLetter) else await settle(budgets, delivery.subject, event)
+
+    take_in(service, USAGE_RECORDED, USAGE_COUNTED, CloudEvent[UsageRecorded], take)
 
 
 async def count(usages: Usages, subject: str, event: CloudEvent[UsageRecorded]) -> Ack | DeadLetter:

@@ -168,6 +168,10 @@ class Floor(Protocol):
         """The floor with its era."""
         ...
 
+    async def recent(self) -> int:
+        """The floor as it was a moment ago."""
+        ...
+
     async def reach(self, seq: int, deadline: float) -> bool:
         """Waits until the floor is at `seq`; False: not within `deadline` seconds."""
         ...

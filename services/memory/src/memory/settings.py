@@ -15,6 +15,9 @@ class MemorySettings(EnvSettings):
     history_deadline: float = Field(default=3.0, gt=0, description="seconds to wait for a sequence that is named")
     handoff_sweep: float = Field(default=1.0, gt=0, description="seconds between looks at waiting conversations")
     forgetting_sweep: float = Field(default=2.0, gt=0, description="seconds between looks at deletions to repeat")
+    positions_sweep: float = Field(
+        default=60.0, gt=0, description="seconds between looks at how far what fills the stores has come"
+    )
     webhook_timeout: float = Field(default=10.0, gt=0, description="seconds that an endpoint has for its answer")
     webhook_give_up: float = Field(default=86_400.0, gt=0, description="seconds for which a delivery is tried")
     trim_sweep: float = Field(default=30.0, gt=0, description="seconds between two looks at what the log need not keep")

@@ -81,7 +81,7 @@ async def replica(
         principals=SignedPrincipals(PrincipalVerifier(TOKENS)),
         mongo_settings=MongoSettings(url=servers.mongo, database=servers.database),
         redis_settings=RedisSettings(url=servers.redis),
-        settings=MemorySettings.model_validate({"history_deadline": 15.0} | settings),
+        settings=MemorySettings.model_validate({"history_deadline": 15.0, "positions_sweep": 2.0} | settings),
         dev=dev or DevSettings(dev=False),
         clock=clock,
     )

@@ -1,5 +1,6 @@
 """How far consumers are, and what their streams hold (Consumers)."""
 
+import time
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +17,8 @@ from runtime.direct import DirectReader, StoredFact
 from runtime.replies import ReplyInbox
 
 ANSWER = 2.0
+SAME = 1.0
+"""Seconds for which a stream is the same to those who look at several of its consumers, one after the other."""
 
 
 class BusConsumers:
@@ -25,9 +28,10 @@ class BusConsumers:
         self._client = client
         self._inbox = ReplyInbox.of(client)
         self._readers: dict[str, DirectReader] = {}
+        self._streams: dict[str, tuple[float, dict[str, Any]]] = {}
 
     async def progress(self, stream: str, durable: str) -> Progress | None:
-        info = await self._ask(f"$JS.API.STREAM.INFO.{stream}")
+        info = await self._stream(stream)
         consumer = await self._ask(f"$JS.API.CONSUMER.INFO.{stream}.{durable}")
         if "error" in info or "error" in consumer:
             return None
@@ -41,6 +45,13 @@ class BusConsumers:
     async def since(self, stream: str, subject: str, at: datetime) -> int:
         found = await self._reader(stream).batch_since(subject, at, 1)
         return found.facts[0].seq if found.facts else 0
+
+    async def _stream(self, stream: str) -> dict[str, Any]:
+        asked, info = self._streams.get(stream, (float("-inf"), {}))
+        if time.monotonic() - asked > SAME:
+            info = await self._ask(f"$JS.API.STREAM.INFO.{stream}")
+            self._streams[stream] = time.monotonic(), info
+        return info
 
     def _reader(self, stream: str) -> DirectReader:
         return self._readers.setdefault(stream, DirectReader(self._client, stream))

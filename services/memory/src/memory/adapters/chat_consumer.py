@@ -19,10 +19,10 @@ from nats.js.errors import NotFoundError
 from contracts.channels import CHAT_ALL, parse_chat
 from contracts.streams import CHAT
 from memory.adapters.chat_log import ChatLog
-from memory.adapters.pull_batches import PullBatches
 from memory.domain.facts import BadFactError, Fact
 from memory.errors import StoreUnavailable
 from memory.metrics import PROJECTED
+from runtime.batches import PullBatches
 from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
 from runtime.errors import PublishFailed, RuntimeFault

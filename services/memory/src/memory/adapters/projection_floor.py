@@ -1,6 +1,6 @@
 """How far the projection is: the acknowledgement floor of its consumer. What is acknowledged has been stored before.
 
-One task asks the server: once a second at rest, every few milliseconds while somebody waits. The answer also tells
+One task asks the server: now and then at rest, every few milliseconds while somebody waits. The answer also tells
 the server's own time, by which waiting is measured.
 """
 
@@ -20,7 +20,11 @@ from memory.domain.keys import Position
 from memory.metrics import BEHIND
 from runtime.replies import ReplyInbox
 
-IDLE = 1.0
+IDLE = 15.0
+RECENT = 0.2
+"""Seconds for which an answer counts for those who name no sequence and want what is stored now."""
+PAUSE = 1.0
+"""Seconds after a failure."""
 URGENT = 0.005
 ANSWER = 2.0
 
@@ -39,6 +43,7 @@ class ProjectionFloor:
         self._waiters: dict[asyncio.Future[None], int] = {}
         self._urgent = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._asked = float("-inf")
         self.hurry: Callable[[], None] | None = None
         """Called when somebody waits: this replica's projection need not wait for a fuller batch then."""
         self.store: Callable[[], Position | None] = lambda: None
@@ -68,7 +73,7 @@ class ProjectionFloor:
 
     async def refresh(self) -> None:
         """Asks the server now. Without an answer everything stays as it was: an old floor is a true one."""
-        era = self._era()
+        era, self._asked = self._era(), time.monotonic()
         try:
             answer: dict[str, Any] = orjson.loads((await self._inbox.request(self._subject, b"", deadline=ANSWER)).data)
         except (TimeoutError, NatsError) as error:
@@ -83,6 +88,11 @@ class ProjectionFloor:
         for waiter, seq in list(self._waiters.items()):
             if self.seq >= seq and not waiter.done():
                 waiter.set_result(None)
+
+    async def recent(self) -> int:
+        if time.monotonic() - self._asked > RECENT:
+            await self.refresh()
+        return self.seq
 
     async def reach(self, seq: int, deadline: float) -> bool:
         if self.seq >= seq:
@@ -128,7 +138,7 @@ class ProjectionFloor:
             except Exception:
                 # Whoever waits for the projection would wait for ever: this must not end.
                 _log.exception("the projection's floor could not be read")
-                await asyncio.sleep(IDLE)
+                await asyncio.sleep(PAUSE)
 
 
 def floor_of(info: dict[str, Any]) -> int:

@@ -14,7 +14,7 @@ from contracts.streams import Stream
 from memory import metrics
 from runtime.replies import ReplyInbox
 
-EVERY = 15.0
+EVERY = 60.0
 ANSWER = 5.0
 FILLED = 0.8
 CUT_SHORT = 0.9
@@ -42,7 +42,8 @@ class StreamFigures:
             info = await self._ask(f"STREAM.INFO.{stream.name}")
             if "error" not in info:
                 self._tell(stream, info)
-                await self._readers(stream)
+                if int(info["state"].get("consumer_count", 0)):
+                    await self._readers(stream)
 
     def _tell(self, stream: Stream, info: dict[str, Any]) -> None:
         state, most = info["state"], int(info["config"]["max_bytes"])

@@ -18,9 +18,9 @@ from nats.js.errors import NotFoundError
 from contracts.channels import CHAT_ALL, webhook_delivery
 from contracts.streams import CHAT, FACTS, WEBHOOKS
 from contracts.webhooks import TOLD
-from memory.adapters.pull_batches import PullBatches
 from memory.application.webhook_table import WebhookTable
 from memory.domain.webhooks import NotTold, company_of, told, wanted
+from runtime.batches import PullBatches
 from runtime.connection import jetstream
 from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.errors import NotReady, PublishFailed, PublishRefused

@@ -80,7 +80,7 @@ class Histories:
             ProjectionBehind, UnknownSequence, StoreUnavailable: all worth another try.
         """
         if not exact and up_to == 0:
-            up_to = self._floor.seq  # nothing in particular was named: what is stored
+            up_to = await self._floor.recent()  # nothing in particular was named: what is stored
         try:
             return await self._newest(company, conversation, up_to, limit, exact=exact)
         except StoreUnavailable:

@@ -6,6 +6,7 @@ the log when that is noticed, which is at the start and whenever it came back. W
 told, and stays told.
 """
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -108,6 +109,8 @@ class Positions:
         store: what to call it.
         empty: it has been made anew, so that a position that is not there means the beginning. In a store that is not
             new it means that an earlier release filled it, as far as its consumer says.
+        every: seconds between two questions to the bus how far its consumers are, while the store gives no reason to
+            doubt it; what was taken in in between is taken in again when the store loses it.
         restored: called when the store turns out to be older than it was.
     """
 
@@ -120,6 +123,7 @@ class Positions:
         *,
         now: Callable[[], datetime],
         empty: bool,
+        every: float,
         restored: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
@@ -129,6 +133,8 @@ class Positions:
         self._now = now
         self._empty = empty
         self._restored = restored
+        self._every = every
+        self._asked = float("-inf")
         self._known: dict[str, Position] = {}
         self._life: object = None
         self.behind: dict[str, Position] = {}
@@ -151,13 +157,19 @@ class Positions:
         before, self._life = self._life, None  # a store that is away now is doubted when it is back
         life = await self._positions.life()
         kept = await self._positions.load()
+        asked, due = time.monotonic(), time.monotonic() - self._asked >= self._every
         for source in self._sources:
             here = kept.get(source.name)
             if here is None and self._empty and await self._positions.move(source.name, None, BEGINNING):
                 here = BEGINNING
+            known = self._known.get(source.name)
+            if source.name in self.behind or (not due and life == before and known is not None and here == known):
+                continue
             progress = await self._consumers.progress(source.stream, source.durable)
-            if progress is not None and source.name not in self.behind:
+            if progress is not None:
                 await self._compare(source, here, progress, doubted=life != before)
+        if due:
+            self._asked = asked
         self._gaps = await self._positions.missed()
         for gap in self._gaps:
             STORE_MISSES.labels(self._store, gap.source).set(gap.last - gap.first + 1)
@@ -211,6 +223,8 @@ class Positions:
             if not await self._move(source.name, here, to):
                 return  # another replica is at it as well: the next look sees how far it has come
             here = self.behind[source.name] = to
+        if not await self._move(source.name, here, progress.done):
+            return
         del self.behind[source.name]
         RECOVERED.labels(self._store, source.name).inc(taken)
         if taken:

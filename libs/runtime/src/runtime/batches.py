@@ -14,12 +14,14 @@ from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 
 from runtime.connection import subscribe
+from runtime.consumers import on_new_leader
 from runtime.replies import headers_of, status_of
 
-EXPIRES = 30.0
-HEARTBEAT = 2.0
-SILENCE = 5.0
-"""Seconds without a message or a heartbeat after which a request is taken for lost."""
+EXPIRES = 60.0
+HEARTBEAT = 20.0
+SILENCE = 50.0
+"""Seconds without a message or a heartbeat after which a request is taken for lost. A server that is away shows on the
+connection, and a new leader of the consumer says so: this is the net below both."""
 DEAF = 20.0
 """Seconds without a word after which a puller that goes on asking counts as deaf."""
 RESERVE = 2
@@ -35,12 +37,15 @@ class PullBatches:
 
     def __init__(self, client: Client, stream: str, durable: str, size: int) -> None:
         self._client = client
+        self._of = (stream, durable)
         self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
         self._size = size
         self._prefix = f"{client.new_inbox()}."
         self._arrived: deque[Msg] = deque()
         self._wake = asyncio.Event()
         self._subscription: Subscription | None = None
+        self._elected: Subscription | None = None
+        self._reconnects = client.stats["reconnects"]
         self._asked = 0
         self._name = 0
         self._heard = 0.0
@@ -61,12 +66,16 @@ class PullBatches:
             pending_messages=4 * RESERVE * self._size,
             pending_bytes=1 << 30,
         )
+        self._elected = await on_new_leader(self._client, *self._of, self._ask_anew)
 
     async def close(self) -> list[Msg]:
         """Receives nothing more; returns what has arrived and was not taken."""
         if self._subscription is not None:
             await self._subscription.drain()
             self._subscription = None
+        if self._elected is not None:
+            await self._elected.unsubscribe()
+            self._elected = None
         left = list(self._arrived)
         self._arrived.clear()
         return left
@@ -101,8 +110,16 @@ class PullBatches:
         finally:
             timer.cancel()
 
+    async def _ask_anew(self) -> None:
+        """The consumer has another leader, which knows of no request."""
+        self._asked = 0
+        await self._ask()
+
     async def _ask(self) -> None:
         now = time.monotonic()
+        if self._client.stats["reconnects"] != self._reconnects:
+            self._reconnects = self._client.stats["reconnects"]
+            self._asked = 0
         if self._asked and now - self._heard > SILENCE:
             self._asked = 0
             self._silent_since = self._silent_since or self._heard

@@ -1,0 +1,208 @@
+"""``python -m benchmarks.turn_account``: what one turn says to the servers, message by message, and what rest costs.
+
+A visitor's plain turn, one with a tool call, a customer's turn: each message on the bus, each command to Redis and to
+MongoDB, in order, with what stands before the model is asked and before its first word is read. Then the mean of
+several turns, without what the stack says at rest. Pieces of streamed text are left out. Counts are no matter of luck:
+a run on a busy machine is as good as any.
+"""
+
+import argparse
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from agent.scripted_model.script import Rule
+from agent.scripted_model.server import ScriptedModel, scripted_model
+from benchmarks.first_token import BURST, CALL, COMPANY, running
+from runtime.testing import run_mongo_server
+from runtime.testing_network import proxy_to
+from tests.support.account import Account, Line, Server, counted, listening
+from tests.support.chat_client import ChatClient
+from tests.support.running_stack import RunningStack
+
+WARM_UP = 6
+"""Turns before those that are counted: what is made once is made."""
+COUNTED = 8
+AFTER = 2.5
+"""Seconds that belong to a turn: for what is done behind it."""
+SETTLED = 25.0
+"""Seconds after the start until the services have done what they do once."""
+SERVERS: tuple[Server, ...] = ("bus", "redis", "mongodb")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn's lines. `asked`: when the model was asked first, `spoke`: when its first word was read; monotonic."""
+
+    began: float
+    asked: float
+    spoke: float
+    lines: tuple[Line, ...]
+
+    def count(self, server: Server, before: float | None = None) -> int:
+        """A server's lines, of all or until a moment."""
+        return sum(line.server == server and (before is None or line.at < before) for line in self.lines)
+
+    def in_a_row(self) -> int:
+        """The longest chain of messages, each sent after the one before had come, until the model was asked."""
+        known: dict[str, int] = {}
+        """By service, the chain that has reached it."""
+        sent: dict[str, int] = {}
+        """By the name to reply to, the chain of its request."""
+        longest = fact = 0
+        for line in self.lines:
+            if line.server != "bus" or line.at >= self.asked or line.what.startswith("$JS.API.CONSUMER.MSG.NEXT"):
+                continue
+            if line.what.startswith("_INBOX."):
+                receiver = line.what.split(".")[1]
+                depth = sent.get(line.what, fact) + 1
+                known[receiver] = max(known.get(receiver, 0), depth)
+            elif line.reply.startswith("_INBOX."):
+                depth = known.get(line.reply.split(".")[1], 0) + 1
+                sent[line.reply] = depth
+                if line.what.startswith("chat."):
+                    fact = depth
+            else:
+                continue
+            longest = max(longest, depth)
+        return longest
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A running stack that is listened to."""
+
+    stack: RunningStack
+    model: ScriptedModel
+    account: Account
+
+
+@asynccontextmanager
+async def stage() -> AsyncGenerator[Stage]:
+    """The whole stack, its servers listened to, at rest."""
+    with run_mongo_server() as mongo:
+        async with (
+            proxy_to(mongo.url) as proxy,
+            scripted_model(default=BURST) as model,
+            running(model, more={"NEXUS_MONGODB_URL": proxy.url}) as stack,
+        ):
+            urls = stack.facts()["urls"]
+            # Only connections that are made from now on are read: the services make theirs again.
+            async with listening(urls["nats"], urls["redis"], proxy) as account:
+                proxy.cut()
+                await asyncio.sleep(SETTLED)
+                yield Stage(stack, model, account)
+
+
+async def rest(stage: Stage, seconds: float) -> dict[Server, Counter[str]]:
+    """What is said while nobody asks for anything."""
+    stage.account.clear()
+    await asyncio.sleep(seconds)
+    return {server: counted(stage.account.of(server)) for server in SERVERS}
+
+
+async def turns(stage: Stage, role: str, *rules: Rule, many: int = COUNTED, after: float = AFTER) -> list[Turn]:
+    """Some turns of one conversation, each with what is done behind it."""
+    stage.model.say(*rules, default=BURST)
+    found: list[Turn] = []
+    token = stage.stack.mint(role, f"{role}-{time.monotonic_ns()}", COMPANY)
+    async with ChatClient(stage.stack.url, token) as client:
+        await client.hello(locale="en")
+        for number in range(WARM_UP + many):
+            counts = number >= WARM_UP
+            if number == WARM_UP:
+                await asyncio.sleep(after)
+            mark, asked = len(client.frames), len(stage.model.asked)
+            stage.account.clear()
+            began = time.monotonic()
+            await client.say("what is the price of AAPL?")
+            await client.wait_for("message.delta", after=mark)
+            spoke = time.monotonic()
+            await client.wait_for("run.finished", after=mark)
+            await asyncio.sleep(after if counts else 0.1)
+            if counts:
+                lines = [line for server in SERVERS for line in stage.account.of(server)]
+                lines.sort(key=lambda line: line.at)
+                found.append(Turn(began, stage.model.asked[asked]["at"], spoke, tuple(lines)))
+    return found
+
+
+def mean(turns: list[Turn], count: Callable[[Turn], int]) -> float:
+    """The mean of a count."""
+    return sum(map(count, turns)) / len(turns)
+
+
+def show_turn(console: Console, title: str, turn: Turn) -> None:
+    """One turn, line by line."""
+    table = Table("ms", "", "server", "what", "bytes", title=title)
+    for line in turn.lines:
+        when = "before the model" if line.at < turn.asked else "before its word" if line.at < turn.spoke else ""
+        table.add_row(f"{(line.at - turn.began) * 1000:.1f}", when, line.server, line.kind, str(line.size))
+    console.print(table)
+
+
+def show_totals(console: Console, found: dict[str, list[Turn]], at_rest: float) -> None:
+    """The means of all turns."""
+    table = Table("a turn, mean", *found, title=f"{COUNTED} turns each, {AFTER:g} s apart")
+    rows: list[tuple[str, Callable[[list[Turn]], float]]] = [
+        ("messages on the bus", lambda many: mean(many, lambda one: one.count("bus"))),
+        ("without those of rest", lambda many: mean(many, lambda one: one.count("bus")) - at_rest * AFTER),
+        ("before the model is asked", lambda many: mean(many, lambda one: one.count("bus", one.asked))),
+        ("of them one after another", lambda many: mean(many, Turn.in_a_row)),
+        ("Redis before the first word", lambda many: mean(many, lambda one: one.count("redis", one.spoke))),
+        ("MongoDB before the first word", lambda many: mean(many, lambda one: one.count("mongodb", one.spoke))),
+        ("Redis", lambda many: mean(many, lambda one: one.count("redis"))),
+        ("MongoDB", lambda many: mean(many, lambda one: one.count("mongodb"))),
+    ]
+    for name, value in rows:
+        table.add_row(name, *(f"{value(many):.1f}" for many in found.values()))
+    console.print(table)
+
+
+def show_rest(console: Console, said: dict[Server, Counter[str]], seconds: float) -> None:
+    """What rest costs, by the second."""
+    table = Table("server", "what", "a second", title=f"at rest, {seconds:g} s")
+    for server, kinds in said.items():
+        table.add_row(server, "all", f"{kinds.total() / seconds:.2f}")
+        for kind, many in kinds.most_common():
+            table.add_row("", kind, f"{many / seconds:.2f}")
+    console.print(table)
+
+
+async def run(seconds: float) -> None:
+    """Measures and prints everything; about two minutes."""
+    console = Console(width=140)
+    async with stage() as running_stage:
+        said = await rest(running_stage, seconds)
+        show_rest(console, said, seconds)
+        with_tool = Rule(match="price", replies=[CALL, BURST], again=True)
+        found = {
+            "plain": await turns(running_stage, "visitor"),
+            "with a tool call": await turns(running_stage, "visitor", with_tool),
+            "a customer's": await turns(running_stage, "user"),
+        }
+    for title, many in found.items():
+        show_turn(console, title, many[-1])
+        kinds = Counter(line.kind for one in many for line in one.lines if line.server == "bus")
+        table = Table("bus, mean of all turns", "", title=title)
+        for kind, count in kinds.most_common():
+            table.add_row(kind, f"{count / len(many):.1f}")
+        console.print(table)
+    show_totals(console, found, said["bus"].total() / seconds)
+
+
+def main() -> None:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rest", type=float, default=20.0, help="seconds of rest that are counted")
+    asyncio.run(run(parser.parse_args().rest))
+
+
+if __name__ == "__main__":
+    main()

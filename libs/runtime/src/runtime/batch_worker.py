@@ -1,0 +1,211 @@
+"""Small facts in batches, from a durable pull consumer: many that came close behind each other cost what one does.
+
+The handler takes a batch and says of each message what is to become of it. What it raises concerns them all: they come
+again when what it needs is away; otherwise they are handled one by one, so that one of them holds up no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+from pydantic import BaseModel, ValidationError
+
+from contracts.errors import NexusError
+from runtime.batches import PullBatches
+from runtime.connection import client_of
+from runtime.consumers import ConsumerSpec, ensure_consumer
+from runtime.dead_letters import DeadLetters
+from runtime.errors import NotReady, RuntimeFault
+from runtime.metrics import CONSUME_SECONDS, CONSUMED
+from runtime.outcomes import DeadLetter, Later, Outcome
+from runtime.pulling import Delivery, delivery_of, pause_after
+from runtime.telemetry import caller, record
+
+log = structlog.get_logger(__name__)
+
+BATCH = 256
+LINGER = 0.25
+"""Seconds that a batch may fill."""
+WAIT = 1.0
+"""Seconds that a batch is waited for at once; asking again costs nothing."""
+LONGEST_WORK = 60.0
+"""Seconds that a handler may take; then it is broken off, and its messages come again."""
+ENDED_WITHIN = 10.0
+"""Seconds that a handler which was broken off may take to end."""
+PAUSE = 1.0
+"""Seconds before the next batch when the consumer is away."""
+
+Handler = Callable[[Sequence[Delivery]], Awaitable[Sequence[Outcome]]]
+EventT = TypeVar("EventT", bound=BaseModel)
+AT_ONCE = 50
+"""Messages of a batch that are handled side by side, where each is handled for itself."""
+
+
+class BatchWorker:
+    """Feeds `handler` for as long as the service lives. All replicas that name the same durable share the work."""
+
+    def __init__(self, source: Client, spec: ConsumerSpec, handler: Handler, *, service: str) -> None:
+        self._client = client_of(source)
+        self._spec = spec
+        self._handler = handler
+        self._service = service
+        self._batches = PullBatches(self._client, spec.stream, spec.durable, BATCH)
+        self._dead_letters = DeadLetters(self._client)
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = False
+        self._turned = 0.0
+
+    @property
+    def name(self) -> str:
+        """Its consumer's."""
+        return self._spec.durable
+
+    def still(self) -> str | None:
+        """See runtime.standstill: what only a new process can put right."""
+        if self._task is None or self._stopping:
+            return None
+        if self._task.done():
+            return "its task has ended"
+        if time.monotonic() - self._turned > LONGEST_WORK + ENDED_WITHIN:
+            return f"a handler was broken off after {LONGEST_WORK:g} s and does not end"
+        return "its requests are not answered on a connection that is up" if self._batches.deaf else None
+
+    async def start(self) -> None:
+        """Makes or updates the consumer and starts taking messages.
+
+        Raises:
+            NotReady: the stream is missing, or the consumer is there in a form that cannot be changed.
+        """
+        await ensure_consumer(self._client, self._spec)
+        await self._batches.open()
+        self._turned = time.monotonic()
+        self._task = asyncio.create_task(self._run(), name=self._spec.durable)
+
+    async def drain(self, deadline: float = 20.0) -> None:
+        """Takes nothing new; what has arrived is handled within `deadline` seconds, or delivered again later."""
+        self._stopping = True
+        self._batches.wake()
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=deadline)
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _run(self) -> None:
+        while not self._stopping:
+            self._turned = time.monotonic()
+            try:
+                messages = await self._batches.next(WAIT, LINGER)
+                if messages:
+                    await self._handle(messages)
+            except NatsError as error:
+                log.warning("batch.consumer_away", consumer=self.name, error=str(error) or type(error).__name__)
+                await asyncio.sleep(PAUSE)
+                with contextlib.suppress(NotReady):
+                    await ensure_consumer(self._client, self._spec, deadline=2.0)
+            except Exception:
+                # What was taken is delivered again; the one thing that must not happen is that this ends.
+                log.exception("batch.left", consumer=self.name)
+                await asyncio.sleep(PAUSE)
+        await self._handle(await self._batches.close())
+
+    async def _handle(self, messages: Sequence[Msg]) -> None:
+        if not messages:
+            return
+        taken = [(message, delivery_of(message)) for message in messages]
+        try:
+            outcomes = await self._outcomes([delivery for _, delivery in taken])
+        except Exception as error:
+            if len(taken) > 1 and not (isinstance(error, TimeoutError | NexusError) and _away(error)):
+                for message in messages:
+                    await self._handle([message])
+                return
+            log.exception("batch.failed", consumer=self.name, seq=taken[0][1].seq, messages=len(taken))
+            outcomes = [self._failed(error, delivery) for _, delivery in taken]
+        for (message, delivery), outcome in zip(taken, outcomes, strict=True):
+            CONSUMED.labels(self.name, type(outcome).__name__.lower()).inc()
+            await self._settle(message, delivery, outcome)
+
+    async def _outcomes(self, deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
+        began, started = time.time_ns(), time.perf_counter()
+        self._turned = time.monotonic()
+        async with asyncio.timeout(LONGEST_WORK):
+            outcomes = await self._handler(deliveries)
+        CONSUME_SECONDS.labels(self.name).observe(time.perf_counter() - started)
+        for delivery in deliveries:
+            record(self.name, began, time.time_ns(), under=caller(delivery.headers), facts=len(deliveries))
+        return outcomes
+
+    def _failed(self, error: Exception, delivery: Delivery) -> Outcome:
+        limit = self._spec.max_deliver
+        if 0 < limit <= delivery.num_delivered:
+            return DeadLetter(f"failed {delivery.num_delivered} times, last with {type(error).__name__}: {error}")
+        return Later(pause_after(error, delivery.num_delivered))
+
+    async def _settle(self, message: Msg, delivery: Delivery, outcome: Outcome) -> None:
+        if isinstance(outcome, DeadLetter):
+            log.error("batch.dead_letter", subject=delivery.subject, seq=delivery.seq, reason=outcome.reason)
+            try:
+                await self._dead_letters.put(
+                    service=self._service,
+                    stream=self._spec.stream,
+                    subject=delivery.subject,
+                    body=delivery.data,
+                    reason=outcome.reason,
+                    headers=delivery.headers,
+                    origin_seq=delivery.seq,
+                    deliveries=delivery.num_delivered,
+                )
+            except RuntimeFault as error:
+                log.warning("batch.dead_letter_failed", error=str(error))
+                outcome = Later(1.0)
+        with contextlib.suppress(NatsError):
+            if isinstance(outcome, Later):
+                await message.nak(outcome.delay or None)
+            elif isinstance(outcome, DeadLetter):
+                await message.term()
+            else:
+                await message.ack()
+
+
+def each(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outcome]]) -> Handler:
+    """A handler that takes in the events of a batch side by side, each for itself: one that does not fit its contract
+    is a dead letter, one that fails comes again."""
+    free = asyncio.Semaphore(AT_ONCE)
+
+    async def one(delivery: Delivery) -> Outcome:
+        try:
+            read = event.model_validate_json(delivery.data)
+        except ValidationError as error:
+            return DeadLetter(f"does not fit its contract: {brief(error)}")
+        async with free:
+            try:
+                return await take(delivery, read)
+            except Exception as error:
+                log.exception(
+                    "consume.failed", subject=delivery.subject, seq=delivery.seq, attempt=delivery.num_delivered
+                )
+                return Later(pause_after(error, delivery.num_delivered))
+
+    async def all_of(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
+        return await asyncio.gather(*(one(delivery) for delivery in deliveries))
+
+    return all_of
+
+
+def brief(error: ValidationError) -> str:
+    """Which fields are wrong, without their values: those may be secret."""
+    problems = error.errors(include_url=False, include_input=False, include_context=False)
+    return "; ".join(f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in problems[:5])
+
+
+def _away(error: Exception) -> bool:
+    return isinstance(error, TimeoutError) or bool(getattr(error, "retryable", False))

@@ -1,0 +1,135 @@
+"""Small facts in batches on a real server: each is settled for itself, none is lost, a lone one costs two messages."""
+
+from collections.abc import Sequence
+
+import orjson
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from pydantic import BaseModel
+
+from runtime.batch_worker import BatchWorker, Handler, each
+from runtime.connection import subscribe
+from runtime.consumers import ConsumerSpec
+from runtime.dead_letters import DeadLetters
+from runtime.errors import RpcError
+from runtime.outcomes import Done, Later, Outcome
+from runtime.publishing import Publisher
+from runtime.pulling import Delivery
+from runtime.testing import NatsServer, eventually
+
+DURABLE = "memory-things"
+SUBJECT = "feedback.given.v1.acme.-"
+SPEC = ConsumerSpec("FACTS", DURABLE, (SUBJECT,))
+
+
+class Thing(BaseModel):
+    name: str
+
+
+async def tell(client: Client, *names: str) -> None:
+    for name in names:
+        body = b"no thing" if name == "misfit" else orjson.dumps({"name": name})
+        await Publisher(client).append(SUBJECT, body, stream="FACTS", msg_id=name)
+
+
+async def settled(client: Client) -> bool:
+    answer = await client.request(f"$JS.API.CONSUMER.INFO.FACTS.{DURABLE}", b"", timeout=10)
+    info = orjson.loads(answer.data)
+    return (info["num_ack_pending"], info["num_pending"]) == (0, 0)
+
+
+def worker(client: Client, handler: Handler) -> BatchWorker:
+    return BatchWorker(client, SPEC, handler, service="memory")
+
+
+async def test_each_of_a_batch_is_settled_for_itself(nats_streams: Client) -> None:
+    seen: list[str] = []
+
+    async def take(delivery: Delivery, thing: Thing) -> Outcome:
+        seen.append(thing.name)
+        if thing.name == "later" and delivery.num_delivered == 1:
+            return Later(0.01)
+        if thing.name == "broken" and delivery.num_delivered == 1:
+            raise ValueError("broken")
+        return Done()
+
+    await tell(nats_streams, "one", "misfit", "later", "broken", "two")
+    one = worker(nats_streams, each(Thing, take))
+    await one.start()
+    await eventually(lambda: settled(nats_streams))
+    assert sorted(seen) == ["broken", "broken", "later", "later", "one", "two"]
+    (letter,) = await DeadLetters(nats_streams).list()
+    assert (letter.service, letter.stream, letter.body) == ("memory", "FACTS", b"no thing")
+    assert "does not fit its contract" in letter.reason
+    await one.drain()
+
+
+async def test_a_batch_that_fails_as_a_whole_comes_again_or_is_taken_one_by_one(nats_streams: Client) -> None:
+    batches: list[list[bytes]] = []
+    away = True
+
+    async def handle(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
+        nonlocal away
+        batches.append([delivery.data for delivery in deliveries])
+        if away:
+            away = False
+            raise RpcError("UNAVAILABLE", "away", retryable=True)
+        if len(deliveries) > 1:
+            raise ValueError("one of them is broken")
+        return [Done()]
+
+    await tell(nats_streams, "one", "two", "three")
+    one = worker(nats_streams, handle)
+    await one.start()
+    await eventually(lambda: settled(nats_streams))
+    assert len(batches[0]) == 3
+    assert {len(batch) for batch in batches[1:]} >= {1}
+    assert {body for batch in batches[1:] for body in batch} == set(batches[0])
+    await one.drain()
+
+
+async def test_a_lone_fact_costs_its_delivery_and_its_acknowledgement(nats_streams: Client) -> None:
+    said: list[str] = []
+
+    async def heard(message: Msg) -> None:
+        said.append(message.subject)
+
+    async def take(delivery: Delivery, thing: Thing) -> Outcome:
+        del delivery, thing
+        return Done()
+
+    one = worker(nats_streams, each(Thing, take))
+    await one.start()
+    await nats_streams.flush()
+    await subscribe(nats_streams, "$JS.>", heard)
+    for name in ("a", "b", "c"):
+        await tell(nats_streams, name)
+        await eventually(lambda name=name: sum(one.startswith("$JS.ACK.") for one in said) == " abc".index(name))
+    assert [subject for subject in said if not subject.startswith("$JS.ACK.")] == []
+    await one.drain()
+
+
+async def test_what_was_not_settled_at_the_end_is_delivered_again(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
+    seen: list[str] = []
+
+    async def take(delivery: Delivery, thing: Thing) -> Outcome:
+        del delivery
+        seen.append(thing.name)
+        return Done()
+
+    one = worker(nats_streams, each(Thing, take))
+    await one.start()
+    await tell(nats_streams, "a")
+    await eventually(lambda: settled(nats_streams))
+    nats_server.restart()
+    await tell(nats_streams, "b")
+    await eventually(lambda: "b" in seen)
+    assert one.still() is None
+    await one.drain()
+    await tell(nats_streams, "c")
+    two = worker(nats_streams, each(Thing, take))
+    await two.start()
+    await eventually(lambda: seen == ["a", "b", "c"])
+    await two.drain()
