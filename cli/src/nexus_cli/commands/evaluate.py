@@ -18,6 +18,7 @@ from nexus_cli.commands.options import Json
 if TYPE_CHECKING:
     from nexus_cli.evaluating.cases import Case as EvalCase
     from nexus_cli.evaluating.dataset import Case
+    from nexus_cli.evaluating.memory_report import Outcome
     from nexus_cli.evaluating.recall import Report
     from nexus_cli.evaluating.running import Result
     from nexus_cli.evaluating.stage import Models
@@ -121,8 +122,7 @@ def recall(
     as_json: Json = False,
 ) -> None:
     """Measure how much of what answers a question search_memory finds, beside BM25 and word overlap."""
-    if importlib.util.find_spec("memory") is None:
-        fail("memory, whose ranking is measured, is not installed here: install the distribution nexus-memory")
+    _needs_memory()
     from nexus_cli.evaluating.dataset import BadDatasetError, read
 
     try:
@@ -134,6 +134,47 @@ def recall(
         print(json.dumps(_view(cases, report), indent=2, ensure_ascii=False))
     else:
         _show(cases, report)
+
+
+@app.command()
+def memory(
+    file: Annotated[Path, typer.Option("--data", metavar="FILE", help="Cases of long-term memory, in our JSON form.")],
+    as_json: Json = False,
+) -> None:
+    """Measure what is remembered of what people say: what stays true, what has changed, plain facts, paraphrases."""
+    _needs_memory()
+    from nexus_cli.evaluating import memory_report
+    from nexus_cli.evaluating.dataset import BadDatasetError
+    from nexus_cli.evaluating.memory_cases import read_memory_cases
+
+    try:
+        outcomes = memory_report.measure(read_memory_cases(file))
+    except BadDatasetError as error:
+        fail(error)
+    if as_json:
+        print(json.dumps(memory_report.view(outcomes), indent=2, ensure_ascii=False))
+    else:
+        _show_memory(outcomes)
+
+
+def _needs_memory() -> None:
+    if importlib.util.find_spec("memory") is None:
+        fail("memory, which is measured, is not installed here: install the distribution nexus-memory")
+
+
+def _show_memory(outcomes: list[Outcome]) -> None:
+    from nexus_cli.evaluating.memory_report import figures, plainly_wrong
+
+    print(f"{'':<12}{'cases':>7}{'right':>7}{'share':>9}{'target':>9}")
+    for one in figures(outcomes):
+        target = "-" if one.target is None else f"{one.target:.0%}"
+        print(f"{one.kind:<12}{one.cases:>7}{one.right:>7}{one.share:>9.1%}{target:>9}")
+    print(f"plainly over, and still held true: {plainly_wrong(outcomes)} (target 0)")
+    wrong = [one for one in outcomes if one.why]
+    if wrong:
+        print()
+    for one in wrong:
+        print(f"{one.case.kind}: {' → '.join(one.case.said)}: {one.why}")
 
 
 def _measured(cases: list[Case]) -> Report:

@@ -72,7 +72,7 @@ class Superseded(Wire):
     value: str
     since: datetime | None = None
     until: datetime
-    by: str | None = Field(default=None, description="what took its place, if anything did")
+    by: str | None = Field(default=None, description="what took its place or ended it, in the user's words")
 
 
 class LongTermMemory(Wire):
@@ -84,6 +84,9 @@ class LongTermMemory(Wire):
     recent_strategies: list[Strategy] = Field(default_factory=list[Strategy], description="newest first, at most 10")
     user_notes: list[str] = Field(default_factory=list[str], description="at most 50")
     preferences: list[str] = Field(default_factory=list[str], description="in the user's own words")
+    older_notes: list[str] = Field(
+        default_factory=list[str], description="still true, pushed out of the lists above by newer ones; at most 200"
+    )
     name: str | None = Field(default=None, min_length=1, max_length=100, description="how the user wants to be called")
     risk_profile: RiskProfile | None = None
     experience: Experience | None = None

@@ -1,102 +1,54 @@
-"""What people say of themselves that can only be true once, and what takes its place: Spanish and English.
+"""What a statement says of its writer, and whether one that came later makes an older one untrue.
 
-"I live in Lima" and later "I moved to Bogotá" make the same claim with different values; "I no longer trade options"
-ends what was said before. Where nothing of the kind is recognised nothing is replaced: an old fact that stays costs
-less than one that is taken away wrongly.
+"I live in Lima" and later "I moved to Bogotá" give one attribute two values; "I no longer trade options" ends what was
+said before; "I don't like penny stocks" denies it. Where nothing of the kind is recognised nothing is replaced: an old
+fact that stays costs less than one that is taken away wrongly.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
-from memory.domain.recall.words import STOP, english, folded, spanish, stems, words
+from memory.domain.long_term.attributes import Value, changing, differ, values
+from memory.domain.long_term.concepts import concept, content, plain
+from memory.domain.long_term.endings import Ending, ended_by, endings
 
 LEFT_OVER = 2
 """Words that a statement may have beside those that are ended, and still be the statement that is meant."""
-
-_NOW = r"(?:now |currently |actually |ahora |actualmente |always |siempre |usually |normalmente |only |solo )*"
-_VALUE = r"(?P<value>[^.,;:!?\n]{1,60})"
-_PLACES: tuple[tuple[str, str], ...] = (
-    ("home", rf"\bi(?:'m| am|'ve| have)? {_NOW}(?:live|living|moved|relocated)(?: now| back)? (?:in|to) {_VALUE}"),
-    ("home", rf"\b(?:vivo|me mude|me he mudado|me traslade|me cambie)(?: ahora)? (?:en|a) {_VALUE}"),
-    ("work", rf"\bi(?:'m| am)? {_NOW}(?:work|working|started working)(?: now)? (?:at|for|as) {_VALUE}"),
-    ("work", rf"\b(?:trabajo|empece a trabajar|estoy trabajando)(?: ahora)? (?:en|para|como|de) {_VALUE}"),
-    ("age", r"\bi(?:'m| am| turned) (?P<value>\d{1,3})(?= years|[.,;!]| and|$)"),
-    ("age", r"\b(?:tengo|cumpli) (?P<value>\d{1,3}) anos\b"),
-    ("broker", rf"\bi {_NOW}(?:trade|operate|invest) (?:with|through|at) {_VALUE}"),
-    ("broker", rf"\b(?:opero|invierto) {_NOW}(?:con|a traves de) {_VALUE}"),
-    (
-        "broker",
-        r"\bi use (?P<value>[^.,;:!?\n]{1,40}) as (?:my )?broker|\buso (?P<other>[^.,;:!?\n]{1,40}) como broker",
-    ),
-)
-_CLAIMS = [(key, re.compile(pattern)) for key, pattern in _PLACES]
-_MINE = re.compile(
-    r"\b(?:my|mi|mis) (?P<what>[^\W\d_]+(?: (?:de |del |of |for )?[^\W\d_]+){0,3}?) "
-    rf"(?:is|are|es|son|sera|esta en){'(?: now| ahora)?'} {_VALUE}"
-)
-_SINGLE = frozenset(
-    words(
-        """
-    address age bank birthday broker budget capital city country currency doctor email employer exchange favorite
-    favourite goal horizon income job language level limit name nickname occupation phone plan platform profession
-    risk salary strategy style target timezone zone apodo banco bolsa broker cargo ciudad correo corredor cumpleanos
-    direccion divisa doctor edad empleo estilo estrategia favorita favorito horizonte idioma ingreso limite meta moneda
-    nivel nombre objetivo pais perfil plan plataforma presupuesto profesion riesgo salario sueldo telefono trabajo
-    """
-    )
-)
-"""What one has only one of at a time."""
-_AMOUNT = re.compile(
-    r"\b(?P<verb>risk|save|invest|earn|make|arriesgo|ahorro|invierto|gano|cobro|opero|trade)\b"
-    r"(?P<rest>[^.,;:!?\n]{0,60}?\d[^.;:!?\n]{0,60})"
-)
-_RISK = frozenset(("risk", "arriesgo"))
-"""What one risks is one number, however its sentence goes on."""
-_FROM_TO = re.compile(
-    r"\b(?:moved|switched|changed|went|pase|cambie|me cambie|me pase) (?:over )?(?:from|de|del) "
-    r"(?P<old>[^.,;:!?\n]{1,60}?) (?:to|into|a|al|hacia) (?P<new>[^.,;:!?\n]{1,60})"
-)
-_ENDED = re.compile(
-    r"\b(?:i no longer|no longer do i|i stopped|i quit|i gave up|ya no|deje de|he dejado de|abandone) "
-    r"(?P<old>[^.,;:!?\n]{1,60})"
-    r"|\bi (?:don't|do not) (?P<more>[^.,;:!?\n]{1,60}?) (?:any ?more|any longer)"
-    r"|\b(?:instead of|rather than|en vez de|en lugar de) (?P<instead>[^.,;:!?\n]{1,60})"
-)
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_COUNTS = frozenset(
-    words(
-        "one two three four five six seven eight nine ten un una uno dos tres cuatro cinco seis siete ocho nueve diez"
-    )
-)
 _SENTENCE = re.compile(r"(?<=[.!?;\n])(?!\d)\s*")
-_CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|para|when|if|cuando|si) ")
-_LATE = frozenset(words("now currently ahora actualmente anymore more mas longer"))
-_SLOTS = {
-    "length": "short shorter brief concise long longer detailed corta cortas corto breve breves concisa concisas largas"
-    " larga extensas detalladas detallada detalles details",
-    "language": "spanish english espanol ingles castellano",
-    "risk": "conservative moderate aggressive conservador conservadora moderado moderada agresivo agresiva",
-    "instrument": "stock stocks etf etfs option options future futures forex crypto cryptos bonds bond acciones "
-    "opciones futuros divisas cripto criptos criptomonedas bonos fondos funds",
-    "timeframe": "daily weekly hourly intraday monthly diario diaria semanal horario mensual 1h 4h 1d 15m",
-    "order": "market limit mercado limite limitada limitadas",
-    "tone": "formal informal casual tuteo usted tu",
-    "currency": "usd mxn eur dollars euros pesos dolares",
-    "analysis": "technical fundamental tecnico fundamentales tecnica",
-}
-_SLOT_OF = {word: slot for slot, listed in _SLOTS.items() for word in listed.split()}
-_PREFER = re.compile(r"\b(?:prefer|prefiero|rather|mejor|now|ahora|always|siempre)\b")
+_DENIED = re.compile(
+    r"\b(?:not|never|no|nunca|jamas|hate|hated|odio|detesto|aborrezco|dislike|can not stand)\b(?! (?:longer|"
+    r"only|just|solo)\b)"
+)
+_NOT_WHOLLY = re.compile(
+    r"\b(?:more than|less than|mas de|menos de|until|till|hasta|unless|without|except|excepto|salvo|sin|only|"
+    r"solo|ya no|"
+    r"no longer|any ?more|not sure|but|pero|sino)\b"
+)
+_LISTING = re.compile(r"\b(?:and|or|y|e|o)\b|,")
+_RELATIVE = re.compile(
+    r"^(?:[^,]{0,15}, )?(?:my|our|mi|mis|nuestr[oa]s?) (?P<who>wife|husband|spouse|partner|girlfriend|boyfriend|"
+    r"son|sons|"
+    r"daughter|daughters|kids?|children|brothers?|sisters?|mother|mom|mum|father|dad|parents?|uncle|aunt|cousin|friend|"
+    r"grandfather|grandmother|neighbou?r|mujer|esposa|esposo|marido|pareja|novi[oa]|hij[oa]s?|herman[oa]s?|madre|mama|"
+    r"padre|padres|papa|ti[oa]|prim[oa]|amig[oa]|abuel[oa]|vecin[oa]|suegr[oa])\b(?!'s name| se llama)"
+)
+_NOT_COUNTED = frozenset(("be", "have", "stock"))
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a statement says. `made`: values by what they are values of; `ended`: what it says is true no longer;
-    `words`: all that it says, without stop words."""
+    """`made`: what attributes are said to be; `ended`: what is said to be over; `words`: the concepts of all of it;
+    `denied`: it says that something is not so; `changed`: it says that something is different now; `of`: the relative
+    of whom it speaks, empty for the writer; `listing`: it speaks of several things at once."""
 
-    made: tuple[tuple[str, frozenset[str]], ...]
-    ended: tuple[frozenset[str], ...]
+    made: tuple[Value, ...]
+    ended: tuple[Ending, ...]
     words: frozenset[str]
+    denied: bool = False
+    changed: bool = False
+    of: str = ""
+    listing: bool = False
 
 
 def statements(text: str) -> list[str]:
@@ -111,73 +63,70 @@ def statements(text: str) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=4_000)
+def fact_claims(fact: str) -> Claims:
+    """What one remembered fact says: a preference in it is one of its kind. Kept, for facts are compared often."""
+    return claims(fact, short=True)
+
+
 def claims(text: str, *, short: bool = False) -> Claims:
-    """What a text says of its writer; a question says nothing. `short`: it is one remembered fact, so that the same
-    words with another number, or another preference of the same kind, are another value of it."""
-    said = " ".join(folded(part) for part in statements(text))
-    made: list[tuple[str, frozenset[str]]] = []
-    for key, pattern in _CLAIMS:
-        for match in pattern.finditer(said):
-            made.append((key, _value(match["value"])))
-    for match in _MINE.finditer(said):
-        if not _SINGLE.isdisjoint(match["what"].split()):
-            made.append((f"my {' '.join(sorted(_stems(match['what'])))}", _value(match["value"])))
-    for match in _AMOUNT.finditer(said):
-        of = "risk" if match["verb"] in _RISK else _without_numbers(match[0])
-        made.append((f"amount {of}", _numbers(match[0])))
-    if short:
-        if numbers := _numbers(said):
-            made.append((f"numbers {_without_numbers(said)}", numbers))
-        if _PREFER.search(said):
-            made += [(f"prefer {slot}", value) for slot, value in _slots(said).items()]
-    ended = [_value(match["old"]) for match in _FROM_TO.finditer(said)]
-    for match in _ENDED.finditer(said):
-        ended.append(_value(match["old"] or match["more"] or match["instead"]))
+    """What a text says of its writer; a question says nothing. `short`: it is one fact, see `fact_claims`."""
+    every = statements(text)
+    said = plain(" ".join(every))
+    relative = _RELATIVE.match(said)
+    made = [] if relative else [value for one in every for value in values(one, short=short)]
     return Claims(
-        tuple(dict.fromkeys((key, value) for key, value in made if value)),
-        tuple(value for value in dict.fromkeys(ended) if value),
-        _stems(said),
+        made=tuple(dict.fromkeys(made)),
+        ended=tuple(dict.fromkeys(ending for one in every for ending in endings(one))),
+        words=content(said),
+        denied=bool(_DENIED.search(said)) and not _NOT_WHOLLY.search(said),
+        changed=changing(said),
+        of=concept(relative["who"]) if relative else "",
+        listing=bool(_LISTING.search(said)),
     )
 
 
 def replaces(new: Claims, old: Claims) -> bool:
-    """Whether what was said later takes the place of what was said before."""
-    held = dict(old.made)
-    if any(key in held and not (value <= held[key] or held[key] <= value) for key, value in new.made):
+    """Whether what was said later takes the place of what was said before, or ends it."""
+    if any(differ(value, held) for value in new.made for held in old.made):
         return True
-    return any(gone <= old.words and len(old.words - gone) <= LEFT_OVER for gone in new.ended if not _ends(gone, old))
+    if any(not ending.sole and _over(ending, new, old) for ending in new.ended):
+        return True
+    return _contradicts(new, old)
 
 
-def _ends(gone: frozenset[str], old: Claims) -> bool:
-    """Whether the older one ended the same thing already."""
-    return gone in old.ended
+def may_replace(new: Claims, old: Claims) -> bool:
+    """Whether it does so if the older one is the only one that can be meant: "I switched to Delta"."""
+    return any(ending.sole and ended_by(ending, old.words) and not old.ended for ending in new.ended)
 
 
-def _slots(said: str) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for word in words(said):
-        if slot := _SLOT_OF.get(word):
-            found.setdefault(slot, set()).add(word)
-    return {slot: frozenset(values) for slot, values in found.items()}
+def ends_only(new: Claims) -> bool:
+    """Whether a statement says that something is over and puts nothing in its place."""
+    return bool(new.ended) and not new.made and not any(ending.replaced for ending in new.ended)
 
 
-def _value(text: str) -> frozenset[str]:
-    """The words of a value, up to where another clause begins."""
-    return _stems(_CLAUSE.split(f"{text.strip()} ", maxsplit=1)[0])
+def _over(ending: Ending, new: Claims, old: Claims) -> bool:
+    if old.denied or ending in old.ended or not ended_by(ending, old.words) or (old.of and old.of not in new.words):
+        return False
+    if not ending.what:
+        return bool(ending.among & old.words) and len(_rest(old, ending.among)) <= 2 * LEFT_OVER
+    return ending.what <= old.words and _all_but_a_little(ending.what, old)
 
 
-def _stems(text: str) -> frozenset[str]:
-    found: set[str] = set()
-    for word in words(text):
-        if word not in STOP and word not in _LATE:
-            found.add(spanish(english(word)))
-    return frozenset(found)
+def _contradicts(new: Claims, old: Claims) -> bool:
+    """Whether one denies what the other says: of the same person, in the same words."""
+    if new.of != old.of or new.denied == old.denied or new.ended or old.ended:
+        return False
+    telling = new.words - {"be", "have"}
+    if new.denied:
+        return bool(telling) and new.words <= old.words and _all_but_a_little(new.words, old)
+    return bool(telling) and (old.words == new.words or (new.changed and old.words <= new.words))
 
 
-def _numbers(text: str) -> frozenset[str]:
-    return frozenset(_NUMBER.findall(text)) | {word for word in words(text) if word in _COUNTS}
+def _all_but_a_little(what: frozenset[str], old: Claims) -> bool:
+    rest = _rest(old, what)
+    return len(rest) <= LEFT_OVER and not (rest and old.listing)
 
 
-def _without_numbers(text: str) -> str:
-    kept: Iterable[str] = (word for word in stems(_NUMBER.sub(" ", text)) if word not in _COUNTS and word not in _LATE)
-    return " ".join(sorted(set(kept)))
+def _rest(old: Claims, what: frozenset[str]) -> list[str]:
+    return [word for word in old.words - what if word not in _NOT_COUNTED and not word[0].isdigit()]

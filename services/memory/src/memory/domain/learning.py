@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts.memory_rpc import Strategy
+from memory.domain.long_term.plain_facts import unquoted
 from memory.domain.mentions import mentioned
-from memory.domain.profile import described
+from memory.domain.profile import described, undescribed
 from memory.domain.questions import questions, same, template
 from memory.domain.remembered import (
     FAVOURITES,
@@ -15,7 +16,7 @@ from memory.domain.remembered import (
     Remembered,
     restyled,
 )
-from memory.domain.stated import told
+from memory.domain.stated import says_more, told
 
 FAVOURITE_AFTER = 3
 """Turns that ask about a symbol before it is a favourite."""
@@ -72,9 +73,10 @@ def learned(state: Remembered, lesson: Lesson) -> Remembered:
     # What the user wants forgotten must not be learned from the very words that ask for it.
     lesson = replace(lesson, texts=tuple(text for text in lesson.texts if not _ABOUT_MEMORY.match(text)))
     for text in lesson.texts:
-        state = _style(state, text, lesson.at)
-        state = told(state, text, lesson.at)
-        state = described(state, text, lesson.at)
+        own = unquoted(text)
+        state = _style(state, own, lesson.at)
+        state = told(state, text, lesson.at, _told_elsewhere)
+        state = described(state, own, lesson.at)
         state = _questions(state, text, lesson.at)
         state = _strategies(state, text, lesson)
     state = _symbols(state, lesson)
@@ -115,6 +117,12 @@ def style_in(text: str) -> str | None:
     """The last style that the text names and does not leave behind; a question states none."""
     taken = [style for style, left in _styles(text) if not left]
     return taken[-1] if taken else None
+
+
+def _told_elsewhere(clause: str) -> bool:
+    """Whether a clause is all style and profile, which are kept as fields of their own."""
+    rest = _STYLE.sub(" ", undescribed(clause))
+    return rest != clause and not says_more(rest)
 
 
 def _styles(text: str) -> list[tuple[str | None, bool]]:

@@ -32,11 +32,11 @@ class _Said:
 
 
 class Outdated:
-    """The claims of one person, oldest first."""
+    """The claims of one person, by what they are about, oldest first."""
 
     def __init__(self) -> None:
         self._made: defaultdict[str, list[_Said]] = defaultdict(list)
-        self._ended: list[_Said] = []
+        self._ended: defaultdict[str, list[_Said]] = defaultdict(list)
 
     def add(self, passages: Iterable[Passage]) -> None:
         """Takes in what the person said."""
@@ -44,21 +44,30 @@ class Outdated:
             if passage.speaker != USER:
                 continue
             said = _Said(passage.at, passage.id, passage, claims(passage.text))
-            for key in {key for key, _ in said.claims.made}:
-                insort(self._made[key], said)
-            if said.claims.ended:
-                insort(self._ended, said)
+            for attribute in {value.attribute for value in said.claims.made}:
+                insort(self._made[attribute], said)
+            for word in _ended(said.claims):
+                insort(self._ended[word], said)
 
     def of(self, passage: Passage, memory: LongTermMemory) -> Past | None:
         """What made this passage history; None: it may still be true, for all that is known."""
         if passage.speaker != USER:
             return None
         mine = claims(passage.text)
-        later = [said for key, _ in mine.made for said in reversed(self._made[key])] + self._ended[::-1]
+        later = [said for value in mine.made for said in self._made.get(value.attribute, ())]
+        later += [said for word in mine.words for said in self._ended.get(word, ())]
         newest = max((said for said in later if said.at > passage.at and replaces(said.claims, mine)), default=None)
         if newest is not None:
             return Past(newest.at, newest.passage.text)
         return _remembered_past(passage, memory)
+
+
+def _ended(said: Claims) -> frozenset[str]:
+    """The concepts of which a statement must have one to be ended or denied by this one."""
+    found = {word for ending in said.ended for word in (ending.what or ending.among)}
+    if said.denied:
+        found |= said.words
+    return frozenset(found - {"be", "have"} or found)
 
 
 def _remembered_past(passage: Passage, memory: LongTermMemory) -> Past | None:

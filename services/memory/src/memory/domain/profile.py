@@ -25,7 +25,8 @@ FIELDS = {
 # The only groups that capture are those of a "not" before what is said.
 _I_AM = (
     r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|(?:\b(ya no|no|nunca) )?\b(?:soy|me considero))\s+"
-    r"(?:(?:an?|una?|very|quite|rather|fairly|pretty|total|complete|muy|bastante|m[aá]s bien|totalmente|de nivel) )*"
+    r"(?:(?:an?|una?|very|quite|rather|fairly|pretty|total|complete|more|much more|a bit more|still|now|muy|bastante"
+    r"|m[aá]s bien|m[aá]s|mucho m[aá]s|un poco m[aá]s|ahora|totalmente|de nivel) )*"
     r"(?:(?:investor|trader|inversora?|operadora?|persona) )?"
 )
 _RISK_IS = (
@@ -89,6 +90,12 @@ _NAME = re.compile(
     r"\b(?i:my name is|call me|me llamo|mi nombre es|ll[aá]mame)\s+"
     r"([A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}){0,3})"
 )
+_AND_I_AM = re.compile(
+    r"\b(?P<am>I'm|I am|soy) (?P<one>[^\s,.;]+(?: [^\s,.;]+){0,2}?),? (?:and|but|y|e|pero) "
+    r"(?=(?:an? |una? |muy |very |quite |bastante )*[^\s,.;]+(?:\s*[,.;!]|$| y | and ))",
+    re.I,
+)
+"""Of "soy conservador y principiante", what says it of the second word too."""
 _ZONE = re.compile(
     r"\b(?:my time ?zone is|mi (?:zona horaria|huso horario) es)\s+(?:the\s+|la\s+)?"
     r"([A-Za-z]+(?:/[A-Za-z_+-]+[0-9]*){1,2}|UTC)",
@@ -122,9 +129,22 @@ def with_field(state: Remembered, field: str, value: str | None, now: datetime) 
     return replace(state.changed(now, **{field: value}, superseded=history), set_since=since)
 
 
+def undescribed(text: str) -> str:
+    """A text without what it says that is kept as a field of its own."""
+    rest = _both_said(text)
+    for pattern in (*(pattern for _, _, pattern in _FIXED), _NAME, _ZONE):
+        rest = pattern.sub(" ", rest)
+    return rest
+
+
+def _both_said(sentence: str) -> str:
+    return _AND_I_AM.sub(lambda match: f"{match['am']} {match['one']}, {match['am']} ", sentence)
+
+
 def _said(sentence: str) -> list[tuple[str, str, bool]]:
     """Field, value, and whether it is so (False: it is so no longer), in the order in which they are said."""
     found: list[tuple[int, str, str, bool]] = []
+    sentence = _both_said(sentence)
     for field, value, pattern in _FIXED:
         found += [(match.start(), field, value, not any(match.groups())) for match in pattern.finditer(sentence)]
     found += [(match.start(), "name", match[1], True) for match in _NAME.finditer(sentence)]

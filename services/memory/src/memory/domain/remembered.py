@@ -20,7 +20,8 @@ QUESTIONS = 20
 STRATEGIES = 10
 NOTES = 50
 PREFERENCES = 50
-HISTORY = 50
+OLDER = 200
+HISTORY = 200
 LONGEST = 500
 """Characters of one note, preference or question."""
 LEARNED = 500
@@ -35,6 +36,7 @@ _CAPS = {
     "recentStrategies": STRATEGIES,
     "userNotes": NOTES,
     "preferences": PREFERENCES,
+    "olderNotes": OLDER,
 }
 _OWN = ("superseded", "updatedAt")
 _SINGLE = ("tradingStyle", "name", "riskProfile", "experience", "language", "timezone")
@@ -142,7 +144,7 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
         name: now for name in patch if name in _SINGLE and wire.get(name) != before.get(name) and wire.get(name)
     }
     state = replace(state, memory=memory, asked=asked, style_since=since, set_since=set_since)
-    return replace(state, since=_dated(state, {*old.user_notes, *old.preferences}, now))
+    return replace(state, since=_dated(state, {*old.user_notes, *old.preferences, *old.older_notes}, now))
 
 
 def _symbols(given: Sequence[str]) -> list[str]:
@@ -161,7 +163,7 @@ def _symbols(given: Sequence[str]) -> list[str]:
 
 def _dated(state: Remembered, before: Collection[str], now: datetime) -> dict[str, datetime]:
     """Since when each note and preference is remembered: those that were not there `before`, since `now`."""
-    held = (*state.memory.user_notes, *state.memory.preferences)
+    held = (*state.memory.user_notes, *state.memory.preferences, *state.memory.older_notes)
     known = {text: state.since.get(text) if text in before else now for text in held}
     return {text: at for text, at in known.items() if at is not None}
 
@@ -187,6 +189,7 @@ def _too_long(memory: LongTermMemory) -> list[BadField]:
         "recentStrategies": memory.recent_strategies,
         "userNotes": memory.user_notes,
         "preferences": memory.preferences,
+        "olderNotes": memory.older_notes,
     }
     wrong = [BadField(name, f"at most {_CAPS[name]}") for name, held in lists.items() if len(held) > _CAPS[name]]
     for name, held in lists.items():

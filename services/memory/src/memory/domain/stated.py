@@ -1,13 +1,19 @@
-"""Notes and preferences: what a user states, and what of it takes the place of something older."""
+"""Notes, preferences and plain facts: what a user states, and what of it takes the place of something older.
+
+Nothing is deleted here: what is true no longer becomes history, with its dates and the words that ended it, and what
+no list has room for is kept among the older notes.
+"""
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts.memory_rpc import Superseded
-from memory.domain.claims import Claims, claims, replaces, statements
-from memory.domain.remembered import LONGEST, NOTES, PREFERENCES, Remembered, superseding
+from memory.domain.claims import Claims, claims, ends_only, fact_claims, may_replace, replaces, statements
+from memory.domain.long_term.concepts import content
+from memory.domain.long_term.plain_facts import clauses, is_plain_fact, unquoted
+from memory.domain.remembered import LONGEST, NOTES, OLDER, PREFERENCES, Remembered, superseding
 
 _LEAD = (
     r"(?:now|actually|lately|nowadays|these days|from now on"
@@ -15,87 +21,229 @@ _LEAD = (
 )
 _PREFERENCE = re.compile(
     rf"(?:^|[.,;:!¡]\s*|\b(?:and|y|pero|but)\s+)(?:{_LEAD}\s+)?"
-    r"((?:I(?:'d)? (?:always |really |now |actually )?(?:prefer|rather)\b|I (?:always |really |now )?(?:like|love)\b"
+    r"((?:I(?:'d)? (?:always |really |now |actually )?(?:prefer|rather)\b"
+    r"|I (?:always |really |now |also |don'?t |do not )?(?:like|love|enjoy|hate|dislike)\b"
+    r"|(?:instead of|rather than|en vez de|en lugar de) [^.!?,;\n]{2,40},? (?:I prefer|prefiero)\b"
     r"|always\b|I always\b"
-    r"|(?:yo )?(?:siempre |ahora )?prefiero\b|(?:a m[ií] )?(?:ahora )?me gustan?\b|siempre\b)"
+    r"|(?:yo )?(?:siempre |ahora )?(?:prefiero|odio|detesto|adoro)\b"
+    r"|(?:a m[ií] )?(?:ahora |no )?(?:me gustan?|me encantan?)\b|siempre\b)"
     r"(?:[^.!?\n;]|[.](?=\d)){2,300})",
     re.I,
 )
+_PASSING = re.compile(
+    r"\b(?:prefer|prefiero|rather|like|love|gusta|encanta) (?:to )?(?:see|know|hear|it|that|this|verlo|ver|saber|your|"
+    r"tu|eso|esto|la idea|the idea|how|c[oó]mo|lo que|que me)\b",
+    re.I,
+)
 _NOTE = re.compile(
-    r"(?:^|[.,;:!¡?]\s*|\bplease\s+|\bpor favor,?\s+)"
-    r"(?:remember|keep in mind|don'?t forget|make a note"
+    r"(?:^|[.,;:!¡?]\s*|\bplease\s+|\bpor favor,?\s+|\band\s+|\by\s+)"
+    r"(?:remember|keep in mind|don'?t forget|make a note|note"
     r"|recu[eé]rda(?:me)?|acu[eé]rdate(?: de)?|ten en cuenta|no olvides"
-    r"|no te olvides de|anota|toma nota)(?:\s+de)?(?:\s+(?:that|que)|:|,)\s*((?:[^\n?.!]|[.!](?=\S)){2,500})",
+    r"|no te olvides de|anota|toma nota)(?:\s+de)?"
+    r"(?:\s+(?:that|que)\b|:|,|\s+(?=(?:I|I'm|I've|my|we|our|mi|mis|soy|tengo|vivo|trabajo|estoy|me|no|nunca|siempre)\b))"
+    r"\s*((?:[^\n?.!]|[.!](?=\S)){2,500})",
     re.I,
 )
 
-_FIELDS = (("user_notes", "userNotes", NOTES), ("preferences", "preferences", PREFERENCES))
-"""Attribute, name on the wire, most that are kept."""
+_FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_notes", "olderNotes"))
+"""Attribute, and name on the wire."""
+_NAMES = frozenset(name for _, name in _FIELDS)
+_MOST = {"user_notes": NOTES, "preferences": PREFERENCES, "older_notes": OLDER}
+_SLOTS = ("prefer length", "prefer tone", "prefer answers in")
+
+Known = Callable[[str], bool]
+"""Whether all that a clause says is remembered elsewhere, as a field of its own."""
 
 
-def told(state: Remembered, text: str, now: datetime) -> Remembered:
-    """With the notes and preferences of a text. What they replace, or what the text says is true no longer, becomes
-    history; a sentence that replaces something remembered is remembered in its place."""
-    for sentence in statements(text):
-        found = {"user_notes": notes_in(sentence), "preferences": preferences_in(sentence)}
-        for statement in (*found["user_notes"], *found["preferences"]):
-            state = _without_replaced(state, claims(statement, short=True), statement, now, in_its_place=False)
-        if not found["user_notes"]:
-            state = _without_replaced(state, claims(sentence), sentence, now, in_its_place=not found["preferences"])
-        for attribute, _, most in _FIELDS:
-            state = _with(state, attribute, found[attribute], most, now)
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """What a sentence states. `attribute` None: it is remembered only in the place of what it replaces."""
+
+    text: str
+    attribute: str | None
+    said: Claims
+
+
+def told(state: Remembered, text: str, now: datetime, known: Known = lambda _: False) -> Remembered:
+    """With what a text states. What it replaces, or says is true no longer, becomes history."""
+    for statement in _stated(text, known):
+        state = _with_statement(state, statement, now)
     return state
 
 
 def preferences_in(text: str) -> list[str]:
     """What the text states as preferences, in its own words."""
-    return [match[1].strip(" ,") for match in _PREFERENCE.finditer(text)]
+    return [one for match in _PREFERENCE.finditer(text) if not _PASSING.search(one := match[1].strip(" ,"))]
 
 
 def notes_in(text: str) -> list[str]:
-    """What the text asks to remember."""
-    return [match[1].strip(" .,") for match in _NOTE.finditer(text)]
+    """What the text asks to remember; a request in quotation marks is somebody else's."""
+    return [text[slice(*match.span(1))].strip(" .,") for match in _NOTE.finditer(unquoted(text))]
 
 
-def _without_replaced(
-    state: Remembered, said: Claims, statement: str, now: datetime, *, in_its_place: bool
-) -> Remembered:
-    if not said.made and not said.ended:
-        return state
-    for attribute, name, _ in _FIELDS:
-        held: list[str] = getattr(state.memory, attribute)
-        gone = [one for one in held if _other(one, statement) and replaces(said, claims(one, short=True))]
-        if not gone:
+def _stated(text: str, known: Known) -> Iterator[_Statement]:
+    for whole in statements(text):
+        if notes := notes_in(whole):
+            yield from (_Statement(note, "user_notes", claims(note, short=True)) for note in notes)
             continue
-        kept = [one for one in held if one not in gone]
-        history = list(state.memory.superseded)
-        for one in reversed(gone):
-            by = statement[:LONGEST] if said.made or not in_its_place else None
-            past = Superseded(field=name, value=one, since=state.since.get(one), until=now, by=by)
-            history = superseding(history, past)
-        since = {text: at for text, at in state.since.items() if text not in gone}
-        state = replace(state.changed(now, **{attribute: kept}, superseded=history), since=since)
-        if in_its_place and said.made:
-            state = _with(state, attribute, [statement.rstrip(" .!")], len(held), now)
+        sentence = unquoted(whole)
+        preferred: list[str] = []
+        for match in _PREFERENCE.finditer(sentence):
+            if not _PASSING.search(one := match[1].strip(" ,")):
+                preferred.append(one)
+                yield _Statement(one, "preferences", claims(match[0], short=True))
+        found = [one for one in clauses(sentence) if not any(one in other or other in one for other in preferred)]
+        for clause in found:
+            worth = is_plain_fact(clause) and not _PASSING.search(clause) and not known(clause)
+            yield _Statement(clause, "user_notes" if worth else None, claims(clause, short=True))
+        if not found and not preferred:
+            said = claims(sentence, short=True)
+            about_answers = any(value.attribute in _SLOTS for value in said.made)
+            yield _Statement(sentence.rstrip(" .!"), "preferences" if about_answers else None, said)
+
+
+def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> Remembered:
+    said = statement.said
+    state = _ended_earlier(state, statement, now)
+    if newer := _newer_that_replaces(state, statement, now):
+        by, until = newer
+        return _ended_by_newer(state, statement, now, by, until)
+    state, ended = _without_replaced(state, statement, now)
+    attribute = statement.attribute
+    if ended is not None and (attribute is None or not ends_only(said)):
+        attribute = attribute or (ended if not ends_only(said) else None)
+    elif ended is not None or (ends_only(said) and _has_ended_something(state, statement.text)):
+        attribute = None
+    if attribute is None or not statement.text:
+        return state
+    return _with(state, attribute, statement.text[:LONGEST], now)
+
+
+def _without_replaced(state: Remembered, statement: _Statement, now: datetime) -> tuple[Remembered, str | None]:
+    """Without what the statement makes untrue, and the list in which the first of that stood."""
+    said = statement.said
+    if not said.made and not said.ended and not said.denied and not said.changed:
+        return state, None
+    where: str | None = None
+    for attribute, text in _replaced(state, statement, now):
+        where = where or attribute
+        state = _past(state, attribute, text, now, statement.text[:LONGEST])
+    return state, where if where != "older_notes" else "user_notes"
+
+
+def _replaced(state: Remembered, statement: _Statement, now: datetime) -> list[tuple[str, str]]:
+    said = statement.said
+    held = [
+        (attribute, one, fact_claims(one))
+        for attribute, _ in _FIELDS
+        for one in getattr(state.memory, attribute)
+        if _other(one, statement.text) and state.since.get(one, now) <= now
+    ]
+    gone = [(attribute, one) for attribute, one, meant in held if replaces(said, meant)]
+    if not gone:
+        meant = [(attribute, one) for attribute, one, meant in held if may_replace(said, meant)]
+        gone = meant if len(meant) == 1 else []
+    return gone
+
+
+def _newer_that_replaces(state: Remembered, statement: _Statement, now: datetime) -> tuple[str, datetime] | None:
+    """What was said after this and makes it untrue, where turns are learned in another order than they were said."""
+    if all(since <= now for since in state.since.values()) and all(
+        past.until <= now for past in state.memory.superseded
+    ):
+        return None
+    later = [
+        (one, state.since[one])
+        for attribute, _ in _FIELDS
+        for one in getattr(state.memory, attribute)
+        if state.since.get(one, now) > now and _other(one, statement.text)
+    ]
+    for past in state.memory.superseded:
+        if past.by and past.until > now:
+            later.append((past.by, past.until))
+        if past.field in _NAMES and past.since is not None and past.since > now:
+            later.append((past.value, past.since))
+    later.sort(key=lambda one: one[1])
+    return next((one for one in later if replaces(fact_claims(one[0]), statement.said)), None)
+
+
+def _ended_earlier(state: Remembered, statement: _Statement, now: datetime) -> Remembered:
+    """With what this ended already, before the statement that seemed to end it."""
+    history = [
+        past.model_copy(update={"until": now, "by": statement.text[:LONGEST]})
+        if now < past.until
+        and (past.since is None or past.since < now)
+        and past.field in _NAMES
+        and _other(past.value, statement.text)
+        and replaces(statement.said, fact_claims(past.value))
+        else past
+        for past in state.memory.superseded
+    ]
+    return state if history == state.memory.superseded else state.changed(now, superseded=history)
+
+
+def _ended_by_newer(state: Remembered, statement: _Statement, now: datetime, by: str, until: datetime) -> Remembered:
+    if statement.attribute is None:
+        return state
+    name = dict(_FIELDS)[statement.attribute]
+    text = statement.text[:LONGEST]
+    past = Superseded(field=name, value=text, since=now, until=until, by=by)
+    if any((one.field, one.value, one.until) == (name, text, until) for one in state.memory.superseded):
+        return state
+    history = superseding(list(state.memory.superseded), past)
+    state = state.changed(until, superseded=history)
+    if ends_only(fact_claims(by)):
+        # It stood as a fact of its own as long as nothing was known that it ends.
+        for attribute, _ in _FIELDS:
+            held: list[str] = getattr(state.memory, attribute)
+            if by in held:
+                state = state.changed(until, **{attribute: [one for one in held if one != by]})
     return state
 
 
-def _with(state: Remembered, attribute: str, found: Sequence[str], most: int, now: datetime) -> Remembered:
-    """With more of a list, newest first; what is said again comes first again and keeps its date."""
-    before: list[str] = getattr(state.memory, attribute)
-    held = before
-    for one in found:
-        text = one[:LONGEST]
-        if text:
-            held = [text, *(other for other in held if _other(other, text))]
-    held = held[:most]
-    if held == before:
+def _has_ended_something(state: Remembered, text: str) -> bool:
+    return any(past.by and not _other(past.by, text) for past in state.memory.superseded)
+
+
+def _past(state: Remembered, attribute: str, text: str, now: datetime, by: str) -> Remembered:
+    name = dict(_FIELDS)[attribute]
+    past = Superseded(field=name, value=text, since=state.since.get(text), until=now, by=by)
+    kept = [one for one in getattr(state.memory, attribute) if one != text]
+    history = superseding(list(state.memory.superseded), past)
+    since = {one: at for one, at in state.since.items() if one != text}
+    return replace(state.changed(now, **{attribute: kept}, superseded=history), since=since)
+
+
+def _with(state: Remembered, attribute: str, text: str, now: datetime) -> Remembered:
+    """With one more of a list, newest first; what is said again comes first again and keeps its date. What the list
+    has no room for goes to the older notes."""
+    before = {name: list(getattr(state.memory, name)) for name, _ in _FIELDS}
+    lists = {name: [one for one in held if _other(one, text)] for name, held in before.items()}
+    known = [one for held in before.values() for one in held if not _other(one, text)]
+    since = dict(state.since)
+    newer = sum(since.get(one, now) > now for one in lists[attribute])
+    lists[attribute].insert(newer, text)
+    most = _MOST[attribute]
+    lists["older_notes"] = [*lists[attribute][most:], *lists["older_notes"]][:OLDER]
+    lists[attribute] = lists[attribute][:most]
+    if lists == before:
         return state
-    state = state.changed(now, **{attribute: held})
-    dated = {*state.memory.user_notes, *state.memory.preferences}
-    since = {text: at for text, at in state.since.items() if text in dated}
-    return replace(state, since={**dict.fromkeys((one for one in held if one not in before), now), **since})
+    since[text] = since.get(known[0], now) if known else now
+    every = {one for held in lists.values() for one in held}
+    state = state.changed(now, **lists)
+    return replace(state, since={one: at for one, at in since.items() if one in every})
 
 
 def _other(one: str, text: str) -> bool:
     return one.casefold() != text.casefold()
+
+
+def says_more(rest: str) -> bool:
+    """Whether what is left of a clause says anything but symbols and that its writer is or does something."""
+    return not content(_SYMBOLS.sub(" ", rest)) <= _SAYS_NOTHING
+
+
+_SYMBOLS = re.compile(r"\$?\b[A-Z]{1,5}\b|\b(?:btc|eth|sol|ada|xrp)\b")
+_SAYS_NOTHING = content(
+    "I am a we go do make switched moved changed investor trader trading hago pasé cambié soy inversor"
+)

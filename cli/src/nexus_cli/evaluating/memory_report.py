@@ -1,0 +1,136 @@
+"""How well what people say of themselves is remembered: the code that learns from turns, case by case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from contracts.memory_rpc import LongTermMemory
+from memory.domain.learning import Lesson, learned
+from memory.domain.recall.words import folded, words
+from memory.domain.relevant_facts import relevant_facts
+from memory.domain.remembered import Remembered
+from nexus_cli.evaluating.memory_cases import KINDS, MemoryCase
+
+START = datetime(2026, 1, 5, 15, tzinfo=UTC)
+TARGETS = {"bothTrue": 1.0, "change": 0.75, "fact": 0.6}
+"""Shares that are to be reached by rules alone."""
+TARGETS_WITH_MODEL = {"bothTrue": 1.0, "change": 0.92, "fact": 0.9}
+_SINGLE = ("name", "risk_profile", "experience", "language", "timezone", "trading_style")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One case. `why`: what is wrong, in words; None: nothing. `wrong_current`: what was ended stands as true."""
+
+    case: MemoryCase
+    why: str | None = None
+    wrong_current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One kind of case. `target` None: none is set."""
+
+    kind: str
+    cases: int
+    right: int
+    target: float | None
+
+    @property
+    def share(self) -> float:
+        """0 to 1."""
+        return self.right / self.cases if self.cases else 0.0
+
+
+def measure(cases: Sequence[MemoryCase]) -> list[Outcome]:
+    """Every case, with what is wrong about it. What the paraphrases say is one person's memory, all together."""
+    each = [_after(case.said).memory for case in cases if case.kind == "paraphrase"]
+    crowd = LongTermMemory(
+        user_notes=[text for one in each for text in one.user_notes],
+        preferences=[text for one in each for text in one.preferences],
+    )
+    return [_outcome(case, crowd) for case in cases]
+
+
+def figures(outcomes: Iterable[Outcome], *, with_model: bool = False) -> list[Figure]:
+    """By kind, those that occur."""
+    targets = TARGETS_WITH_MODEL if with_model else TARGETS
+    found: list[Figure] = []
+    every = list(outcomes)
+    for kind in KINDS:
+        mine = [one for one in every if one.case.kind == kind]
+        if mine:
+            right = sum(one.why is None for one in mine)
+            found.append(Figure(kind, len(mine), right, targets.get(kind)))
+    return found
+
+
+def view(outcomes: Sequence[Outcome], *, with_model: bool = False) -> dict[str, Any]:
+    """For JSON."""
+    return {
+        "kinds": {
+            one.kind: {"cases": one.cases, "right": one.right, "share": round(one.share, 4), "target": one.target}
+            for one in figures(outcomes, with_model=with_model)
+        },
+        "plainlyWrongCurrent": plainly_wrong(outcomes),
+        "wrong": [{"kind": one.case.kind, "said": list(one.case.said), "why": one.why} for one in outcomes if one.why],
+    }
+
+
+def plainly_wrong(outcomes: Iterable[Outcome]) -> int:
+    """Cases in which what was ended in plain words stands as true."""
+    return sum(one.wrong_current and one.case.plain for one in outcomes)
+
+
+def _outcome(case: MemoryCase, crowd: LongTermMemory) -> Outcome:
+    if case.kind == "paraphrase":
+        told = relevant_facts(crowd, case.asked or "")
+        return Outcome(case, None if all(_among(text, told) for text in case.said) else "a prompt is not told it")
+    memory = _after(case.said).memory
+    if case.kind == "change":
+        return _changed(case, memory)
+    if case.kind == "bothTrue":
+        missing = [text for text in case.said if not _among(text, _current(memory))]
+        return Outcome(case, f"not remembered as true: {'; '.join(missing)}" if missing else None)
+    held = " ".join(map(folded, _current(memory)))
+    if case.kind == "nothing":
+        return Outcome(case, f"remembered: {held}" if held else None)
+    missing = [word for word in case.keeps if folded(word) not in held]
+    return Outcome(case, None if held and not missing else f"not remembered: {', '.join(missing or case.said)}")
+
+
+def _changed(case: MemoryCase, memory: LongTermMemory) -> Outcome:
+    """Ended means: it was remembered, is so no longer, and stands in the history."""
+    before = _after(case.said[:1]).memory
+    old = [text for text in _current(before) if text in _current(memory)]
+    kept = [name for name in _SINGLE if (value := getattr(before, name)) and getattr(memory, name) == value]
+    if old or kept:
+        return Outcome(case, f"still stands as true: {'; '.join([*old, *kept])}", wrong_current=True)
+    if not memory.superseded:
+        return Outcome(case, "the first was not remembered")
+    new = [text for text in _current(memory) if folded(text) in folded(case.said[-1])]
+    changed = [name for name in _SINGLE if getattr(memory, name) not in (None, getattr(before, name))]
+    if not case.ends and not new and not changed:
+        return Outcome(case, "what replaces it is not remembered")
+    return Outcome(case)
+
+
+def _current(memory: LongTermMemory) -> list[str]:
+    return [*memory.user_notes, *memory.preferences]
+
+
+def _among(text: str, held: Iterable[str]) -> bool:
+    """Whether one of those held is the text, or the part of it that says it."""
+    said = " ".join(words(text))
+    return any((one := " ".join(words(fact))) and (one in said or said in one) for fact in held)
+
+
+def _after(said: Sequence[str]) -> Remembered:
+    state = Remembered()
+    for number, text in enumerate(said):
+        lesson = Lesson(f"t{number}", START + timedelta(days=number), (text,), frozenset())
+        state = learned(state, lesson)
+    return state

@@ -1,0 +1,101 @@
+"""`nexus eval memory`: the cases it reads, what it prints, and the targets that our own cases reach."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from nexus_cli.evaluating.memory_cases import KINDS, read_memory_cases
+from nexus_cli.evaluating.memory_report import TARGETS, figures, measure, plainly_wrong
+from nexus_cli.main import app
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DATA = EXAMPLES / "memory.json"
+HELD_OUT = EXAMPLES / "memory_held_out.json"
+
+
+def evaluate(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["eval", "memory", *arguments], env={"NO_COLOR": "1"})
+
+
+def written(tmp_path: Path, content: Any) -> str:
+    path = tmp_path / "data.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return str(path)
+
+
+@pytest.mark.parametrize("data", [DATA, HELD_OUT])
+def test_our_cases_reach_the_targets_of_the_rules(data: Path) -> None:
+    outcomes = measure(read_memory_cases(data))
+    missed = [one for one in figures(outcomes) if one.target is not None and one.share < one.target]
+    assert missed == []
+    assert plainly_wrong(outcomes) == 0
+
+
+def test_there_are_cases_of_every_kind_in_both_languages() -> None:
+    cases = read_memory_cases(DATA)
+    assert len(cases) >= 200
+    assert {(case.kind, case.language) for case in cases} == {
+        (kind, spoken) for kind in KINDS for spoken in ("es", "en")
+    }
+    held_out = {case.said for case in read_memory_cases(HELD_OUT)}
+    assert not held_out & {case.said for case in cases}
+
+
+def test_the_targets_are_printed_beside_the_figures() -> None:
+    shown = evaluate("--data", str(DATA))
+    assert shown.exit_code == 0
+    lines = {line.split()[0]: line.split() for line in shown.stdout.splitlines() if line.strip()}
+    assert [lines[kind][-1] for kind in TARGETS] == ["100%", "75%", "60%"]
+    report = json.loads(evaluate("--data", str(DATA), "--json").stdout)
+    assert list(report["kinds"]) == list(KINDS)
+    assert report["kinds"]["bothTrue"]["share"] == 1
+    assert report["plainlyWrongCurrent"] == 0
+
+
+def test_what_is_wrong_is_named(tmp_path: Path) -> None:
+    cases = [
+        {"kind": "bothTrue", "said": ["I live in Lima", "I moved to Quito"]},
+        {"kind": "change", "said": ["I live in Lima", "I like tea"]},
+        {"kind": "change", "said": ["Hello", "I moved to Quito"]},
+        {"kind": "change", "said": ["I live in Lima", "I no longer live in Lima"]},
+        {"kind": "fact", "said": ["I have two kids"], "keeps": ["three"]},
+        {"kind": "nothing", "said": ["I have two kids"]},
+        {"kind": "paraphrase", "said": ["Good morning"], "asked": "Who am I?"},
+    ]
+    path = written(tmp_path, {"cases": cases})
+    report = json.loads(evaluate("--data", path, "--json").stdout)
+    assert [one["why"] for one in report["wrong"]] == [
+        "not remembered as true: I live in Lima",
+        "still stands as true: I live in Lima",
+        "the first was not remembered",
+        "what replaces it is not remembered",
+        "not remembered: three",
+        "remembered: i have two kids",
+        "a prompt is not told it",
+    ]
+    assert report["plainlyWrongCurrent"] == 1
+    assert "a prompt is not told it" in evaluate("--data", path).stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("{", "JSON"),
+        ({"cases": []}, "cases"),
+        ({"cases": [{"kind": "rumour", "said": ["x"]}]}, "cases.0.kind"),
+        ({"cases": [{"kind": "change", "said": ["x"]}]}, "two texts"),
+        ({"cases": [{"kind": "paraphrase", "said": ["x"]}]}, "asked"),
+        ({"cases": [{"kind": "fact", "said": ["x"], "kept": ["x"]}]}, "cases.0.kept"),
+    ],
+)
+def test_a_file_that_holds_no_cases_is_one_clear_line(tmp_path: Path, content: Any, says: str) -> None:
+    refused = evaluate("--data", written(tmp_path, content))
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert len(refused.stderr.splitlines()) == 1
+    assert says in refused.stderr
+    assert evaluate("--data", str(tmp_path / "none.json")).exit_code == 1

@@ -1,0 +1,1 @@
+"""What people say of themselves, read by rules alone: Spanish and English."""

@@ -1,0 +1,374 @@
+"""Attributes of which a person has one value at a time, and the values that a statement gives them.
+
+"I live in Lima" and "me mudé a Bogotá" give one attribute two values. What restricts a statement (a season, a
+weekday, "for crypto", "when we analyse earnings") is kept beside the value: under another restriction another value
+may be just as true.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from memory.domain.long_term.concepts import COUNTS, concept, content, plain
+from memory.domain.mentions import mentioned
+from memory.domain.recall.words import folded, words
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What one attribute is said to be. `where`: what restricts it; `changed`: the words say that it was another."""
+
+    attribute: str
+    is_: frozenset[str]
+    where: frozenset[str] = frozenset()
+    changed: bool = False
+
+
+_NOW = re.compile(
+    r"\b(?:now|nowadays|these days|from now on|no longer|instead|lately|moved|relocated|switched|changed|"
+    r"new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|mude|mudamos|mudar|mudado|traslade|"
+    r"trasladamos|"
+    r"cambie|pase|nuev[oa]|actualmente|currently|got|just|acabo de|started|empece|empezado|comence|joined|mejor|better|"
+    r"actually|en realidad|in fact|turned|cumpli|me case|me divorcie|me separe)\b"
+)
+_NOT_SO = re.compile(
+    r"\b(?:not|never|nunca|no)\b(?!,| (?:only|solo)\b)|\b(?:no longer|ya no|stopped|quit|deje de|used to|antes|solia)\b"
+)
+_OF_ONESELF = re.compile(
+    r"\b(?:i|we|my|our|mis?|nuestr[oa]|me|nos|viv\w+|resido|trabajo|estoy|tengo|tenemos|poseo|cumpl\w+|opero|"
+    r"invierto|uso|"
+    r"conduzco|manejo|estudio|arriesg\w+|risk|ahorro|gano|cobro|pago|gasto|meto|aporto|soy|somos|sigo|llevo|"
+    r"enviude|quede|"
+    r"empece|prefiero|prefer|mejor|better|siempre|always|ahora|now|gustan?|mas|more|be|keep|rather|acabo)\b"
+)
+_FILL = (
+    r"(?:now |currently |actually |ahora |actualmente |always |siempre |usually |normalmente |only |solo |also |just |"
+    r"recently |still |ya |already )*"
+)
+_VALUE = r"(?P<value>[^.,;:!?\n]{1,60})"
+_FRAMES: tuple[tuple[str, str], ...] = (
+    ("home", rf"\b(?:i|we) (?:am |are |have )?{_FILL}(?:live|living|reside|based)(?: now| back)? in {_VALUE}"),
+    ("home", rf"\b(?:i|we) (?:am |are |have )?{_FILL}(?:moved|relocated)(?: now| back| recently)? to {_VALUE}"),
+    (
+        "home",
+        r"\b(?:vivo|vivimos|resido|me mude|me he mudado|nos mudamos|nos hemos mudado|me acabo de mudar|acabo de mudarme"
+        rf"|me traslade|nos trasladamos|me cambie)(?: ahora)? (?:en|a) {_VALUE}",
+    ),
+    ("employer", rf"\bi (?:am |have )?{_FILL}(?:work|working|started working|started)(?: now)? (?:at|for) {_VALUE}"),
+    ("employer", rf"\bi (?:have )?{_FILL}(?:joined|got a (?:new )?job (?:at|with)|found a job (?:at|with)) {_VALUE}"),
+    (
+        "employer",
+        rf"\b(?:trabajo|empece a trabajar|estoy trabajando|empece)(?: ahora)? (?:en|para) {_VALUE}",
+    ),
+    ("occupation", rf"\bi (?:am |have )?{_FILL}(?:work|working|started working)(?: now)? as (?:an? )?{_VALUE}"),
+    (
+        "occupation",
+        rf"\b(?:trabajo|empece a trabajar|estoy trabajando)(?: ahora)? (?:como|de(?! (?:noches?|dia|"
+        rf"tardes?|mananas?|lunes|lo|la|el|forma|madrugada)\b)) {_VALUE}",
+    ),
+    ("age", rf"\b(?:i am|i {_FILL}turned|i am {_FILL}) ?{_FILL}(?P<value>\d{{1,3}})(?= years|[.,;!]| and|$)"),
+    ("age", r"\b(?:tengo|cumpli|cumplir) (?:ya )?(?P<value>\d{1,3})(?: anos\b|$)"),
+    ("broker", rf"\bi {_FILL}(?:trade|operate|invest) (?:with|through|at) {_VALUE}"),
+    ("broker", rf"\b(?:opero|invierto) {_FILL}(?:con|a traves de) {_VALUE}"),
+    ("broker", r"\bi use (?P<value>[^.,;:!?\n]{1,40}) as (?:my )?broker"),
+    ("broker", r"\buso (?P<value>[^.,;:!?\n]{1,40}) como (?:mi )?broker"),
+    ("bank", rf"\bi {_FILL}bank (?:with|at) {_VALUE}"),
+    ("car", rf"\bi {_FILL}drive (?:an? )?{_VALUE}"),
+    ("car", rf"\b(?:conduzco|manejo) {_FILL}(?:una? )?{_VALUE}"),
+    ("study", rf"\bi (?:am )?{_FILL}(?:study|studying) {_VALUE}"),
+    ("study", rf"\b(?:estudio|estoy estudiando) {_FILL}{_VALUE}"),
+    ("risk", r"\b(?:i|we)? ?(?:risk|arriesgo|arriesgamos)\b(?P<value>[^.,;:!?\n]{0,40}?\d[\d.,]* ?%?)"),
+)
+_COMPILED = [(attribute, re.compile(pattern)) for attribute, pattern in _FRAMES]
+_ONLY_IF_CHANGED = frozenset(("broker", "car", "study"))
+"""Of these one may well have two, unless the words say that the one took the place of the other."""
+_NO_PLACE = re.compile(
+    r"^(?:an?|una?|my|mi|mis|our|nuestr[oa]s?|el|la|los|las|some|another|otr[oa]|the(?! (?:us|usa|uk|u)\b))\b"
+    r"|\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto|cash|swing|"
+    r"scalping|broker|account|cuenta|team|department)\b"
+)
+_LARGE = frozenset(
+    words(
+        """
+        argentina bolivia brasil brazil canada chile china colombia cuba ecuador espana spain france francia germany
+        alemania guatemala honduras india inglaterra england ireland irlanda italia italy japan japon mexico nicaragua
+        panama paraguay peru portugal salvador suiza switzerland uk usa us uruguay venezuela europa europe america
+        texas california florida ohio cataluna andalucia
+        """
+    )
+)
+"""Places with cities in them: who lives in Peru may live in Lima."""
+_MY = re.compile(
+    r"\b(?P<whose>my|mi|mis|our|nuestr[oa]) (?P<what>\w+(?:'s)?(?: (?:de |del |of |for |para )?\w+(?:'s)?){0,3}?) "
+    rf"(?:(?:now |ahora |ya )?(?:is|are|es|son|sera)(?: now| ahora| de)?|changed to|cambio a|ha cambiado a) {_VALUE}"
+)
+_SINGLE = frozenset(
+    words(
+        """
+        address age bank birthday budget capital currency email employer exchange horizon income language level limit
+        name nickname occupation plan platform profession risk weight height timezone zone apodo banco bolsa
+        cumpleanos correo divisa idioma horizonte ingreso ingresos limite moneda nivel perfil plan plataforma
+        presupuesto profesion riesgo zona strategy estrategia estilo style peso estatura
+        """
+    )
+) | frozenset(("favourite", "broker", "goal", "salary", "rent", "phone", "address", "name", "boss", "city", "ciudad"))
+_STRIPPED = frozenset(words("new nuevo nueva current actual present ahora now number numero really"))
+_JUDGED = frozenset(
+    words(
+        """
+        very too so quite really muy tan bastante great good bad slow fast terrible awful amazing expensive cheap fine
+        nice boring stressful bueno buena malo mala lento lenta rapido caro cara barato barata genial horrible pesimo
+        broken down up wrong right working roto
+        """
+    )
+)
+_HAVE = re.compile(
+    r"\b(?:have|own|hold|tengo|tenemos|poseo|had my|had our) "
+    r"(?:(?:now|ahora|ya|already|my|our) )?(?P<count>\d+(?:[.,]\d+)?|[a-z]+) (?P<rest>[^.,;:!?\n]{2,60})"
+)
+_NOT_COUNTED = frozenset(
+    words(
+        """
+        meeting appointment exam flight call interview trip date doubt question order alert year old reunion cita
+        examen vuelo llamada entrevista viaje duda pregunta orden alerta ano anos day dia note nota task tarea medico
+        dentista
+        """
+    )
+)
+_MARITAL = (
+    ("single", r"\b(?:i am|estoy|soy|sigo) (?:now |ahora )?(?:single|solter[oa])\b"),
+    ("engaged", r"\b(?:i am|we are|i got|estoy|me he|me) (?:now |ahora )?(?:engaged|prometid[oa]|"
+     r"comprometi(?:do|da)?)\b"),
+    ("married", r"\b(?:i am|we are|i|we|been|estoy|soy|llevo [^,.]{0,20}) ?(?:now |ahora |just |got "
+     r")*(?:married|casad[oa])\b"),
+    ("married", r"\b(?:me case|nos casamos|me he casado)\b"),
+    ("divorced", r"\b(?:i am|we are|i|we|estoy|soy) ?(?:now |ahora |just |got )*(?:divorced|separated|"
+     r"divorciad[oa]|separad[oa])\b"),
+    ("divorced", r"\b(?:me divorcie|nos divorciamos|me separe|nos separamos|me he divorciado)\b"),
+    ("widowed", r"\b(?:i am|estoy|soy|enviude|quede) ?(?:an? )?(?:now |ahora )?(?:widow(?:ed|er)?|viud[oa])\b"),
+)  # fmt: skip
+_DIET = re.compile(
+    r"\b(?:i am|soy|we are|somos)(?: now| ahora)? (?:an? |una? )?(?P<value>vegan[oa]?|vegetarian[oa]?|pescatarian[oa]?|"
+    r"pescetarian[oa]?|carnivor[eo]|omnivore|omnivor[oa])\b"
+)
+_FLOW = re.compile(
+    r"\b(?:(?:i|we) (?:can )?(?:only )?)?(?P<verb>save|invest|earn|make|pay|spend|put|ahorro|invierto|gano|cobro|pago|"
+    r"gasto|meto|aporto)\b(?P<rest>[^.,;:!?\n]{0,60}?\d[^.;:!?\n]{0,60})"
+)
+_PERIOD = re.compile(
+    r"\b(?:a|per|each|every|al|por|cada|the) (?:day|week|month|year|dia|semana|mes|ano|hora|hour)\b|"
+    r"\b(?:monthly|weekly|"
+    r"yearly|annually|daily|mensual(?:es)?|semanal(?:es)?|anual(?:es)?|rent|alquiler|renta)\b"
+)
+_OF_A_DATE = re.compile(r"\b(?:el dia|on the|the) \d{1,2}(?:st|nd|rd|th)?\b|\b\d{1,2}(?:st|nd|rd|th)\b")
+_ARTICLES = frozenset(("a", "an", "un", "una", "uno"))
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_SLOTS = {
+    ("length", "short"): "short shorter brief concise corta cortas corto cortos breve breves concisa concisas conciso",
+    (
+        "length",
+        "long",
+    ): "long longer detailed larga largas largo largos extensas extensa detalladas detallada detallado",
+    ("tone", "formal"): "formal usted",
+    ("tone", "informal"): "informal casual tuteo tuteame tutees",
+    ("answers in", "es"): "spanish espanol castellano",
+    ("answers in", "en"): "english ingles",
+    ("profile", "conservative"): "conservative conservador conservadora",
+    ("profile", "moderate"): "moderate moderado moderada",
+    ("profile", "aggressive"): "aggressive agresivo agresiva",
+    ("instrument", "stocks"): "stock stocks acciones",
+    ("instrument", "etfs"): "etf etfs",
+    ("instrument", "options"): "option options opciones",
+    ("instrument", "futures"): "future futures futuros",
+    ("instrument", "forex"): "forex divisas",
+    ("instrument", "crypto"): "crypto cryptos cripto criptos criptomonedas",
+    ("instrument", "bonds"): "bond bonds bonos",
+    ("instrument", "funds"): "fondos funds",
+    ("timeframe", "day"): "daily diario diaria 1d",
+    ("timeframe", "week"): "weekly semanal",
+    ("timeframe", "hour"): "hourly horario 1h 4h",
+    ("timeframe", "intraday"): "intraday 15m",
+    ("timeframe", "month"): "monthly mensual",
+    ("order", "market"): "market mercado",
+    ("order", "limit"): "limit limite limitada limitadas",
+    ("analysis", "technical"): "technical tecnico tecnica",
+    ("analysis", "fundamental"): "fundamental fundamentales",
+}
+_SLOT = {word: slot for slot, listed in _SLOTS.items() for word in listed.split()}
+_ALWAYS_ONE = frozenset(("length", "tone", "answers in", "profile"))
+_PREFER = re.compile(
+    r"\b(?:prefer|prefiero|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|keep|mas|more)\b"
+)
+_ANSWERS = frozenset(
+    concept(word)
+    for word in words(
+        """
+        answer answers response responses reply replies explanation explanations message messages respuesta respuestas
+        explicacion explicaciones mensaje mensajes detail details detalle detalles keep make give prefer prefiero like
+        rather it investor trader be hablar hables trates trato profile perfil risk riesgo language lenguaje idioma me
+        better mejor respond responde contesta habla trata style estilo inversor inversora
+        """
+    )
+)
+_RESTRICTING = {
+    "season": "summer winter spring autumn fall verano invierno primavera otono veranos inviernos summers winters",
+    "day": "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays "
+    "saturdays sundays weekday weekdays weekend weekends lunes martes miercoles jueves viernes sabado sabados domingo "
+    "domingos finde",
+    "hour": "morning mornings afternoon afternoons evening evenings night nights mananas tarde tardes noche noches",
+    "assets": "stock stocks etf etfs option options futures forex crypto bonds acciones opciones futuros "
+    "divisas cripto "
+    "criptomonedas bonos oro gold",
+}
+_DATED = frozenset(
+    words(
+        """
+        january february march april may june july august september october november december enero febrero marzo abril
+        mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
+        """
+    )
+)
+_RESTRICTS = frozenset(word for listed in _RESTRICTING.values() for word in listed.split())
+_CONDITION = re.compile(r"\b(?:when|while|if|unless|cuando|si|mientras|on days|los dias)\b(?P<rest>.*)")
+_PURPOSE = re.compile(r"\b(?:for|para)(?! (?:me|mi|now|ahora|the moment)\b)(?P<rest>[^.,;:!?\n]*)")
+_CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|para|when|if|cuando|si|as of|last) ")
+
+
+def changing(said: str) -> bool:
+    """Whether a plain text says that something is different from before."""
+    return bool(_NOW.search(said))
+
+
+def values(text: str, *, short: bool) -> list[Value]:
+    """What a sentence says that attributes are; nothing if it says what they are not. `short`: it is one "
+    "remembered fact, or about to be one."""
+    said = plain(text)
+    if not _OF_ONESELF.search(said) or _NOT_SO.search(said):
+        return []
+    changed = changing(said)
+    found = list(_framed(said, changed))
+    found += _of_mine(said, changed, text)
+    found += _counted(said, changed)
+    found += _states(said, changed)
+    found += _flows(said, changed)
+    if short or changed:
+        found += _slots(said, changed)
+    return [one for one in dict.fromkeys(found) if one.is_]
+
+
+def differ(new: Value, old: Value) -> bool:
+    """Whether both are values of one attribute, under the same restrictions, and cannot both be true."""
+    if new.attribute != old.attribute or new.is_ <= old.is_ or old.is_ <= new.is_:
+        return False
+    if new.attribute in _ONLY_IF_CHANGED and not new.changed:
+        return False
+    if new.attribute.startswith("prefer ") and not new.changed and new.attribute[7:] not in _ALWAYS_ONE:
+        return False
+    if _numeric(new.is_) != _numeric(old.is_):
+        return False
+    if new.attribute == "home" and not new.changed and bool(new.is_ & _LARGE) != bool(old.is_ & _LARGE):
+        return False
+    if new.where == old.where:
+        return True
+    return new.changed and not old.where and not new.where & _RESTRICTS
+
+
+def _framed(said: str, changed: bool) -> Iterator[Value]:
+    for attribute, pattern in _COMPILED:
+        for match in pattern.finditer(said):
+            text = _CLAUSE.split(f"{match['value'].strip()} ", maxsplit=1)[0]
+            if attribute in ("home", "employer") and _NO_PLACE.search(text.strip()):
+                continue
+            is_ = _numbers(text) if attribute in ("risk", "age") else _bare(text)
+            rest = said[: match.start("value")] + " " + said[match.start("value") + len(text) :]
+            if attribute == "employer":
+                rest = re.sub(r"\b(?:for|para)\s*$|\b(?:for|para)(?= {2})", " ", rest)
+            where = _where(f"{rest} {text}" if attribute not in ("study", "occupation") else rest, changed)
+            yield Value(attribute, is_ - where, where, changed)
+
+
+def _of_mine(said: str, changed: bool, text: str) -> Iterator[Value]:
+    symbols = {folded(name) for name in mentioned(text)}
+    for match in _MY.finditer(said):
+        what = [word.removesuffix("'s") for word in words(match["what"].replace("'s", "")) if word not in _STRIPPED]
+        named = frozenset(concept(word) for word in what)
+        value = _CLAUSE.split(f"{match['value'].strip()} ", maxsplit=1)[0]
+        first = words(value)[:1]
+        if not (named & _SINGLE or _SINGLE & set(what)) or (first and first[0] in _JUDGED):
+            continue
+        restricting = frozenset(word for word in what if word in symbols)
+        about = " ".join(sorted(content(" ".join(what)) | named | restricting))
+        yield Value(f"my {about}", _numbers(value) or _bare(value), _where(said[match.end() :], changed), changed)
+
+
+def _counted(said: str, changed: bool) -> Iterator[Value]:
+    for match in _HAVE.finditer(said):
+        count = COUNTS.get(match["count"], match["count"])
+        rest = re.sub(r"^(?:shares?|acciones|titulos|units?|unidades) (?:of|de|in) ", "", match["rest"])
+        named = words(rest)
+        if not _NUMBER.fullmatch(count) or not named or named[0] in _NOT_COUNTED or _has_not_counted(rest):
+            continue
+        more = content(" ".join(named[1:])) - {concept(named[0])}
+        yield Value(f"how many {concept(named[0])}", frozenset((count,)), more, changed)
+
+
+def _has_not_counted(rest: str) -> bool:
+    return any(word in _NOT_COUNTED or word.removesuffix("s") in _NOT_COUNTED for word in words(rest)[:2])
+
+
+def _states(said: str, changed: bool) -> Iterator[Value]:
+    for state, pattern in _MARITAL:
+        if re.search(pattern, said) and not re.search(r"\b(?:not|no|never|nunca)\b", said):
+            yield Value("marital status", frozenset((state,)), frozenset(), True)
+    for match in _DIET.finditer(said):
+        yield Value("diet", frozenset((concept(match["value"]),)), _where(said, changed), True)
+
+
+def _flows(said: str, changed: bool) -> Iterator[Value]:
+    bare = _OF_A_DATE.sub(" ", said)
+    for match in _FLOW.finditer(bare):
+        earns = match["verb"] in ("earn", "gano", "make")
+        if not (_PERIOD.search(match[0]) or earns):
+            continue
+        about = content(_NUMBER.sub(" ", match[0]))
+        yield Value(f"how much {' '.join(sorted(about))}", _numbers(match[0]), _where(match["rest"], changed), changed)
+
+
+def _slots(said: str, changed: bool) -> Iterator[Value]:
+    if not _PREFER.search(said) or re.search(r"\b(?:not|no|ya no)\b", said):
+        return
+    before = _CONDITION.sub(" ", said)
+    slots: dict[str, set[str]] = {}
+    for word in words(before):
+        if slot := _SLOT.get(word):
+            slots.setdefault(slot[0], set()).add(slot[1])
+    others = frozenset(content(" ".join(word for word in words(before) if word not in _SLOT)))
+    for name, found in slots.items():
+        if len(found) > 1 or (name in _ALWAYS_ONE and not others <= _ANSWERS):
+            continue
+        where = _where(" ".join(match["rest"] for match in _CONDITION.finditer(said)), changed)
+        conditions = frozenset(content(" ".join(match["rest"] for match in _CONDITION.finditer(said))))
+        yield Value(f"prefer {name}", frozenset(found), where | conditions, changed)
+
+
+def _where(rest: str, changed: bool) -> frozenset[str]:
+    """What restricts a statement. A date beside a change is the day of the change, and restricts nothing."""
+    found = {word for word in words(rest) if word in _RESTRICTS or (word in _DATED and not changed)}
+    for pattern in (_CONDITION, _PURPOSE):
+        for match in pattern.finditer(rest):
+            found |= content(match["rest"])
+    return frozenset(found)
+
+
+def _bare(text: str) -> frozenset[str]:
+    return content(text) - _DATED
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(_NUMBER.findall(text)) | {
+        COUNTS[word] for word in words(text) if word in COUNTS and word not in _ARTICLES
+    }
+
+
+def _numeric(is_: Iterable[str]) -> bool:
+    return all(_NUMBER.fullmatch(one) for one in is_)

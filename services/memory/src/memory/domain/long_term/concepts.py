@@ -1,0 +1,124 @@
+"""The words of a statement that count when two of them are compared, each as its stem or as what it stands for.
+
+"I work at Ford" and "dejé mi empleo en Ford" are about the same thing: work and empleo are one concept here.
+"""
+
+import re
+from functools import lru_cache
+
+from memory.domain.recall.words import STOP, english, folded, spanish, words
+
+_CONCEPTS = {
+    "be": "am was soy estoy somos estamos era fui",
+    "have": "have has had own owned owns hold held holds got tengo tenemos tenia tener tuve poseo posee",
+    "live": "live lives lived living reside based vivo vivi vivia vivir vivimos resido residia",
+    "work": "work works worked working job jobs employed trabajo trabajaba trabajar trabaje empleo puesto curro",
+    "study": "study studies studied studying student estudio estudie estudiaba estudiar estudiando estudiante cursando",
+    "like": "like likes liked love loves loved enjoy enjoyed gusta gustan gustaba gustaban encanta encantan encantaba "
+    "adoro disfruto hate odio detesto aborrezco dislike",
+    "prefer": "prefer prefers preferred prefiero preferia preferimos rather",
+    "buy": "buy buys bought buying compro compre compraba comprar compramos",
+    "sell": "sell sells sold selling vendo vendi vender vendimos",
+    "trade": "trade trades traded trading operate operated operating opero operaba operar operando tradeo",
+    "invest": "invest invests invested investing invierto inverti invertia invertir invirtiendo",
+    "use": "use uses used using uso usaba usar utilizo utilizaba utilizar",
+    "save": "save saves saved saving savings ahorro ahorraba ahorrar ahorrando ahorros",
+    "pay": "pay pays paid paying pago pague pagaba pagar pagando",
+    "owe": "owe owes owed owing debo debia deber",
+    "smoke": "smoke smokes smoked smoking smoker fumo fumaba fumar fumando fumador fumadora",
+    "drink": "drink drinks drank drinking bebo bebia beber tomo tomaba tomar",
+    "eat": "eat eats ate eating comia comer",
+    "drive": "drive drives drove driving conduzco conducia conducir manejo manejaba manejar",
+    "look": "look looking looked search searching busco buscaba buscar buscando",
+    "want": "want wants wanted quiero queria querer",
+    "crypto": "crypto cryptos cryptocurrency cryptocurrencies cripto criptos criptomoneda criptomonedas",
+    "stock": "stock stocks share shares equity equities accion acciones titulos",
+    "option": "option options opcion opciones",
+    "future": "futures futuros",
+    "bond": "bond bonds bono bonos",
+    "forex": "forex fx divisas",
+    "gold": "gold oro",
+    "account": "account accounts cuenta cuentas subscription suscripcion membership membresia",
+    "kid": "kid kids child children hijo hijos hija hijas baby bebe",
+    "partner": "girlfriend boyfriend partner novia novio pareja fiance fiancee prometida prometido",
+    "car": "car cars coche coches carro carros auto autos",
+    "house": "house home casa hogar",
+    "flat": "apartment flat condo piso apartamento departamento",
+    "mortgage": "mortgage hipoteca",
+    "loan": "loan prestamo credito",
+    "broker": "broker brokerage corredor broker",
+    "vegan": "vegan vegano vegana veganos",
+    "vegetarian": "vegetarian vegetariano vegetariana vegetarianos",
+    "boss": "boss manager jefe jefa",
+    "favourite": "favorite favourite favorito favorita favoritos favoritas",
+    "goal": "goal target aim meta objetivo",
+    "salary": "salary wage pay sueldo salario",
+    "rent": "rent alquiler renta arriendo",
+    "phone": "phone telephone cellphone mobile telefono celular movil",
+    "address": "address direccion domicilio",
+    "name": "name nombre",
+    "economics": "economics economia",
+    "medicine": "medicine medicina",
+    "trip": "trip journey flight viaje vuelo",
+    "dog": "dog dogs perro perra perros",
+    "cat": "cat cats gato gata gatos",
+}
+_CONCEPT = {word: concept for concept, listed in reversed(_CONCEPTS.items()) for word in listed.split()}
+_NEUTRAL = frozenset(
+    words(
+        """
+        always never siempre nunca usually normalmente really actually currently actualmente lately now ahora ya still
+        todavia aun anymore longer mas just recently recien please also tambien too mostly sobre solo only again otra
+        anyway todo toda todos todas every all lot mucho bastante quite suelo nowadays number numero new nuevo nueva
+        current actual jamas even since called llama llamo named not nor
+        """
+    )
+)
+_CONTRACTED = (
+    (re.compile(r"\b(i|we|you|they)'m\b"), r"\1 am"),
+    (re.compile(r"\bcan'?t\b"), "can not"),
+    (re.compile(r"\bwon'?t\b"), "will not"),
+    (re.compile(r"\b(do|does|did|is|are|was|were|have|has|had|would|could|should)n'?t\b"), r"\1 not"),
+    (re.compile(r"\b(i|we)'ve\b"), r"\1 have"),
+    (re.compile(r"\b(i|we)'re\b"), r"\1 are"),
+    (re.compile(r"\b(?:have|has|had) been\b"), "been"),
+)
+_COUNTS = (
+    ("zero", "cero", "ningun"),
+    ("one", "a", "an", "un", "una", "uno"),
+    ("two", "dos"),
+    ("three", "tres", "third", "tercer", "tercera"),
+    ("four", "cuatro", "fourth", "cuarto"),
+    ("five", "cinco"),
+    ("six", "seis"),
+    ("seven", "siete"),
+    ("eight", "ocho"),
+    ("nine", "nueve"),
+    ("ten", "diez"),
+)
+COUNTS = {word: str(count) for count, listed in enumerate(_COUNTS) for word in listed}
+"""What a number is called, by its word."""
+
+
+@lru_cache(maxsize=2_000)
+def plain(text: str) -> str:
+    """In small letters, without accents and contractions, so that rules have one spelling to look for."""
+    said = folded(text.replace("’", "'"))
+    for pattern, full in _CONTRACTED:
+        said = pattern.sub(full, said)
+    return said
+
+
+@lru_cache(maxsize=20_000)
+def concept(word: str) -> str:
+    """What a folded word stands for: its concept, or else its stem."""
+    return _CONCEPT.get(word) or spanish(english(word))
+
+
+def content(text: str) -> frozenset[str]:
+    """The concepts of a text, without what says nothing by itself."""
+    found: set[str] = set()
+    for word in words(plain(text)):
+        if word in _CONCEPT or (word not in STOP and word not in _NEUTRAL):
+            found.add(concept(word))
+    return frozenset(found)

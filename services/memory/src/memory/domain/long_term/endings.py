@@ -1,0 +1,143 @@
+"""What a statement says is over: "I no longer trade options", "vendí mi coche", "me pasé de Kappa a Delta"."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memory.domain.long_term.concepts import content, plain
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """`what` is over. `among`: concepts of which a statement has one to be ended by it; none: any statement.
+    `sole`: it ends what is meant only if a single statement can be meant. `replaced`: the words name what comes now.
+    """
+
+    what: frozenset[str]
+    among: frozenset[str] = frozenset()
+    sole: bool = False
+    replaced: bool = False
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NEVER = _set("buy sell")
+"""What was bought or sold once stays true for ever."""
+_WHAT = r"(?P<what>[^.,;:!?\n]{1,60})"
+_ALL_MY = (
+    r"(?:all (?:of )?(?:my |the )?|my |the |our |mi |mis |el |la |los |las |nuestr[oa]s? |"
+    r"tod[oa]s? (?:mis?|las?|los|el) )"
+)
+_I = r"\b(?:i|we)(?: have| had)?(?: just| already| finally| recently)? "
+_WORK = _set("work")
+_RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
+    # Pattern, among which, whether the words also name what comes instead.
+    (rf"\b(?P<be>am |are |is )?no longer(?: do i)? {_WHAT}", frozenset(), False),
+    (r"\b(?:do |does |am |are |is )not (?P<what>[^.,;:!?\n]{1,60}?) (?:any ?more|any longer)\b", frozenset(), False),
+    (rf"\bya no {_WHAT}", frozenset(), False),
+    (rf"{_I}(?:stopped|quit|gave up|given up|ended) {_WHAT}", frozenset(), False),
+    (rf"\b(?:deje de|he dejado de|dejamos de|pare de) {_WHAT}", frozenset(), False),
+    (rf"{_I}(?:left|resigned from|quit) {_WHAT}", _set("work study use live trade bank broker account smoke "
+     "drink be"), False),
+    (rf"\b(?:deje|he dejado|abandone|me fui de|sali de|renuncie a|me sali de) (?!de ){_WHAT}",
+     _set("work study use live trade bank broker account smoke drink be eat"), False),
+    (rf"{_I}sold {_ALL_MY}{_WHAT}", _set("have drive live"), False),
+    (rf"\b(?:vendi|hemos vendido|he vendido|vendimos) {_ALL_MY}{_WHAT}", _set("have drive live"), False),
+    (rf"{_I}(?:closed|cancell?ed) {_ALL_MY}{_WHAT}", _set("use trade bank broker have account trip"), False),
+    (rf"\b(?:cerre|cancele|he cerrado|he cancelado|di de baja) {_ALL_MY}{_WHAT}",
+     _set("use trade bank broker have account trip"), False),
+    (rf"{_I}(?:paid off|finished paying) {_ALL_MY}?{_WHAT}", _set("have owe pay"), False),
+    (rf"\b(?:termine de pagar|acabe de pagar|liquide|salde) {_ALL_MY}?{_WHAT}", _set("have owe pay"), False),
+    (rf"{_I}(?:broke up|split up) with {_ALL_MY}?{_WHAT}", _set("have be"), False),
+    (rf"\b(?:rompi|corte|termine) con {_ALL_MY}?{_WHAT}", _set("have be"), False),
+    (r"\b(?:my|our|mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{1,40}?) (?:has |ha |se )?(?:died|passed away|murio|"
+     r"fallecio|muerto)\b",
+     frozenset(), False),
+    (rf"{_I}bought (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}})", _set("save want look"), True),
+    (rf"\b(?:compre|hemos comprado|he comprado|compramos) (?:el|la|mi|una?) {_WHAT}", _set("save want look"), True),
+    (rf"{_I}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", _set("look"), True),
+    (r"\b(?:encontre|he encontrado|consegui) (?:el|la|mi|una?|un nuevo)? ?(?P<what>[^.,;:!?\n]{1,60}?)(?= en |$)",
+     _set("look"), True),
+    (rf"\b(?:i|we) used to {_WHAT}", frozenset(), False),
+    (r"\b(?:antes|solia) (?P<what>(?:viv|trabaj|oper|us|fum|estudi|invert|ten|conduc|me "
+     r"gust)[^.,;:!?\n]{1,60})", frozenset(), False),
+    (r"\b(?:instead of|rather than|en vez de|en lugar de) (?P<what>[^.,;:!?\n]{1,60}?)(?= (?:i|prefiero|"
+     r"prefer|quiero|uso)\b|[.,;:!?\n]|$)",
+     _set("prefer use like trade invest eat drink"), True),
+    (rf"\b(?:changed my mind about|cambie de opinion sobre|cambie de idea sobre) {_WHAT}", _set("like prefer "
+     "want"), False),
+)  # fmt: skip
+_COMPILED = [(re.compile(pattern), among, replaced) for pattern, among, replaced in _RULES]
+_FROM_TO = re.compile(
+    r"\b(?:moved|switched|changed|went|migrated|pase|pasamos|cambie|cambiamos|migre|mude) (?:over )?(?:from|de|del) "
+    r"(?P<what>[^.,;:!?\n]{1,60}?) (?:to|into|a|al|hacia) [^.,;:!?\n]{1,60}"
+)
+_SWITCHED_TO = re.compile(
+    r"\b(?:switched|changed|moved over|migrated) to (?P<new>[a-z][^.,;:!?\n]{1,40})|"
+    r"\b(?:me cambie|me pase|migre) (?:a|al) (?P<nuevo>[^.,;:!?\n]{1,40})"
+)
+_OTHER_KIND = re.compile(
+    r"\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto)\b"
+)
+_WITHOUT_WORK = re.compile(
+    r"\b(?:lost my job|got fired|was fired|been fired|got laid off|was laid off|am unemployed|retired last|am "
+    r"retired now|"
+    r"just retired|have retired|quit my job|left my job|me despidieron|me han despedido|perdi mi (?:trabajo|empleo)|"
+    r"me quede sin (?:trabajo|empleo)|estoy en (?:el )?paro|estoy desemplead[oa]|me jubile|ya me jubile|renuncie$)\b"
+)
+_GRADUATED = re.compile(
+    r"\b(?:i|we)(?: have| just)* (?:graduated|finished (?:school|college|my degree|university|my studies))\b|"
+    r"\b(?:me gradue|termine (?:la carrera|mis estudios|la universidad)|acabe la carrera)\b"
+)
+_CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|when|if|cuando|if) ")
+
+
+_OVER = re.compile(
+    r"\b(?:no longer|any ?more|any longer|ya no|stop|quit|g[ai]ve|given|ended|left|resigned|sold|close|cancel|"
+    r"paid|finish|broke|split|"
+    r"died|passed|bought|found|used to|instead|rather|mind|moved|switch|change|went|migrat|lost|fired|laid|"
+    r"unemployed|retired|"
+    r"graduated|dej|par[eo]|abandon|fui|sali|renunci|vend|cerr|cancel|di de baja|termin|acab|liquid|sald|romp|"
+    r"cort|muri|falleci|"
+    r"muerto|compr|encontr|consegui|antes|solia|en vez|en lugar|cambi|pas|mude|despid|despedid|perdi|quede|paro|"
+    r"desemplead|"
+    r"jubil|gradue)"
+)
+"""One of these is in every statement that ends something; most have none, and are looked at no further."""
+
+
+def endings(text: str) -> list[Ending]:
+    """All that a sentence says is over."""
+    said = plain(text)
+    return list(dict.fromkeys(_endings(said))) if _OVER.search(said) else []
+
+
+def ended_by(ending: Ending, held: frozenset[str]) -> bool:
+    """Whether the ending is about what a statement with these concepts says."""
+    if held & _NEVER and not ending.what & _NEVER:
+        return False
+    return not ending.among or bool(held & ending.among)
+
+
+def _endings(said: str) -> Iterator[Ending]:
+    for pattern, among, replaced in _COMPILED:
+        for match in pattern.finditer(said):
+            groups = match.groupdict()
+            what = content(_CLAUSE.split(f"{(groups.get('be') or '') + groups['what']} ", maxsplit=1)[0])
+            if "account" in among and what - {"account"}:
+                what -= {"account"}
+            if what - {"be", "have"} and not what <= {"work"}:
+                yield Ending(what, among, replaced=replaced)
+    for match in _FROM_TO.finditer(said):
+        if what := content(match["what"]):
+            yield Ending(what, replaced=True)
+    if not _FROM_TO.search(said) and (match := _SWITCHED_TO.search(said)):
+        to = match["new"] or match["nuevo"]
+        if not _OTHER_KIND.search(to):
+            yield Ending(frozenset(), _set("broker bank"), sole=True, replaced=True)
+    if _WITHOUT_WORK.search(said):
+        yield Ending(frozenset(), _WORK)
+    if _GRADUATED.search(said):
+        yield Ending(frozenset(), _set("study"))

@@ -1,0 +1,179 @@
+"""Which clauses of a sentence say something lasting about their writer, and which only ask, thank or wonder.
+
+A clause begins where somebody speaks of themselves ("I have …", "mi mujer es …", "tengo …") and goes on to the next
+one that does. What stands in quotation marks are somebody else's words.
+"""
+
+import re
+
+from memory.domain.long_term.concepts import plain
+from memory.domain.recall.words import folded, words
+
+FEWEST = 2
+"""Words of a plain fact."""
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|«[^»]*»|^\s*>.*$', re.M)
+_EN = r"(?:i|we)(?:'m|'ve|'d|'ll| am| are)?"
+_MINE = r"(?:my|our|mi|mis|nuestr[oa]s?)"
+_VERBS = (
+    r"soy|estoy|tengo|trabajo|trabajamos|vivo|vivimos|viviamos|resido|naci|creci|estudio|estudie|cobro|cobramos|"
+    r"cobre|gano|"
+    r"ganamos|gane|gasto|gastamos|pago|pagamos|pague|ahorro|ahorramos|ahorre|debo|debemos|herede|compro|compre|"
+    r"compramos|"
+    r"vendo|vendi|vendimos|perdi|perdimos|invierto|inverti|invertimos|opero|opere|operaba|arriesgo|uso|utilizo|usaba|"
+    r"conduzco|manejo|hablo|toco|corro|corri|viajo|viajamos|viaje|llevo|llevamos|suelo|solia|solemos|puedo|podemos|bebo|"
+    r"fumo|fumaba|duermo|cuido|busco|buscamos|planeo|quiero|queremos|mido|peso|padezco|sufro|tomo|evito|dirijo|"
+    r"monte|funde|"
+    r"abri|cerre|deje|dejamos|termine|empece|comence|tuve|tuvimos|fui|era|estuve|"
+    r"(?:he|hemos)(?= \w+(?:ado|ido|sto|cho|rto|lto)\b)|"
+    r"tenemos|tenia|teniamos|somos|"
+    r"estamos|alquilo|alquile|alquilamos|poseo|mantengo|guardo|meto|aporto|paso|pase|enseno|programo|leo|entreno|"
+    r"practico|"
+    r"hago|hacemos|aprendi|doy|di|como|ceno|cambie|sali|rompi|acabo|mude|casamos|prefiero|odio|detesto|adoro|amo|adopte|"
+    r"adoptamos|vendere|comprare|tendre|sere|voy|vamos|liquide|salde|contrate|cancele|renuncie|consegui|encontre|recibo|"
+    r"recibi|presto|preste|dono|colecciono|juego|nado|cocino|sigo|participo|necesito|renuncio|crie|crio|jubilare|debia"
+)
+_REFLEXIVE = (
+    "me (?:llamo|mude|mudo|mudare|he|case|caso|casare|divorcie|separe|jubilo|jubile|jubilare|retiro|retire|gradue|"
+    "dedico|fue|va|fui|despidieron|ascendieron|operaron|operan|pagan|diagnosticaron|quedan|faltan|duele|toca|levanto|"
+    "acuesto|encanta|encantan|gusta|gustan|cambie|pase|cuesta|interesa|interesan|preocupa|preocupan|da|dan|salgo|quede|"
+    "acabo|hice|compre|compro|especializo|considero)|nos (?:mudamos|casamos|hemos|jubilamos|separamos|divorciamos)"
+)
+_ADVERB = (
+    r"(?:yo|ya|solo|solamente|tambien|ademas|nunca|siempre|casi|todavia|aun|no|ahora|normalmente|actualmente|apenas|"
+    r"a mi|le|les|lo|la|jamas|antes|ultimamente|recientemente|hoy|nosotros)"
+)
+_START = (
+    rf"(?:{_EN}\b|{_MINE} \w|(?:{_ADVERB} )*(?:(?:me|nos|se) )?(?:{_VERBS})\b|(?:{_ADVERB} )*(?:{_REFLEXIVE})\b|"
+    r"(?:now|currently|nowadays|lately|recently|sometimes|usually|never|always|also) (?:i|we|my)\b|"
+    r"(?:ahora|actualmente|tambien|ademas) mis? )"
+)
+_WHEN = (
+    r"(?:in|on|since|last|next|every|each|during|from|at|until|el|en|los|las|la|desde|cada|este|esta|hace|para|"
+    r"a partir|"
+    r"por|this|two|three|a year|an? \w+ ago|dos|tres)\b[^,.;:]{1,40}?,? "
+)
+_CLAUSE_START = re.compile(rf"(?:^|(?<=[,;:] )|(?<=and )|(?<=but )|(?<=because )|(?<= y )|(?<= pero )|(?<=porque ))"
+                           rf"(?:{_WHEN})?(?={_START})")  # fmt: skip
+_TAIL = re.compile(r"[\s,;:]*(?:\b(?:and|but|because|y|pero|porque|so)\b)?[\s,;:]*$", re.I)
+_FILLER = (
+    r"(?:(?:also|really|just|still|actually|only|already|now|currently|yo|ya|solo|tambien|no|me|te|lo|la|le|nos) )*"
+)
+_GOAL = re.compile(
+    r"\b(?:want|plan|planning|hope|aim|intend|going|would like|like|need|quiero|queremos|planeo|voy|vamos|busco|"
+    r"necesito|"
+    r"looking|buscamos|estoy buscando)(?: to| a| for)? ?(?:be able to |poder |keep )?"
+    r"(?:retire|buy (?:a|an|my|our) \w+|save|travel|study|move|start|learn|pay|get married|have (?:a |kids|children)|"
+    r"a (?:job|house|home|flat|place)|jubil\w+|comprar(?:me)? (?:una?|mi) \w+|ahorrar|viajar|estudiar|mudar\w+|montar|"
+    r"aprender|pagar|casar\w+|tener (?:hijos|un)|trabajo|casa|piso|empleo|emigrar|abrir|retirar\w+|vivir de)"
+)
+_ORDER = re.compile(r"\b(?:buy|sell|comprar|vender|compro|vendo) (?:\d|some \w+ shares|[a-z]{1,5}$)")
+_CAN = re.compile(
+    r"\b(?:can not|can|could not|puedo|podemos) (?:only |solo |ever )?(?:eat|drink|invest|trade|afford|lose|"
+    r"risk|work|spend|"
+    r"drive|travel|save|pay|hear|walk|read charts|comer|beber|invertir|operar|perder|arriesgar|trabajar|gastar|"
+    r"conducir|"
+    r"viajar|ahorrar|pagar|permitirme|dedicar)"
+)
+_WILL = re.compile(
+    r"\b(?:will|'ll) (?:retire|move|marry|graduate|turn|be \d|travel|start|have a|become|inherit|get paid)"
+)
+_PASSING = re.compile(
+    rf"^(?:[^,]{{0,30}}, ?)?(?:i|we) {_FILLER}(?:do not |did not |can not |am not |would not |have not )?{_FILLER}"
+    r"(?:(?:think|guess|see|understand|know|wonder|mean|believe|suppose|agree|ask|say|said|check|hear|heard|"
+    r"thought|would|"
+    r"should|could|might|may|shall|will|must|can|want|need|hope|wish|forgot|appreciate|thank|get(?! paid| up| "
+    r"my| a )|got (?:it|an error|this|that)|"
+    r"accept|confirm|cancel|do$|did$|feel|find|found (?:it|that|this)|doubt|remember|recall|care|try|tried|"
+    r"(?:am|are|was|were) (?:not )?(?:asking|looking|trying|wondering|thinking|sorry|sure|confused|here|back|"
+    r"ready|fine|good|"
+    r"ok|okay|happy|glad|curious|interested in (?:knowing|seeing|hearing)|seeing|getting|going|talking|referring|lost|"
+    r"checking|reading|watching|afraid|just|so|worried|done|all|well|with you|on it|in a hurry|excited|"
+    r"surprised|bored|tired|"
+    r"about|able|having|writing|waiting|new here|using this|aware|impressed|grateful|serious|kidding|planning|in$|"
+    r"comparing|considering|aware)|have (?:to|an?|another|some|one more|no|any|the same|two|few|seen|read|heard|"
+    r"got|never heard) ?"
+    r"(?:other |more |quick |small )?(?:question|questions|doubt|doubts|problem|problem|problems|issue|issues|"
+    r"idea|ideas|"
+    r"clue|order|it|this|that|time now|request|about)?$|have (?:to|an?|another|some|one more|no|two) (?:other |"
+    r"quick |small )?"
+    r"(?:question|questions|doubt|doubts|problem|problems|issue|issues|request|clue|idea)\b|have to"
+    r"(?:saw|see|read|noticed|opened|clicked|typed|wrote|placed|sent|asked|meant|logged))(?!\w))"
+)
+_PASSING_ES = re.compile(
+    r"^(?:[^,]{0,30}, ?)?(?:(?:yo|ya|no|si|pues|bueno|tambien|ahora|es que|lo|la|le|me|te|se) )*(?:"
+    r"entiendo|se|veo|creo|pienso|supongo|espero|digo|pregunto|agradezco|confirmo|acepto|quiero|queremos|"
+    r"necesito|prefiero "
+    r"(?:verlo|ver|que me|saber)|quisiera|comprendo|dudo|imagino|recuerdo|puedo|podemos|"
+    r"estoy (?:viendo|mirando|buscando|de acuerdo|list[oa]|bien|mal|aqui|segur[oa]|no|pensando|tratando|intentando|"
+    r"interesad[oa] en (?:saber|ver|conocer)|confundid[oa]|perdid[oa]|comparando|leyendo|preguntando|hablando|"
+    r"esperando|"
+    r"considerando|content[oa]|feliz|preocupad[oa]|en eso|haciendo)|estamos (?:viendo|de acuerdo|hablando|bien|listos)|"
+    r"tengo (?:(?:una|otra|alguna|unas|dos|muchas|la misma|un|otro|algun) )?(?:\w+ )?(?:dudas?|preguntas?|"
+    r"problemas?|que|prisa|"
+    r"sueno|ganas|claro|idea|curiosidad|entendido|miedo de que)|tenemos que|"
+    r"voy a (?:ver|comprar \d|vender|pensar|mirar|revisar|probar|intentar|esperar|preguntar)|vamos (?:a|con)|voy$|"
+    r"sigo sin|debo (?:\w+[aei]r)\b|debemos|me (?:gustaria|interesa (?:saber|ver|conocer)|quede|da igual|parece|"
+    r"refiero|"
+    r"refer)|como (?:funciona|se|esta|va|puedo|puede|hago|es|te|lo|siempre|dije|decia|ves|quieras|digas|no)|"
+    r"era (?:eso|solo|broma)|fui yo|soy yo|hago$|doy las gracias|paso$|uso$|di$|he (?:visto|leido|oido|"
+    r"entendido|notado)|"
+    r"acabo de (?:ver|leer|entrar|llegar|abrir|preguntar|escribir))"
+)
+_ABOUT_NOW = re.compile(
+    rf"^(?:[^,]{{0,20}}, ?)?{_MINE} (?:question|questions|order|orders|portfolio|point|bad|screen|app|request|"
+    rf"watchlist|"
+    r"balance|message|internet|page|last|previous|apologies|pregunta|preguntas|duda|orden|ordenes|cartera|portafolio|"
+    r"pantalla|solicitud|saldo|mensaje|pagina|posiciones|positions|disculpas|gran|querid[oa])\b"
+)
+_A_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|lives|works|goes|will|can|does|do|es|son|esta|estan|tiene|tienen|vive|"
+    r"viven|trabaja|"
+    r"se llama|se llaman|estudia|estudian|cumple|cumplen|era|fue|va|van|empieza|empiezan|gana|usa|paga|quiere|"
+    r"sera|murio|"
+    r"nacio|ha|han|cobra|opera|juega|habla|fuma|necesita|prefiere|cuesta|vale|vence|termina|acaba|me|not|no|"
+    r"[a-z]{3,}s|[a-z]{3,}ed)\b"
+)
+
+
+def unquoted(text: str) -> str:
+    """A text with spaces where it quotes somebody, so that a place in one is a place in the other."""
+    return _QUOTED.sub(lambda quoted: " " * len(quoted[0]), text)
+
+
+def clauses(sentence: str) -> list[str]:
+    """The clauses of a sentence, in its own words, each beginning where its writer speaks of themselves."""
+    bare = unquoted(sentence.replace("’", "'"))
+    folded = _same_length(bare)
+    starts = [match.start() for match in _CLAUSE_START.finditer(folded)]
+    found: list[str] = []
+    for place, start in enumerate(starts):
+        end = starts[place + 1] if place + 1 < len(starts) else len(sentence)
+        if clause := _TAIL.sub("", bare[start:end]).strip(" .,;:!"):
+            found.append(" ".join(clause.split()))
+    return found
+
+
+def is_plain_fact(clause: str) -> bool:
+    """Whether a clause (of `clauses`) says something that is worth remembering of its writer."""
+    said = plain(clause).strip(" .,;:!")
+    if len(words(said)) < FEWEST and not re.match(r"(?:fumo|bebo)$", said):
+        return False
+    if _ORDER.search(said) and not re.search(
+        r"\b(?:bought|compre|when|cuando|never|nunca|always|siempre|sell when)\b", said
+    ):
+        return False
+    if _ABOUT_NOW.match(said) or re.search(r"\b(?:can|could|puedes|podrias) you\b", said):
+        return False
+    if _GOAL.search(said) or _CAN.search(said) or _WILL.search(said):
+        return not re.search(r"\b(?:want|quiero|like|need|necesito) (?:to )?(?:know|see|saber|ver|entender)\b", said)
+    if re.match(rf"^(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ", said):
+        return len(words(said)) > FEWEST and bool(_A_VERB.search(said))
+    if re.search(r"\b(?:i|we) (?:am|are) moving\b", said):
+        return True
+    return not _PASSING.match(said) and not _PASSING_ES.match(said)
+
+
+def _same_length(text: str) -> str:
+    """Folded letter by letter, so that a place in it is a place in the text."""
+    letters = ((letter, folded(letter)) for letter in text)
+    return "".join(small if len(small) == 1 else letter for letter, small in letters)

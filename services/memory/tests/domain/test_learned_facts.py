@@ -1,0 +1,117 @@
+"""What a sequence of statements leaves in a long-term memory: nothing is lost, and only what is over is history."""
+
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contracts.memory_rpc import LongTermMemory
+from memory.domain.learning import Lesson, learned
+from memory.domain.remembered import OLDER, Remembered
+
+DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
+SAID = (
+    "I live in Lima", "Me mudé a Bogotá", "I moved to Austin", "I like penny stocks", "I don't like penny stocks",
+    "Ahora me gustan las penny stocks", "Remember that my budget is 500", "My budget is now 800", "I have two kids",
+    "Tengo tres hijos", "I bought 10 AAPL at 150", "I bought 5 AAPL at 180", "el 3 de mayo tengo médico",
+    "el 10 de mayo tengo médico", "I no longer trade options", "I trade options", "My broker is Fidelity",
+    "I switched from Fidelity to Schwab", "Prefiero respuestas cortas", "mejor más detalladas", "I work at Google",
+    "I left Google", "I smoke", "I quit smoking", "Vendí mi coche", "Tengo un coche", "I'm vegan",
+)  # fmt: skip
+
+
+def lesson(number: int, text: str) -> Lesson:
+    return Lesson(f"t{number}", DAY + timedelta(days=number), (text,), frozenset())
+
+
+def after(texts: Sequence[str], order: Sequence[int] | None = None) -> Remembered:
+    state = Remembered()
+    for number in order if order is not None else range(len(texts)):
+        state = learned(state, lesson(number, texts[number]))
+    return state
+
+
+def current(state: Remembered) -> list[str]:
+    memory = state.memory
+    return [*memory.user_notes, *memory.preferences, *memory.older_notes]
+
+
+def everything(state: Remembered) -> set[str]:
+    told = {text for past in state.memory.superseded for text in (past.value, past.by)}
+    return {text.casefold() for text in (*current(state), *told) if text}
+
+
+@given(st.lists(st.sampled_from(SAID), max_size=12))
+def test_no_sequence_of_statements_loses_a_fact(said: list[str]) -> None:
+    held: set[str] = set()
+    state = Remembered()
+    for number, text in enumerate(said):
+        state = learned(state, lesson(number, text))
+        assert held <= everything(state)
+        held = everything(state)
+        for past in state.memory.superseded:
+            assert past.by is not None
+            assert past.until <= DAY + timedelta(days=number)
+
+
+@given(st.lists(st.sampled_from(SAID), max_size=8, unique=True), st.randoms(use_true_random=False))
+def test_the_order_in_which_turns_arrive_changes_nothing(said: list[str], chance: random.Random) -> None:
+    order = list(range(len(said)))
+    chance.shuffle(order)
+    inorder, shuffled = after(said), after(said, order)
+    assert sorted(current(shuffled)) == sorted(current(inorder))
+    pasts = [{(past.field, past.value, past.by) for past in state.memory.superseded} for state in (inorder, shuffled)]
+    assert pasts[0] == pasts[1]
+
+
+@given(st.lists(st.sampled_from(SAID), max_size=8, unique=True))
+def test_turns_that_come_again_change_nothing(said: list[str]) -> None:
+    state = after(said)
+    for number, text in enumerate(said):
+        assert learned(state, lesson(number, text)) is state
+
+
+def test_what_no_list_has_room_for_is_kept_among_the_older_notes() -> None:
+    said = [f"Remember that note {number}: item {number}" for number in range(53)]
+    said += [f"I like fund {number}" for number in range(53)]
+    memory = after(said).memory
+    assert (len(memory.user_notes), len(memory.preferences)) == (50, 50)
+    assert memory.superseded == []
+    assert set(memory.older_notes) == {
+        *(f"note {number}: item {number}" for number in range(3)), *(f"I like fund {number}" for number in range(3)),
+    }  # fmt: skip
+    assert len(after([f"Remember that note {number}" for number in range(300)]).memory.older_notes) == OLDER
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Remember I am vegan. Also I have a dog.", ["Also I have a dog", "I am vegan"]),
+        ("Hola, trabajo de noche y mi mujer es médica, ¿qué hago?", ["mi mujer es médica", "trabajo de noche"]),
+        ('The article says "I live in Lima and I have two kids"', []),
+        ("> I live in Lima\nThanks", []),
+        ("He told me «vivo en Lima»", []),
+        ("I think I should wait, I see", []),
+        ("Quiero comprar 5 AAPL", []),
+        ("I want to retire in 2040", ["I want to retire in 2040"]),
+    ],
+)
+def test_plain_facts_are_kept_in_the_users_words_and_what_passes_or_is_quoted_is_not(
+    said: str, kept: list[str]
+) -> None:
+    assert current(after([said])) == kept
+
+
+def test_what_is_said_of_risk_and_experience_in_one_sentence_is_all_taken() -> None:
+    memory = after(["Soy conservador y principiante"]).memory
+    assert (memory.risk_profile, memory.experience, memory.user_notes) == ("conservative", "beginner", [])
+    memory = after(["Soy conservador", "ahora soy más agresivo"]).memory
+    assert (memory.risk_profile, [past.value for past in memory.superseded]) == ("aggressive", ["conservative"])
+
+
+def test_an_older_memory_is_read_without_what_is_new_in_it() -> None:
+    old = {"userNotes": ["I live in Lima"], "superseded": [{"field": "userNotes", "value": "x", "until": DAY}]}
+    assert LongTermMemory.model_validate(old).older_notes == []
