@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from contracts.channels import PresenceKind
+from contracts.conversation import Snapshot
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events import turn
@@ -14,11 +15,11 @@ from gateway.chat.hub import Attachment
 from gateway.chat.session import Handler, Session
 from gateway.domain import client_frames as frames
 from gateway.domain import server_frames
-from gateway.domain.facts import Snapshot
 from gateway.errors import Refused, not_found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
-from gateway.ports import Caller, Stored
+from gateway.ports import Caller
 from runtime.gen_ai import CONVERSATION
+from runtime.publishing import Appended
 from runtime.telemetry import span
 
 OWN_FACT_DEADLINE = 2.0
@@ -51,7 +52,7 @@ async def _send(session: Session, caller: Caller, frame: frames.MessageSend) -> 
     _expect(session, attachment, stored.seq)
 
 
-async def _store(session: Session, place: Place, frame: frames.MessageSend) -> Stored:
+async def _store(session: Session, place: Place, frame: frames.MessageSend) -> Appended:
     caller, commands = place.caller, session.chat.commands
     draft = Draft(frame.client_message_id, frame.text, session.locale, session.page)
     if caller.is_operator:
@@ -132,7 +133,7 @@ async def _release(session: Session, caller: Caller, frame: frames.OwnerRelease)
 def _tell_owner(session: Session, place: Place, unchanged: Snapshot | None) -> None:
     """When nothing had to change, the log says nothing: who asked is told how things stand."""
     if unchanged is not None:
-        session.push(server_frames.owner_changed(place.conversation, unchanged.owner, unchanged.owner_seq))
+        session.push(server_frames.owner_changed(place.conversation, unchanged.owner_data, unchanged.owner_seq))
 
 
 async def _watch(session: Session, caller: Caller, frame: frames.ConversationWatch) -> None:

@@ -21,13 +21,13 @@ from websockets.exceptions import ConnectionClosed
 from contracts import owner_rpc, rpc
 from contracts.channels import ChatKind, LiveTurnKind, chat, chat_msg_id, live_turn
 from contracts.company import CompanyConfig, CompanySettings
+from contracts.conversation import Fact, message_view
 from contracts.envelope import CloudEvent, Wire
 from contracts.events.chat import Action, AssistantMessage, Owner
 from contracts.ids import answer_id, derive_id, turn_id
 from gateway.adapters.identity import Identity, build_identity
-from gateway.adapters.log import event_json, parse_fact
+from gateway.adapters.log import event_json
 from gateway.app import Gateway, compose
-from gateway.domain.facts import Fact, message_view
 from gateway.ports import Personas, Visit
 from gateway.settings import GatewaySettings
 from gateway.web.mcp_endpoint import Build as McpBuild
@@ -35,7 +35,7 @@ from gateway.web.mcp_endpoint import load_product
 from gateway.web.server import WebServer
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks, connect
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog, facts_of
 from runtime.publishing import Appended, Publisher
 from runtime.rpc import RpcServer
 from runtime.settings import NatsSettings, TokenSettings
@@ -239,9 +239,8 @@ class MemoryStandIn:
 
     async def _all(self, company: str, conversation: str) -> list[Fact]:
         snapshot = await self._log.snapshot(company, conversation)
-        stored = await self._log.read(company, conversation, 0, snapshot.n)
-        facts = (parse_fact(one.subject, one.seq, one.event) for one in stored)
-        return [fact for fact in facts if fact is not None]
+        stored = await self._log.read(company, conversation, 0, snapshot.seq)
+        return facts_of(stored)
 
     async def _views(self, company: str, conversation: str) -> list[rpc.MessageView]:
         views = (message_view(fact) for fact in await self._all(company, conversation))
@@ -256,7 +255,7 @@ class MemoryStandIn:
     async def _facts(self, request: rpc.FactsRequest) -> rpc.FactsReply:
         self.asked.append("facts")
         facts = [one for one in await self._all(request.company_id, request.conversation_id) if one.seq > request.since]
-        page = [rpc.FactView(seq=one.seq, kind=one.kind.value, event=one.event) for one in facts[:2]]
+        page = [rpc.FactView(seq=one.seq, kind=one.kind.value, event=dict(one.event)) for one in facts[:2]]
         return rpc.FactsReply(facts=page, complete=len(facts) <= 2)
 
     async def _conversation(self, request: rpc.ConversationRef) -> rpc.ConversationReply:

@@ -1,14 +1,15 @@
 """Frames that the gateway sends, encoded once and handed to every socket of the conversation alike."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from contracts.channels import ChatKind, LiveTurnKind, PresenceKind
+from contracts.conversation import Fact, message_view
 from contracts.errors import ErrorCode
-from gateway.domain.facts import Fact, Json, message_view
 
+Json = dict[str, Any]
 HEARTBEAT_MS = 25_000
 _LIVE_FIELDS: dict[LiveTurnKind, tuple[str, ...]] = {
     LiveTurnKind.RUN_STARTED: ("turnId", "messageId"),
@@ -36,7 +37,7 @@ def welcome(
     seq: int,
     recovered: bool,
     heartbeat_ms: int,
-    owner: Json | None,
+    owner: Mapping[str, Any] | None,
     active_turn: Json | None,
     pending_actions: Sequence[Json] = (),
 ) -> bytes:
@@ -113,7 +114,7 @@ def alert_triggered(conversation: str | None, alert: Json) -> bytes:
     return _frame("alert.triggered", conversation, {"alert": alert})
 
 
-def owner_changed(conversation: str, owner: Json, seq: int) -> bytes:
+def owner_changed(conversation: str, owner: Mapping[str, Any], seq: int) -> bytes:
     """Who answers from this fact on."""
     return _frame("owner.changed", conversation, {"owner": owner, "seq": seq})
 
