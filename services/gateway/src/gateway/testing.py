@@ -18,7 +18,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import ConnectionClosed
 
-from contracts import owner_rpc, rpc
+from contracts import owner_rpc, rpc, ws
 from contracts.channels import ChatKind, LiveTurnKind, chat, chat_msg_id, live_turn
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.conversation import Fact, message_view
@@ -133,7 +133,7 @@ class ChatClient:
     async def next(self, deadline: float = DEADLINE) -> Frame:
         """The next frame; raises ConnectionClosed when the server has closed the socket."""
         async with asyncio.timeout(deadline):
-            frame: Frame = orjson.loads(await self.socket.recv())
+            frame = _checked(await self.socket.recv())
         self.seen.append(frame)
         return frame
 
@@ -172,9 +172,19 @@ class ChatClient:
         try:
             async with asyncio.timeout(deadline):
                 while True:
-                    self.seen.append(orjson.loads(await self.socket.recv()))
+                    self.seen.append(_checked(await self.socket.recv()))
         except ConnectionClosed:
             return self.socket.close_code
+
+
+def _checked(text: str | bytes) -> Frame:
+    """A frame of the gateway; every one of every test must fit its model, and have no field that the model has not."""
+    frame: Frame = orjson.loads(text)
+    model = type(ws.read_server_frame(frame))
+    unknown = frame.keys() - {"v", "type", "conversationId", *ws.fields_of(model)}
+    if frame["v"] != ws.PROTOCOL_VERSION or unknown:
+        raise AssertionError(f"{frame['type']} of version {frame['v']} has {unknown or 'no'} fields of its own")
+    return frame
 
 
 def _seq(frame: Frame) -> int | None:
@@ -308,7 +318,8 @@ class AgentStandIn:
 
     async def live(self, kind: LiveTurnKind, **data: Any) -> None:
         """A sign of life of the turn."""
-        event = {"type": f"live.turn.{kind.value}.v1", "data": {"turnId": self.turn, **data}}
+        message = {"messageId": answer_id(self.turn)} if kind is LiveTurnKind.RUN_STARTED else {}
+        event = {"type": f"live.turn.{kind.value}.v1", "data": {"turnId": self.turn, **message, **data}}
         await self._publisher.publish_live(live_turn(self.company, self.conversation, kind), orjson.dumps(event))
 
     async def delta(self, number: int, text: str) -> None:

@@ -9,11 +9,11 @@ import structlog
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, message_view
 from contracts.rpc import TurnState
+from contracts.ws import Cursor
 from gateway.agent_ports import Agents
 from gateway.chat.hub import Attachment, Hub
 from gateway.chat.standing import Standing
 from gateway.domain import server_frames
-from gateway.domain.client_frames import Cursor
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.recovery import (
     MAX_STREAM_DISTANCE,

@@ -1,29 +1,22 @@
-"""Frames that the gateway sends, encoded once and handed to every socket of the conversation alike."""
+"""Frames that the gateway sends (contracts.ws), encoded once and handed to every socket of the conversation alike.
+
+What others published goes out as it was published: it was checked when it was read, and is not validated once more.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
+from contracts import ws
 from contracts.channels import ChatKind, LiveTurnKind, PresenceKind
 from contracts.conversation import Fact, message_view
 from contracts.errors import ErrorCode
 
 Json = dict[str, Any]
 HEARTBEAT_MS = 25_000
-_LIVE_FIELDS: dict[LiveTurnKind, tuple[str, ...]] = {
-    LiveTurnKind.RUN_STARTED: ("turnId", "messageId"),
-    LiveTurnKind.TOOL_STARTED: ("turnId", "callId", "tool", "label"),
-    LiveTurnKind.TOOL_FINISHED: ("turnId", "callId", "tool", "success", "cached"),
-    LiveTurnKind.MESSAGE_DELTA: ("turnId", "messageId", "deltaSeq", "delta"),
-    LiveTurnKind.RUN_FINISHED: ("turnId", "usage"),
-    LiveTurnKind.RUN_ERROR: ("turnId", "code", "message"),
-    LiveTurnKind.RUN_CANCELLED: ("turnId", "reason"),
-}
-_PRESENCE_FIELDS: dict[PresenceKind, tuple[str, ...]] = {
-    PresenceKind.TYPING: ("actor", "expiresInMs"),
-    PresenceKind.RECEIPT: ("actor", "upToSeq"),
-}
+_LIVE_FIELDS = {kind: ws.fields_of(ws.SERVER_FRAMES[kind]) for kind in LiveTurnKind}
+_PRESENCE_FIELDS = {kind: ws.fields_of(ws.SERVER_FRAMES[kind]) for kind in PresenceKind}
 
 
 def _frame(kind: str, conversation: str | None, fields: Json) -> bytes:
