@@ -229,5 +229,5 @@ def _view(turn: RecordedTurn, delay: float) -> Snapshot:
         view,
         newest_visitor_at=min(view.newest_visitor_at, now - delay),
         first_unanswered_at=first,
-        owner_since=journal.owner_since,
+        owner_seq=journal.owner_since,
     )
