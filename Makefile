@@ -24,7 +24,7 @@ SUITE := tests/support/mcp_suite
 SUITE_STAMP := $(SUITE)/node_modules/.installed
 
 .PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn campaign simulate screenshots test-containers \
-	test-paused lock sizes clean
+	test-paused lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -125,6 +125,9 @@ lock: $(STAMP) ## compile the locks anew (needs a package index); UPGRADE=1 take
 	@for service in $(SERVICES); do \
 		$(COMPILE) services/$$service/pyproject.toml --constraint requirements.lock -o deploy/locks/$$service.lock; \
 	done
+
+shape: $(STAMP) ## print what the tree's shape is, out of the code: lines, Protocols, gerunds, cycles, …
+	@$(BIN)/python deploy/shape.py $(if $(LIST),--list)
 
 sizes: $(STAMP) ## measure what each service installs
 	@$(BIN)/python deploy/sizes.py

@@ -10,13 +10,16 @@ from uuid import uuid4
 
 from nats.aio.msg import Msg
 
+import runtime.conversation
 from agent.adapters.chat_log import JetStreamChatLog
 from agent.adapters.journal_store import JournalStore
 from agent.adapters.tool_calls import ToolRequests
 from agent.domain.turn import effects
-from agent.domain.turn.log import Fact, FactKind, Policy, view_of
+from agent.domain.turn.policy import Policy
 from agent.ports import Appending
 from agent.turns.engine import TurnEngine
+from contracts.channels import ChatKind
+from contracts.conversation import Fact, snapshot_of
 from gateway.adapters.log import NatsLog
 from gateway.chat.commands import Commands
 from gateway.chat.recovery import Recovery
@@ -120,19 +123,17 @@ def _another_call_id() -> Change:
 def _another_message_id() -> Change:
     append = NatsLog.append
 
-    async def renamed(self: NatsLog, *given: Any, identity: str, fence: int | None = None) -> Any:
-        return await append(self, *given, identity=f"{identity}.{uuid4()}", fence=fence)
+    async def renamed(self: NatsLog, *given: Any, identity: str) -> Any:
+        return await append(self, *given, identity=f"{identity}.{uuid4()}")
 
     return NatsLog, "append", renamed
 
 
 def _people_settle_nothing() -> Change:
     def blind(facts: Any, *given: Any) -> Any:
-        return view_of([fact for fact in facts if fact.kind is not FactKind.OPERATOR], *given)
+        return snapshot_of([fact for fact in facts if fact.kind is not ChatKind.OPERATOR], *given)
 
-    import agent.adapters.chat_log as module
-
-    return module, "view_of", blind
+    return runtime.conversation, "snapshot_of", blind
 
 
 def _always(value: object) -> Callable[..., object]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from nats.aio.client import Client
 
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 
 FINAL = ("assistant", "system")
 
@@ -26,7 +26,7 @@ async def read_log(nats_url: str, company: str, conversation: str) -> list[Logge
     await bus.connect(nats_url)
     try:
         log = ConversationLog(bus)
-        top = (await log.snapshot(company, conversation)).n
+        top = (await log.snapshot(company, conversation)).seq
         facts = await log.read(company, conversation, after=0, up_to=top)
         return [LoggedFact(f.seq, _kind(f.subject), json.loads(f.event)["data"]) for f in facts]
     finally:

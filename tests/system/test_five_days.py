@@ -17,7 +17,7 @@ from contracts.rpc import COMPANY_CREATE, SNAPSHOT, CompanyCreateRequest, Snapsh
 from memory.testing import TOKENS, Replica, Servers, Writer, replica
 from runtime.clock import FakeClock
 from runtime.connection import connect
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 from runtime.principals import PrincipalVerifier
 from runtime.settings import NatsSettings
 from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
@@ -50,7 +50,7 @@ class Life:
             seq = await writer.visitor(text, user=USER, role="user", locale="en")
 
             async def answered(seq: int = seq) -> bool:
-                answer = (await log.snapshot(COMPANY, writer.conversation)).facts.get(ChatKind.ASSISTANT)
+                answer = (await log.snapshot(COMPANY, writer.conversation)).last.get(ChatKind.ASSISTANT)
                 return answer is not None and answer.seq > seq
 
             await eventually(answered, DEADLINE)

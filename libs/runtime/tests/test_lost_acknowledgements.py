@@ -9,7 +9,7 @@ from nats.aio.client import Client
 
 from contracts.channels import ChatKind, chat
 from runtime.connection import connect
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog, fence_at
 from runtime.direct import DirectReader
 from runtime.errors import FenceRefused
 from runtime.publishing import Publisher
@@ -50,7 +50,7 @@ async def test_a_late_acknowledgement_counts(nats_server: NatsServer, nats_strea
         empty = await ConversationLog(client).snapshot("acme", "c1")
         proxy.hold_replies()
         append = asyncio.create_task(
-            Publisher(client).append(ANSWER, b"a", stream="CHAT", msg_id="a", fence=empty.fence)
+            Publisher(client).append(ANSWER, b"a", stream="CHAT", msg_id="a", fence=fence_at("acme", "c1", empty.seq))
         )
         # The second attempt is refused by the first; the first one's acknowledgement comes before that.
         with pytest.raises(TimeoutError):
@@ -70,7 +70,7 @@ async def test_a_fenced_event_whose_acknowledgement_is_lost_is_refused_as_perhap
         empty = await ConversationLog(client).snapshot("acme", "c1")
         proxy.hold_replies()
         append = asyncio.create_task(
-            Publisher(client).append(ANSWER, b"a", stream="CHAT", msg_id="a", fence=empty.fence)
+            Publisher(client).append(ANSWER, b"a", stream="CHAT", msg_id="a", fence=fence_at("acme", "c1", empty.seq))
         )
         await eventually(lambda: stored(log, 1))
         proxy.cut()

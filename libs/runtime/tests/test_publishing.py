@@ -9,7 +9,7 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.channels import ChatKind, chat, conversation_tree
-from runtime.conversation_log import CONCURRENT_READS, ConversationLog
+from runtime.conversation import CONCURRENT_READS, ConversationLog, fence_at
 from runtime.errors import FenceRefused, LogBehind, PublishRefused, PublishTimeout, ReadFailed, Unavailable
 from runtime.publishing import Fence, Publisher
 from runtime.testing import NatsServer, eventually
@@ -34,19 +34,19 @@ async def test_the_fence_refuses_an_answer_that_something_newer_overtook(nats_st
     before = await log.snapshot("acme", "c1")
     await publisher.append(VISITOR, b"2", stream=CHAT, msg_id="m2")
     with pytest.raises(FenceRefused) as refused:
-        await publisher.append(ANSWER, b"a", stream=CHAT, msg_id="a1", fence=before.fence)
+        await publisher.append(ANSWER, b"a", stream=CHAT, msg_id="a1", fence=fence_at("acme", "c1", before.seq))
     assert not refused.value.maybe_own
-    after = await log.snapshot("acme", "c1", at_least=before.n + 1)
-    stored = await publisher.append(ANSWER, b"a", stream=CHAT, msg_id="a1", fence=after.fence)
-    assert (await log.snapshot("acme", "c1")).n == stored.seq
+    after = await log.snapshot("acme", "c1", at_least=before.seq + 1)
+    stored = await publisher.append(ANSWER, b"a", stream=CHAT, msg_id="a1", fence=fence_at("acme", "c1", after.seq))
+    assert (await log.snapshot("acme", "c1")).seq == stored.seq
 
 
 async def test_a_fence_at_zero_holds_for_an_empty_conversation_only(nats_streams: Client) -> None:
     publisher, log = Publisher(nats_streams), ConversationLog(nats_streams)
     empty = await log.snapshot("acme", "c1")
-    assert empty.n == 0
-    assert not empty.facts
-    await publisher.append(ANSWER, b"a", stream=CHAT, msg_id="a1", fence=empty.fence)
+    assert empty.seq == 0
+    assert not empty.last
+    await publisher.append(ANSWER, b"a", stream=CHAT, msg_id="a1", fence=fence_at("acme", "c1", empty.seq))
     with pytest.raises(FenceRefused):
         await publisher.append(ANSWER, b"b", stream=CHAT, msg_id="a2", fence=Fence(0, TREE))
 
@@ -116,12 +116,12 @@ async def test_the_snapshot_has_the_newest_fact_of_each_kind(nats_streams: Clien
     await publisher.append(chat("acme", "c1", ChatKind.SYSTEM), notice, stream=CHAT, msg_id="a")
     await publisher.append(chat("acme", "other", ChatKind.OWNER), b"o", stream=CHAT, msg_id="o")
     snapshot = await log.snapshot("acme", "c1", at_least=6)
-    assert {kind: fact.event for kind, fact in snapshot.facts.items()} == {
-        ChatKind.VISITOR: messages[-1],
-        ChatKind.SYSTEM: notice,
+    assert {kind: fact.event for kind, fact in snapshot.last.items()} == {
+        ChatKind.VISITOR: json.loads(messages[-1]),
+        ChatKind.SYSTEM: json.loads(notice),
     }
-    assert (snapshot.n, snapshot.filter) == (6, TREE)
-    assert snapshot.facts[ChatKind.VISITOR].time.tzinfo is not None
+    assert fence_at("acme", "c1", snapshot.seq) == Fence(6, TREE)
+    assert snapshot.last[ChatKind.VISITOR].stored_at.tzinfo is not None
 
 
 async def test_a_snapshot_that_stays_behind_is_an_error(nats_streams: Client) -> None:
@@ -133,14 +133,14 @@ async def test_reading_gives_every_fact_in_order_and_no_other_conversation(nats_
     publisher, log = Publisher(nats_streams), ConversationLog(nats_streams)
     seqs: list[int] = []
     for number in range(600):
-        stored = await publisher.append(VISITOR, b"%d" % number, stream=CHAT, msg_id=f"m{number}")
+        stored = await publisher.append(VISITOR, said(f"m{number}"), stream=CHAT, msg_id=f"m{number}")
         seqs.append(stored.seq)
         if number % 7 == 0:
             await publisher.append(chat("acme", "c2", ChatKind.VISITOR), b"x", stream=CHAT, msg_id=f"x{number}")
     everything = await log.read("acme", "c1", 0, seqs[-1])
     assert [fact.seq for fact in everything] == seqs
     part = await log.read("acme", "c1", seqs[9], seqs[19])
-    assert [fact.event for fact in part] == [b"%d" % number for number in range(10, 20)]
+    assert [fact.event for fact in part] == [said(f"m{number}") for number in range(10, 20)]
     assert await log.read("acme", "c1", seqs[-1], seqs[-1] + 100) == []
     first = await log.first_visitor("acme", "c1")
     assert first is not None

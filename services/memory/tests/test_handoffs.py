@@ -1,6 +1,7 @@
 """Conversations that wait for a person in vain."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
@@ -10,7 +11,7 @@ from pymongo import AsyncMongoClient
 from redis.asyncio import Redis
 
 from contracts.channels import ChatKind
-from contracts.conversation import ChatData
+from contracts.conversation import ChatData, Fact, Snapshot, snapshot_of
 from contracts.envelope import CloudEvent
 from contracts.events.chat import (
     AssistantMessage,
@@ -32,7 +33,6 @@ from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.redis_looks import RedisLooks
 from memory.application.handoffs import Handoffs
-from memory.domain.facts import Fact
 from memory.domain.handoff import (
     IDLE,
     Absence,
@@ -42,14 +42,14 @@ from memory.domain.handoff import (
     Notify,
     NotYet,
     Patience,
+    Place,
     decide,
     unreplied,
 )
-from memory.domain.keys import Position
 from memory.ports import LogClock
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.connection import connect
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 from runtime.direct import StoredFact
 from runtime.publishing import Publisher
 from runtime.settings import NatsSettings
@@ -61,9 +61,12 @@ WAITING = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="v1")
 GIVEN_BACK = OwnerChanged(owner=Owner(kind=OwnerKind.AI), by="memory", reason="handoff_timeout")
 
 
+HERE = Place("acme", "c1", 1)
+
+
 def fact(kind: ChatKind, seq: int, data: ChatData, age: float = 0) -> Fact:
-    at = NOW - timedelta(seconds=age)
-    return Fact("acme", "c1", kind, Position(1, seq), f"e{seq}", at, at, data, b"")
+    event = CloudEvent(id=f"e{seq}", source="/test", type=kind.event_type, data=data)
+    return Fact.of(kind, seq, json.loads(event.to_json()), NOW.timestamp() - age)
 
 
 def visitor(seq: int, locale: str | None = None) -> Fact:
@@ -73,37 +76,34 @@ def visitor(seq: int, locale: str | None = None) -> Fact:
 
 def test_a_conversation_is_given_back_when_its_time_is_over_and_not_before() -> None:
     for age, expected in ((0, NotYet), (119.9, NotYet), (120, GiveBack), (9_000, GiveBack)):
-        decision = decide({ChatKind.OWNER: fact(ChatKind.OWNER, 7, WAITING, age)}, TIMEOUT, NOW)
+        decision = decide(snapshot_of([fact(ChatKind.OWNER, 7, WAITING, age)]), HERE, TIMEOUT, NOW)
         assert isinstance(decision, expected)
 
 
 def test_nothing_is_due_where_somebody_has_come_or_nobody_was_asked_for() -> None:
     for owner in (OwnerKind.HUMAN, OwnerKind.AI):
         data = OwnerChanged(owner=Owner(kind=owner, operator_id="op1"), by="op1")
-        assert decide({ChatKind.OWNER: fact(ChatKind.OWNER, 7, data, 999)}, TIMEOUT, NOW) == Nothing()
-    assert decide({ChatKind.VISITOR: visitor(3)}, TIMEOUT, NOW) == Nothing()
-    assert decide({}, TIMEOUT, NOW) == Nothing()
+        assert decide(snapshot_of([fact(ChatKind.OWNER, 7, data, 999)]), HERE, TIMEOUT, NOW) == Nothing()
+    assert decide(snapshot_of([visitor(3)]), HERE, TIMEOUT, NOW) == Nothing()
+    assert decide(Snapshot(), HERE, TIMEOUT, NOW) == Nothing()
 
 
 def test_the_notice_follows_with_the_snapshots_basis_so_that_what_is_unanswered_stays_due() -> None:
     old = fact(ChatKind.SYSTEM, 3, SystemMessage(message_id="s", text="x", code="INTERNAL", basis=2))
-    snapshot = {
-        ChatKind.VISITOR: visitor(5),
-        ChatKind.SYSTEM: old,
-        ChatKind.OWNER: fact(ChatKind.OWNER, 7, GIVEN_BACK),
-    }
-    decision = decide(snapshot, TIMEOUT, NOW)
+    facts = [visitor(5), old, fact(ChatKind.OWNER, 7, GIVEN_BACK)]
+    snapshot = snapshot_of(facts)
+    decision = decide(snapshot, HERE, TIMEOUT, NOW)
     assert isinstance(decision, Notify)
     assert decision.basis == 2
     notice = SystemMessage(message_id="n", text="x", code="HANDOFF_TIMEOUT", basis=2)
-    snapshot[ChatKind.SYSTEM] = fact(ChatKind.SYSTEM, 8, notice)
-    assert decide(snapshot, TIMEOUT, NOW) == Nothing()
+    snapshot = snapshot_of([*facts, fact(ChatKind.SYSTEM, 8, notice)])
+    assert decide(snapshot, HERE, TIMEOUT, NOW) == Nothing()
 
 
 def test_the_notice_speaks_the_visitors_language() -> None:
     for locale, words in ((None, "asistente automático"), ("es-MX", "asistente"), ("en-US", "automatic assistant")):
-        snapshot = {ChatKind.VISITOR: visitor(1, locale), ChatKind.OWNER: fact(ChatKind.OWNER, 7, GIVEN_BACK)}
-        decision = decide(snapshot, TIMEOUT, NOW)
+        snapshot = snapshot_of([visitor(1, locale), fact(ChatKind.OWNER, 7, GIVEN_BACK)])
+        decision = decide(snapshot, HERE, TIMEOUT, NOW)
         assert isinstance(decision, Notify)
         assert words in decision.text
 
@@ -114,28 +114,28 @@ MINUTE = 60.0
 
 def test_an_owner_loses_a_visitor_who_has_waited_all_the_while_that_they_did_not_look() -> None:
     def decided(taken: float, waits: float, looked: float | None) -> Decision:
-        snapshot = {ChatKind.OWNER: fact(ChatKind.OWNER, 7, TAKEN, taken * MINUTE)}
+        snapshot = snapshot_of([fact(ChatKind.OWNER, 7, TAKEN, taken * MINUTE)])
         at = NOW - timedelta(minutes=looked) if looked is not None else None
-        return decide(snapshot, TIMEOUT, NOW, Absence(NOW - timedelta(minutes=waits), at))
+        return decide(snapshot, HERE, TIMEOUT, NOW, Absence(NOW - timedelta(minutes=waits), at))
 
     assert isinstance(decided(60, 16, None), GiveBack)
     assert isinstance(decided(60, 16, 30), GiveBack)
     # Has just taken it, the visitor has only just written, or it was read a moment ago.
     for present in ((14, 16, None), (60, 14, None), (60, 30, 14)):
         assert isinstance(decided(*present), NotYet)
-    assert decide({ChatKind.OWNER: fact(ChatKind.OWNER, 7, TAKEN, 9e9)}, TIMEOUT, NOW, None) == Nothing()
+    assert decide(snapshot_of([fact(ChatKind.OWNER, 7, TAKEN, 9e9)]), HERE, TIMEOUT, NOW, None) == Nothing()
 
 
 def test_a_reply_is_an_answer_and_not_a_run_that_was_cancelled_for_the_person() -> None:
-    taken = {ChatKind.OWNER: fact(ChatKind.OWNER, 4, TAKEN), ChatKind.VISITOR: visitor(3)}
-    assert unreplied(taken) == (0, 3)
+    taken = [fact(ChatKind.OWNER, 4, TAKEN), visitor(3)]
+    assert unreplied(snapshot_of(taken)) == (0, 3)
     cancelled = RunCancelled(turn_id="t", basis=3, by="agent", reason=CancelReason.TAKEN_OVER)
-    assert unreplied(taken | {ChatKind.CANCEL: fact(ChatKind.CANCEL, 5, cancelled)}) == (0, 3)
+    assert unreplied(snapshot_of([*taken, fact(ChatKind.CANCEL, 5, cancelled)])) == (0, 3)
     wrote = OperatorMessage(message_id="o", text="hello", operator_id="op1")
-    assert unreplied(taken | {ChatKind.OPERATOR: fact(ChatKind.OPERATOR, 5, wrote)}) is None
+    assert unreplied(snapshot_of([*taken, fact(ChatKind.OPERATOR, 5, wrote)])) is None
     beside = AssistantMessage(message_id="a", turn_id="t", basis=3, text="x", model="m", config_version=1)
-    assert unreplied(taken | {ChatKind.ASSISTANT: fact(ChatKind.ASSISTANT, 5, beside)}) is None
-    assert unreplied({ChatKind.VISITOR: visitor(3)}) is None
+    assert unreplied(snapshot_of([*taken, fact(ChatKind.ASSISTANT, 5, beside)])) is None
+    assert unreplied(snapshot_of([visitor(3)])) is None
 
 
 async def facts_of(on: Replica, writer: Writer) -> list[StoredFact]:

@@ -1,12 +1,14 @@
 """The log as a window: what goes, what stays, and that nobody who reads a conversation notices."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from nats.js.api import AckPolicy, ConsumerConfig
 
 from contracts.channels import ChatKind
+from contracts.conversation import Snapshot
 from contracts.events.chat import OwnerKind
 from contracts.rpc import FACTS_AFTER, HISTORY, SNAPSHOT, FactsRequest, HistoryRequest, SnapshotRequest
 from contracts.streams import CHAT
@@ -15,7 +17,7 @@ from memory.adapters.trimmed_chat import TrimmedChat
 from memory.application.trimming import Trimming
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.connection import jetstream
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 from runtime.publishing import Publisher
 from runtime.testing import eventually
 
@@ -77,10 +79,15 @@ async def test_a_conversation_that_lies_still_is_served_from_the_store_alone(ser
         # The visitor comes back: an empty log, the AI the owner, the new message alone waits; the history is whole.
         again = await writer.visitor("I am back")
         view = await ConversationLog(memory.client).snapshot("acme", writer.conversation)
-        assert (view.n, list(view.facts)) == (again, [ChatKind.VISITOR])
+        assert (view.seq, list(view.last)) == (again, [ChatKind.VISITOR])
         history = HistoryRequest(company_id="acme", conversation_id=writer.conversation, up_to_seq=again, limit=20)
         told = await memory.rpc.call(HISTORY, history)
         assert [one.text for one in told.messages] == ["hello", "hi", "and now?", "that", "I am back"]
+
+
+def whole(snapshot: Snapshot) -> tuple[Snapshot, dict[ChatKind, Mapping[str, Any]]]:
+    """A snapshot with what it was judged from, to the letter."""
+    return snapshot, {kind: fact.event for kind, fact in snapshot.last.items()}
 
 
 async def test_a_humans_and_a_waiting_conversation_keep_what_decides(servers: Servers) -> None:
@@ -95,11 +102,11 @@ async def test_a_humans_and_a_waiting_conversation_keep_what_decides(servers: Se
         await waiting.assistant("a", await waiting.visitor("answered"))
         unanswered = [await waiting.visitor("one"), await waiting.visitor("two")]
         log = ConversationLog(memory.client)
-        before = [await log.snapshot("acme", one.conversation) for one in (theirs, waiting)]
+        before = [whole(await log.snapshot("acme", one.conversation)) for one in (theirs, waiting)]
         async with trimming(memory) as trim:
             assert await trim.sweep() == 6 + 1
             assert await trim.sweep() == 0
-        assert [await log.snapshot("acme", one.conversation) for one in (theirs, waiting)] == before
+        assert [whole(await log.snapshot("acme", one.conversation)) for one in (theirs, waiting)] == before
         assert (ChatKind.OWNER, taken) in await held(memory, theirs)
         kept = await held(memory, waiting)
         assert [seq for kind, seq in kept if kind is ChatKind.VISITOR] == unanswered

@@ -6,12 +6,13 @@ https://www.asyncapi.com/docs/reference/specification/v3.0.0
 import re
 from typing import Any
 
+from contracts import ws
 from contracts.channels import parameters_of
 from contracts.envelope import Wire
 from contracts.events.registry import EVENTS, EventType
 from contracts.methods import METHODS
 from contracts.rpc import Rpc
-from contracts.schemas import schema_of
+from contracts.schemas import schema_of, schema_of_frame
 
 _COMPONENT = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -29,15 +30,20 @@ def document(version: str) -> dict[str, Any]:
         operations[f"receive-{key}"] = _operation("receive", key, f"Consumed by {', '.join(event.consumers)}.")
     for method in METHODS:
         _add_call(method, channels, operations, messages)
+    _add_websocket(channels, operations, messages)
     return {
         "asyncapi": "3.0.0",
         "info": {
-            "title": "Nexus on NATS",
+            "title": "Nexus on NATS, and its chat",
             "version": version,
-            "description": "Events are CloudEvents 1.0 in JSON structured mode; calls are core NATS requests.",
+            "description": "Events are CloudEvents 1.0 in JSON structured mode; calls are core NATS requests; "
+            "the chat's websocket carries JSON text frames.",
         },
         "defaultContentType": "application/json",
-        "servers": {"nats": {"host": "localhost:4222", "protocol": "nats"}},
+        "servers": {
+            "nats": {"host": "localhost:4222", "protocol": "nats"},
+            "gateway": {"host": "localhost:8080", "protocol": "ws"},
+        },
         "channels": channels,
         "operations": operations,
         "components": {"messages": messages},
@@ -57,6 +63,7 @@ def _channel(event: EventType) -> dict[str, Any]:
     return {
         "title": event.type,
         "address": event.subject,
+        "servers": [_ref("servers", "nats")],
         "description": where,
         "messages": {"event": _ref("components", "messages", _key(event.type))},
         "parameters": {name: {"description": text} for name, text in parameters_of(event.subject).items()},
@@ -97,6 +104,7 @@ def _add_call(
     channels[key] = {
         "title": method.subject,
         "address": method.subject,
+        "servers": [_ref("servers", "nats")],
         "description": served,
         "messages": {part: _ref("components", "messages", f"{key}-{part}") for part in shapes},
     }
@@ -107,6 +115,36 @@ def _add_call(
         "messages": [_ref("channels", key, "messages", "request")],
         "reply": {"channel": _ref("channels", key), "messages": [_ref("channels", key, "messages", "reply")]},
     }
+
+
+def _add_websocket(channels: dict[str, Any], operations: dict[str, Any], messages: dict[str, Any]) -> None:
+    """The chat's websocket, as the gateway has it: it receives what clients send, and sends what they are told."""
+    keys: dict[str, list[str]] = {}
+    for side, action, frames in (("client", "receive", ws.CLIENT_FRAMES), ("server", "send", ws.SERVER_FRAMES)):
+        for kind, model in frames.items():
+            key = _key(f"ws.{side}.{kind}")
+            keys.setdefault(action, []).append(key)
+            messages[key] = {
+                "name": kind,
+                "title": kind,
+                "summary": (model.__doc__ or "").strip().splitlines()[0],
+                "contentType": "application/json",
+                "payload": _inline(schema_of_frame(kind, model), f"#/components/messages/{key}/payload"),
+            }
+    channels["chat-ws"] = {
+        "title": "the chat",
+        "address": "/v2/chat/ws",
+        "servers": [_ref("servers", "gateway")],
+        "description": "websocket; the first frame is hello",
+        "messages": {key: _ref("components", "messages", key) for found in keys.values() for key in found},
+    }
+    for action, found in keys.items():
+        operations[f"{action}-chat-ws"] = {
+            "action": action,
+            "title": f"{action} frames of the chat",
+            "channel": _ref("channels", "chat-ws"),
+            "messages": [_ref("channels", "chat-ws", "messages", key) for key in found],
+        }
 
 
 def _inline(schema: Any, base: str) -> Any:

@@ -1,19 +1,25 @@
-"""The facts of a conversation, read by everybody in one way: what does not fit its contract is a fact to nobody.
+"""The facts of a conversation, and what they say about who must be answered: read and judged by everybody in one way.
 
-Memory's projection, which reads every fact of every conversation, makes a dead letter of it. All others pass over it:
-it is not answered, settles nothing, vetoes nothing and is shown to nobody.
+What does not fit its contract is a fact to nobody. Memory's projection, which reads every fact of every conversation,
+makes a dead letter of it. All others pass over it: it is not answered, settles nothing, vetoes nothing and is shown to
+nobody.
 """
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, cast
 
 from pydantic import ValidationError
 
 from contracts.channels import ChatAddress, ChatKind
+from contracts.company import CompanySettings
 from contracts.envelope import CloudEvent
 from contracts.events.chat import (
     AssistantMessage,
     OperatorMessage,
     OwnerChanged,
+    OwnerKind,
     RunCancelled,
     SystemMessage,
     VisitorMessage,
@@ -28,6 +34,8 @@ _EVENTS: dict[ChatKind, type[CloudEvent[Any]]] = {
     ChatKind.OWNER: CloudEvent[OwnerChanged],
     ChatKind.CANCEL: CloudEvent[RunCancelled],
 }
+_ROLES = {ChatKind.ASSISTANT: "assistant", ChatKind.OPERATOR: "operator", ChatKind.SYSTEM: "system"}
+_OPTIONAL = ("turnId", "clientMessageId", "code", "operatorId", "name")
 
 
 class MisfitError(ValueError):
@@ -52,3 +60,173 @@ def read_fact(address: ChatAddress, raw: bytes) -> CloudEvent[ChatData]:
     if event.subject not in (None, f"{address.company}/{address.conversation}"):
         raise MisfitError("its subject names another conversation than the one that it was published in")
     return event
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One durable fact. Two facts are equal that say the same about who must be answered.
+
+    `at`: when the log stored it, in seconds since the epoch by the bus's clock; 0.0 where that is not known (the live
+    feed). `basis` and `owner`: of the kinds that carry one. `event`: its CloudEvent as it was published.
+    """
+
+    kind: ChatKind
+    seq: int
+    at: float = 0.0
+    basis: int = 0
+    owner: OwnerKind = OwnerKind.AI
+    event: Mapping[str, Any] = field(default_factory=dict[str, Any], compare=False, repr=False)
+
+    @classmethod
+    def of(cls, kind: ChatKind, seq: int, event: Mapping[str, Any], at: float = 0.0) -> "Fact":
+        """The fact that a CloudEvent is, parsed from its JSON."""
+        data = _object(event.get("data"))
+        if kind is ChatKind.OWNER:
+            named = _object(data.get("owner")).get("kind", OwnerKind.AI)
+            owner = OwnerKind(named) if isinstance(named, str) else OwnerKind.unknown()
+            return cls(kind, seq, at, owner=owner, event=event)
+        basis = data.get("basis", 0)
+        return cls(kind, seq, at, basis if isinstance(basis, int) else 0, event=event)
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The event's data as it was published; empty when another publisher left it out."""
+        return _object(self.event.get("data"))
+
+    @property
+    def typed(self) -> ChatData:
+        """The event's data in the model of its kind; raises ValidationError when it does not fit."""
+        return _EVENTS[self.kind].model_validate(self.event).data
+
+    @property
+    def settles(self) -> int:
+        """Up to here visitor messages are settled by it: answers, notices and cancels say so themselves, and a human
+        agent's message settles all before it."""
+        return self.seq if self.kind is ChatKind.OPERATOR else self.basis
+
+    @property
+    def stored_at(self) -> datetime:
+        """When the log stored it; aware, UTC."""
+        return datetime.fromtimestamp(self.at, UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What the newest fact of each kind says about a conversation, at one moment.
+
+    `seq` is the highest sequence of all, also of kinds that this release does not know: what is decided from the
+    snapshot is appended with that as its fence. `basis` is the newest visitor message that is settled. A visitor
+    message at sequence s is answered when basis ≥ s; an answer's own sequence proves nothing.
+    """
+
+    seq: int = 0
+    newest_visitor: int = 0
+    newest_visitor_at: float = 0.0
+    basis: int = 0
+    owner: OwnerKind = OwnerKind.AI
+    first_unanswered_at: float | None = None
+    """When the next visitor message after `basis` was stored; None: not looked up, or all are answered."""
+    owner_seq: int = 0
+    """Sequence of the newest change of owner; 0: there was none."""
+    first_unanswered: int = 0
+    """The sequence of the next visitor message after `basis`; 0: not looked up."""
+    last: Mapping[ChatKind, Fact] = field(default_factory=dict[ChatKind, Fact], compare=False, repr=False)
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether some visitor message waits for an answer."""
+        return self.newest_visitor > self.basis
+
+    @property
+    def unanswered_from(self) -> int:
+        """From here on visitor messages wait. Not just behind the basis: in a log that was trimmed what has settled the
+        older messages is gone with them."""
+        return max(self.first_unanswered, self.basis + 1)
+
+    @property
+    def replied(self) -> int:
+        """Up to here visitor messages have a reply. A cancelled run is none, whatever it settles: it may have been
+        cancelled because a person took over."""
+        return max((fact.settles for kind, fact in self.last.items() if kind is not ChatKind.CANCEL), default=0)
+
+    @property
+    def owner_data(self) -> Mapping[str, Any]:
+        """{kind, operatorId?, name?} as it was published; of a conversation without a change of owner the AI's."""
+        fact = self.last.get(ChatKind.OWNER)
+        return (_object(fact.data.get("owner")) if fact else {}) or {"kind": OwnerKind.AI.value}
+
+
+def snapshot_of(facts: Iterable[Fact], seq: int = 0) -> Snapshot:
+    """The snapshot of a conversation: its newest fact of each kind, or any facts in their order that hold these.
+
+    Args:
+        facts: of one conversation.
+        seq: the highest sequence in the conversation, where something is in it that is no fact here: a kind of a newer
+            release, or what fits no contract.
+    """
+    last = {fact.kind: fact for fact in facts}
+    visitor, owner = last.get(ChatKind.VISITOR), last.get(ChatKind.OWNER)
+    basis = 0
+    for fact in last.values():
+        seq, basis = max(seq, fact.seq), max(basis, fact.settles)
+    return Snapshot(
+        seq=seq,
+        newest_visitor=visitor.seq if visitor else 0,
+        newest_visitor_at=visitor.at if visitor else 0.0,
+        basis=basis,
+        owner=owner.owner if owner else OwnerKind.AI,
+        owner_seq=owner.seq if owner else 0,
+        last=last,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """What a company's settings say about whom the AI answers."""
+
+    enabled: bool
+    beside_human: bool = False
+
+    @classmethod
+    def of(cls, settings: CompanySettings | None) -> "Answering":
+        """A company without settings is not answered."""
+        if settings is None:
+            return Answering(enabled=False)
+        config = settings.config
+        return Answering(config.ai_auto_response_enabled, config.ai_respond_with_commercial)
+
+
+def may_answer(settings: Answering, owner: OwnerKind) -> bool:
+    """Whether the AI may answer now: a conversation that waits for a person counts as a human's."""
+    return settings.enabled and (owner is OwnerKind.AI or settings.beside_human)
+
+
+def message_view(fact: Fact) -> dict[str, Any] | None:
+    """The message as clients see it, in JSON (rpc.MessageView); None when the fact is no message, or not a well-formed
+    one. What the log keeps beside it (the principal above all) stays inside.
+    """
+    data = fact.data
+    if fact.kind is ChatKind.VISITOR:
+        role = "user" if data.get("role") == "user" else "visitor"
+    elif fact.kind in _ROLES:
+        role = _ROLES[fact.kind]
+    else:
+        return None
+    text, identity = data.get("text"), data.get("messageId")
+    if not isinstance(text, str) or not isinstance(identity, str):
+        return None
+    view: dict[str, Any] = {
+        "id": identity,
+        "seq": fact.seq,
+        "role": role,
+        "text": text,
+        "citations": data.get("citations") or [],
+        "actions": data.get("actions") or [],
+        "charts": data.get("charts") or [],
+        "createdAt": fact.event.get("time"),
+    }
+    return view | {name: data[name] for name in _OPTIONAL if data.get(name) is not None}
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}

@@ -11,12 +11,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from contracts import analysis_report
+from contracts import analysis_report, ws
 from contracts.asyncapi import document
 from contracts.events.registry import EVENTS
 from contracts.methods import METHODS
 from contracts.rpc import tool_service
-from contracts.schemas import Schema, breaking_changes, schema_of, schema_of_document, schema_of_method
+from contracts.schemas import Schema, breaking_changes, schema_of, schema_of_document, schema_of_frame, schema_of_method
 
 STORED = ("memory.documents", "market_adapter.documents")
 """Modules of services with a table DOCUMENTS of what each stores; named, not imported: contracts know no service."""
@@ -28,6 +28,8 @@ def published() -> dict[str, Schema]:
     for method in (*METHODS, tool_service("-", "-")):
         name, _, number = method.subject.rpartition(".")
         found[f"{name}/{number}.json"] = schema_of_method(method)
+    for side, frames in (("client", ws.CLIENT_FRAMES), ("server", ws.SERVER_FRAMES)):
+        found |= {f"ws.{side}.{kind}/v1.json": schema_of_frame(kind, model) for kind, model in frames.items()}
     for module in STORED:
         documents: dict[str, Any] = import_module(module).DOCUMENTS
         found |= {f"{name}.json": schema_of_document(document) for name, document in documents.items()}

@@ -1,6 +1,7 @@
 """The frozen JSON Schemas: made from the models, kept in `schemas/<name>/<version>.json`, changed by addition alone.
 
-Of events, of methods on the bus (request and reply in one), and of the documents that services store.
+Of events, of methods on the bus (request and reply in one), of the websocket's frames, and of the documents that
+services store.
 
 `breaking_changes` is the rule: a version may gain optional fields and new shapes; whatever a reader or a writer of an
 older copy relies on stays as it is; a list of words may grow where readers expect it (contracts.enumerations). A break
@@ -9,13 +10,13 @@ is a new version beside the old one.
 
 import json
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Any, cast
 
 from pydantic import TypeAdapter, create_model
 
+from contracts import ws
 from contracts.enumerations import OPEN_KEY
-from contracts.envelope import REQUIRED_ATTRIBUTES, CloudEvent
+from contracts.envelope import REQUIRED_ATTRIBUTES, CloudEvent, Wire
 from contracts.events.registry import EventType
 from contracts.rpc import Rpc
 
@@ -45,15 +46,36 @@ def schema_of_document(document: Any) -> Schema:
     return {"$schema": DIALECT, **TypeAdapter(document).json_schema(by_alias=True)}
 
 
+def schema_of_frame(kind: str, model: type[Wire]) -> Schema:
+    """The JSON Schema of a whole frame of the websocket: what each has, and the fields of its type's model."""
+    schema = model.model_json_schema(by_alias=True)
+    conversation: Schema = {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None, "title": "Conversationid"}
+    each: Schema = {"v": {"const": ws.PROTOCOL_VERSION}, "type": {"const": kind}, "conversationId": conversation}
+    schema["title"] = kind
+    schema["properties"] = {**each, **schema.get("properties", {})}
+    schema["required"] = sorted({"type", *schema.get("required", ())})
+    return {"$schema": DIALECT, **schema}
+
+
 def frozen_schema(event: EventType) -> Schema | None:
     """The schema as it was published; None when the event is new."""
-    file = _folder("schemas", event) / f"{event.version}.json"
+    return frozen_schema_at(event.name, event.version)
+
+
+def frozen_schema_at(name: str, version: str) -> Schema | None:
+    """The schema under this name, as it was published; None when it is new."""
+    file = files("contracts") / "schemas" / name / f"{version}.json"
     return cast(Schema, json.loads(file.read_text())) if file.is_file() else None
 
 
 def examples(event: EventType) -> list[tuple[str, bool, dict[str, Any]]]:
     """The golden examples: name, whether it is valid, the event."""
-    folder = _folder("examples", event) / event.version
+    return examples_at(event.name, event.version)
+
+
+def examples_at(of: str, version: str) -> list[tuple[str, bool, dict[str, Any]]]:
+    """The golden examples under this name: name, whether it is valid, the document."""
+    folder = files("contracts") / "examples" / of / version
     if not folder.is_dir():
         return []
     found = sorted(file.name for file in folder.iterdir() if file.name.endswith((".pass.json", ".fail.json")))
@@ -63,10 +85,6 @@ def examples(event: EventType) -> list[tuple[str, bool, dict[str, Any]]]:
 def breaking_changes(old: Schema, new: Schema) -> list[str]:
     """What in `new` breaks those who rely on `old`, a line each; empty when it only adds."""
     return _compare(old, new, "")
-
-
-def _folder(kind: str, event: EventType) -> Traversable:
-    return files("contracts") / kind / event.name
 
 
 def _compare(old: Any, new: Any, at: str) -> list[str]:

@@ -6,6 +6,7 @@
         │   ├── FenceRefused              something newer is in the conversation (10071, 10164)
         │   ├── PublishRefused            the server will never take it: too large, wrong stream, no permission
         │   ├── PublishTimeout            no acknowledgement within the deadline: the outcome is unknown
+        │   ├── ConversationBusy          something newer got into the conversation before each try
         │   └── Unavailable               nobody took it within the deadline, and it was certainly not stored
         ├── ReadFailed                    the log could not be read within the deadline
         │   └── LogBehind                 the answering replica stayed older than the reader needs
@@ -44,6 +45,12 @@ class FenceRefused(PublishFailed):
         super().__init__(message)
         self.code = code
         self.maybe_own = maybe_own
+
+
+class ConversationBusy(PublishFailed):
+    """Something newer got into the conversation before each try: decided and tried again later, it may be stored."""
+
+    retryable = True
 
 
 class PublishRefused(PublishFailed):

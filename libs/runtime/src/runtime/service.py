@@ -45,7 +45,7 @@ from runtime.advisories import Advisories
 from runtime.batch_worker import BatchWorker
 from runtime.connection import ConnectionHooks, ErrorHook, Hook, connect, inbox_prefix, jetstream
 from runtime.consumers import ensure_consumer
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 from runtime.ending import end_without_fail
 from runtime.errors import NotReady
 from runtime.health import Check, Health, HealthServer, Refresh, bus_check

@@ -16,7 +16,7 @@ from agent.adapters.askers import prover
 from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.bus_clock import JetStreamClock
 from agent.adapters.catalogue import ExecutorCatalogue
-from agent.adapters.chat_log import JetStreamChatLog, read_fact
+from agent.adapters.chat_log import JetStreamChatLog
 from agent.adapters.companies import KnownCompanies
 from agent.adapters.contexts import Contexts
 from agent.adapters.drivers import AgentDrivers
@@ -66,7 +66,7 @@ from contracts.streams import CHAT, FACTS, TURNS
 from runtime.analyses import Analyses
 from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import listen, subscribe
-from runtime.conversation_log import ConversationLog, fits
+from runtime.conversation import ConversationLog, ConversationWriter, fact_of
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.principals import Verify
@@ -134,10 +134,11 @@ class Agent:
         contexts = Contexts(rpc)
         self._encodings = Encodings()
         self._summaries = Summarizing(contexts, self._encodings, self.models, spending)
+        writer = ConversationWriter(chat, publisher, SOURCE)
         executor = ToolRequests(publisher, ReplyInbox.of(nats), instance)
         analyses = Analyses(nats, SOURCE)
         ports = Ports(
-            chat=JetStreamChatLog(chat, self._messages, publisher, connections.verify),
+            chat=JetStreamChatLog(chat, writer, connections.verify),
             journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance),
             histories=Histories(rpc, chat),
             companies=self.companies,
@@ -145,7 +146,7 @@ class Agent:
             tools=AnalysisCalls(executor, analyses, self.companies, self.models),
             drivers=AgentDrivers(rpc, self._driven_here),
             live=self._live,
-            failures=EndedTurns(FailureReports(publisher, DeadLetters(nats), chat), HandOffs(publisher, chat)),
+            failures=EndedTurns(FailureReports(publisher, DeadLetters(nats), chat), HandOffs(writer)),
             models=self.models,
             clock=self._clock,
             spending=spending,
@@ -292,9 +293,8 @@ class Agent:
                 # What is behind the floor settles what is before it; messages behind it are the consumer's.
                 if address is None or (address.kind is ChatKind.VISITOR and stored.seq > floor):
                     continue
-                if fits(stored.subject, stored.event):
-                    key = Key(address.company, address.conversation)
-                    self._sweep.saw(key, read_fact(address.kind, stored.seq, 0.0, stored.event), old=True)
+                if (fact := fact_of(stored.subject, stored.seq, stored.event)) is not None:
+                    self._sweep.saw(Key(address.company, address.conversation), fact, old=True)
             more = batch.more and bool(batch.facts)
             at = batch.facts[-1].seq + 1 if batch.facts else end + 1
 

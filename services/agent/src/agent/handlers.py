@@ -5,7 +5,6 @@ import structlog
 from nats.aio.msg import Msg
 from pydantic import ValidationError
 
-from agent.adapters.chat_log import read_fact
 from agent.analysis.driving import Analyst
 from agent.domain.turn import effects
 from agent.domain.turn.effects import Trigger
@@ -18,7 +17,7 @@ from contracts.channels import ChatKind, parse_chat
 from contracts.events.analysis import AnalysisCompleted, AnalysisProblem
 from contracts.rpc import TurnState, TurnStateRequest
 from runtime.analyses import REQUESTED, request_of
-from runtime.conversation_log import fits
+from runtime.conversation import fact_of
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.pulling import Delivery
 from runtime.replies import headers_of
@@ -39,7 +38,7 @@ class TurnHandler:
         address = parse_chat(delivery.subject)
         if address is None or address.kind not in (ChatKind.VISITOR, ChatKind.OWNER):
             return DeadLetter(f"not a turn's trigger: {delivery.subject}")
-        if not fits(delivery.subject, delivery.data):
+        if fact_of(delivery.subject, delivery.seq, delivery.data) is None:
             # Its dead letter is memory's, which reads every fact. Nobody answers it.
             log.warning("turn.misfit", subject=delivery.subject, seq=delivery.seq)
             return Done()
@@ -112,8 +111,7 @@ class LiveFacts:
             return
         key = Key(address.company, address.conversation)
         wanted = address.kind is ChatKind.VISITOR or self._sweep.waits(key) or self._watches.wanted(key)
-        if wanted and fits(message.subject, message.data):
-            fact = read_fact(address.kind, int(seq), 0.0, message.data)
+        if wanted and (fact := fact_of(message.subject, int(seq), message.data)) is not None:
             self._sweep.saw(key, fact)
             self._watches.tell(key, fact)
 

@@ -9,9 +9,9 @@ from agent.domain.context.tokens import Counter
 from agent.domain.own.asked import Asked
 from agent.domain.spending import Account
 from agent.domain.turn.journal import Call, Journal, Reply, Tokens
-from agent.domain.turn.log import LogView
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.context_rpc import FullContext, Summary
+from contracts.conversation import Snapshot
 from contracts.events.chat import Action, Chart
 from contracts.memory_rpc import Tier
 
@@ -45,9 +45,8 @@ class Seen:
     them a yes or no for.
     """
 
-    view: LogView
+    view: Snapshot
     asker: Asker
-    fence_filter: str
     text: str = ""
     asked: tuple[Asked, ...] = ()
 
@@ -139,7 +138,7 @@ class ChatLog(Protocol):
         """The snapshot, no older than `at_least`; raises UnreachableError."""
         ...
 
-    async def append(self, key: Key, ending: "Ending", fence: int, fence_filter: str) -> "Appending":
+    async def append(self, key: Key, ending: "Ending", fence: int) -> "Appending":
         """Appends what the turn ends in, if nothing newer than `fence` is there."""
         ...
 

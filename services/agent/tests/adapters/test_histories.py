@@ -6,7 +6,7 @@ from agent.domain.context.compression import Spoken
 from agent.ports import History, Key
 from agent.testing.stage import COMPANY, stage
 from runtime.clock import FakeClock
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 from runtime.direct import StoredFact
 from runtime.rpc import RpcClient
 from runtime.testing import NatsServer

@@ -30,19 +30,22 @@ from agent.domain.turn.effects import (
     Trigger,
 )
 from agent.domain.turn.journal import Call, Journal, Reply, RequestedCall, Step, Tokens, open_journal
-from agent.domain.turn.log import Fact, FactKind, LogView, Ownership, Policy, StopReason, due_at, stop_reason, view_of
 from agent.domain.turn.machine import MAX_ATTEMPTS, Handling, advance, begin
+from agent.domain.turn.policy import Policy, StopReason, due_at, stop_reason
+from contracts.channels import ChatKind
+from contracts.conversation import Fact, Snapshot, snapshot_of
+from contracts.events.chat import OwnerKind
 from contracts.events.turn import TurnJournal
 from contracts.ids import turn_id
 
 NOW = 1_000.0
 POLICY = Policy(enabled=True, delay=1.0, max_iterations=2)
-WRITTEN = LogView(1, 1, NOW - 2, basis=0, owner=Ownership.AI, first_unanswered_at=NOW - 2)
+WRITTEN = Snapshot(1, 1, NOW - 2, basis=0, owner=OwnerKind.AI, first_unanswered_at=NOW - 2)
 JOURNAL = Journal(turn_id("c", "c1", 1), basis=1, started_at=NOW - 2, deadline=NOW + 100, attempts=1)
 
 
 def looked(
-    view: LogView = WRITTEN, journal: Journal | None = None, *, trigger: Trigger | None = None, now: float = NOW
+    view: Snapshot = WRITTEN, journal: Journal | None = None, *, trigger: Trigger | None = None, now: float = NOW
 ) -> tuple[Handling, Effect]:
     """What is decided from a first look."""
     handling, effect = begin(trigger or Trigger(1, visitor=True), "c", "c1", time_limit=120.0)
@@ -63,7 +66,7 @@ def looked(
 def test_a_message_is_due_after_the_delay_but_a_burst_does_not_wait_for_ever(
     newest_at: float, first_at: float, delay: float, due: float
 ) -> None:
-    view = LogView(3, 3, newest_at, 0, Ownership.AI, first_at)
+    view = Snapshot(3, 3, newest_at, 0, OwnerKind.AI, first_at)
     assert due_at(view, Policy(enabled=True, delay=delay)) == due
 
 
@@ -88,19 +91,19 @@ def test_a_clock_that_is_an_hour_behind_makes_nobody_wait_an_hour() -> None:
 @pytest.mark.parametrize(
     ("enabled", "owner", "beside", "answers"),
     [
-        (False, Ownership.AI, True, False),
-        (True, Ownership.AI, False, True),
-        (True, Ownership.HUMAN, True, True),
-        (True, Ownership.HUMAN, False, False),
-        (True, Ownership.WAITING, False, False),
+        (False, OwnerKind.AI, True, False),
+        (True, OwnerKind.AI, False, True),
+        (True, OwnerKind.HUMAN, True, True),
+        (True, OwnerKind.HUMAN, False, False),
+        (True, OwnerKind.WAITING, False, False),
     ],
 )
-def test_when_it_answers(enabled: bool, owner: Ownership, beside: bool, answers: bool) -> None:
+def test_when_it_answers(enabled: bool, owner: OwnerKind, beside: bool, answers: bool) -> None:
     assert Policy(enabled=enabled, beside_human=beside).answers(owner) is answers
 
 
 def test_an_older_message_leaves_the_turn_to_the_newest_ones_handler() -> None:
-    _, effect = looked(replace(WRITTEN, n=2, newest_visitor=2))
+    _, effect = looked(replace(WRITTEN, seq=2, newest_visitor=2))
     assert isinstance(effect, Done)
 
 
@@ -143,7 +146,7 @@ def test_a_living_driver_keeps_its_turn_and_a_dead_one_loses_it() -> None:
 
 
 def test_a_newer_message_waits_for_a_forced_turn_that_is_driven() -> None:
-    view = replace(WRITTEN, n=3, newest_visitor=3)
+    view = replace(WRITTEN, seq=3, newest_visitor=3)
     _, effect = looked(view, replace(JOURNAL, forced=True), trigger=Trigger(3, visitor=True))
     assert isinstance(effect, Probe)
     _, effect = looked(view, JOURNAL, trigger=Trigger(3, visitor=True))
@@ -151,7 +154,7 @@ def test_a_newer_message_waits_for_a_forced_turn_that_is_driven() -> None:
 
 
 def test_a_successor_counts_the_cancellation_once() -> None:
-    view = replace(WRITTEN, n=3, newest_visitor=3)
+    view = replace(WRITTEN, seq=3, newest_visitor=3)
     for journal in (replace(JOURNAL, cancels=1, released=True), JOURNAL):
         _, effect = looked(view, journal, trigger=Trigger(3, visitor=True))
         assert isinstance(effect, Save)
@@ -172,13 +175,13 @@ def test_a_forced_turn_yields_to_vetoes_alone() -> None:
     def reason(fact: Fact, *, forced: bool) -> StopReason | None:
         return stop_reason(fact, basis=1, forced=forced, policy=POLICY)
 
-    visitor, human = Fact(FactKind.VISITOR, 2), Fact(FactKind.OWNER, 2, owner=Ownership.HUMAN)
+    visitor, human = Fact(ChatKind.VISITOR, 2), Fact(ChatKind.OWNER, 2, owner=OwnerKind.HUMAN)
     assert reason(visitor, forced=False) is StopReason.SUPERSEDED
     assert reason(visitor, forced=True) is None
     assert reason(human, forced=True) is StopReason.TAKEN_OVER
-    assert reason(Fact(FactKind.OWNER, 2), forced=False) is None
-    assert reason(Fact(FactKind.CANCEL, 2, basis=1), forced=True) is StopReason.USER
-    assert reason(Fact(FactKind.CANCEL, 2, basis=0), forced=True) is None
+    assert reason(Fact(ChatKind.OWNER, 2), forced=False) is None
+    assert reason(Fact(ChatKind.CANCEL, 2, basis=1), forced=True) is StopReason.USER
+    assert reason(Fact(ChatKind.CANCEL, 2, basis=0), forced=True) is None
 
 
 def test_what_interrupts_must_be_in_the_next_view() -> None:
@@ -212,7 +215,7 @@ def test_at_its_deadline_a_turn_ends_in_a_system_message_that_is_reported() -> N
 
 def test_a_conversation_given_back_has_its_whole_time_again() -> None:
     old = replace(JOURNAL, deadline=NOW - 500, released=True, attempts=5)
-    _, effect = looked(replace(WRITTEN, n=4, owner_since=4), old, trigger=Trigger(4, visitor=False))
+    _, effect = looked(replace(WRITTEN, seq=4, owner_seq=4), old, trigger=Trigger(4, visitor=False))
     assert isinstance(effect, Save)
     assert effect.journal.deadline == NOW + 120
     assert effect.journal.attempts == 1
@@ -241,15 +244,15 @@ def test_without_a_model_it_waits_longer_each_time_and_then_says_so() -> None:
 
 def test_the_basis_is_the_greatest_of_all_that_settles() -> None:
     facts = [
-        Fact(FactKind.VISITOR, 9),
-        Fact(FactKind.ASSISTANT, 5, basis=3),
-        Fact(FactKind.SYSTEM, 6, basis=4),
-        Fact(FactKind.OPERATOR, 8),
-        Fact(FactKind.CANCEL, 7, basis=2),
+        Fact(ChatKind.VISITOR, 9),
+        Fact(ChatKind.ASSISTANT, 5, basis=3),
+        Fact(ChatKind.SYSTEM, 6, basis=4),
+        Fact(ChatKind.OPERATOR, 8),
+        Fact(ChatKind.CANCEL, 7, basis=2),
     ]
-    assert view_of(facts).basis == 8
-    assert view_of(facts[:2]).basis == 3
-    assert view_of(facts).unanswered
+    assert snapshot_of(facts).basis == 8
+    assert snapshot_of(facts[:2]).basis == 3
+    assert snapshot_of(facts).unanswered
 
 
 def test_a_journal_survives_the_wire_and_keeps_its_contract() -> None:
@@ -263,7 +266,7 @@ def test_a_journal_survives_the_wire_and_keeps_its_contract() -> None:
 @pytest.mark.parametrize(("before", "inherited"), [(1, False), (90, True)], ids=["settled", "unanswered"])
 def test_in_a_trimmed_log_a_successor_inherits_only_what_is_unanswered(before: int, inherited: bool) -> None:
     """What has settled message 1 is gone with it: the basis is 0, and the first message that waits is 90."""
-    view = LogView(100, 100, NOW, basis=0, owner=Ownership.AI, first_unanswered_at=NOW - 1, first_unanswered=90)
+    view = Snapshot(100, 100, NOW, basis=0, owner=OwnerKind.AI, first_unanswered_at=NOW - 1, first_unanswered=90)
     order = Step(before, "", (Call("t-0-0", "create_order", "{}", result="{}"),))
     previous = Journal("t", before, started_at=NOW - 9, deadline=NOW, steps=(order,), released=True)
     opened = open_journal(previous, view, turn_id="u", now=NOW, time_limit=120.0)

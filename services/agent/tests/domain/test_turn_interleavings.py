@@ -18,10 +18,13 @@ from agent.domain.turn.effects import (
     Save,
 )
 from agent.domain.turn.journal import Journal
-from agent.domain.turn.log import Fact, FactKind, LogView, Ownership, Policy, view_of
 from agent.domain.turn.machine import Handling
+from agent.domain.turn.policy import Policy
 from agent.testing.interleavings import Rules, explore
-from agent.testing.world import Act, Faults, Scenario, World, last_of_each
+from agent.testing.world import Act, Faults, Scenario, World
+from contracts.channels import ChatKind
+from contracts.conversation import Fact, Snapshot, snapshot_of
+from contracts.events.chat import OwnerKind
 
 V, TAKE, RELEASE, OPERATOR = Act.VISITOR, Act.TAKE, Act.RELEASE, Act.OPERATOR
 DELAYED = Policy(enabled=True, delay=1.0)
@@ -103,7 +106,7 @@ class NoFence(Rules):
 class StaleViewAccepted(Rules):
     def event(self, event: Event, handling: Handling, world: World) -> Event:
         if isinstance(event, Looked):
-            return replace(event, view=replace(event.view, n=max(event.view.n, handling.seen)))
+            return replace(event, view=replace(event.view, seq=max(event.view.seq, handling.seen)))
         return event
 
 
@@ -111,36 +114,37 @@ class _OtherView(Rules):
     def judge(self, fact: Fact) -> Fact | None:
         raise NotImplementedError
 
-    def view(self, facts: tuple[Fact, ...]) -> LogView:
+    def view(self, facts: tuple[Fact, ...]) -> Snapshot:
         last = {fact.kind: fact for fact in facts}
         judged = [changed for fact in last.values() if (changed := self.judge(fact)) is not None]
-        return replace(view_of(judged, super().view(facts).first_unanswered_at), n=facts[-1].seq if facts else 0)
+        first_at = super().view(facts).first_unanswered_at
+        return replace(snapshot_of(judged, facts[-1].seq if facts else 0), first_unanswered_at=first_at)
 
 
 class AnswersSettleByTheirOwnSequence(_OtherView):
     def judge(self, fact: Fact) -> Fact | None:
-        return replace(fact, basis=fact.seq) if fact.kind is FactKind.ASSISTANT else fact
+        return replace(fact, basis=fact.seq) if fact.kind is ChatKind.ASSISTANT else fact
 
 
 class OperatorsSettleNothing(_OtherView):
     def judge(self, fact: Fact) -> Fact | None:
-        return None if fact.kind is FactKind.OPERATOR else fact
+        return None if fact.kind is ChatKind.OPERATOR else fact
 
 
 class CancelsSettleNothing(_OtherView):
     def judge(self, fact: Fact) -> Fact | None:
-        return None if fact.kind is FactKind.CANCEL else fact
+        return None if fact.kind is ChatKind.CANCEL else fact
 
 
 class SystemMessagesSettleNothing(_OtherView):
     def judge(self, fact: Fact) -> Fact | None:
-        return None if fact.kind is FactKind.SYSTEM else fact
+        return None if fact.kind is ChatKind.SYSTEM else fact
 
 
 class NewerMeansAnyFact(Rules):
-    def view(self, facts: tuple[Fact, ...]) -> LogView:
+    def view(self, facts: tuple[Fact, ...]) -> Snapshot:
         view = super().view(facts)
-        return replace(view, newest_visitor=view.n)
+        return replace(view, newest_visitor=view.seq)
 
 
 class JournalWithoutCompareAndSet(Rules):
@@ -196,7 +200,7 @@ class TrimmedPastAHuman(Rules):
 
 class TrimmedPastAMessage(Rules):
     def trimmed(self, world: World) -> int:
-        return len(world.log) if view_of(last_of_each(world.held)).owner is Ownership.AI else world.trimmed
+        return len(world.log) if snapshot_of(world.held).owner is OwnerKind.AI else world.trimmed
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent.domain.turn.effects import Done, Later, Trigger
-from agent.domain.turn.log import Fact, FactKind
 from agent.ports import Key
 from agent.turns.deltas import BATCH_SECONDS, Deltas
 from agent.turns.sweeping import Sweep
+from contracts.channels import ChatKind
+from contracts.conversation import Fact
 from runtime.testing import eventually
 
 KEY = Key("demo", "c1")
@@ -92,10 +93,10 @@ async def test_the_sweep_looks_only_at_what_nobody_has_settled() -> None:
 
     sweep = Sweep(handle, patience=0.0)
     for seq, name in enumerate(("answered", "forgotten", "busy", "by hand"), start=1):
-        sweep.saw(Key("demo", name), Fact(FactKind.VISITOR, seq))
-    sweep.saw(Key("demo", "answered"), Fact(FactKind.ASSISTANT, 9, basis=1))
-    sweep.saw(Key("demo", "forgotten"), Fact(FactKind.ASSISTANT, 9, basis=1))
-    sweep.saw(Key("demo", "by hand"), Fact(FactKind.OPERATOR, 9))
+        sweep.saw(Key("demo", name), Fact(ChatKind.VISITOR, seq))
+    sweep.saw(Key("demo", "answered"), Fact(ChatKind.ASSISTANT, 9, basis=1))
+    sweep.saw(Key("demo", "forgotten"), Fact(ChatKind.ASSISTANT, 9, basis=1))
+    sweep.saw(Key("demo", "by hand"), Fact(ChatKind.OPERATOR, 9))
     assert await sweep.look() == 2
     assert sorted(looked) == [("busy", 3), ("forgotten", 2)]
     assert [sweep.waits(Key("demo", name)) for name in ("forgotten", "busy")] == [False, True]

@@ -7,11 +7,12 @@ import pytest
 
 from agent.domain.turn.effects import Ask
 from agent.domain.turn.journal import Journal
-from agent.domain.turn.log import LogView, Ownership
 from agent.ports import Asker, History, Key, Seen
 from agent.testing.stage import COMPANY, agent, stage
 from agent.turns.knowing import Knowing
 from agent.turns.needs import Limits, Ports
+from contracts.conversation import Snapshot
+from contracts.events.chat import OwnerKind
 from runtime.testing import NatsServer
 
 ASKER = Asker("user/pro/ana", "user", "pro", "ana", "en")
@@ -41,7 +42,7 @@ async def test_a_call_that_is_given_up_leaves_what_was_asked_for_to_the_next(nat
     async with stage(nats_server.url), agent(nats_server.url, wrap=keep):
         slow = Slow()
         knowing = Knowing(replace(kept[0], histories=slow), Limits(), Key(COMPANY, "c1"))
-        view = LogView(7, 7, 0.0, 0, Ownership.AI)
+        view = Snapshot(7, 7, 0.0, 0, OwnerKind.AI)
         ask, seen = Ask(Journal("t1", 7, 0.0, 60.0), view, last=False), Seen(view, ASKER, "")
         first = asyncio.create_task(knowing.own_reply(ask, seen))
         await asyncio.sleep(0)

@@ -56,7 +56,7 @@ from runtime.analyses import Analyses
 from runtime.clock import Clock, SystemClock
 from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import ConnectionHooks, subscribe
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 from runtime.errors import NotReady
 from runtime.publishing import Publisher
 from runtime.replies import ReplyInbox

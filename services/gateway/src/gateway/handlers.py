@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from contracts import ws
 from contracts.channels import PresenceKind
+from contracts.conversation import Snapshot
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events import turn
@@ -12,13 +14,12 @@ from gateway.chat.commands import Draft, Place, message_id
 from gateway.chat.customers import has_account
 from gateway.chat.hub import Attachment
 from gateway.chat.session import Handler, Session
-from gateway.domain import client_frames as frames
 from gateway.domain import server_frames
-from gateway.domain.facts import Snapshot
 from gateway.errors import Refused, not_found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
-from gateway.ports import Caller, Stored
+from gateway.ports import Caller
 from runtime.gen_ai import CONVERSATION
+from runtime.publishing import Appended
 from runtime.telemetry import span
 
 OWN_FACT_DEADLINE = 2.0
@@ -26,11 +27,11 @@ OWN_FACT_DEADLINE = 2.0
 TYPING_MS = 5_000
 
 
-async def _ping(session: Session, _: Caller, frame: frames.Ping) -> None:
+async def _ping(session: Session, _: Caller, frame: ws.Ping) -> None:
     session.push(server_frames.pong(frame.conversation_id or session.home))
 
 
-async def _send(session: Session, caller: Caller, frame: frames.MessageSend) -> None:
+async def _send(session: Session, caller: Caller, frame: ws.MessageSend) -> None:
     attachment = session.attachment(frame)
     place = Place(caller, attachment.conversation)
     identity = message_id(place, frame.client_message_id)
@@ -51,7 +52,7 @@ async def _send(session: Session, caller: Caller, frame: frames.MessageSend) -> 
     _expect(session, attachment, stored.seq)
 
 
-async def _store(session: Session, place: Place, frame: frames.MessageSend) -> Stored:
+async def _store(session: Session, place: Place, frame: ws.MessageSend) -> Appended:
     caller, commands = place.caller, session.chat.commands
     draft = Draft(frame.client_message_id, frame.text, session.locale, session.page)
     if caller.is_operator:
@@ -73,12 +74,12 @@ def _expect(session: Session, attachment: Attachment, seq: int) -> None:
     asyncio.get_running_loop().call_later(OWN_FACT_DEADLINE, look)
 
 
-async def _typing(session: Session, caller: Caller, frame: frames.Typing) -> None:
+async def _typing(session: Session, caller: Caller, frame: ws.Typing) -> None:
     data = turn.Typing(actor=_actor(caller), expires_in_ms=TYPING_MS)
     await _tell(session, caller, session.attachment(frame), PresenceKind.TYPING, data)
 
 
-async def _receipt(session: Session, caller: Caller, frame: frames.Receipt) -> None:
+async def _receipt(session: Session, caller: Caller, frame: ws.Receipt) -> None:
     data = turn.Receipt(actor=_actor(caller), up_to_seq=frame.up_to_seq)
     await _tell(session, caller, session.attachment(frame), PresenceKind.RECEIPT, data)
 
@@ -94,37 +95,37 @@ def _actor(caller: Caller) -> str:
     return "operator" if caller.is_operator else caller.role
 
 
-async def _cancel(session: Session, caller: Caller, frame: frames.RunCancel) -> None:
+async def _cancel(session: Session, caller: Caller, frame: ws.RunCancel) -> None:
     await session.chat.commands.cancel(_place(session, caller, frame), frame.turn_id)
 
 
-async def _decide_action(session: Session, caller: Caller, frame: frames.ActionConfirm | frames.ActionReject) -> None:
+async def _decide_action(session: Session, caller: Caller, frame: ws.ActionConfirm | ws.ActionReject) -> None:
     session.attachment(frame)
     if not has_account(caller):
         raise not_found("action waiting for a decision")
-    decision = "confirm" if isinstance(frame, frames.ActionConfirm) else "reject"
+    decision = "confirm" if isinstance(frame, ws.ActionConfirm) else "reject"
     actions = session.chat.customers.actions
     action = await actions.decide(caller.company, caller.subject, frame.action_id, decision, session.locale)
     # Whoever asks is answered, also when the action was decided before and no fact comes of it.
     session.push(server_frames.action_updated(frame.conversation_id or session.home, action.to_wire()))
 
 
-async def _feedback(session: Session, caller: Caller, frame: frames.Feedback) -> None:
+async def _feedback(session: Session, caller: Caller, frame: ws.Feedback) -> None:
     place = _place(session, caller, frame)
     await session.chat.commands.give_feedback(place, frame.message_id, frame.rating, frame.reason)
 
 
-async def _handoff(session: Session, caller: Caller, frame: frames.HandoffRequest) -> None:
+async def _handoff(session: Session, caller: Caller, frame: ws.HandoffRequest) -> None:
     place = _place(session, caller, frame)
     _tell_owner(session, place, await session.chat.commands.ask_for_person(place))
 
 
-async def _take(session: Session, caller: Caller, frame: frames.OwnerTake) -> None:
+async def _take(session: Session, caller: Caller, frame: ws.OwnerTake) -> None:
     place = await _opened(session, caller, frame)
     _tell_owner(session, place, await session.chat.commands.take(place))
 
 
-async def _release(session: Session, caller: Caller, frame: frames.OwnerRelease) -> None:
+async def _release(session: Session, caller: Caller, frame: ws.OwnerRelease) -> None:
     place = await _opened(session, caller, frame)
     _tell_owner(session, place, await session.chat.commands.release(place))
 
@@ -132,22 +133,22 @@ async def _release(session: Session, caller: Caller, frame: frames.OwnerRelease)
 def _tell_owner(session: Session, place: Place, unchanged: Snapshot | None) -> None:
     """When nothing had to change, the log says nothing: who asked is told how things stand."""
     if unchanged is not None:
-        session.push(server_frames.owner_changed(place.conversation, unchanged.owner, unchanged.owner_seq))
+        session.push(server_frames.owner_changed(place.conversation, unchanged.owner_data, unchanged.owner_seq))
 
 
-async def _watch(session: Session, caller: Caller, frame: frames.ConversationWatch) -> None:
+async def _watch(session: Session, caller: Caller, frame: ws.ConversationWatch) -> None:
     _operators_only(caller)
     if frame.conversation_id is None:
         raise Refused(ErrorCode.BAD_FIELD, "conversationId: say which conversation to watch")
     await _open(session, caller, frame.conversation_id, frame.since)
 
 
-async def _watch_inbox(session: Session, caller: Caller, _: frames.InboxWatch) -> None:
+async def _watch_inbox(session: Session, caller: Caller, _: ws.InboxWatch) -> None:
     _operators_only(caller)
     session.chat.inboxes.watch(caller, session)
 
 
-async def _opened(session: Session, caller: Caller, frame: frames.OwnerTake | frames.OwnerRelease) -> Place:
+async def _opened(session: Session, caller: Caller, frame: ws.OwnerTake | ws.OwnerRelease) -> Place:
     """The conversation that a human agent names; who takes or returns one that they do not watch yet, watches it."""
     _operators_only(caller)
     if frame.conversation_id is not None and not session.follows(frame.conversation_id):
@@ -155,12 +156,12 @@ async def _opened(session: Session, caller: Caller, frame: frames.OwnerTake | fr
     return _place(session, caller, frame)
 
 
-async def _open(session: Session, caller: Caller, conversation: str, since: frames.Cursor | None) -> None:
+async def _open(session: Session, caller: Caller, conversation: str, since: ws.Cursor | None) -> None:
     await session.chat.access.watchable(caller, conversation)
     await session.follow(caller, conversation, since)
 
 
-def _place(session: Session, caller: Caller, frame: frames.Frame) -> Place:
+def _place(session: Session, caller: Caller, frame: ws.Frame) -> Place:
     return Place(caller, session.attachment(frame).conversation)
 
 
@@ -169,18 +170,18 @@ def _operators_only(caller: Caller) -> None:
         raise Refused(ErrorCode.FORBIDDEN, "this is for human agents")
 
 
-HANDLERS: dict[type[frames.ClientFrame], Handler] = {
-    frames.Ping: _ping,
-    frames.MessageSend: _send,
-    frames.Typing: _typing,
-    frames.Receipt: _receipt,
-    frames.RunCancel: _cancel,
-    frames.ActionConfirm: _decide_action,
-    frames.ActionReject: _decide_action,
-    frames.Feedback: _feedback,
-    frames.HandoffRequest: _handoff,
-    frames.OwnerTake: _take,
-    frames.OwnerRelease: _release,
-    frames.ConversationWatch: _watch,
-    frames.InboxWatch: _watch_inbox,
+HANDLERS: dict[type[ws.ClientFrame], Handler] = {
+    ws.Ping: _ping,
+    ws.MessageSend: _send,
+    ws.Typing: _typing,
+    ws.Receipt: _receipt,
+    ws.RunCancel: _cancel,
+    ws.ActionConfirm: _decide_action,
+    ws.ActionReject: _decide_action,
+    ws.Feedback: _feedback,
+    ws.HandoffRequest: _handoff,
+    ws.OwnerTake: _take,
+    ws.OwnerRelease: _release,
+    ws.ConversationWatch: _watch,
+    ws.InboxWatch: _watch_inbox,
 }

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 
 from contracts.channels import ChatKind, PresenceKind
 from contracts.company import CompanySettings
+from contracts.conversation import Fact, Snapshot
 from contracts.envelope import Wire
 from contracts.events.chat import Action
 from contracts.events.tool import ToolResult
@@ -23,10 +24,11 @@ from contracts.rpc import (
 )
 from contracts.tools_rpc import ToolDetails
 from gateway.domain.close_codes import CloseCode
-from gateway.domain.facts import Fact, Snapshot
 from gateway.domain.recovery import Bounds
+from runtime.publishing import Appended
 
 Unsubscribe = Callable[[], Awaitable[None]]
+Decide = Callable[[Snapshot], Awaitable[Wire | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +61,6 @@ class Caller:
     def writes_as_visitor(self) -> bool:
         """Whether this is a visitor or a customer, who own their conversations."""
         return self.role in {"visitor", "user"}
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """An acknowledged fact. `duplicate`: it was there already, under this sequence."""
-
-    seq: int
-    duplicate: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,21 +201,26 @@ class Log(Protocol):
         """Incarnation and first and last sequence of the whole log."""
         ...
 
-    async def append(
-        self, company: str, conversation: str, kind: ChatKind, data: Wire, *, identity: str, fence: int | None = None
-    ) -> Stored:
-        """Appends a fact under an id derived from company, conversation, kind and `identity`.
+    async def append(self, company: str, conversation: str, kind: ChatKind, data: Wire, *, identity: str) -> Appended:
+        """Appends a fact under an id derived from company, conversation, kind and `identity`; raises Unavailable: no
+        acknowledgement within 15 s, try again with the same identity."""
+        ...
 
-        Raises:
-            FenceRefused: the conversation holds something newer than `fence`.
-            Unavailable: no acknowledgement within 15 s; try again with the same identity.
-        """
+    async def append_if(
+        self, company: str, conversation: str, kind: ChatKind, *, identity: str, decide: Decide
+    ) -> Appended | None:
+        """Appends what `decide` makes of the newest snapshot, fenced, and decides again when something newer got there
+        first; None: it makes nothing of it."""
         ...
 
     async def append_again(
         self, company: str, conversation: str, fact: Fact, data: dict[str, Any], *, identity: str, fence: int
-    ) -> Stored:
-        """A fact once more at the end of its conversation: its own event and id, with `data`. Raises as `append`."""
+    ) -> Appended:
+        """A fact once more at the end of its conversation: its own event and id, with `data`.
+
+        Raises:
+            FenceRefused: the conversation holds something newer than `fence`.
+        """
         ...
 
 

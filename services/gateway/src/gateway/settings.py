@@ -9,7 +9,7 @@ from gateway.chat.limits import DoorLimits
 from gateway.domain.forwarded import Network
 from gateway.domain.limits import Limit
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
-from runtime.conversation_log import NEVER_TRIMMED
+from runtime.conversation import NEVER_TRIMMED
 from runtime.settings import EnvSettings
 
 

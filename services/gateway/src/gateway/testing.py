@@ -18,16 +18,16 @@ from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import ConnectionClosed
 
-from contracts import owner_rpc, rpc
+from contracts import owner_rpc, rpc, ws
 from contracts.channels import ChatKind, LiveTurnKind, chat, chat_msg_id, live_turn
 from contracts.company import CompanyConfig, CompanySettings
+from contracts.conversation import Fact, message_view
 from contracts.envelope import CloudEvent, Wire
 from contracts.events.chat import Action, AssistantMessage, Owner
 from contracts.ids import answer_id, derive_id, turn_id
 from gateway.adapters.identity import Identity, build_identity
-from gateway.adapters.log import event_json, parse_fact
+from gateway.adapters.log import event_json
 from gateway.app import Gateway, compose
-from gateway.domain.facts import Fact, message_view
 from gateway.ports import Personas, Visit
 from gateway.settings import GatewaySettings
 from gateway.web.mcp_endpoint import Build as McpBuild
@@ -35,7 +35,7 @@ from gateway.web.mcp_endpoint import load_product
 from gateway.web.server import WebServer
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks, connect
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog, facts_of
 from runtime.publishing import Appended, Publisher
 from runtime.rpc import RpcServer
 from runtime.settings import NatsSettings, TokenSettings
@@ -133,7 +133,7 @@ class ChatClient:
     async def next(self, deadline: float = DEADLINE) -> Frame:
         """The next frame; raises ConnectionClosed when the server has closed the socket."""
         async with asyncio.timeout(deadline):
-            frame: Frame = orjson.loads(await self.socket.recv())
+            frame = _checked(await self.socket.recv())
         self.seen.append(frame)
         return frame
 
@@ -172,9 +172,19 @@ class ChatClient:
         try:
             async with asyncio.timeout(deadline):
                 while True:
-                    self.seen.append(orjson.loads(await self.socket.recv()))
+                    self.seen.append(_checked(await self.socket.recv()))
         except ConnectionClosed:
             return self.socket.close_code
+
+
+def _checked(text: str | bytes) -> Frame:
+    """A frame of the gateway; every one of every test must fit its model, and have no field that the model has not."""
+    frame: Frame = orjson.loads(text)
+    model = type(ws.read_server_frame(frame))
+    unknown = frame.keys() - {"v", "type", "conversationId", *ws.fields_of(model)}
+    if frame["v"] != ws.PROTOCOL_VERSION or unknown:
+        raise AssertionError(f"{frame['type']} of version {frame['v']} has {unknown or 'no'} fields of its own")
+    return frame
 
 
 def _seq(frame: Frame) -> int | None:
@@ -239,9 +249,8 @@ class MemoryStandIn:
 
     async def _all(self, company: str, conversation: str) -> list[Fact]:
         snapshot = await self._log.snapshot(company, conversation)
-        stored = await self._log.read(company, conversation, 0, snapshot.n)
-        facts = (parse_fact(one.subject, one.seq, one.event) for one in stored)
-        return [fact for fact in facts if fact is not None]
+        stored = await self._log.read(company, conversation, 0, snapshot.seq)
+        return facts_of(stored)
 
     async def _views(self, company: str, conversation: str) -> list[rpc.MessageView]:
         views = (message_view(fact) for fact in await self._all(company, conversation))
@@ -256,7 +265,7 @@ class MemoryStandIn:
     async def _facts(self, request: rpc.FactsRequest) -> rpc.FactsReply:
         self.asked.append("facts")
         facts = [one for one in await self._all(request.company_id, request.conversation_id) if one.seq > request.since]
-        page = [rpc.FactView(seq=one.seq, kind=one.kind.value, event=one.event) for one in facts[:2]]
+        page = [rpc.FactView(seq=one.seq, kind=one.kind.value, event=dict(one.event)) for one in facts[:2]]
         return rpc.FactsReply(facts=page, complete=len(facts) <= 2)
 
     async def _conversation(self, request: rpc.ConversationRef) -> rpc.ConversationReply:
@@ -309,7 +318,8 @@ class AgentStandIn:
 
     async def live(self, kind: LiveTurnKind, **data: Any) -> None:
         """A sign of life of the turn."""
-        event = {"type": f"live.turn.{kind.value}.v1", "data": {"turnId": self.turn, **data}}
+        message = {"messageId": answer_id(self.turn)} if kind is LiveTurnKind.RUN_STARTED else {}
+        event = {"type": f"live.turn.{kind.value}.v1", "data": {"turnId": self.turn, **message, **data}}
         await self._publisher.publish_live(live_turn(self.company, self.conversation, kind), orjson.dumps(event))
 
     async def delta(self, number: int, text: str) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from gateway.adapters.log import NatsLog
-from gateway.errors import Unavailable
-from gateway.ports import Stored
 from gateway.testing import ChatClient, Frame, GatewayUnderTest, TokenMaker
+from runtime.conversation import ConversationWriter
+from runtime.errors import PublishTimeout
+from runtime.publishing import Appended
 
 pytestmark = pytest.mark.usefixtures("memory")
 
@@ -22,16 +23,16 @@ class LateLog:
         self.told = asyncio.Event()
         self.told.set()
         self.lost = False
-        append: Callable[..., Any] = NatsLog.append
+        append: Callable[..., Any] = ConversationWriter.append_event
 
-        async def late(log: NatsLog, *place: Any, **message: Any) -> Stored:
-            stored: Stored = await append(log, *place, **message)
+        async def late(writer: ConversationWriter, *place: Any, **message: Any) -> Appended:
+            stored: Appended = await append(writer, *place, **message)
             await self.told.wait()
             if self.lost:
-                raise Unavailable("no acknowledgement came")
+                raise PublishTimeout("no acknowledgement came")
             return stored
 
-        monkeypatch.setattr(NatsLog, "append", late)
+        monkeypatch.setattr(ConversationWriter, "append_event", late)
 
 
 @pytest.fixture

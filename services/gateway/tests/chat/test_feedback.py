@@ -7,7 +7,7 @@ from nats.errors import TimeoutError as NatsTimeoutError
 
 from contracts.events.fact import FeedbackGiven
 from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 
 pytestmark = pytest.mark.usefixtures("memory")
 
@@ -25,7 +25,7 @@ async def test_feedback_is_a_fact_of_its_user_outside_the_conversation(
     data = FeedbackGiven.model_validate(orjson.loads(message.data)["data"])
     assert (data.conversation_id, data.message_id, data.rating) == (mine["conversationId"], ack["messageId"], "down")
     assert (data.user_id, data.reason) == ("v1", "wrong price")
-    assert (await ConversationLog(nats_client).snapshot("acme", mine["conversationId"])).n == ack["seq"]
+    assert (await ConversationLog(nats_client).snapshot("acme", mine["conversationId"])).seq == ack["seq"]
 
 
 async def test_feedback_on_a_message_that_does_not_exist_is_not_found(

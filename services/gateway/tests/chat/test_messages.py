@@ -8,15 +8,14 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.channels import ChatKind
+from contracts.conversation import Fact
 from contracts.events.chat import VisitorMessage
 from contracts.ids import derive_id
 from gateway.adapters.identity import Identity
-from gateway.adapters.log import parse_fact
-from gateway.domain.facts import Fact
 from gateway.settings import GatewaySettings
 from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
 from gateway.testing_http import Http
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog, facts_of
 from runtime.testing import NatsServer, eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -26,8 +25,8 @@ async def stored(client: Client, conversation: str, company: str = "acme") -> li
     """The conversation as the log holds it."""
     log = ConversationLog(client)
     snapshot = await log.snapshot(company, conversation)
-    facts = await log.read(company, conversation, 0, snapshot.n)
-    return [fact for one in facts if (fact := parse_fact(one.subject, one.seq, one.event)) is not None]
+    facts = await log.read(company, conversation, 0, snapshot.seq)
+    return facts_of(facts)
 
 
 async def test_an_acknowledged_message_is_in_the_log_with_who_wrote_it_and_where(

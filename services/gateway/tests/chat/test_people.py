@@ -12,9 +12,8 @@ from nats.aio.client import Client
 
 from contracts.channels import ChatKind, LiveTurnKind
 from contracts.ids import turn_id
-from gateway.adapters.log import parse_fact
 from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, TokenMaker
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 from runtime.testing import eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -37,10 +36,7 @@ async def being_answered(
 async def last_of(client: Client, conversation: str, kind: ChatKind) -> dict[str, Any]:
     """The data of the newest fact of a kind."""
     snapshot = await ConversationLog(client).snapshot("acme", conversation)
-    stored = snapshot.facts[kind]
-    fact = parse_fact(stored.subject, stored.seq, stored.event)
-    assert fact is not None
-    return fact.data
+    return dict(snapshot.last[kind].data)
 
 
 async def watched(agent: ChatClient, conversation: str) -> Frame:
@@ -181,7 +177,7 @@ async def test_take_overs_hand_offs_and_answers_at_the_same_moment_all_get_their
             await agent.socket.close()
     log = ConversationLog(nats_client)
     snapshot = await log.snapshot("acme", mine["conversationId"])
-    stored = await log.read("acme", mine["conversationId"], 0, snapshot.n)
+    stored = await log.read("acme", mine["conversationId"], 0, snapshot.seq)
     owners = [orjson.loads(one.event)["data"]["owner"]["operatorId"] for one in stored if "owner" in one.subject]
     assert sorted(owners) == [f"a{number}" for number in range(6)]
 

@@ -4,14 +4,14 @@ import orjson
 import pytest
 
 from contracts.channels import ChatKind
+from contracts.conversation import Fact, Snapshot, message_view, snapshot_of
 from gateway.domain import server_frames
-from gateway.domain.facts import Fact, Snapshot, message_view
 
 TIME = "2026-01-02T03:04:05.678Z"
 
 
 def fact(kind: ChatKind, seq: int, **data: Any) -> Fact:
-    return Fact(seq, kind, {"id": "e", "time": TIME, "data": data})
+    return Fact.of(kind, seq, {"id": "e", "time": TIME, "data": data})
 
 
 def test_a_message_is_told_without_what_the_log_keeps_beside_it() -> None:
@@ -52,7 +52,7 @@ def test_the_author_is_the_subject_whatever_the_data_says(kind: ChatKind, role: 
 @pytest.mark.parametrize("data", [{}, {"text": "no id"}, {"messageId": "m", "text": 7}])
 def test_a_malformed_message_is_told_to_nobody(data: dict[str, Any]) -> None:
     assert server_frames.of_fact("c", fact(ChatKind.VISITOR, 1, **data)) is None
-    assert server_frames.of_fact("c", Fact(1, ChatKind.OWNER, {"data": "no object"})) is None
+    assert server_frames.of_fact("c", Fact.of(ChatKind.OWNER, 1, {"data": "no object"})) is None
 
 
 def test_every_durable_fact_tells_its_sequence() -> None:
@@ -84,13 +84,13 @@ def test_a_snapshot_settles_by_basis_and_by_the_operators_own_place() -> None:
         fact(ChatKind.SYSTEM, 13, basis=6),
         fact(ChatKind.CANCEL, 14, basis=5),
     ]
-    snapshot = Snapshot(14, {one.kind: one for one in facts})
+    snapshot = snapshot_of(facts)
     assert snapshot.basis == 6
     assert snapshot.unanswered
     facts.append(fact(ChatKind.OPERATOR, 15, text="I am here"))
-    assert not Snapshot(15, {one.kind: one for one in facts}).unanswered
+    assert not snapshot_of(facts).unanswered
 
 
 def test_nobody_named_is_the_ai() -> None:
-    assert Snapshot().owner == {"kind": "ai"}
+    assert Snapshot().owner_data == {"kind": "ai"}
     assert Snapshot().owner_seq == 0

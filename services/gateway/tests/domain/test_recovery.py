@@ -1,6 +1,6 @@
 import pytest
 
-from gateway.domain.client_frames import Cursor
+from contracts.ws import Cursor
 from gateway.domain.recovery import (
     MAX_STREAM_DISTANCE,
     AskMemory,

@@ -1,13 +1,11 @@
 """What the use cases need from outside, as Protocols; adapters/ has the real things."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Generic, Protocol, TypeVar
 
-from contracts.channels import ChatKind
 from contracts.company import CompanySettings
-from contracts.events.chat import OwnerChanged, SystemMessage
 from contracts.events.tool import ToolCallCompleted
 from contracts.memory_rpc import UsageDay
 from memory.domain.conversation import Conversation, Outcome, Person
@@ -16,6 +14,8 @@ from memory.domain.keys import Position
 from memory.domain.rating import Rating
 from memory.domain.recent import Window
 from memory.domain.remembered import Remembered
+from runtime.conversation import Decide
+from runtime.publishing import Appended
 
 ItemT = TypeVar("ItemT")
 
@@ -131,28 +131,13 @@ class Log(Protocol):
         """
         ...
 
-    async def snapshot(self, company: str, conversation: str) -> tuple[Mapping[ChatKind, Fact], int]:
-        """The newest fact of each kind, and the highest sequence: what a fenced append expects."""
-        ...
-
-    async def append(self, fact: "NewFact", expecting: int) -> bool:
-        """Appends to a conversation that has nothing after `expecting`; False: something newer is there."""
+    async def append_if(self, company: str, conversation: str, decide: Decide) -> Appended | None:
+        """Appends what `decide` makes of the newest snapshot, fenced (runtime.conversation); None: nothing."""
         ...
 
     async def end(self) -> int:
         """The log's last sequence, now."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class NewFact:
-    """What memory itself appends to a conversation."""
-
-    company: str
-    conversation: str
-    kind: ChatKind
-    event_id: str
-    data: OwnerChanged | SystemMessage
 
 
 class Floor(Protocol):

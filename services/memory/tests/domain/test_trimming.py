@@ -1,10 +1,11 @@
 """What of a conversation's log may go."""
 
-from datetime import UTC, datetime
+import json
 
 import pytest
 
-from contracts.channels import ChatAddress, ChatKind
+from contracts.channels import ChatKind
+from contracts.conversation import Fact, Snapshot, snapshot_of
 from contracts.envelope import CloudEvent
 from contracts.events.chat import (
     AssistantMessage,
@@ -14,16 +15,14 @@ from contracts.events.chat import (
     OwnerKind,
     VisitorMessage,
 )
-from memory.domain.facts import Fact, decode
-from memory.domain.keys import Position
-from memory.domain.trimming import LEAST_AGE, Cut, cuts, is_waiting, oldest_kept
+from memory.domain.trimming import LEAST_AGE, Cut, cuts, oldest_kept
 
 Data = VisitorMessage | AssistantMessage | OperatorMessage | OwnerChanged
 
 
 def fact(kind: ChatKind, seq: int, data: Data) -> Fact:
     event = CloudEvent(id=f"e{seq}", source="/test", type=kind.event_type, data=data)
-    return decode(ChatAddress("acme", "c1", kind), Position(1, seq), datetime.now(UTC), event.to_json())
+    return Fact.of(kind, seq, json.loads(event.to_json()))
 
 
 def visitor(seq: int) -> Fact:
@@ -43,21 +42,21 @@ def operator(seq: int) -> Fact:
     return fact(ChatKind.OPERATOR, seq, OperatorMessage(message_id=f"o{seq}", text=".", operator_id="op"))
 
 
-def snapshot(*facts: Fact) -> dict[ChatKind, Fact]:
-    return {one.kind: one for one in facts}
+def snapshot(*facts: Fact) -> Snapshot:
+    return snapshot_of(facts)
 
 
 def test_a_conversation_that_lies_still_goes_as_a_whole() -> None:
     still = snapshot(visitor(5), answer(6, 5))
-    assert not is_waiting(still)
-    assert cuts(still, 6, None, 100) == [Cut(None, 100)]
+    assert not still.unanswered
+    assert cuts(still, None, 100) == [Cut(None, 100)]
     given_back = snapshot(visitor(5), answer(6, 5), owner(8, OwnerKind.AI))
-    assert cuts(given_back, 8, None, 100) == [Cut(None, 100)]
+    assert cuts(given_back, None, 100) == [Cut(None, 100)]
 
 
 def test_a_humans_conversation_keeps_its_snapshot() -> None:
     theirs = snapshot(visitor(5), answer(6, 5), owner(7, OwnerKind.HUMAN), operator(8))
-    kept = {(cut.kind, cut.before) for cut in cuts(theirs, 8, None, 100)}
+    kept = {(cut.kind, cut.before) for cut in cuts(theirs, None, 100)}
     assert kept == {
         (ChatKind.VISITOR, 5),
         (ChatKind.ASSISTANT, 6),
@@ -68,17 +67,17 @@ def test_a_humans_conversation_keeps_its_snapshot() -> None:
 
 def test_what_waits_stays_from_its_first_message_on() -> None:
     waiting = snapshot(visitor(9), answer(3, 2))
-    assert is_waiting(waiting)
-    assert set(cuts(waiting, 9, 5, 100)) == {Cut(ChatKind.VISITOR, 5), Cut(ChatKind.ASSISTANT, 3)}
+    assert waiting.unanswered
+    assert set(cuts(waiting, 5, 100)) == {Cut(ChatKind.VISITOR, 5), Cut(ChatKind.ASSISTANT, 3)}
 
 
 def test_a_conversation_that_goes_on_keeps_its_snapshot_and_what_is_young() -> None:
     going_on = snapshot(visitor(150), answer(160, 150))
-    assert set(cuts(going_on, 160, None, 100)) == {Cut(ChatKind.VISITOR, 100), Cut(ChatKind.ASSISTANT, 100)}
+    assert set(cuts(going_on, None, 100)) == {Cut(ChatKind.VISITOR, 100), Cut(ChatKind.ASSISTANT, 100)}
 
 
 def test_a_fact_of_an_unknown_kind_at_its_end_keeps_the_snapshot() -> None:
-    assert Cut(None, 100) not in cuts(snapshot(visitor(5), answer(6, 5)), 120, None, 100)
+    assert Cut(None, 100) not in cuts(snapshot_of([visitor(5), answer(6, 5)], 120), None, 100)
 
 
 @pytest.mark.parametrize(("fill", "days"), [(0.1, 30), (0.6, 1)])

@@ -3,39 +3,36 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import orjson
 
 from agent.domain.offline.reading import language_of
 from agent.domain.own.asked import Asked, asked_in
-from agent.domain.turn.log import Fact, FactKind, Ownership, view_of
 from agent.errors import UnreachableError
 from agent.ports import Appending, Asker, Ending, Key, Seen
-from contracts import channels
 from contracts.channels import ChatKind
+from contracts.conversation import Fact
+from contracts.events.chat import VisitorMessage
 from contracts.ids import answer_id
-from runtime.conversation_log import ConversationLog, fits
-from runtime.direct import DirectReader, StoredFact
+from runtime.conversation import ConversationLog, ConversationWriter
 from runtime.errors import FenceRefused, InvalidToken, PublishTimeout, ReadFailed, Unavailable
 from runtime.principals import Principal, Verify
-from runtime.publishing import Fence, Publisher
 
 SOURCE = "/nexus/agent"
 KEPT_BASES = 10_000
 """Conversations whose last basis is remembered: a guess that saves a read, and is checked."""
-_KINDS = {kind: FactKind(kind.short) for kind in ChatKind}
 _ANONYMOUS = Asker(principal=None, role="visitor", plan="free", user=None, language="es")
 
 
 class JetStreamChatLog:
     """Reads by direct get, appends with the fence on the conversation's tree."""
 
-    def __init__(self, log: ConversationLog, chat: DirectReader, publisher: Publisher, verify: Verify) -> None:
+    def __init__(self, log: ConversationLog, writer: ConversationWriter, verify: Verify) -> None:
         self._log = log
-        self._chat = chat
-        self._publisher = publisher
+        self._writer = writer
         self._verify = verify
         self._bases: OrderedDict[Key, int] = OrderedDict()
 
@@ -43,36 +40,31 @@ class JetStreamChatLog:
         """The snapshot no older than `at_least`, with the time of the first unanswered message."""
         # The first unanswered message is asked for at the same time, by the basis that is known from the last turn.
         guess = self._bases.get(key, 0)
-        visitors = channels.chat(*key, ChatKind.VISITOR)
         try:
-            asking = asyncio.create_task(self._chat.next(visitors, guess + 1))
+            asking = asyncio.create_task(self._log.first_visitor(*key, guess))
             try:
-                snapshot = await self._log.snapshot(*key, at_least)
+                view = await self._log.snapshot(*key, at_least)
             except BaseException:
                 asking.cancel()
                 raise
             first = await asking
-            facts = [fact_of(kind, stored) for kind, stored in snapshot.facts.items()]
-            view = view_of(facts, n=snapshot.n)
-            newest = snapshot.facts.get(ChatKind.VISITOR)
+            newest = view.last.get(ChatKind.VISITOR)
             if view.unanswered and newest is not None:
                 if first is None or guess > view.basis or first.seq <= view.basis:
-                    first = await self._chat.next(visitors, view.basis + 1)
-                while first is not None and first.seq < newest.seq and not fits(first.subject, first.event):
-                    first = await self._chat.next(visitors, first.seq + 1)
+                    first = await self._log.first_visitor(*key, view.basis)
                 if first is None or first.seq > newest.seq:
                     first = newest
-                view = view_of(facts, seconds_of(first.stamp), first.seq, snapshot.n)
+                view = replace(view, first_unanswered_at=first.at, first_unanswered=first.seq)
         except ReadFailed as error:
             raise UnreachableError(str(error)) from error
         self._remember(key, view.basis)
         if newest is None:
-            return Seen(view, _ANONYMOUS, snapshot.filter)
+            return Seen(view, _ANONYMOUS)
         asker, text = self._asker(newest, key)
-        asked = _asked(snapshot.facts) if asker.role == "user" and view.unanswered else ()
-        return Seen(view, asker, snapshot.filter, text, asked)
+        asked = _asked(view.last) if asker.role == "user" and view.unanswered else ()
+        return Seen(view, asker, text, asked)
 
-    async def append(self, key: Key, ending: Ending, fence: int, fence_filter: str) -> Appending:
+    async def append(self, key: Key, ending: Ending, fence: int) -> Appending:
         """The answer or the system message, if nothing newer than `fence` is in the tree."""
         kind = ChatKind.SYSTEM if ending.code else ChatKind.ASSISTANT
         event_id = answer_id(ending.journal.turn_id)
@@ -87,12 +79,8 @@ class JetStreamChatLog:
             "data": _system(ending, event_id) if ending.code else _answer(ending, event_id),
         }
         try:
-            stored = await self._publisher.append(
-                channels.chat(*key, kind),
-                orjson.dumps(event, option=orjson.OPT_UTC_Z),
-                stream="CHAT",
-                msg_id=channels.chat_msg_id(*key, kind, ending.journal.turn_id),
-                fence=Fence(fence, fence_filter),
+            stored = await self._writer.append_event(
+                *key, kind, orjson.dumps(event, option=orjson.OPT_UTC_Z), ending.journal.turn_id, fence=fence
             )
         except FenceRefused:
             return Appending("refused")
@@ -107,32 +95,24 @@ class JetStreamChatLog:
         if len(self._bases) > KEPT_BASES:
             self._bases.popitem(last=False)
 
-    def _asker(self, newest: StoredFact, key: Key) -> tuple[Asker, str]:
+    def _asker(self, newest: Fact, key: Key) -> tuple[Asker, str]:
         """Who wrote the newest message, and what."""
-        data = _data_of(newest)
-        page = _object(data.get("page"))
-        principal = data.get("principal")
-        role, plan = "visitor", "free"
-        user: str | None = None
-        language = _text(data.get("locale"))
-        proven = self._proven(principal, key) if isinstance(principal, str) else None
-        if proven is None:
-            principal = None
-        else:
-            role, plan, user = proven.role, proven.plan, proven.sub
-            language = language or proven.language
-        text = _text(data.get("text")) or ""
+        message = newest.typed
+        if not isinstance(message, VisitorMessage):
+            raise TypeError("only a visitor's message has somebody who asks")
+        proven = self._proven(message.principal, key) if message.principal is not None else None
+        language = message.locale or (proven.language if proven else None)
         asker = Asker(
-            principal=principal,
-            role=role,
-            plan=plan,
-            user=user,
-            language=language_of(text, _language(language)),
-            page_url=_text(page.get("url")),
-            page_title=_text(page.get("title")),
-            funnel_stage=_text(data.get("funnelStage")),
+            principal=message.principal if proven else None,
+            role=proven.role if proven else "visitor",
+            plan=proven.plan if proven else "free",
+            user=proven.sub if proven else None,
+            language=language_of(message.text, _language(language)),
+            page_url=message.page.url if message.page else None,
+            page_title=message.page.title if message.page else None,
+            funnel_stage=message.funnel_stage,
         )
-        return asker, text
+        return asker, message.text
 
     def _proven(self, principal: str, key: Key) -> Principal | None:
         """Who signed, if it is good for this conversation; otherwise the writer is an anonymous visitor."""
@@ -145,37 +125,13 @@ class JetStreamChatLog:
         return proven
 
 
-def _asked(facts: Mapping[ChatKind, StoredFact]) -> tuple[Asked, ...]:
+def _asked(facts: Mapping[ChatKind, Fact]) -> tuple[Asked, ...]:
     """What the newest answer asks a yes or no for; nothing once somebody else has spoken after it."""
     answer = facts.get(ChatKind.ASSISTANT)
     others = (facts.get(kind) for kind in (ChatKind.OPERATOR, ChatKind.SYSTEM))
     if answer is None or any(other is not None and other.seq > answer.seq for other in others):
         return ()
-    return asked_in(_data_of(answer))
-
-
-def fact_of(kind: ChatKind, stored: StoredFact) -> Fact:
-    """What the decisions need of a stored fact; only kinds that settle or veto are opened."""
-    return read_fact(kind, stored.seq, seconds_of(stored.stamp), stored.event)
-
-
-def read_fact(kind: ChatKind, seq: int, at: float, event: bytes) -> Fact:
-    """What the decisions need of an event that fits its contract."""
-    mine = _KINDS[kind]
-    if kind in (ChatKind.VISITOR, ChatKind.OPERATOR):
-        return Fact(mine, seq, at)
-    try:
-        data = orjson.loads(event)["data"]
-        if kind is ChatKind.OWNER:
-            return Fact(mine, seq, at, owner=Ownership(data["owner"]["kind"]))
-        return Fact(mine, seq, at, basis=int(data.get("basis") or 0))
-    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
-        return Fact(mine, seq, at)
-
-
-def seconds_of(stamp: str) -> float:
-    """An RFC 3339 time as seconds since the epoch."""
-    return datetime.fromisoformat(stamp).timestamp()
+    return asked_in(answer.data)
 
 
 def _answer(ending: Ending, message_id: str) -> dict[str, Any]:
@@ -203,22 +159,6 @@ def _system(ending: Ending, message_id: str) -> dict[str, Any]:
         "text": ending.text,
         "code": ending.code,
     }
-
-
-def _data_of(stored: StoredFact) -> Mapping[str, Any]:
-    """A message's data; other services write them too, so nothing is taken for granted."""
-    try:
-        return _object(orjson.loads(stored.event)["data"])
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        return {}
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def _language(text: str | None) -> Literal["es", "en"]:

@@ -12,7 +12,7 @@ from contracts.channels import ChatKind
 from contracts.events.turn import TurnFailed
 from contracts.failed_rpc import FailedTurn, FailedTurnsReply, FailedTurnsRequest
 from contracts.streams import CHAT, FACTS
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import ReadFailed
 
@@ -80,7 +80,7 @@ class FailedTurns:
 
     async def _is_open(self, data: TurnFailed) -> bool:
         """Whether the message is still the newest one, and neither an answer, a person nor a stop came after it."""
-        last = (await self._chat.snapshot(data.company_id, data.conversation_id)).facts
+        last = (await self._chat.snapshot(data.company_id, data.conversation_id)).last
         newest = last.get(ChatKind.VISITOR)
         if newest is None or newest.seq != data.basis:
             return False
@@ -88,8 +88,4 @@ class FailedTurns:
         if operator is not None and operator.seq > data.basis:
             return False
         others = (last.get(kind) for kind in (ChatKind.ASSISTANT, ChatKind.CANCEL))
-        return all(_basis(other) < data.basis for other in others)
-
-
-def _basis(fact: StoredFact | None) -> int:
-    return int(orjson.loads(fact.event)["data"].get("basis") or 0) if fact else 0
+        return all(other is None or other.basis < data.basis for other in others)

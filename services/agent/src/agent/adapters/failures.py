@@ -12,7 +12,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.turn import TurnFailed
 from contracts.ids import derive_id
 from contracts.streams import CHAT
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 from runtime.dead_letters import DeadLetters
 from runtime.errors import RuntimeFault
 from runtime.publishing import Publisher

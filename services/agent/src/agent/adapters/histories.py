@@ -6,7 +6,7 @@ from agent.adapters.windows import MESSAGES, Window, Windows, answered
 from agent.errors import UnreachableError
 from agent.ports import History, Key
 from contracts.rpc import HISTORY, HistoryRequest
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 from runtime.errors import ReadFailed, RpcError
 from runtime.rpc import RpcClient
 

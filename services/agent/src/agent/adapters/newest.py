@@ -2,7 +2,7 @@
 
 from agent.errors import UnreachableError
 from agent.ports import Key
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 from runtime.errors import ReadFailed
 
 
@@ -19,6 +19,6 @@ class NewestFacts:
         """
         try:
             snapshot = await self._chat.snapshot(*key)
-            return snapshot.n or (await self._chat.bounds()).whole_from
+            return snapshot.seq or (await self._chat.bounds()).whole_from
         except ReadFailed as error:
             raise UnreachableError(str(error)) from error

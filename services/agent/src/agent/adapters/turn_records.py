@@ -56,7 +56,7 @@ class TurnRecords:
                 "configVersion": turn.config_version,
                 "tools": [tool.name for tool in turn.tools],
                 "toolsHash": hash_of(turn.tools),
-                "inputs": orjson.Fragment(inputs_to_json(turn.inputs)),
+                "inputs": orjson.Fragment(inputs_to_json(turn.inputs, key)),
                 "journal": journal_to_wire(journal),
             },
         }

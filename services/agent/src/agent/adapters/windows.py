@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import orjson
-
 from agent.domain.context.compression import Spoken
 from agent.ports import History, Key
-from contracts.channels import ChatKind, parse_chat
+from contracts.channels import ChatKind
 from contracts.events.chat import Role
 from contracts.rpc import HistoryReply
-from runtime.conversation_log import fits
+from runtime.conversation import facts_of
 from runtime.direct import StoredFact
 
 MESSAGES = 20
@@ -38,23 +36,19 @@ class Window:
     history: History
     ids: tuple[str, ...] = ()
 
-    def extended(self, facts: Iterable[StoredFact], up_to: int) -> "Window":
-        """The window with every fact in (self.up_to, up_to], in order."""
+    def extended(self, stored: Iterable[StoredFact], up_to: int) -> "Window":
+        """The window with every fact that the log holds in (self.up_to, up_to], in order."""
         messages, ids = list(self.history.messages), list(self.ids)
         history = self.history
-        for fact in facts:
-            address = parse_chat(fact.subject)
-            mine = None if address is None else _SPOKEN.get(address.kind)
-            if mine is None or not fits(fact.subject, fact.event):
+        for fact in facts_of(stored):
+            mine = _SPOKEN.get(fact.kind)
+            name = fact.data.get("messageId")
+            if mine is None or name in ids:
                 continue
-            data = _data(fact)
-            name, text = data.get("messageId"), data.get("text")
-            if not isinstance(text, str) or name in ids:
-                continue
-            messages.append(Spoken(mine, text, fact.seq))
+            messages.append(Spoken(mine, str(fact.data["text"]), fact.seq))
             ids.append(str(name))
             if not mine:
-                history = _told(history, data)
+                history = _told(history, fact.data)
         history = replace(history, messages=tuple(messages[-MESSAGES:]))
         return Window(up_to, history, tuple(ids[-MESSAGES:]))
 
@@ -119,12 +113,3 @@ def _told(history: History, data: Mapping[str, Any]) -> History:
         seen = cast("Mapping[str, Any]", page)
         history = replace(history, page_url=seen.get("url"), page_title=seen.get("title"))
     return replace(history, funnel_stage=stage) if isinstance(stage, str) else history
-
-
-def _data(fact: StoredFact) -> Mapping[str, Any]:
-    """The fact's data; other services write them too, so nothing is taken for granted."""
-    try:
-        data = orjson.loads(fact.event)["data"]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        return {}
-    return cast("Mapping[str, Any]", data) if isinstance(data, dict) else {}

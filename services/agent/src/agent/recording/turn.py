@@ -9,7 +9,8 @@ import orjson
 from pydantic import TypeAdapter
 
 from agent.domain.turn.journal import Journal
-from agent.ports import Asker, History, Seen, Tool
+from agent.ports import Asker, History, Key, Seen, Tool
+from contracts.channels import conversation_tree
 from contracts.context_rpc import FullContext
 
 PROVEN = "recorded"
@@ -39,14 +40,37 @@ class EndedTurn:
 _INPUTS = TypeAdapter(Inputs)
 
 
-def inputs_to_json(inputs: Inputs) -> bytes:
-    """The inputs as JSON, without the principal."""
-    return orjson.dumps(replace(inputs, seen=replace(inputs.seen, asker=_anonymous(inputs.seen.asker))), default=_plain)
+def inputs_to_json(inputs: Inputs, key: Key) -> bytes:
+    """The inputs as JSON, without the principal. The names are those of the records that are kept already."""
+    seen, view = inputs.seen, inputs.seen.view
+    recorded = {
+        "view": {
+            "n": view.seq,
+            "newest_visitor": view.newest_visitor,
+            "newest_visitor_at": view.newest_visitor_at,
+            "basis": view.basis,
+            "owner": view.owner,
+            "first_unanswered_at": view.first_unanswered_at,
+            "owner_since": view.owner_seq,
+            "first_unanswered": view.first_unanswered,
+        },
+        "asker": _anonymous(seen.asker),
+        "fence_filter": conversation_tree(*key),
+        "text": seen.text,
+        "asked": seen.asked,
+    }
+    return orjson.dumps({"seen": recorded, "history": inputs.history, "context": inputs.context}, default=_plain)
 
 
 def inputs_from_json(data: dict[str, Any]) -> Inputs:
     """The inputs as they were; raises ValueError when this version of the agent cannot read them."""
-    return _INPUTS.validate_python(data)
+    try:
+        seen: dict[str, Any] = data["seen"]
+        view: dict[str, Any] = seen["view"]
+        known = {**view, "seq": view["n"], "owner_seq": view.get("owner_since", 0)}
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"the inputs of a turn have no {error}") from error
+    return _INPUTS.validate_python({**data, "seen": {**seen, "view": known}})
 
 
 def hash_of(tools: Iterable[Tool]) -> str:

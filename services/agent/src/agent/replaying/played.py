@@ -7,12 +7,13 @@ from typing import Any
 
 from agent.domain.spending import Account
 from agent.domain.turn.journal import MAX_CANCELS, Call, Journal, Tokens
-from agent.domain.turn.log import PATIENCE, LogView
+from agent.domain.turn.policy import PATIENCE
 from agent.ports import Appending, Asker, Ending, History, Key, Reservation, Seen, Tool
 from agent.recording.reading import RecordedTurn
 from agent.recording.turn import EndedTurn
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.context_rpc import FullContext, Summary
+from contracts.conversation import Snapshot
 
 NOT_IN_RECORD = "NOT_IN_RECORD"
 
@@ -31,9 +32,9 @@ class PlayedLog:
         del key, at_least
         return replace(self._turn.inputs.seen, view=self._view)
 
-    async def append(self, key: Key, ending: Ending, fence: int, fence_filter: str) -> Appending:
+    async def append(self, key: Key, ending: Ending, fence: int) -> Appending:
         """Keeps what the turn ends in."""
-        del key, fence_filter
+        del key
         self.ending = ending
         return Appending("stored", fence + 1)
 
@@ -219,7 +220,7 @@ def _found(journal: Journal) -> Journal:
     )
 
 
-def _view(turn: RecordedTurn, delay: float) -> LogView:
+def _view(turn: RecordedTurn, delay: float) -> Snapshot:
     """The recorded view, due now, and as impatient as the turn was when it was opened."""
     view, journal, now = turn.inputs.seen.view, turn.journal, turn.journal.started_at
     impatient = journal.forced and journal.cancels < MAX_CANCELS
@@ -228,5 +229,5 @@ def _view(turn: RecordedTurn, delay: float) -> LogView:
         view,
         newest_visitor_at=min(view.newest_visitor_at, now - delay),
         first_unanswered_at=first,
-        owner_since=journal.owner_since,
+        owner_seq=journal.owner_since,
     )

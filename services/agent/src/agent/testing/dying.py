@@ -75,8 +75,8 @@ class _Chat:
     async def look(self, key: Key, at_least: int) -> Seen:
         return await self._death.step("look", lambda: self._chat.look(key, at_least))
 
-    async def append(self, key: Key, ending: Ending, fence: int, fence_filter: str) -> Appending:
-        return await self._death.step("append", lambda: self._chat.append(key, ending, fence, fence_filter))
+    async def append(self, key: Key, ending: Ending, fence: int) -> Appending:
+        return await self._death.step("append", lambda: self._chat.append(key, ending, fence))
 
 
 class _Journals:

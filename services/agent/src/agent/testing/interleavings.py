@@ -42,8 +42,8 @@ from agent.domain.turn.effects import (
     Trigger,
 )
 from agent.domain.turn.journal import Journal, Reply, RequestedCall
-from agent.domain.turn.log import Fact, FactKind, LogView, Ownership, Policy, StopReason, stop_reason, view_of
 from agent.domain.turn.machine import Handling, Phase, advance, begin
+from agent.domain.turn.policy import Policy, StopReason, stop_reason
 from agent.testing.world import (
     COMPANY,
     CONVERSATION,
@@ -54,8 +54,10 @@ from agent.testing.world import (
     Scenario,
     World,
     judged,
-    last_of_each,
 )
+from contracts.channels import ChatKind
+from contracts.conversation import Fact, Snapshot, snapshot_of
+from contracts.events.chat import OwnerKind
 
 
 class Rules:
@@ -76,16 +78,16 @@ class Rules:
         del cause, handling, world
         return effect
 
-    def view(self, facts: tuple[Fact, ...]) -> LogView:
+    def view(self, facts: tuple[Fact, ...]) -> Snapshot:
         """How a snapshot is judged."""
         return judged(facts)
 
     def trimmed(self, world: World) -> int:
         """How far memory trims the log: all of it when every message is settled, the AI is the owner, and everybody who
         reads the log has acknowledged all; else nothing."""
-        view = view_of(last_of_each(world.held))
+        view = snapshot_of(world.held)
         pending = any(state != "gone" for _, _, state in world.deliveries)
-        return world.trimmed if view.unanswered or view.owner is not Ownership.AI or pending else len(world.log)
+        return world.trimmed if view.unanswered or view.owner is not OwnerKind.AI or pending else len(world.log)
 
 
 @dataclass
@@ -176,7 +178,7 @@ def _policy(world: World, scenario: Scenario) -> Policy:
 
 
 def _waits(world: World, scenario: Scenario) -> bool:
-    view = view_of(last_of_each(world.log))
+    view = snapshot_of(world.log)
     return view.unanswered and _policy(world, scenario).answers(view.owner)
 
 
@@ -212,7 +214,7 @@ def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str
 
 def _act(world: World, act: Act, rules: Rules) -> World:
     seq = len(world.log) + 1
-    newest = view_of(last_of_each(world.held)).newest_visitor
+    newest = snapshot_of(world.held).newest_visitor
     match act:
         case Act.TRIM:
             return replace(world, trimmed=rules.trimmed(world))
@@ -223,20 +225,20 @@ def _act(world: World, act: Act, rules: Rules) -> World:
         case Act.BACK:
             return replace(world, now=world.now - 10.0)
         case Act.VISITOR:
-            fact = Fact(FactKind.VISITOR, seq, world.now)
+            fact = Fact(ChatKind.VISITOR, seq, world.now)
         case Act.TAKE:
-            fact = Fact(FactKind.OWNER, seq, world.now, owner=Ownership.HUMAN)
+            fact = Fact(ChatKind.OWNER, seq, world.now, owner=OwnerKind.HUMAN)
         case Act.RELEASE:
-            fact = Fact(FactKind.OWNER, seq, world.now, owner=Ownership.AI)
+            fact = Fact(ChatKind.OWNER, seq, world.now, owner=OwnerKind.AI)
         case Act.OPERATOR:
-            fact = Fact(FactKind.OPERATOR, seq, world.now)
+            fact = Fact(ChatKind.OPERATOR, seq, world.now)
         case Act.NOTICE:
-            fact = Fact(FactKind.SYSTEM, seq, world.now, basis=view_of(last_of_each(world.log)).basis)
+            fact = Fact(ChatKind.SYSTEM, seq, world.now, basis=snapshot_of(world.log).basis)
         case Act.CANCEL:
-            fact = Fact(FactKind.CANCEL, seq, world.now, basis=max(newest, view_of(last_of_each(world.log)).basis))
+            fact = Fact(ChatKind.CANCEL, seq, world.now, basis=max(newest, snapshot_of(world.log).basis))
     world = replace(world, log=(*world.log, fact))
-    if fact.kind in (FactKind.VISITOR, FactKind.OWNER):
-        delivery = (seq, fact.kind is FactKind.VISITOR, "waiting")
+    if fact.kind in (ChatKind.VISITOR, ChatKind.OWNER):
+        delivery = (seq, fact.kind is ChatKind.VISITOR, "waiting")
         world = replace(world, deliveries=(*world.deliveries, delivery))
     return world
 
@@ -329,7 +331,7 @@ def _outcomes(
 
 
 def _fact_of(journal: Journal, seq: int, now: float) -> Fact:
-    kind = FactKind.SYSTEM if journal.failure is not None else FactKind.ASSISTANT
+    kind = ChatKind.SYSTEM if journal.failure is not None else ChatKind.ASSISTANT
     return Fact(kind, seq, now, basis=journal.basis)
 
 
@@ -337,7 +339,7 @@ def _replies(world: World, agent: int, effect: Ask, scenario: Scenario) -> Itera
     signature = f"agent {agent} attempt {effect.journal.attempts}"
     # A model that sees the order in its turn's calls, or a turn that ended before (memory tells, whatever the log still
     # holds), does not ask for it again.
-    ended_before = view_of(last_of_each(world.log[: effect.view.n])).basis > 0
+    ended_before = snapshot_of(world.log[: effect.view.seq]).basis > 0
     if scenario.tools and not effect.journal.calls and not ended_before:
         yield "model asks for a tool", Replied(Reply(calls=(RequestedCall("order", signature),))), world
     else:
@@ -347,7 +349,7 @@ def _replies(world: World, agent: int, effect: Ask, scenario: Scenario) -> Itera
     policy = _policy(world, scenario)
     if not policy.enabled:
         yield "is switched off", Interrupted(StopReason.DISABLED), world
-    for fact in world.log[max(effect.view.n, world.trimmed) :]:
+    for fact in world.log[max(effect.view.seq, world.trimmed) :]:
         reason = stop_reason(fact, basis=effect.journal.basis, forced=effect.journal.forced, policy=policy)
         if reason is not None:
             yield f"is cancelled by {fact.seq}", Interrupted(reason, fact.seq), world
@@ -372,7 +374,7 @@ def _stored(world: World, late: Late, scenario: Scenario) -> tuple[World, bool]:
     """
     if late.fence not in (world.last, -1):
         return world, False
-    view = view_of(last_of_each(world.log))
+    view = snapshot_of(world.log)
     if view.basis >= late.fact.basis:
         raise Violation("doubled: an answer to what is already settled")
     if not scenario.policy.answers(view.owner):

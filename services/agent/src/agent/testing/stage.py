@@ -55,7 +55,7 @@ from contracts.rpc import (
     HistoryRequest,
 )
 from runtime.connection import connect, subscribe
-from runtime.conversation_log import ConversationLog, fits
+from runtime.conversation import ConversationLog, fact_of, fence_at
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import FenceRefused, InvalidToken, RpcError
 from runtime.outcomes import Done, Later, Outcome
@@ -170,7 +170,8 @@ class Stage:
         subject = channels.chat(COMPANY, conversation, kind)
         msg_id = channels.chat_msg_id(COMPANY, conversation, kind, uuid7())
         while True:
-            fence = (await self.log.snapshot(COMPANY, conversation)).fence if fenced else None
+            newest = await self.log.snapshot(COMPANY, conversation) if fenced else None
+            fence = fence_at(COMPANY, conversation, newest.seq) if newest else None
             try:
                 return (await self.publisher.append(subject, event, stream="CHAT", msg_id=msg_id, fence=fence)).seq
             except FenceRefused:
@@ -182,7 +183,7 @@ class Stage:
         """The conversation's log: kind, sequence, data."""
         bounds = await self.log.bounds()
         stored = await self.log.read(COMPANY, conversation, 0, bounds.last_seq)
-        return [_opened(fact) for fact in stored if fits(fact.subject, fact.event)]
+        return [_opened(fact) for fact in stored if fact_of(fact.subject, fact.seq, fact.event)]
 
     async def answers(self, conversation: str) -> list[dict[str, Any]]:
         """The assistant's and the system's messages."""
@@ -239,7 +240,7 @@ class Stage:
         messages = [
             HistoryMessage(id=data["messageId"], seq=seq, role=_ROLES[kind], text=data["text"], created_at=stored.time)
             for stored in facts
-            if fits(stored.subject, stored.event)
+            if fact_of(stored.subject, stored.seq, stored.event)
             for kind, seq, data in [_opened(stored)]
             if kind in _ROLES
         ]

@@ -1,12 +1,14 @@
 """The small worlds that the checker walks through: people, faults, agents at work, and everything there is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from agent.domain.turn.effects import Effect
 from agent.domain.turn.journal import Journal
-from agent.domain.turn.log import Fact, FactKind, LogView, Policy, view_of
 from agent.domain.turn.machine import Handling
+from agent.domain.turn.policy import Policy
+from contracts.channels import ChatKind
+from contracts.conversation import Fact, Snapshot, snapshot_of
 
 COMPANY, CONVERSATION = "c", "c1"
 TIME_LIMIT = 120.0
@@ -103,17 +105,8 @@ class World:
         return len(self.log) if self.held else 0
 
 
-def last_of_each(facts: tuple[Fact, ...]) -> list[Fact]:
-    """What a snapshot of a log holds."""
-    last: dict[FactKind, Fact] = {}
-    for fact in facts:
-        last[fact.kind] = fact
-    return list(last.values())
-
-
-def judged(facts: tuple[Fact, ...]) -> LogView:
+def judged(facts: tuple[Fact, ...]) -> Snapshot:
     """The view of a log, with the first visitor message after the basis."""
-    last = last_of_each(facts)
-    basis = view_of(last).basis
-    first = next((f for f in facts if f.kind is FactKind.VISITOR and f.seq > basis), None)
-    return view_of(last, first.at, first.seq) if first else view_of(last)
+    view = snapshot_of(facts)
+    first = next((f for f in facts if f.kind is ChatKind.VISITOR and f.seq > view.basis), None)
+    return replace(view, first_unanswered_at=first.at, first_unanswered=first.seq) if first else view

@@ -36,8 +36,8 @@ from agent.domain.turn.effects import (
     Trigger,
 )
 from agent.domain.turn.journal import Journal, Reply
-from agent.domain.turn.log import Fact, StopReason, stop_reason
 from agent.domain.turn.machine import EARLY, advance, begin
+from agent.domain.turn.policy import StopReason, stop_reason
 from agent.errors import BudgetSpentError, ModelError, UnreachableError
 from agent.measures import FIRST_TOKEN_SECONDS
 from agent.ports import Asker, Key, Seen
@@ -52,6 +52,7 @@ from agent.turns.paying import ask_paid
 from agent.turns.preparing import Preparing
 from agent.turns.watching import Watch
 from contracts.company import CompanySettings
+from contracts.conversation import Fact
 from contracts.ids import answer_id
 from runtime.gen_ai import SPAN_COMMIT
 from runtime.telemetry import span
@@ -275,7 +276,7 @@ class Drive:
         forced = journal.forced or isinstance(effect, RunCalls)
 
         def heed(fact: Fact) -> None:
-            if fact.seq > effect.view.n:
+            if fact.seq > effect.view.seq:
                 reason = stop_reason(fact, basis=journal.basis, forced=forced, policy=policy)
                 if reason is not None:
                     self.stop(reason, fact.seq)
@@ -345,7 +346,7 @@ class Drive:
         self._appending = journal
         code, ending = journal.failure, ending_of(journal, settings, seen.asker)
         with span(SPAN_COMMIT) as work:
-            appending = await self._ports.chat.append(self._key, ending, fence, seen.fence_filter)
+            appending = await self._ports.chat.append(self._key, ending, fence)
             work.set_attributes({"nexus.outcome": appending.outcome})
         match appending.outcome:
             case "refused":

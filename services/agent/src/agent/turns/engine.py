@@ -9,7 +9,7 @@ from functools import partial
 import structlog
 
 from agent.domain.turn.effects import Done, Later, Trigger
-from agent.domain.turn.log import StopReason
+from agent.domain.turn.policy import StopReason
 from agent.errors import UnreachableError
 from agent.measures import TURNS
 from agent.ports import Key

@@ -50,7 +50,7 @@ class Knowing:
         if asker.role != "user" or asker.user is None:
             return None
         if self._context is None or self._context[0] != seq:
-            self._context = (seq, unheard(self._ports.contexts.full(self.key, asker, seen.text, seen.view.n)))
+            self._context = (seq, unheard(self._ports.contexts.full(self.key, asker, seen.text, seen.view.seq)))
         return self._context[1]
 
     async def own_reply(self, effect: Ask, seen: Seen) -> Reply | None:
@@ -63,7 +63,7 @@ class Knowing:
             return said(answer) if answer else None
         if effect.journal.iterations or effect.last:
             return None
-        history = await asyncio.shield(self.begin(effect.view.n))
+        history = await asyncio.shield(self.begin(effect.view.seq))
         self.inputs = Inputs(seen, history)
         unanswered = [one.text for one in history.messages if not one.mine and one.seq > effect.view.basis]
         return own_step("\n".join(unanswered), seen.asked)
@@ -73,7 +73,7 @@ class Knowing:
     ) -> Prompt:
         """The prompt of the next call of the models of `choice`."""
         with span(SPAN_CONTEXT) as work:
-            history, context = self.begin(effect.view.n), self.begin_context(seen)
+            history, context = self.begin(effect.view.seq), self.begin_context(seen)
             tools = await self._ports.catalogue.offered(self.key.company, seen.asker)
             # Shielded: a call that is no longer wanted must not take what the next one needs with it.
             self.context = await asyncio.shield(context) if context is not None else None

@@ -1,10 +1,10 @@
 """What turns need: their ports, their limits, and how a company's settings become a policy."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from agent.domain.context.compression import DEFAULT_WINDOW, Window
-from agent.domain.turn.log import Policy
+from agent.domain.turn.policy import Policy
 from agent.ports import (
     BusClock,
     Catalogue,
@@ -26,6 +26,7 @@ from agent.ports import (
 from agent.recording.turn import EndedTurn
 from agent.turns.paying import Spending
 from contracts.company import CompanySettings
+from contracts.conversation import Answering
 
 
 class Records(Protocol):
@@ -78,8 +79,7 @@ def policy_of(settings: CompanySettings | None) -> Policy:
         return Policy(enabled=False)
     config = settings.config
     return Policy(
-        enabled=config.ai_auto_response_enabled,
-        beside_human=config.ai_respond_with_commercial,
+        **asdict(Answering.of(settings)),
         delay=config.response_delay_ms / 1000,
         max_iterations=config.tool_config.max_iterations,
     )

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import structlog
 
 from agent.domain.turn.effects import Done, Later, Trigger
-from agent.domain.turn.log import Fact, FactKind
 from agent.ports import Key
+from contracts.channels import ChatKind
+from contracts.conversation import Fact
 
 log = structlog.get_logger(__name__)
 
@@ -76,12 +77,12 @@ class Sweep:
         """A fact has come: a visitor message waits from now on, an `old` one has waited long enough; a basis settles
         it."""
         waiting = self._waiting.get(key)
-        if fact.kind is FactKind.VISITOR:
+        if fact.kind is ChatKind.VISITOR:
             if waiting is None or waiting.seq < fact.seq:
                 self._waiting[key] = _Waiting(fact.seq, float("-inf") if old else time.monotonic())
                 if len(self._waiting) > MOST:
                     self._waiting.popitem(last=False)
-        elif waiting is not None and max(fact.basis, fact.seq if fact.kind is FactKind.OPERATOR else 0) >= waiting.seq:
+        elif waiting is not None and fact.settles >= waiting.seq:
             del self._waiting[key]
 
     async def look(self) -> int:

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 from agent.domain.turn.effects import Ask, Interrupted
-from agent.domain.turn.log import Fact, Policy, stop_reason
+from agent.domain.turn.policy import Policy, stop_reason
 from agent.ports import Key
+from contracts.conversation import Fact
 
 MAX_KEPT = 256
 """Facts that a watch remembers; in a turn's two minutes there are hardly more, and the fence does not need them."""
@@ -23,7 +24,7 @@ class Watch:
         """What stops the call already, of the facts seen since its view."""
         for fact in self._facts:
             reason = stop_reason(fact, basis=ask.journal.basis, forced=ask.journal.forced, policy=policy)
-            if fact.seq > ask.view.n and reason is not None:
+            if fact.seq > ask.view.seq and reason is not None:
                 return Interrupted(reason, fact.seq)
         return None
 

@@ -17,13 +17,14 @@ from contracts.channels import (
 )
 from contracts.envelope import CloudEvent, Wire
 from contracts.ids import check_company, check_id, derive_id
-from gateway.adapters.log import SOURCE, event_json, parse_fact
+from gateway.adapters.log import SOURCE, event_json
 from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
 from gateway.chat.shares import CompanyShares
 from gateway.errors import Unavailable
 from gateway.ports import Unsubscribe
 from runtime.connection import listen
+from runtime.conversation import fact_of
 from runtime.errors import PublishFailed
 from runtime.publishing import Publisher
 
@@ -101,7 +102,7 @@ class NatsLive:
         if not self._hub.is_open(parts[2], parts[3]):
             return
         sequence = (message.headers or {}).get(SEQUENCE_HEADER)
-        found = parse_fact(message.subject, int(sequence), message.data) if sequence else None
+        found = fact_of(message.subject, int(sequence), message.data) if sequence else None
         if found is None:
             log.warning("live.malformed_fact", subject=message.subject)
             return

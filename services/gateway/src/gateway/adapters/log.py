@@ -1,25 +1,27 @@
 """The conversations' log, in the stream CHAT (ports.Log)."""
 
 import contextlib
+from collections.abc import Generator
+from typing import Any
 
 import orjson
 
-from contracts.channels import ChatKind, chat, chat_msg_id, conversation_tree, parse_chat
+from contracts.channels import ChatKind
+from contracts.conversation import Fact, Snapshot
 from contracts.envelope import CloudEvent, Wire
 from contracts.ids import derive_id
 from gateway.domain.conversation_ids import begun_at
-from gateway.domain.facts import Fact, Json, Snapshot
 from gateway.domain.recovery import Bounds
 from gateway.errors import FenceRefused, Unavailable
-from gateway.ports import Stored
+from gateway.ports import Decide
 from runtime.clock import Clock
-from runtime.conversation_log import ConversationLog, fits
-from runtime.direct import StoredFact
+from runtime.conversation import ConversationLog, ConversationWriter, NewFact, facts_of
+from runtime.errors import ConversationBusy, PublishFailed, ReadFailed
 from runtime.errors import FenceRefused as RuntimeFenceRefused
-from runtime.errors import PublishFailed, ReadFailed
-from runtime.publishing import Fence, Publisher
+from runtime.publishing import Appended, Publisher
 from runtime.single_flight import SingleFlight
 
+Json = dict[str, Any]
 SOURCE = "/nexus/gateway"
 READ_DEADLINE = 5.0
 """Seconds to read of a conversation's log."""
@@ -38,7 +40,9 @@ class NatsLog:
 
     def __init__(self, conversations: ConversationLog, publisher: Publisher, clock: Clock) -> None:
         self._conversations = conversations
-        self._publisher = publisher
+        self._writer = ConversationWriter(
+            conversations, publisher, SOURCE, read_deadline=READ_DEADLINE, append_deadline=APPEND_DEADLINE
+        )
         self._clock = clock
         self._bounds: tuple[float, Bounds] | None = None
         self._room: tuple[float, int | None] | None = None
@@ -51,18 +55,15 @@ class NatsLog:
 
     async def snapshot(self, company: str, conversation: str, at_least: int = 0) -> Snapshot:
         try:
-            read = await self._conversations.snapshot(company, conversation, at_least, deadline=READ_DEADLINE)
+            return await self._conversations.snapshot(company, conversation, at_least, deadline=READ_DEADLINE)
         except ReadFailed as error:
             raise _away(error) from error
-        last = {kind: fact for kind, stored in read.facts.items() if (fact := _fact(stored)) is not None}
-        return Snapshot(read.n, last)
 
     async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact]:
         try:
-            stored = await self._conversations.read(company, conversation, after, up_to, deadline=READ_DEADLINE)
+            return facts_of(await self._conversations.read(company, conversation, after, up_to, deadline=READ_DEADLINE))
         except ReadFailed as error:
             raise _away(error) from error
-        return [fact for one in stored if (fact := _fact(one)) is not None]
 
     async def near(self, company: str, conversation: str, up_to: int, distance: int) -> tuple[list[Fact], bool]:
         bounds = await self.bounds()
@@ -83,10 +84,9 @@ class NatsLog:
 
     async def first_visitor(self, company: str, conversation: str) -> Fact | None:
         try:
-            stored = await self._conversations.first_visitor(company, conversation)
+            return await self._conversations.first_visitor(company, conversation)
         except ReadFailed as error:
             raise _away(error) from error
-        return _fact(stored) if stored else None
 
     async def bounds(self) -> Bounds:
         now = self._clock.monotonic()
@@ -112,59 +112,52 @@ class NatsLog:
                 await self.bounds()
         return self._room[1] if self._room else None
 
-    async def append(
-        self, company: str, conversation: str, kind: ChatKind, data: Wire, *, identity: str, fence: int | None = None
-    ) -> Stored:
-        event = CloudEvent[Wire](
-            id=derive_id(company, conversation, kind.short, identity),
-            source=SOURCE,
-            type=kind.event_type,
-            subject=f"{company}/{conversation}",
-            data=data,
-        )
-        return await self._append(company, conversation, kind, event_json(event), identity, fence)
+    async def append(self, company: str, conversation: str, kind: ChatKind, data: Wire, *, identity: str) -> Appended:
+        new = _new_fact(company, conversation, kind, data, identity)
+        with _publishing():
+            return await self._writer.append(company, conversation, new)
+
+    async def append_if(
+        self, company: str, conversation: str, kind: ChatKind, *, identity: str, decide: Decide
+    ) -> Appended | None:
+        async def new(now: Snapshot) -> NewFact | None:
+            data = await decide(now)
+            return None if data is None else _new_fact(company, conversation, kind, data, identity)
+
+        own = (kind, derive_id(company, conversation, kind.short, identity))
+        with _publishing():
+            return await self._writer.append_if(company, conversation, new, repeats=own)
 
     async def append_again(
         self, company: str, conversation: str, fact: Fact, data: Json, *, identity: str, fence: int
-    ) -> Stored:
+    ) -> Appended:
         body = orjson.dumps({**fact.event, "data": data})
-        return await self._append(company, conversation, fact.kind, body, identity, fence)
+        with _publishing():
+            return await self._writer.append_event(company, conversation, fact.kind, body, identity, fence=fence)
 
-    async def _append(
-        self, company: str, conversation: str, kind: ChatKind, body: bytes, identity: str, fence: int | None
-    ) -> Stored:
-        try:
-            stored = await self._publisher.append(
-                chat(company, conversation, kind),
-                body,
-                stream="CHAT",
-                msg_id=chat_msg_id(company, conversation, kind, identity),
-                fence=Fence(fence, conversation_tree(company, conversation)) if fence is not None else None,
-                deadline=APPEND_DEADLINE,
-            )
-        except RuntimeFenceRefused as error:
-            raise FenceRefused("the conversation went on in the meantime") from error
-        except PublishFailed as error:
-            raise Unavailable("it could not be stored now: try again with the same id") from error
-        return Stored(stored.seq, stored.duplicate)
+
+@contextlib.contextmanager
+def _publishing() -> Generator[None]:
+    try:
+        yield
+    except RuntimeFenceRefused as error:
+        raise FenceRefused("the conversation went on in the meantime") from error
+    except ConversationBusy as error:
+        raise Unavailable("the conversation changes too quickly: try again") from error
+    except PublishFailed as error:
+        raise Unavailable("it could not be stored now: try again with the same id") from error
+    except ReadFailed as error:
+        raise _away(error) from error
+
+
+def _new_fact(company: str, conversation: str, kind: ChatKind, data: Wire, identity: str) -> NewFact:
+    return NewFact(kind, data, identity, event_id=derive_id(company, conversation, kind.short, identity))
 
 
 def event_json(event: CloudEvent[Wire]) -> bytes:
     """The event's JSON, with the whole of its data: the envelope's type parameter names only the base."""
     envelope = event.model_dump(mode="json", exclude={"data"}, exclude_none=True)
     return orjson.dumps({**envelope, "data": event.data.to_wire()})
-
-
-def parse_fact(subject: str, seq: int, body: bytes) -> Fact | None:
-    """A fact as it comes from the stream or the live feed; None when it is not one, or does not fit its contract."""
-    address = parse_chat(subject)
-    if address is None or not fits(subject, body):
-        return None
-    return Fact(seq, address.kind, orjson.loads(body))
-
-
-def _fact(stored: StoredFact) -> Fact | None:
-    return parse_fact(stored.subject, stored.seq, stored.event)
 
 
 def _away(error: ReadFailed) -> Unavailable:

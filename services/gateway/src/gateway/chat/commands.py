@@ -4,10 +4,11 @@ Every fact that may veto an answer (owner.changed, run.cancelled, a human agent'
 of the snapshot that it was decided from, and decided again when something newer is there.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from contracts.channels import ChatKind
+from contracts.conversation import Snapshot
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import (
@@ -23,15 +24,10 @@ from contracts.events.chat import (
 from contracts.events.fact import FeedbackGiven
 from contracts.ids import derive_id, turn_id, uuid7
 from gateway.chat.shares import CompanyShares
-from gateway.domain.facts import Snapshot
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
-from gateway.errors import FenceRefused, Refused, Unavailable, not_found
-from gateway.ports import Bus, Caller, Log, Memory, Principals, Stored
-
-MAX_FENCE_TRIES = 16
-"""A conversation in which sixteen facts in a row arrive between a read and an append has no human pace."""
-
-Decide = Callable[[Snapshot], Awaitable[Wire | None]]
+from gateway.errors import Refused, Unavailable, not_found
+from gateway.ports import Bus, Caller, Decide, Log, Memory, Principals
+from runtime.publishing import Appended
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,7 @@ class Commands:
         self._principals = principals
         self._shares = shares
 
-    async def find_sent(self, place: Place, client_message_id: str) -> Stored | None:
+    async def find_sent(self, place: Place, client_message_id: str) -> Appended | None:
         """The message, if an earlier try stored it: looked up by id, since deduplication forgets after two minutes.
 
         Raises:
@@ -79,19 +75,19 @@ class Commands:
             view = await self._memory.message(place.company, place.conversation, identity)
         except Unavailable:
             return await self._find_in_log(place, kind, identity)
-        return Stored(view.seq, duplicate=True) if view else None
+        return Appended(view.seq, duplicate=True) if view else None
 
-    async def _find_in_log(self, place: Place, kind: ChatKind, identity: str) -> Stored | None:
+    async def _find_in_log(self, place: Place, kind: ChatKind, identity: str) -> Appended | None:
         snapshot = await self._log.snapshot(place.company, place.conversation)
         facts, complete = await self._log.near(place.company, place.conversation, snapshot.seq, MAX_STREAM_DISTANCE)
         for fact in facts:
             if fact.kind is kind and fact.data.get("messageId") == identity:
-                return Stored(fact.seq, duplicate=True)
+                return Appended(fact.seq, duplicate=True)
         if not complete:
             raise Unavailable("whether this message was stored cannot be told now: try again")
         return None
 
-    async def send_as_visitor(self, place: Place, draft: Draft) -> Stored:
+    async def send_as_visitor(self, place: Place, draft: Draft) -> Appended:
         """A visitor's or customer's message. Not fenced: an answer may land just before it, and it is still answered.
 
         Raises:
@@ -114,7 +110,7 @@ class Commands:
             place.company, place.conversation, ChatKind.VISITOR, data, identity=draft.client_message_id
         )
 
-    async def send_as_operator(self, place: Place, draft: Draft) -> Stored:
+    async def send_as_operator(self, place: Place, draft: Draft) -> Appended:
         """A human agent's message: it settles the visitor messages before it."""
         data = OperatorMessage(
             message_id=message_id(place, draft.client_message_id),
@@ -127,7 +123,7 @@ class Commands:
         async def always(_: Snapshot) -> Wire:
             return data
 
-        stored = await self._append_fenced(place, ChatKind.OPERATOR, draft.client_message_id, always)
+        stored = await self._append_if(place, ChatKind.OPERATOR, draft.client_message_id, always)
         if stored is None:
             raise Refused(ErrorCode.CONFLICT, "the message was not sent: try again")
         return stored
@@ -135,7 +131,7 @@ class Commands:
     async def ask_for_person(self, place: Place) -> Snapshot | None:
         """The owner becomes `waiting`; the snapshot when a person was asked for, or is there, already."""
         owner = Owner(kind=OwnerKind.WAITING)
-        return await self._change_owner(place, owner, lambda now: now.owner.get("kind") == OwnerKind.AI)
+        return await self._change_owner(place, owner, lambda now: now.owner is OwnerKind.AI)
 
     async def take(self, place: Place) -> Snapshot | None:
         """The human agent becomes the owner; the snapshot when it is theirs already."""
@@ -143,14 +139,14 @@ class Commands:
         owner = Owner(kind=OwnerKind.HUMAN, operator_id=me, name=place.caller.name)
 
         def differs(now: Snapshot) -> bool:
-            return now.owner.get("kind") != OwnerKind.HUMAN or now.owner.get("operatorId") != me
+            return now.owner is not OwnerKind.HUMAN or now.owner_data.get("operatorId") != me
 
         return await self._change_owner(place, owner, differs)
 
     async def release(self, place: Place) -> Snapshot | None:
         """The AI becomes the owner again; the snapshot when it is already."""
         owner = Owner(kind=OwnerKind.AI)
-        return await self._change_owner(place, owner, lambda now: now.owner.get("kind") != OwnerKind.AI)
+        return await self._change_owner(place, owner, lambda now: now.owner is not OwnerKind.AI)
 
     async def cancel(self, place: Place, turn: str) -> None:
         """Stops a running turn: what it was to answer is settled. Raises NOT_FOUND when no such turn is running."""
@@ -163,7 +159,7 @@ class Commands:
                 turn_id=turn, basis=max(basis, now.basis), by=place.caller.subject, reason=CancelReason.USER
             )
 
-        if await self._append_fenced(place, ChatKind.CANCEL, turn, decide) is None:
+        if await self._append_if(place, ChatKind.CANCEL, turn, decide) is None:
             raise not_found("running turn")
 
     async def give_feedback(self, place: Place, message: str, rating: str, reason: str | None) -> None:
@@ -215,28 +211,11 @@ class Commands:
             standing[:] = [now]
             return None
 
-        stored = await self._append_fenced(place, ChatKind.OWNER, uuid7(), decide)
+        stored = await self._append_if(place, ChatKind.OWNER, uuid7(), decide)
         return standing[0] if stored is None else None
 
-    async def _append_fenced(self, place: Place, kind: ChatKind, identity: str, decide: Decide) -> Stored | None:
-        """Appends what `decide` makes of the newest snapshot; None when it makes nothing of it."""
-        company, conversation = place.company, place.conversation
-        event = derive_id(company, conversation, kind.short, identity)
-        at_least = 0
-        for _ in range(MAX_FENCE_TRIES):
-            now = await self._log.snapshot(company, conversation, at_least)
-            last = now.last.get(kind)
-            if last is not None and last.event.get("id") == event:
-                # An earlier try whose acknowledgement was lost: the fence is checked before the id.
-                return Stored(last.seq, duplicate=True)
-            data = await decide(now)
-            if data is None:
-                return None
-            try:
-                return await self._log.append(company, conversation, kind, data, identity=identity, fence=now.seq)
-            except FenceRefused:
-                at_least = now.seq + 1
-        raise Unavailable("the conversation changes too quickly: try again")
+    async def _append_if(self, place: Place, kind: ChatKind, identity: str, decide: Decide) -> Appended | None:
+        return await self._log.append_if(place.company, place.conversation, kind, identity=identity, decide=decide)
 
 
 def message_id(place: Place, client_message_id: str) -> str:

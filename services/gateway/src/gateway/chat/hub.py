@@ -7,11 +7,12 @@ from contextlib import suppress
 import structlog
 
 from contracts.channels import ChatKind, LiveTurnKind, PresenceKind
+from contracts.conversation import Fact
 from contracts.ids import uuid7
 from gateway.domain import server_frames
 from gateway.domain.close_codes import CloseCode
-from gateway.domain.facts import Fact, Json
 from gateway.domain.feed import Feed, FeedOverflowError
+from gateway.domain.server_frames import Json
 from gateway.errors import GatewayError
 from gateway.ports import LiveSource, Socket, Unsubscribe
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import structlog
 
 from contracts.channels import ChatKind
+from contracts.conversation import Fact, Snapshot, message_view
 from contracts.rpc import TurnState
+from contracts.ws import Cursor
 from gateway.agent_ports import Agents
 from gateway.chat.hub import Attachment, Hub
 from gateway.chat.standing import Standing
 from gateway.domain import server_frames
-from gateway.domain.client_frames import Cursor
 from gateway.domain.close_codes import CloseCode
-from gateway.domain.facts import Fact, Json, Snapshot, message_view
 from gateway.domain.recovery import (
     MAX_STREAM_DISTANCE,
     AskMemory,
@@ -25,6 +25,7 @@ from gateway.domain.recovery import (
     UpToDate,
     plan_recovery,
 )
+from gateway.domain.server_frames import Json
 from gateway.errors import GatewayError, Unavailable
 from gateway.metrics import RESYNCED
 from gateway.ports import Log, Memory
@@ -111,7 +112,7 @@ class Recovery:
                 seq=snapshot.seq,
                 recovered=missed.recovered,
                 heartbeat_ms=self._heartbeat_ms,
-                owner=snapshot.owner,
+                owner=snapshot.owner_data,
                 active_turn=turn.to_wire() if turn else None,
                 pending_actions=pending_actions,
             )
@@ -213,7 +214,7 @@ class Recovery:
             for view in reply.facts:
                 after = max(after, view.seq)
                 if view.seq <= up_to and view.kind in _KINDS:
-                    facts.append(Fact(view.seq, ChatKind(view.kind), view.event))
+                    facts.append(Fact.of(ChatKind(view.kind), view.seq, view.event))
             if reply.complete:
                 return facts
             if not reply.facts:

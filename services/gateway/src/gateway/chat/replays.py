@@ -4,12 +4,12 @@ It keeps its own ids, so nobody sees it twice; at its new place it is unanswered
 """
 
 from contracts.channels import ChatKind
+from contracts.conversation import Answering, Fact, Snapshot, may_answer
 from contracts.errors import ErrorCode
-from contracts.events.chat import OwnerKind
 from contracts.ids import turn_id
-from gateway.domain.facts import Fact, Snapshot
 from gateway.errors import FenceRefused, Refused
-from gateway.ports import Log, Principals, Settings, Stored
+from gateway.ports import Log, Principals, Settings
+from runtime.publishing import Appended
 
 
 class Replays:
@@ -20,7 +20,7 @@ class Replays:
         self._principals = principals
         self._settings = settings
 
-    async def replay(self, company: str, conversation: str, turn: str) -> Stored:
+    async def replay(self, company: str, conversation: str, turn: str) -> Appended:
         """The message's new place.
 
         Raises:
@@ -48,7 +48,7 @@ class Replays:
         saved = await self._settings.newest(company)
         if saved is None or not saved.config.ai_auto_response_enabled:
             raise _conflict("the assistant is switched off: switch it on in the settings first")
-        if now.owner.get("kind") != OwnerKind.AI and not saved.config.ai_respond_with_commercial:
+        if not may_answer(Answering.of(saved), now.owner):
             raise _conflict("a person has this conversation: return it to the AI first")
 
 
@@ -63,8 +63,7 @@ def _to_ask_again(now: Snapshot, company: str, conversation: str, turn: str) -> 
         raise _conflict("a person has answered this message")
     for kind, reason in ((ChatKind.ASSISTANT, "has an answer"), (ChatKind.CANCEL, "was stopped by somebody")):
         fact = now.last.get(kind)
-        basis = fact.data.get("basis", 0) if fact else 0
-        if isinstance(basis, int) and basis >= message.seq:
+        if fact is not None and fact.basis >= message.seq:
             raise _conflict(f"this message {reason}")
     return message
 

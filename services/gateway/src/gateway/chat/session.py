@@ -12,6 +12,7 @@ from typing import Any
 
 import structlog
 
+from contracts import ws
 from contracts.errors import ErrorCode
 from contracts.events.chat import Page
 from gateway.chat.access import Access
@@ -22,8 +23,7 @@ from gateway.chat.inboxes import Inboxes
 from gateway.chat.limits import Door, FrameRate
 from gateway.chat.looks import Looks
 from gateway.chat.recovery import Recovery
-from gateway.domain import client_frames as frames
-from gateway.domain import server_frames
+from gateway.domain import client_frames, server_frames
 from gateway.domain.close_codes import CloseCode
 from gateway.errors import GatewayError, Limited, Refused, TokenExpired, TokenInvalid, Unavailable, not_found
 from gateway.metrics import FRAMES, REFUSED, SOCKETS
@@ -65,7 +65,7 @@ class Chat:
     door: Door
     looks: Looks
     clock: Clock
-    handlers: Mapping[type[frames.ClientFrame], Handler]
+    handlers: Mapping[type[ws.ClientFrame], Handler]
     hello_seconds: float = 10.0
     heartbeat_ms: int = server_frames.HEARTBEAT_MS
     coming_in: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(COMING_IN_AT_ONCE))
@@ -119,7 +119,7 @@ class Session:
         self._socket = socket
         self._rate = FrameRate(chat.door.limits.frames_per_socket, chat.clock.monotonic())
         self._attachments: dict[str, Attachment] = {}
-        self._waiting: deque[tuple[Caller, frames.ClientFrame]] | None = None
+        self._waiting: deque[tuple[Caller, ws.ClientFrame]] | None = None
         self._worker: asyncio.Task[None] | None = None
         self._closed = False
         self._expiry: asyncio.TimerHandle | None = None
@@ -135,10 +135,10 @@ class Session:
             self._socket.terminate(CloseCode.RATE_LIMITED)
             return
         try:
-            frame = frames.parse_frame(text)
-        except frames.NotJsonError:
+            frame = client_frames.parse_frame(text)
+        except client_frames.NotJsonError:
             self._socket.terminate(CloseCode.BAD_FRAME)
-        except frames.FrameError as error:
+        except client_frames.FrameError as error:
             if self.caller is not None:
                 self.push(server_frames.error(self.home, error.code, error.message, ref=error.ref))
             elif error.in_hello:
@@ -146,11 +146,11 @@ class Session:
             else:
                 self._socket.terminate(CloseCode.NO_HELLO)
         else:
-            if isinstance(frame, frames.Hello):
+            if isinstance(frame, ws.Hello):
                 await self._hello(frame)
             elif self.caller is None:
                 self._socket.terminate(CloseCode.NO_HELLO)
-            elif isinstance(frame, frames.Ping):
+            elif isinstance(frame, ws.Ping):
                 await self._react(self.caller, frame)
             else:
                 self._queue(self.caller, frame)
@@ -185,7 +185,7 @@ class Session:
         """Sends a frame."""
         self._socket.push(frame)
 
-    def attachment(self, frame: frames.Frame) -> Attachment:
+    def attachment(self, frame: ws.Frame) -> Attachment:
         """The conversation that the frame is about; raises NOT_FOUND when it is not open on this socket."""
         wanted = frame.conversation_id or self.home
         if wanted is None and len(self._attachments) == 1:
@@ -201,7 +201,7 @@ class Session:
         """Whether the conversation is open on this socket."""
         return conversation in self._attachments
 
-    async def follow(self, caller: Caller, conversation: str, since: frames.Cursor | None) -> None:
+    async def follow(self, caller: Caller, conversation: str, since: ws.Cursor | None) -> None:
         """Opens the conversation on this socket: welcome, what was missed, what comes."""
         earlier = self._attachments.pop(conversation, None)
         if earlier is not None:
@@ -219,7 +219,7 @@ class Session:
         if snapshot.newest_visitor:
             self.started.add(conversation)
 
-    def send_error(self, error: GatewayError, frame: frames.ClientFrame) -> None:
+    def send_error(self, error: GatewayError, frame: ws.ClientFrame) -> None:
         """Tells the client why a frame was not done."""
         REFUSED.labels(error.code).inc()
         retry_after = RETRY_AFTER_MS if isinstance(error, Unavailable) else None
@@ -232,7 +232,7 @@ class Session:
                 error.message,
                 retryable=error.retryable,
                 retry_after_ms=retry_after,
-                ref=frames.reference(frame),
+                ref=client_frames.reference(frame),
             )
         )
 
@@ -242,7 +242,7 @@ class Session:
         loop = asyncio.get_running_loop()
         return loop.call_later(self.chat.hello_seconds, self._socket.terminate, CloseCode.NO_HELLO)
 
-    def _queue(self, caller: Caller, frame: frames.ClientFrame) -> None:
+    def _queue(self, caller: Caller, frame: ws.ClientFrame) -> None:
         if self._waiting is None:
             self._waiting = deque()
             self._worker = asyncio.get_running_loop().create_task(self._work(self._waiting))
@@ -251,13 +251,13 @@ class Session:
             return
         self._waiting.append((caller, frame))
 
-    async def _work(self, waiting: deque[tuple[Caller, frames.ClientFrame]]) -> None:
+    async def _work(self, waiting: deque[tuple[Caller, ws.ClientFrame]]) -> None:
         while waiting:
             caller, frame = waiting.popleft()
             await self._react(caller, frame)
         self._waiting = self._worker = None
 
-    async def _react(self, caller: Caller, frame: frames.ClientFrame) -> None:
+    async def _react(self, caller: Caller, frame: ws.ClientFrame) -> None:
         FRAMES.labels(type(frame).__name__).inc()
         try:
             await self.chat.handlers[type(frame)](self, caller, frame)
@@ -266,7 +266,7 @@ class Session:
         except Exception as failure:
             self.send_error(_unexpected(failure), frame)
 
-    async def _hello(self, frame: frames.Hello) -> None:
+    async def _hello(self, frame: ws.Hello) -> None:
         if self.caller is not None:
             self.send_error(Refused(ErrorCode.BAD_FIELD, "type: hello was said already"), frame)
             return
@@ -283,7 +283,7 @@ class Session:
         finally:
             self.chat.coming_in.release()
 
-    async def _come_in(self, frame: frames.Hello) -> None:
+    async def _come_in(self, frame: ws.Hello) -> None:
         try:
             caller = await self.chat.tokens.verify(frame.token)
         except TokenExpired:
@@ -315,7 +315,7 @@ class Session:
         )
         self._hello_timer = self._await_hello()
 
-    async def _let_in(self, caller: Caller, frame: frames.Hello) -> None:
+    async def _let_in(self, caller: Caller, frame: ws.Hello) -> None:
         if not (caller.is_operator or caller.writes_as_visitor):
             raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no chat")
         self.locale = frame.locale or caller.visit.locale

@@ -9,9 +9,9 @@ from dataclasses import replace
 import structlog
 from pydantic import TypeAdapter, ValidationError
 
+from contracts.conversation import Fact
 from contracts.events.chat import Action, ActionState
 from contracts.rpc import MessageView
-from gateway.domain.facts import Fact
 from gateway.errors import GatewayError
 from gateway.ports import Actions, Memory
 
@@ -78,4 +78,4 @@ def _actions(fact: Fact) -> list[Action]:
 
 def _with_actions(fact: Fact, told: Sequence[Action], known: dict[str, Action]) -> Fact:
     actions = [_merged(one, known.get(one.id)).to_wire() for one in told]
-    return replace(fact, event=fact.event | {"data": fact.data | {"actions": actions}})
+    return replace(fact, event={**fact.event, "data": {**fact.data, "actions": actions}})

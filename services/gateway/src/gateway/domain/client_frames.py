@@ -1,29 +1,28 @@
-"""Frames that clients send, as the protocol's version 1 has them (docs/architecture/chat.md).
-
-A frame becomes one of the models below, or a FrameError with the documented code. Unknown fields are ignored, so that
-an older gateway understands a newer client.
-"""
+"""Frames that clients send: each becomes a model of contracts.ws, or a FrameError with the documented code."""
 
 import json
-import re
-from typing import Annotated, Any, Literal, cast
+from typing import Any
 
 import orjson
-from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
+from pydantic import ValidationError
 
-from contracts.envelope import Wire
 from contracts.errors import ErrorCode
-from contracts.events.chat import MAX_TEXT, MAX_TITLE, Page
-from contracts.ids import Id
+from contracts.events.chat import MAX_TEXT
+from contracts.ws import (
+    CLIENT_FRAMES,
+    PROTOCOL_VERSION,
+    ActionConfirm,
+    ActionReject,
+    ClientFrame,
+    Feedback,
+    Hello,
+    MessageSend,
+    RunCancel,
+)
 
-PROTOCOL_VERSION = 1
 MAX_FRAME_BYTES = 128 * 1024
 """Bytes of one text frame; a bigger one closes the socket (4501)."""
 
-Uuid = Annotated[
-    str, StringConstraints(pattern=r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
-]
-LOCALE = re.compile(r"^[A-Za-z0-9-]*$")
 _REFERENCES = ("clientMessageId", "turnId", "actionId", "messageId")
 
 
@@ -42,145 +41,6 @@ class FrameError(ValueError):
         self.in_hello = in_hello
 
 
-class Frame(Wire):
-    """What every client frame may carry: the conversation, for a socket that follows several."""
-
-    conversation_id: Id | None = None
-
-
-def _cut(page: Any) -> Any:
-    """A long title is the page's, not the visitor's fault: nobody is kept out of the chat for it."""
-    if not isinstance(page, dict):
-        return page
-    fields = cast("dict[str, Any]", page)
-    title = fields.get("title")
-    return {**fields, "title": title[:MAX_TITLE]} if isinstance(title, str) else fields
-
-
-VisitedPage = Annotated[Page, BeforeValidator(_cut)]
-"""The page that a visitor is on, as a site tells it."""
-
-
-class Cursor(Wire):
-    """The last durable fact that a client has: the log's incarnation and the sequence in it."""
-
-    epoch: str = Field(max_length=64)
-    seq: int = Field(ge=0)
-
-
-class Hello(Frame):
-    """The first frame. `since`: resume after that fact."""
-
-    token: str = Field(default="", max_length=8192)
-    since: Cursor | None = None
-    page: VisitedPage | None = None
-    locale: str | None = Field(default=None, max_length=35, pattern=LOCALE.pattern)
-
-
-class MessageSend(Frame):
-    """A person's message; `retry` from the second try on, with the same id."""
-
-    client_message_id: Uuid
-    text: str = Field(min_length=1, max_length=MAX_TEXT)
-    retry: bool = False
-
-
-class Typing(Frame):
-    """Somebody is writing."""
-
-
-class Receipt(Frame):
-    """Everything up to the sequence has been read."""
-
-    up_to_seq: int = Field(ge=0)
-
-
-class Ping(Frame):
-    """A sign of life."""
-
-
-class RunCancel(Frame):
-    """Stop the running answer."""
-
-    turn_id: Id
-
-
-class ActionConfirm(Frame):
-    """Yes to what waits for a person's yes."""
-
-    action_id: Id
-
-
-class ActionReject(Frame):
-    """No to what waits for a person's yes."""
-
-    action_id: Id
-
-
-class Feedback(Frame):
-    """An answer was good or bad."""
-
-    message_id: Id
-    rating: Literal["up", "down"]
-    reason: str | None = Field(default=None, max_length=1000)
-
-
-class HandoffRequest(Frame):
-    """Asks for a person."""
-
-
-class ConversationWatch(Frame):
-    """A human agent follows a conversation; `since` as in hello."""
-
-    since: Cursor | None = None
-
-
-class InboxWatch(Frame):
-    """A human agent wants to know which of the company's conversations change."""
-
-
-class OwnerTake(Frame):
-    """A human agent takes the conversation over."""
-
-
-class OwnerRelease(Frame):
-    """A human agent gives the conversation back to the AI."""
-
-
-ClientFrame = (
-    Hello
-    | MessageSend
-    | Typing
-    | Receipt
-    | Ping
-    | RunCancel
-    | ActionConfirm
-    | ActionReject
-    | Feedback
-    | HandoffRequest
-    | ConversationWatch
-    | InboxWatch
-    | OwnerTake
-    | OwnerRelease
-)
-FRAMES: dict[str, type[ClientFrame]] = {
-    "hello": Hello,
-    "message.send": MessageSend,
-    "typing": Typing,
-    "receipt": Receipt,
-    "ping": Ping,
-    "run.cancel": RunCancel,
-    "action.confirm": ActionConfirm,
-    "action.reject": ActionReject,
-    "feedback": Feedback,
-    "handoff.request": HandoffRequest,
-    "conversation.watch": ConversationWatch,
-    "inbox.watch": InboxWatch,
-    "owner.take": OwnerTake,
-    "owner.release": OwnerRelease,
-}
-
-
 def parse_frame(text: str | bytes) -> ClientFrame:
     """The frame that `text` holds.
 
@@ -197,7 +57,7 @@ def parse_frame(text: str | bytes) -> ClientFrame:
     fields: dict[str, Any] = raw  # pyright: ignore[reportUnknownVariableType] - JSON objects have string keys
     ref = _reference(fields)
     kind = fields.get("type")
-    model = FRAMES.get(kind) if isinstance(kind, str) else None
+    model = CLIENT_FRAMES.get(kind) if isinstance(kind, str) else None
     if model is None:
         raise FrameError(ErrorCode.UNKNOWN_TYPE, f"there is no frame of type {str(kind)[:64]!r}", ref)
     in_hello = model is Hello

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gateway.domain.client_frames import Cursor
+from contracts.ws import Cursor
 
 MAX_STREAM_DISTANCE = 20_000
 """Farther behind the stream's end, a wildcard read would scan the stream and hurt everybody: memory is asked."""

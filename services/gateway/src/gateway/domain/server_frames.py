@@ -1,28 +1,22 @@
-"""Frames that the gateway sends, encoded once and handed to every socket of the conversation alike."""
+"""Frames that the gateway sends (contracts.ws), encoded once and handed to every socket of the conversation alike.
 
-from collections.abc import Sequence
+What others published goes out as it was published: it was checked when it was read, and is not validated once more.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
+from contracts import ws
 from contracts.channels import ChatKind, LiveTurnKind, PresenceKind
+from contracts.conversation import Fact, message_view
 from contracts.errors import ErrorCode
-from gateway.domain.facts import Fact, Json, message_view
 
+Json = dict[str, Any]
 HEARTBEAT_MS = 25_000
-_LIVE_FIELDS: dict[LiveTurnKind, tuple[str, ...]] = {
-    LiveTurnKind.RUN_STARTED: ("turnId", "messageId"),
-    LiveTurnKind.TOOL_STARTED: ("turnId", "callId", "tool", "label"),
-    LiveTurnKind.TOOL_FINISHED: ("turnId", "callId", "tool", "success", "cached"),
-    LiveTurnKind.MESSAGE_DELTA: ("turnId", "messageId", "deltaSeq", "delta"),
-    LiveTurnKind.RUN_FINISHED: ("turnId", "usage"),
-    LiveTurnKind.RUN_ERROR: ("turnId", "code", "message"),
-    LiveTurnKind.RUN_CANCELLED: ("turnId", "reason"),
-}
-_PRESENCE_FIELDS: dict[PresenceKind, tuple[str, ...]] = {
-    PresenceKind.TYPING: ("actor", "expiresInMs"),
-    PresenceKind.RECEIPT: ("actor", "upToSeq"),
-}
+_LIVE_FIELDS = {kind: ws.fields_of(ws.SERVER_FRAMES[kind]) for kind in LiveTurnKind}
+_PRESENCE_FIELDS = {kind: ws.fields_of(ws.SERVER_FRAMES[kind]) for kind in PresenceKind}
 
 
 def _frame(kind: str, conversation: str | None, fields: Json) -> bytes:
@@ -36,7 +30,7 @@ def welcome(
     seq: int,
     recovered: bool,
     heartbeat_ms: int,
-    owner: Json | None,
+    owner: Mapping[str, Any] | None,
     active_turn: Json | None,
     pending_actions: Sequence[Json] = (),
 ) -> bytes:
@@ -113,7 +107,7 @@ def alert_triggered(conversation: str | None, alert: Json) -> bytes:
     return _frame("alert.triggered", conversation, {"alert": alert})
 
 
-def owner_changed(conversation: str, owner: Json, seq: int) -> bytes:
+def owner_changed(conversation: str, owner: Mapping[str, Any], seq: int) -> bytes:
     """Who answers from this fact on."""
     return _frame("owner.changed", conversation, {"owner": owner, "seq": seq})
 

@@ -13,8 +13,8 @@ from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind, Role
 from contracts.ids import ID_PATTERN
 from contracts.rpc import ConversationsReply, ConversationState, ConversationView, MessagesReply, MessageView
+from contracts.ws import Uuid
 from gateway.chat.commands import Draft, Place, message_id
-from gateway.domain.client_frames import Uuid
 from gateway.errors import Refused, not_found
 from gateway.ports import Caller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep

@@ -9,7 +9,7 @@ from pydantic import Field
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.ids import CompanyId, uuid7
-from gateway.domain.client_frames import LOCALE, VisitedPage
+from contracts.ws import LOCALE, VisitedPage
 from gateway.errors import Refused, TokenInvalid, not_found
 from gateway.ports import Visit, VisitorToken
 from gateway.web.chat_endpoint import client_address

@@ -1,22 +1,17 @@
 """The stream CHAT as memory's use cases see it: facts decoded, and reads that are sure to reach their end."""
 
 import asyncio
-from collections.abc import Mapping
 from datetime import datetime
 
 import structlog
 
-from contracts.channels import ChatAddress, ChatKind, chat, chat_msg_id, conversation_tree, parse_chat
-from contracts.envelope import CloudEvent
-from contracts.streams import CHAT
+from contracts.channels import ChatAddress, parse_chat
 from memory.domain.facts import BadFactError, Fact, decode
 from memory.domain.keys import Position
 from memory.errors import UnknownSequence
-from memory.ports import NewFact
-from runtime.conversation_log import ConversationLog, LogBounds
+from runtime.conversation import ConversationLog, ConversationWriter, Decide, LogBounds
 from runtime.direct import StoredFact
-from runtime.errors import FenceRefused
-from runtime.publishing import Fence, Publisher
+from runtime.publishing import Appended, Publisher
 
 SOURCE = "/nexus/memory"
 
@@ -28,7 +23,7 @@ class ChatLog:
 
     def __init__(self, log: ConversationLog, publisher: Publisher, deadline: float = 3.0) -> None:
         self._log = log
-        self._publisher = publisher
+        self._writer = ConversationWriter(log, publisher, SOURCE)
         self._deadline = deadline
         self._bounds: LogBounds | None = None
 
@@ -83,30 +78,8 @@ class ChatLog:
         # Purged, or a replica that has not got it yet: only what lies before the log's beginning is surely gone.
         return bounds.first_seq > seq or bounds.last_seq == 0 == seq
 
-    async def snapshot(self, company: str, conversation: str) -> tuple[Mapping[ChatKind, Fact], int]:
-        snapshot = await self._log.snapshot(company, conversation)
-        facts = {kind: fact for kind, stored in snapshot.facts.items() if (fact := self.fact(stored)) is not None}
-        return facts, snapshot.n
-
-    async def append(self, fact: NewFact, expecting: int) -> bool:
-        event = CloudEvent(
-            id=fact.event_id,
-            source=SOURCE,
-            type=fact.kind.event_type,
-            subject=f"{fact.company}/{fact.conversation}",
-            data=fact.data,
-        )
-        try:
-            await self._publisher.append(
-                chat(fact.company, fact.conversation, fact.kind),
-                event,
-                stream=CHAT.name,
-                msg_id=chat_msg_id(fact.company, fact.conversation, fact.kind, fact.event_id),
-                fence=Fence(expecting, conversation_tree(fact.company, fact.conversation)),
-            )
-        except FenceRefused:
-            return False
-        return True
+    async def append_if(self, company: str, conversation: str, decide: Decide) -> Appended | None:
+        return await self._writer.append_if(company, conversation, decide)
 
     def fact(self, stored: StoredFact) -> Fact | None:
         """The stored fact decoded; None when it does not fit its contract (the projection dead-letters it)."""

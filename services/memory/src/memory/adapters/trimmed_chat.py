@@ -12,11 +12,9 @@ from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import ChatLog
 from memory.adapters.projection_floor import floor_of
 from memory.application.trimming import LogState, Lying
-from memory.domain.handoff import basis
-from memory.domain.trimming import is_waiting
 from memory.errors import BusUnavailable
 from memory.ports import LogClock
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 from runtime.direct import DirectReader
 from runtime.replies import ReplyInbox
 
@@ -69,17 +67,13 @@ class TrimmedChat:
         return names, old[-1].seq + 1 if facts and old == facts else before
 
     async def look(self, company: str, conversation: str) -> Lying | None:
-        stored = await self._conversations.snapshot(company, conversation)
-        facts = {kind: fact for kind, one in stored.facts.items() if (fact := self._log.fact(one)) is not None}
-        if len(facts) != len(stored.facts):
-            return None
+        snapshot = await self._conversations.snapshot(company, conversation)
         waiting = None
-        if is_waiting(facts):
-            subject = chat(company, conversation, ChatKind.VISITOR)
-            waiting = await self._direct.next(subject, basis(facts) + 1)
+        if snapshot.unanswered:
+            waiting = await self._conversations.first_visitor(company, conversation, snapshot.basis)
             if waiting is None:
                 return None
-        return Lying(facts, stored.n, waiting.seq if waiting else None)
+        return Lying(snapshot, waiting.seq if waiting else None)
 
     async def cut(self, company: str, conversation: str, kind: ChatKind | None, before: int) -> int:
         if before <= 1:  # the server takes 1 for "all"

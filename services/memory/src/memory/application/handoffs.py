@@ -1,26 +1,27 @@
 """Conversations that wait for a person in vain, or whose owner has gone, go on without them: once, whoever watches."""
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 import structlog
 
 from contracts.channels import ChatKind
 from contracts.company import CompanyConfig
+from contracts.conversation import Snapshot
 from contracts.errors import NexusError
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
 from memory.domain.conversation import Conversation
-from memory.domain.facts import Fact
-from memory.domain.handoff import BY, Absence, Decision, GiveBack, Nothing, Notify, NotYet, Patience, decide, unreplied
+from memory.domain.handoff import BY, Absence, Decision, GiveBack, Notify, NotYet, Patience, Place, decide, unreplied
 from memory.errors import CacheUnavailable
 from memory.metrics import HANDOVER_OLDEST, HANDOVERS
-from memory.ports import CompanyStore, ConversationStore, Log, LogClock, Looks, NewFact
+from memory.ports import CompanyStore, ConversationStore, Log, LogClock, Looks
+from runtime.conversation import NewFact
+from runtime.errors import ConversationBusy
 
 DEFAULTS = CompanyConfig(company_id="default")
 LIMIT = 2_000
 """Waiting conversations that a sweep looks at: far above what people can keep waiting."""
-ATTEMPTS = 6
-"""Tries at one change of owner while others write into the conversation."""
+MOST_AT_ONCE = 6
+"""Facts that one look at a conversation appends at most: a change of owner and its notice, unless people interfere."""
 AGAIN = timedelta(seconds=30)
 """When to look again, at the latest, at what the store says is due and the log says is not: the store may be a moment
 behind, and the company may change its mind."""
@@ -77,41 +78,37 @@ class Handoffs:
 
     async def settle(self, company: str, conversation: str, patience: Patience) -> int:
         """Appends to one conversation what is due there: both facts, one, or none."""
-        appended = 0
-        for _ in range(ATTEMPTS):
-            snapshot, end = await self._log.snapshot(company, conversation)
+
+        async def due(snapshot: Snapshot) -> NewFact | None:
             now = await self._clock.now()
-            decision = decide(snapshot, patience, now, await self._absence(company, conversation, snapshot))
-            fact = _fact(company, conversation, decision)
-            if fact is None:
-                self._note(company, conversation, snapshot, decision, now)
-                return appended
-            if await self._log.append(fact, end):
-                appended += 1
-        _log.warning("a conversation kept moving while it was given back", company=company, conversation=conversation)
+            absence = await self._absence(company, conversation, snapshot)
+            decision = decide(snapshot, Place(company, conversation, self._log.era), patience, now, absence)
+            fact = _fact(decision)
+            if fact is None and snapshot.owner is OwnerKind.HUMAN:
+                self._not_before[company, conversation] = min(_next_look(decision, now), now + AGAIN)
+            return fact
+
+        appended = 0
+        for _ in range(MOST_AT_ONCE):
+            try:
+                stored = await self._log.append_if(company, conversation, due)
+            except ConversationBusy:
+                _log.warning(
+                    "a conversation kept moving while it was given back", company=company, conversation=conversation
+                )
+                break
+            if stored is None:
+                break
+            appended += not stored.duplicate
         return appended
 
-    def _note(
-        self, company: str, conversation: str, snapshot: Mapping[ChatKind, Fact], decision: Decision, now: datetime
-    ) -> None:
-        owner = snapshot.get(ChatKind.OWNER)
-        if owner is None or not isinstance(owner.data, OwnerChanged) or owner.data.owner.kind != OwnerKind.HUMAN:
-            return
-        match decision:
-            case NotYet(at=at):
-                self._not_before[company, conversation] = min(at, now + AGAIN)
-            case Nothing():
-                self._not_before[company, conversation] = now + AGAIN
-            case _:
-                pass
-
-    async def _absence(self, company: str, conversation: str, snapshot: Mapping[ChatKind, Fact]) -> Absence | None:
-        waiting, owner = unreplied(snapshot), snapshot.get(ChatKind.OWNER)
-        if waiting is None or owner is None or not isinstance(owner.data, OwnerChanged):
+    async def _absence(self, company: str, conversation: str, snapshot: Snapshot) -> Absence | None:
+        waiting = unreplied(snapshot)
+        if waiting is None:
             return None
         facts = await self._log.read(company, conversation, *waiting)
-        first = next((fact for fact in facts if fact.kind is ChatKind.VISITOR), snapshot[ChatKind.VISITOR])
-        operator = owner.data.owner.operator_id
+        first = next((fact for fact in facts if fact.kind is ChatKind.VISITOR), snapshot.last[ChatKind.VISITOR])
+        operator = snapshot.owner_data.get("operatorId")
         try:
             looked = await self._looks.last(company, conversation, operator) if operator else None
         except CacheUnavailable:
@@ -140,13 +137,17 @@ def _earliest(state: Conversation, patience: Patience, now: datetime) -> datetim
             return now
 
 
-def _fact(company: str, conversation: str, decision: Decision) -> NewFact | None:
+def _next_look(decision: Decision, now: datetime) -> datetime:
+    return decision.at if isinstance(decision, NotYet) else now + AGAIN
+
+
+def _fact(decision: Decision) -> NewFact | None:
     match decision:
         case GiveBack(event_id=event_id, to=to, reason=reason):
             back = OwnerChanged(owner=Owner(kind=to), by=BY, reason=reason)
-            return NewFact(company, conversation, ChatKind.OWNER, event_id, back)
+            return NewFact(ChatKind.OWNER, back, event_id, event_id)
         case Notify(event_id=event_id, basis=basis, code=code, text=text):
             notice = SystemMessage(message_id=event_id, text=text, code=code, basis=basis)
-            return NewFact(company, conversation, ChatKind.SYSTEM, event_id, notice)
+            return NewFact(ChatKind.SYSTEM, notice, event_id, event_id)
         case _:
             return None

@@ -1,6 +1,5 @@
 """The log is a window: what is old, stored and read by everybody goes, conversation by conversation."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -8,11 +7,11 @@ from typing import Protocol
 import structlog
 
 from contracts.channels import ChatKind
-from memory.domain.facts import Fact
+from contracts.conversation import Snapshot
 from memory.domain.trimming import PRESSED, cuts, oldest_kept
 from memory.metrics import TRIMMED
 from memory.ports import LogClock
-from runtime.conversation_log import NEVER_TRIMMED
+from runtime.conversation import NEVER_TRIMMED
 
 KEPT = 2 * NEVER_TRIMMED
 """Facts at the log's end that stay. Others count on half of them, by bounds that they may have read a while ago."""
@@ -40,8 +39,7 @@ class LogState:
 class Lying:
     """A conversation as the log has it now; see domain/trimming.cuts."""
 
-    snapshot: Mapping[ChatKind, Fact]
-    newest: int
+    snapshot: Snapshot
     first_waiting: int | None
 
 
@@ -113,6 +111,6 @@ class Trimming:
         if lying is None:
             return 0
         gone = 0
-        for cut in cuts(lying.snapshot, lying.newest, lying.first_waiting, before):
+        for cut in cuts(lying.snapshot, lying.first_waiting, before):
             gone += await self._trimmed.cut(company, conversation, cut.kind, cut.before)
         return gone

@@ -1,22 +1,14 @@
 """When nobody takes a waiting conversation, or its owner goes away: who is told what, from one snapshot of the log."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from contracts.channels import ChatKind
+from contracts.conversation import Fact, Snapshot
 from contracts.errors import OWNER_IDLE, SystemCode
-from contracts.events.chat import (
-    AssistantMessage,
-    OperatorMessage,
-    OwnerChanged,
-    OwnerKind,
-    RunCancelled,
-    SystemMessage,
-    VisitorMessage,
-)
+from contracts.events.chat import OwnerKind
 from contracts.ids import derive_id
-from memory.domain.facts import Fact
+from memory.domain.keys import Position
 
 BY = "memory"
 TIMEOUT = "handoff_timeout"
@@ -54,6 +46,19 @@ class Patience:
     handoff: timedelta
     idle: timedelta
     idle_to: OwnerKind = OwnerKind.WAITING
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A conversation in one incarnation of the log."""
+
+    company: str
+    conversation: str
+    era: int
+
+    def event_id(self, fact: Fact, reason: str, what: str) -> str:
+        """The id of what follows from a fact: the same whoever appends it, and however often."""
+        return derive_id(self.company, self.conversation, reason, what, str(Position(self.era, fact.seq)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,78 +104,56 @@ Decision = GiveBack | Notify | Nothing | NotYet
 
 
 def decide(
-    snapshot: Mapping[ChatKind, Fact], patience: Patience, now: datetime, absence: Absence | None = None
+    snapshot: Snapshot, place: Place, patience: Patience, now: datetime, absence: Absence | None = None
 ) -> Decision:
     """What to append to a conversation.
 
     Args:
-        snapshot: the newest fact of each kind, from one view of the log.
+        snapshot: of the log.
+        place: the conversation, and the incarnation of the log.
         patience: the company's.
         now: by the log's clock, as the facts' stamps are: this machine's may be wrong.
         absence: of a human owner; None: no visitor waits for one.
     """
-    owner = snapshot.get(ChatKind.OWNER)
-    if owner is None or not isinstance(owner.data, OwnerChanged):
+    owner = snapshot.last.get(ChatKind.OWNER)
+    if owner is None:
         return Nothing()
-    if (notice := _untold(snapshot, owner, owner.data)) is not None:
+    if (notice := _untold(snapshot, place, owner)) is not None:
         return notice
-    match owner.data.owner.kind:
+    match snapshot.owner:
         case OwnerKind.WAITING:
-            due = owner.stored_at + patience.handoff
-            return NotYet(due) if now < due else GiveBack(_event_id(owner, TIMEOUT, "owner"), OwnerKind.AI, TIMEOUT)
+            due, to, reason = owner.stored_at + patience.handoff, OwnerKind.AI, TIMEOUT
         case OwnerKind.HUMAN if absence is not None:
-            due = max(owner.stored_at, absence.waiting_since, absence.looked_at or owner.stored_at) + patience.idle
-            return NotYet(due) if now < due else GiveBack(_event_id(owner, IDLE, "owner"), patience.idle_to, IDLE)
+            present = max(owner.stored_at, absence.waiting_since, absence.looked_at or owner.stored_at)
+            due, to, reason = present + patience.idle, patience.idle_to, IDLE
         case _:
             return Nothing()
+    return NotYet(due) if now < due else GiveBack(place.event_id(owner, reason, "owner"), to, reason)
 
 
-def _untold(snapshot: Mapping[ChatKind, Fact], owner: Fact, data: OwnerChanged) -> Notify | None:
+def _untold(snapshot: Snapshot, place: Place, owner: Fact) -> Notify | None:
     """The notice that is due after a change of owner by this service."""
-    if data.by != BY or data.reason not in REASONS:
+    by, reason = owner.data.get("by"), owner.data.get("reason")
+    if by != BY or reason not in REASONS:
         return None
-    system = snapshot.get(ChatKind.SYSTEM)
+    system = snapshot.last.get(ChatKind.SYSTEM)
     # Any later notice will do: the snapshot holds one, and two in a row would only repeat who answers now.
     if system is not None and system.seq > owner.seq:
         return None
-    text = _NOTICES[data.reason, data.owner.kind][language(snapshot)]
-    return Notify(_event_id(owner, data.reason, "notice"), basis(snapshot), _CODES[data.reason], text)
+    text = _NOTICES[reason, snapshot.owner][language(snapshot)]
+    return Notify(place.event_id(owner, reason, "notice"), snapshot.basis, _CODES[reason], text)
 
 
-def unreplied(snapshot: Mapping[ChatKind, Fact]) -> tuple[int, int] | None:
+def unreplied(snapshot: Snapshot) -> tuple[int, int] | None:
     """Where visitor messages lie that have no reply, if a human owner has any: after the first, up to the second
-    sequence. A cancelled run is no reply, whatever it settles: it was cancelled because a person took over.
-    """
-    owner, visitor = snapshot.get(ChatKind.OWNER), snapshot.get(ChatKind.VISITOR)
-    if owner is None or visitor is None:
+    sequence."""
+    if snapshot.owner is not OwnerKind.HUMAN or snapshot.newest_visitor <= snapshot.replied:
         return None
-    if not isinstance(owner.data, OwnerChanged) or owner.data.owner.kind != OwnerKind.HUMAN:
-        return None
-    replied = basis({kind: fact for kind, fact in snapshot.items() if kind is not ChatKind.CANCEL})
-    return (replied, visitor.seq) if visitor.seq > replied else None
+    return snapshot.replied, snapshot.newest_visitor
 
 
-def basis(snapshot: Mapping[ChatKind, Fact]) -> int:
-    """The sequence up to which visitor messages are settled: the greatest of what answers, notices and cancels name,
-    and of the newest operator message's own."""
-    settled = [0]
-    for fact in snapshot.values():
-        match fact.data:
-            case AssistantMessage() | SystemMessage() | RunCancelled():
-                settled.append(fact.data.basis)
-            case OperatorMessage():
-                settled.append(fact.seq)
-            case _:
-                pass
-    return max(settled)
-
-
-def language(snapshot: Mapping[ChatKind, Fact]) -> str:
+def language(snapshot: Snapshot) -> str:
     """The language of the newest visitor message: es or en."""
-    visitor = snapshot.get(ChatKind.VISITOR)
-    locale = visitor.data.locale if visitor and isinstance(visitor.data, VisitorMessage) else None
+    visitor = snapshot.last.get(ChatKind.VISITOR)
+    locale = visitor.data.get("locale") if visitor else None
     return "en" if (locale or "").lower().startswith("en") else "es"
-
-
-def _event_id(fact: Fact, reason: str, what: str) -> str:
-    return derive_id(fact.company, fact.conversation, reason, what, str(fact.position))

@@ -5,13 +5,11 @@ conversation that lies still (all of it is old, all messages are settled, the AI
 any fact the owner is the AI and nobody waits. Of any other the snapshot stays as it is, to the letter.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from contracts.channels import ChatKind
-from contracts.events.chat import OwnerChanged, OwnerKind
-from memory.domain.facts import Fact
-from memory.domain.handoff import basis
+from contracts.conversation import Snapshot
+from contracts.events.chat import OwnerKind
 
 LEAST_AGE = 86_400.0
 """Seconds for which facts stay in any case: clients come back, and agents that stood still go on."""
@@ -27,35 +25,23 @@ class Cut:
     before: int
 
 
-def cuts(snapshot: Mapping[ChatKind, Fact], newest: int, first_waiting: int | None, before: int) -> list[Cut]:
+def cuts(snapshot: Snapshot, first_waiting: int | None, before: int) -> list[Cut]:
     """What may go of a conversation.
 
     Args:
-        snapshot: the newest fact of each kind.
-        newest: the sequence of the newest fact of all, also of kinds that this version does not know.
+        snapshot: of the log.
         first_waiting: the sequence of the first visitor message that nothing has settled.
         before: facts at this sequence and after it stay.
     """
-    if newest < before and first_waiting is None and _ai_owns(snapshot):
+    if snapshot.seq < before and first_waiting is None and snapshot.owner is OwnerKind.AI:
         return [Cut(None, before)]
     found: list[Cut] = []
-    for kind, fact in snapshot.items():
+    for kind, fact in snapshot.last.items():
         end = min(fact.seq, before)
         if kind is ChatKind.VISITOR and first_waiting is not None:
             end = min(end, first_waiting)
         found.append(Cut(kind, end))
     return found
-
-
-def is_waiting(snapshot: Mapping[ChatKind, Fact]) -> bool:
-    """Whether a visitor message is there that nothing has settled."""
-    visitor = snapshot.get(ChatKind.VISITOR)
-    return visitor is not None and visitor.seq > basis(snapshot)
-
-
-def _ai_owns(snapshot: Mapping[ChatKind, Fact]) -> bool:
-    owner = snapshot.get(ChatKind.OWNER)
-    return owner is None or (isinstance(owner.data, OwnerChanged) and owner.data.owner.kind is OwnerKind.AI)
 
 
 def oldest_kept(window: float, fill: float) -> float:

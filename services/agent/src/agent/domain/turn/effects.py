@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agent.domain.turn.journal import Journal, Reply
-from agent.domain.turn.log import LogView, StopReason
+from agent.domain.turn.policy import StopReason
+from contracts.conversation import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +35,13 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Call the model with the history up to `view.n` and the journal's calls, watching for facts after `view.n`.
+    """Call the model with the history up to `view.seq` and the journal's calls, watching for facts after `view.seq`.
 
     `last`: the tools stay listed but may not be called.
     """
 
     journal: Journal
-    view: LogView
+    view: Snapshot
     last: bool
 
 
@@ -62,7 +63,7 @@ class RunCalls:
     """Get the outcome of every unsettled call of the journal, by its own id."""
 
     journal: Journal
-    view: LogView
+    view: Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ Effect = Look | Probe | Save | Ask | RunCalls | Append | Report | Done | Later
 class Looked:
     """The view and the journal (with the revision to replace, 0: there is none)."""
 
-    view: LogView
+    view: Snapshot
     journal: Journal | None
     revision: int
 

@@ -7,7 +7,8 @@ journalled reply and no second effect of a tool.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from agent.domain.turn.log import PATIENCE, LogView, StopReason
+from agent.domain.turn.policy import PATIENCE, StopReason
+from contracts.conversation import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ MAX_CANCELS = 2
 """Cancelled so often, a turn is finished all the same: someone who keeps typing is answered."""
 
 
-def open_journal(previous: Journal | None, view: LogView, *, turn_id: str, now: float, time_limit: float) -> Journal:
+def open_journal(previous: Journal | None, view: Snapshot, *, turn_id: str, now: float, time_limit: float) -> Journal:
     """The journal with which the turn of the newest visitor message is driven from `view`.
 
     The same turn goes on where it was; a successor inherits the calls of a predecessor that was never answered, so
@@ -124,14 +125,14 @@ def open_journal(previous: Journal | None, view: LogView, *, turn_id: str, now: 
     """
     if previous is not None and previous.basis == view.newest_visitor:
         journal = previous
-        if view.owner_since > previous.owner_since:
+        if view.owner_seq > previous.owner_since:
             # Given back by a human: what the turn had used of its time and patience while it was not ours is no debt.
             journal = replace(
-                journal, owner_since=view.owner_since, started_at=now, deadline=now + time_limit, attempts=0, failures=0
+                journal, owner_since=view.owner_seq, started_at=now, deadline=now + time_limit, attempts=0, failures=0
             )
     else:
         journal = Journal(
-            turn_id, view.newest_visitor, started_at=now, deadline=now + time_limit, owner_since=view.owner_since
+            turn_id, view.newest_visitor, started_at=now, deadline=now + time_limit, owner_since=view.owner_seq
         )
         if previous is not None and previous.basis >= view.unanswered_from:
             kept = tuple(step for step in previous.steps if step.basis >= view.unanswered_from)

@@ -48,7 +48,8 @@ from agent.domain.turn.journal import (
     with_results,
     with_stop,
 )
-from agent.domain.turn.log import LogView, Policy, due_at
+from agent.domain.turn.policy import Policy, due_at
+from contracts.conversation import Snapshot
 from contracts.ids import turn_id
 
 MAX_ROUNDS = 6
@@ -90,7 +91,7 @@ class Handling:
     seen: int
     phase: Phase = Phase.DECIDING
     rounds: int = 0
-    view: LogView | None = None
+    view: Snapshot | None = None
     journal: Journal | None = None
     revision: int = 0
 
@@ -134,7 +135,7 @@ def advance(h: Handling, event: Event, policy: Policy, now: float) -> tuple[Hand
             return h, Done("answered")
         case AppendRefused() | AppendUnknown():
             # It may be somebody else's fact or one's own answer whose acknowledgement was lost: only the log can tell.
-            seen = max(h.seen, _driven(h)[1].n)
+            seen = max(h.seen, _driven(h)[1].seq)
             return replace(h, phase=Phase.CHECKING, seen=seen), Look(seen)
         case Reported():
             return h, Done("failed")
@@ -142,19 +143,19 @@ def advance(h: Handling, event: Event, policy: Policy, now: float) -> tuple[Hand
 
 def _looked(h: Handling, event: Looked, policy: Policy, now: float) -> tuple[Handling, Effect]:
     view, found = event.view, event.journal
-    if view.n < h.seen:
+    if view.seq < h.seen:
         return h, Look(h.seen)
     if h.rounds >= MAX_ROUNDS:
         return _later(h, SOON, "busy conversation")
     mine = h.journal if h.phase is Phase.CHECKING else None
     if mine is not None and mine.forced and policy.answers(view.owner) and view.basis < mine.basis:
-        h = replace(h, phase=Phase.APPENDING, rounds=h.rounds + 1, seen=view.n, view=view)
-        return h, Append(mine, view.n)
+        h = replace(h, phase=Phase.APPENDING, rounds=h.rounds + 1, seen=view.seq, view=view)
+        return h, Append(mine, view.seq)
     h = replace(
         h,
         phase=Phase.DECIDING,
         rounds=h.rounds + 1,
-        seen=view.n,
+        seen=view.seq,
         view=view,
         journal=found,
         revision=event.revision,
@@ -178,7 +179,7 @@ def _looked(h: Handling, event: Looked, policy: Policy, now: float) -> tuple[Han
     return _open(h, policy, now)
 
 
-def _hands_off(found: Journal, view: LogView) -> bool:
+def _hands_off(found: Journal, view: Snapshot) -> bool:
     """Whether an open turn is its driver's, if that lives: a prepared answer to the newest message may be appended by
     anybody, that of an earlier, forced turn is appended by its driver whatever was written since."""
     return found.forced if found.basis != view.newest_visitor else not found.ended
@@ -189,7 +190,7 @@ def _open(h: Handling, policy: Policy, now: float) -> tuple[Handling, Effect]:
     turn = turn_id(h.company, h.conversation, view.newest_visitor)
     journal = open_journal(h.journal, view, turn_id=turn, now=now, time_limit=h.time_limit)
     if journal.ended:
-        return replace(h, journal=journal, phase=Phase.APPENDING), Append(journal, view.n)
+        return replace(h, journal=journal, phase=Phase.APPENDING), Append(journal, view.seq)
     if journal.attempts > MAX_ATTEMPTS:
         journal = with_failure(journal, "INTERNAL", f"given up after {MAX_ATTEMPTS} attempts")
     return _save(h, journal, Phase.DRIVING, policy)
@@ -198,7 +199,7 @@ def _open(h: Handling, policy: Policy, now: float) -> tuple[Handling, Effect]:
 def _saved(h: Handling, revision: int, policy: Policy, now: float) -> tuple[Handling, Effect]:
     journal, view = _driven(h)
     if journal.ended and h.phase is Phase.DRIVING and policy.answers(view.owner):
-        return replace(h, revision=revision, phase=Phase.APPENDING), Append(journal, view.n)
+        return replace(h, revision=revision, phase=Phase.APPENDING), Append(journal, view.seq)
     h = replace(h, revision=revision)
     match h.phase:
         case Phase.STOPPING:
@@ -222,7 +223,7 @@ def _save(h: Handling, journal: Journal, phase: Phase, policy: Policy) -> tuple[
     return replace(h, journal=journal, phase=phase), Save(journal, h.revision, then)
 
 
-def _ask(journal: Journal, view: LogView, policy: Policy) -> Ask:
+def _ask(journal: Journal, view: Snapshot, policy: Policy) -> Ask:
     return Ask(journal, view, last=journal.iterations >= policy.max_iterations)
 
 
@@ -230,13 +231,13 @@ def _later(h: Handling, seconds: float, why: str) -> tuple[Handling, Effect]:
     return h, Later(seconds, why)
 
 
-def _seen(h: Handling) -> LogView:
+def _seen(h: Handling) -> Snapshot:
     if h.view is None:
         raise RuntimeError("a decision needs a view: Look comes first")
     return h.view
 
 
-def _driven(h: Handling) -> tuple[Journal, LogView]:
+def _driven(h: Handling) -> tuple[Journal, Snapshot]:
     if h.journal is None:
         raise RuntimeError("no journal is open: Save comes first")
     return h.journal, _seen(h)

@@ -1,0 +1,292 @@
+"""The frames of the chat's websocket (docs/architecture/chat.md), both ways.
+
+A frame is a JSON object {"v": 1, "type": …, "conversationId": …} with the fields of its type's model beside them.
+Unknown fields are ignored, so that older and newer ends understand each other. `CLIENT_FRAMES` and `SERVER_FRAMES` are
+the tables of all types: schemas and the AsyncAPI document are made from them.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
+
+from contracts.envelope import Wire
+from contracts.errors import ErrorCode
+from contracts.events import turn
+from contracts.events.chat import MAX_TEXT, MAX_TITLE, Action, CancelReason, Owner, Page
+from contracts.events.market import TriggeredAlert
+from contracts.ids import Id
+from contracts.rpc import MessageView, TurnState
+
+PROTOCOL_VERSION = 1
+LOCALE = re.compile(r"^[A-Za-z0-9-]*$")
+Uuid = Annotated[
+    str, StringConstraints(pattern=r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
+]
+
+
+def _cut(page: Any) -> Any:
+    """A long title is the page's, not the visitor's fault: nobody is kept out of the chat for it."""
+    if not isinstance(page, dict):
+        return page
+    fields = cast("dict[str, Any]", page)
+    title = fields.get("title")
+    return {**fields, "title": title[:MAX_TITLE]} if isinstance(title, str) else fields
+
+
+VisitedPage = Annotated[Page, BeforeValidator(_cut)]
+"""The page that a visitor is on, as a site tells it."""
+
+
+class Frame(Wire):
+    """What every client frame may carry: the conversation, for a socket that follows several."""
+
+    conversation_id: Id | None = None
+
+
+class Cursor(Wire):
+    """The last durable fact that a client has: the log's incarnation and the sequence in it."""
+
+    epoch: str = Field(max_length=64)
+    seq: int = Field(ge=0)
+
+
+class Hello(Frame):
+    """The first frame. `since`: resume after that fact."""
+
+    token: str = Field(default="", max_length=8192)
+    since: Cursor | None = None
+    page: VisitedPage | None = None
+    locale: str | None = Field(default=None, max_length=35, pattern=LOCALE.pattern)
+
+
+class MessageSend(Frame):
+    """A person's message; `retry` from the second try on, with the same id."""
+
+    client_message_id: Uuid
+    text: str = Field(min_length=1, max_length=MAX_TEXT)
+    retry: bool = False
+
+
+class Typing(Frame):
+    """Somebody is writing."""
+
+
+class Receipt(Frame):
+    """Everything up to the sequence has been read."""
+
+    up_to_seq: int = Field(ge=0)
+
+
+class Ping(Frame):
+    """A sign of life."""
+
+
+class RunCancel(Frame):
+    """Stop the running answer."""
+
+    turn_id: Id
+
+
+class ActionConfirm(Frame):
+    """Yes to what waits for a person's yes."""
+
+    action_id: Id
+
+
+class ActionReject(Frame):
+    """No to what waits for a person's yes."""
+
+    action_id: Id
+
+
+class Feedback(Frame):
+    """An answer was good or bad."""
+
+    message_id: Id
+    rating: Literal["up", "down"]
+    reason: str | None = Field(default=None, max_length=1000)
+
+
+class HandoffRequest(Frame):
+    """Asks for a person."""
+
+
+class ConversationWatch(Frame):
+    """A human agent follows a conversation; `since` as in hello."""
+
+    since: Cursor | None = None
+
+
+class InboxWatch(Frame):
+    """A human agent wants to know which of the company's conversations change."""
+
+
+class OwnerTake(Frame):
+    """A human agent takes the conversation over."""
+
+
+class OwnerRelease(Frame):
+    """A human agent gives the conversation back to the AI."""
+
+
+ClientFrame = (
+    Hello
+    | MessageSend
+    | Typing
+    | Receipt
+    | Ping
+    | RunCancel
+    | ActionConfirm
+    | ActionReject
+    | Feedback
+    | HandoffRequest
+    | ConversationWatch
+    | InboxWatch
+    | OwnerTake
+    | OwnerRelease
+)
+CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
+    "hello": Hello,
+    "message.send": MessageSend,
+    "typing": Typing,
+    "receipt": Receipt,
+    "ping": Ping,
+    "run.cancel": RunCancel,
+    "action.confirm": ActionConfirm,
+    "action.reject": ActionReject,
+    "feedback": Feedback,
+    "handoff.request": HandoffRequest,
+    "conversation.watch": ConversationWatch,
+    "inbox.watch": InboxWatch,
+    "owner.take": OwnerTake,
+    "owner.release": OwnerRelease,
+}
+
+
+class ServerFrame(Wire):
+    """What a gateway tells. It makes frames without validating them, so the model is built where one is read."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class WelcomeFrame(ServerFrame):
+    """The answer to hello: where the conversation stands. A human agent that follows none yet has no owner."""
+
+    epoch: str
+    seq: int = Field(ge=0)
+    recovered: bool
+    heartbeat_ms: int
+    owner: Owner | None
+    pending_actions: list[Action] = Field(default_factory=list[Action])
+    active_turn: TurnState | None = None
+
+
+class SnapshotFrame(ServerFrame):
+    """The last messages, oldest first, after a hello without `since` and instead of a gap that cannot be filled."""
+
+    messages: list[MessageView]
+    epoch: str
+    seq: int = Field(ge=0)
+    complete: bool = Field(default=True, description="false: older ones cannot be had now")
+
+
+class AckFrame(ServerFrame):
+    """The message is in the log. `duplicate`: it was there already."""
+
+    client_message_id: str
+    message_id: Id
+    seq: int
+    duplicate: bool
+
+
+class MessageFrame(ServerFrame):
+    """Somebody has spoken: a durable fact."""
+
+    message: MessageView
+
+
+class OwnerFrame(ServerFrame):
+    """Who answers from this fact on."""
+
+    owner: Owner
+    seq: int
+
+
+class CancelledFrame(ServerFrame):
+    """A run ended without an answer. `seq`: of the durable fact, where a person did it."""
+
+    turn_id: Id
+    reason: CancelReason
+    seq: int | None = None
+
+
+class ActionFrame(ServerFrame):
+    """An action that needs a person's yes, as it is now."""
+
+    action: Action
+
+
+class AlertFrame(ServerFrame):
+    """An alert of the customer fired."""
+
+    alert: TriggeredAlert
+
+
+class InboxFrame(ServerFrame):
+    """Something was said or done in these conversations of the company; none named: read the whole list anew."""
+
+    conversation_ids: list[Id]
+
+
+class PongFrame(ServerFrame):
+    """The answer to ping."""
+
+
+class ErrorFrame(ServerFrame):
+    """Something the client asked for was not done; the socket stays open. `ref`: the id that the client knows it by."""
+
+    code: ErrorCode | str
+    message: str
+    retryable: bool
+    retry_after_ms: int | None = None
+    ref: str | None = None
+
+
+SERVER_FRAMES: dict[str, type[Wire]] = {
+    "welcome": WelcomeFrame,
+    "snapshot": SnapshotFrame,
+    "message.ack": AckFrame,
+    "message.created": MessageFrame,
+    "run.started": turn.RunStarted,
+    "tool.started": turn.ToolStarted,
+    "tool.finished": turn.ToolFinished,
+    "message.delta": turn.MessageDelta,
+    "run.finished": turn.RunFinished,
+    "run.error": turn.RunError,
+    "run.cancelled": CancelledFrame,
+    "owner.changed": OwnerFrame,
+    "action.updated": ActionFrame,
+    "alert.triggered": AlertFrame,
+    "inbox.changed": InboxFrame,
+    "typing": turn.Typing,
+    "receipt": turn.Receipt,
+    "pong": PongFrame,
+    "error": ErrorFrame,
+}
+
+
+def fields_of(model: type[Wire]) -> tuple[str, ...]:
+    """The names of a model's fields as they travel."""
+    return tuple(field.alias or name for name, field in model.model_fields.items())
+
+
+def read_server_frame(told: Mapping[str, Any]) -> Wire:
+    """What a gateway's frame says, in the model of its type.
+
+    Raises:
+        KeyError: there is no such type: a newer gateway's.
+        ValidationError: it does not fit.
+    """
+    return SERVER_FRAMES[told["type"]].model_validate(told)

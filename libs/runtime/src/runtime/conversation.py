@@ -1,0 +1,318 @@
+"""A conversation in the log: the snapshot that decision, prompt and fence come from, the facts after a sequence, and
+appending what was decided from a snapshot. Ids are checked here before any read (contracts.channels): NATS would take a
+`*` for a wildcard.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+from contracts.channels import ChatKind, chat, chat_msg_id, conversation_tree, parse_chat
+from contracts.conversation import Fact, Snapshot, read_fact, snapshot_of
+from contracts.envelope import CloudEvent, Wire
+from contracts.ids import derive_id
+from runtime.direct import DirectReader, StoredFact
+from runtime.errors import ConversationBusy, FenceRefused, LogBehind, ReadFailed
+from runtime.publishing import Appended, Fence, Publisher
+from runtime.replies import ReplyInbox
+
+STREAM = "CHAT"
+_KINDS = frozenset(kind.value for kind in ChatKind)
+BATCH = 256
+NEVER_TRIMMED = 50_000
+"""Facts at the log's end that are there whatever else was trimmed (memory keeps more, since bounds can be old)."""
+CONCURRENT_READS = 4
+"""Batch reads at once, a process: they scan the stream, and fifty at once stop everybody's publishing."""
+
+MOST_TRIES = 16
+"""A conversation in which sixteen facts in a row arrive between a read and an append has no human pace."""
+STAND_INS = 1_000
+"""Misfits for which the fact before them is remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogBounds:
+    """The stream as it is now: its first and last sequence, the epoch that names its incarnation, and how many bytes it
+    may still hold (None: as many as there are)."""
+
+    first_seq: int
+    last_seq: int
+    created: str
+    epoch: str
+    room: int | None = None
+
+    @property
+    def created_at(self) -> datetime:
+        """When this incarnation of the stream was made."""
+        return datetime.fromisoformat(self.created)
+
+    @property
+    def whole_from(self) -> int:
+        """From here on nothing was trimmed: whoever needs older facts asks memory."""
+        return max(self.first_seq, self.last_seq - NEVER_TRIMMED + 1, 1)
+
+
+def fact_of(subject: str, seq: int, event: bytes, at: float = 0.0) -> Fact | None:
+    """An event of CHAT, or of its live copy, as a conversation's fact; None when it is none, or does not fit its
+    contract (contracts.conversation)."""
+    address = parse_chat(subject)
+    if address is None:
+        return None
+    try:
+        parsed = orjson.loads(event)  # stricter than the model: an endless number, say
+        read_fact(address, event)
+    except ValueError:
+        return None
+    return Fact.of(address.kind, seq, parsed, at)
+
+
+def facts_of(stored: Iterable[StoredFact]) -> list[Fact]:
+    """Those of what the log holds that are facts."""
+    return [fact for one in stored if (fact := _fact(one)) is not None]
+
+
+def _fact(stored: StoredFact) -> Fact | None:
+    return fact_of(stored.subject, stored.seq, stored.event, stored.time.timestamp())
+
+
+class ConversationLog:
+    """The stream CHAT, one conversation at a time."""
+
+    def __init__(self, client: Client, stream: str = STREAM) -> None:
+        self._stream = stream
+        self._direct = DirectReader(client, stream)
+        self._inbox = ReplyInbox.of(client)
+        self._scans = asyncio.Semaphore(CONCURRENT_READS)
+        self._stand_ins: dict[tuple[int, str], Fact | None] = {}
+
+    async def snapshot(self, company: str, conversation: str, at_least: int = 0, *, deadline: float = 5.0) -> Snapshot:
+        """The newest fact of each kind, at least as new as the sequence `at_least`.
+
+        Raises:
+            LogBehind: the replicas that answered stayed older than that.
+            ReadFailed: no answer in time.
+        """
+        tree = conversation_tree(company, conversation)
+        clock = asyncio.get_running_loop().time
+        end = clock() + deadline
+        pause = 0.001
+        while True:
+            stored = await self._direct.last_of_each([tree], deadline=max(end - clock(), 0.05))
+            n = stored[-1].seq if stored else 0
+            if n >= at_least:
+                # Kinds that this version does not know, and what fits no contract, count for n and for nothing else.
+                tail = len(tree) - 1
+                known = [one for one in stored if one.subject[tail:] in _KINDS]
+                return snapshot_of([fact for one in known if (fact := await self._newest(one)) is not None], n)
+            if clock() + pause >= end:
+                raise LogBehind(f"the log of {company}/{conversation} was read at {n}, and {at_least} is needed")
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 0.1)
+
+    async def _newest(self, stored: StoredFact) -> Fact | None:
+        """The newest fact of a subject, whose newest event this is."""
+        return _fact(stored) or await self._before(stored)
+
+    async def _before(self, misfit: StoredFact) -> Fact | None:
+        """The newest fact of its subject before one that fits no contract. Direct reads go forward: all are read."""
+        key = (misfit.seq, misfit.stamp)
+        if key in self._stand_ins:
+            return self._stand_ins[key]
+        found: Fact | None = None
+        position = 1
+        while True:
+            batch = await self._direct.batch(misfit.subject, position, BATCH)
+            earlier = [stored for stored in batch.facts if stored.seq < misfit.seq]
+            found = next((fact for stored in reversed(earlier) if (fact := _fact(stored)) is not None), found)
+            if len(earlier) < len(batch.facts) or not batch.more or not batch.facts:
+                break
+            position = batch.facts[-1].seq + 1
+        if len(self._stand_ins) >= STAND_INS:
+            del self._stand_ins[next(iter(self._stand_ins))]
+        self._stand_ins[key] = found
+        return found
+
+    async def read(
+        self, company: str, conversation: str, after: int, up_to: int, *, deadline: float = 10.0
+    ) -> list[StoredFact]:
+        """What the log holds of the conversation with after < seq ≤ up_to, in order.
+
+        Compare `bounds` first: below the stream's first sequence there is nothing, and NATS does not say so; and more
+        than 20,000 behind its end memory is the one to ask.
+
+        Raises:
+            ReadFailed: no answer in time, or no turn to read.
+        """
+        tree = conversation_tree(company, conversation)
+        facts: list[StoredFact] = []
+        if after >= up_to:
+            return facts
+        clock = asyncio.get_running_loop().time
+        end = clock() + deadline
+        position = after + 1
+        try:
+            async with asyncio.timeout_at(end):
+                await self._scans.acquire()
+        except TimeoutError as error:
+            raise ReadFailed(f"{company}/{conversation}: too many are reading the log at once") from error
+        try:
+            while True:
+                batch = await self._direct.batch(tree, position, BATCH, deadline=max(end - clock(), 0.001))
+                facts.extend(fact for fact in batch.facts if fact.seq <= up_to)
+                if not batch.facts or not batch.more or batch.facts[-1].seq >= up_to:
+                    return facts
+                position = batch.facts[-1].seq + 1
+        finally:
+            self._scans.release()
+
+    async def first_visitor(self, company: str, conversation: str, after: int = 0) -> Fact | None:
+        """The conversation's first visitor message after a sequence that the stream still holds."""
+        subject = chat(company, conversation, ChatKind.VISITOR)
+        while (stored := await self._direct.next(subject, after + 1)) is not None:
+            if (fact := _fact(stored)) is not None:
+                return fact
+            after = stored.seq
+        return None
+
+    async def at(self, seq: int) -> StoredFact | None:
+        """The fact at this sequence, of whatever conversation; None if it is gone or not there yet."""
+        return await self._direct.at(seq)
+
+    async def bounds(self, *, deadline: float = 5.0) -> LogBounds:
+        """First and last sequence and the epoch, asked of the stream's leader.
+
+        Raises:
+            ReadFailed: no answer in time.
+        """
+        subject = f"$JS.API.STREAM.INFO.{self._stream}"
+        try:
+            answer = orjson.loads((await self._inbox.request(subject, b"", deadline=deadline)).data)
+        except (TimeoutError, NatsError) as error:
+            raise ReadFailed(f"no answer about the stream {self._stream}: is JetStream up?") from error
+        if "error" in answer:
+            raise ReadFailed(f"stream {self._stream}: {answer['error'].get('description')}")
+        state, created, most = answer["state"], str(answer["created"]), int(answer["config"]["max_bytes"])
+        return LogBounds(
+            first_seq=int(state["first_seq"]),
+            last_seq=int(state["last_seq"]),
+            created=created,
+            epoch=epoch_of(self._stream, created),
+            room=max(most - int(state["bytes"]), 0) if most > 0 else None,
+        )
+
+
+def fence_at(company: str, conversation: str, seq: int) -> Fence:
+    """The fence of what was decided from a snapshot at `seq`: the byte-identical filter for everybody, since with three
+    replicas the check is atomic only between those that share it."""
+    return Fence(seq, conversation_tree(company, conversation))
+
+
+@dataclass(frozen=True, slots=True)
+class NewFact:
+    """A fact to be appended. `identity`: what its message id has beside company, conversation and kind; a repeat of the
+    same fact has the same one, and the same `event_id`."""
+
+    kind: ChatKind
+    data: Wire
+    identity: str
+    event_id: str
+
+
+Decide = Callable[[Snapshot], Awaitable[NewFact | None]]
+
+
+class ConversationWriter:
+    """Appends to conversations, as one service. `read_deadline` and `append_deadline` in seconds."""
+
+    def __init__(
+        self,
+        log: ConversationLog,
+        publisher: Publisher,
+        source: str,
+        *,
+        read_deadline: float = 5.0,
+        append_deadline: float = 15.0,
+    ) -> None:
+        self._log = log
+        self._publisher = publisher
+        self._source = source
+        self._read_deadline = read_deadline
+        self._append_deadline = append_deadline
+
+    async def append_if(
+        self, company: str, conversation: str, decide: Decide, *, repeats: tuple[ChatKind, str] | None = None
+    ) -> Appended | None:
+        """Appends what `decide` makes of the newest snapshot, if nothing newer gets there first; else decides again.
+
+        Args:
+            company: of the conversation.
+            conversation: its id.
+            decide: what to append; None: nothing (any more).
+            repeats: kind and event id under which an earlier call may have stored this already.
+
+        Returns:
+            Where it is stored, `duplicate` if an earlier try has done it; None: nothing was to be appended.
+
+        Raises:
+            ConversationBusy: something newer got there first each time.
+            ReadFailed: no snapshot in time.
+            PublishFailed: not stored in time, or nobody knows.
+        """
+        tried, at_least = repeats, 0
+        for _ in range(MOST_TRIES):
+            now = await self._log.snapshot(company, conversation, at_least, deadline=self._read_deadline)
+            if tried is not None:
+                newest = now.last.get(tried[0])
+                if newest is not None and newest.event.get("id") == tried[1]:
+                    # An earlier try whose acknowledgement was lost: the fence is checked before the id.
+                    return Appended(newest.seq, duplicate=True)
+            new = await decide(now)
+            if new is None:
+                return None
+            tried = (new.kind, new.event_id)
+            try:
+                return await self.append(company, conversation, new, fence=now.seq)
+            except FenceRefused:
+                at_least = now.seq + 1
+        raise ConversationBusy(f"{company}/{conversation} changes too quickly: something newer came {MOST_TRIES} times")
+
+    async def append(self, company: str, conversation: str, new: NewFact, *, fence: int | None = None) -> Appended:
+        """Appends a fact, behind a fence if there is one: the sequence that the decision's snapshot was at.
+
+        Raises:
+            FenceRefused: the conversation holds something newer than `fence`.
+            PublishFailed: not stored in time, or nobody knows.
+        """
+        event = CloudEvent(
+            id=new.event_id,
+            source=self._source,
+            type=new.kind.event_type,
+            subject=f"{company}/{conversation}",
+            data=new.data,
+        )
+        return await self.append_event(company, conversation, new.kind, event.to_json(), new.identity, fence=fence)
+
+    async def append_event(
+        self, company: str, conversation: str, kind: ChatKind, event: bytes, identity: str, *, fence: int | None = None
+    ) -> Appended:
+        """The same of an event in its JSON."""
+        return await self._publisher.append(
+            chat(company, conversation, kind),
+            event,
+            stream=STREAM,
+            msg_id=chat_msg_id(company, conversation, kind, identity),
+            fence=None if fence is None else fence_at(company, conversation, fence),
+            deadline=self._append_deadline,
+        )
+
+
+def epoch_of(stream: str, created: str) -> str:
+    """Names one incarnation of a stream: it changes when the stream is made anew or restored from elsewhere."""
+    return derive_id(stream, created)[:8]

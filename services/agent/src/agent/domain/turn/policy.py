@@ -1,0 +1,59 @@
+"""When a conversation is answered, and what may stop a running turn."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from contracts.channels import ChatKind
+from contracts.conversation import Answering, Fact, Snapshot, may_answer
+from contracts.events.chat import OwnerKind
+
+
+class StopReason(StrEnum):
+    """Why a running model call is given up."""
+
+    SUPERSEDED = "superseded"
+    TAKEN_OVER = "taken_over"
+    USER = "user"
+    DISABLED = "disabled"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy(Answering):
+    """What a company's settings say about answering. `delay` in seconds."""
+
+    delay: float = 0.0
+    max_iterations: int = 3
+
+    def answers(self, owner: OwnerKind) -> bool:
+        """Whether the AI answers a conversation with this owner."""
+        return may_answer(self, owner)
+
+
+PATIENCE = 8.0
+"""Seconds after the first unanswered message from which nobody is made to wait for more of a burst."""
+
+
+def due_at(view: Snapshot, policy: Policy) -> float:
+    """When the newest message is to be answered, in seconds since the epoch: a burst is one turn, but not for ever."""
+    newest = view.newest_visitor_at + policy.delay
+    if view.first_unanswered_at is None:
+        return newest
+    return min(newest, view.first_unanswered_at + max(PATIENCE, policy.delay))
+
+
+def stop_reason(fact: Fact, *, basis: int, forced: bool, policy: Policy) -> StopReason | None:
+    """Whether a fact seen on the live feed stops a turn that answers up to `basis`; forced turns yield to vetoes only.
+
+    Only a hint, to save a model call that would be refused at the fence: the decision is made from a fresh snapshot.
+    """
+    match fact.kind:
+        case ChatKind.VISITOR:
+            return None if forced else StopReason.SUPERSEDED
+        case ChatKind.OWNER:
+            return None if policy.answers(fact.owner) else StopReason.TAKEN_OVER
+        case ChatKind.OPERATOR:
+            return StopReason.TAKEN_OVER
+        case ChatKind.CANCEL:
+            return StopReason.USER if fact.basis >= basis else None
+        case ChatKind.ASSISTANT | ChatKind.SYSTEM:
+            return None

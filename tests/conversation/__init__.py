@@ -1,0 +1,1 @@
+"""What several services say about one conversation, compared."""
