@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 from uuid import uuid4
 
-from contracts.channels import WEBHOOK_DELIVERIES
 from contracts.errors import NexusError
-from contracts.streams import CHAT, FACTS, WEBHOOKS
+from contracts.streams import CHAT, FACTS, KNOWLEDGE
 from memory import (
     budget_methods,
     context_handlers,
@@ -52,9 +51,6 @@ from memory.adapters.stream_figures import EVERY as STREAMS_EVERY
 from memory.adapters.stream_figures import StreamFigures
 from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.adapters.trimmed_chat import TrimmedChat
-from memory.adapters.webhook_changes import WebhookChanges
-from memory.adapters.webhook_feed import WebhookFeed
-from memory.adapters.webhook_posting import WebhookPosting
 from memory.application.activity import Activity
 from memory.application.budgets import Budgets
 from memory.application.companies import Companies
@@ -75,18 +71,18 @@ from memory.application.sweeps import Sweep
 from memory.application.talk import Talks
 from memory.application.trimming import Trimming
 from memory.application.usage import Usages
-from memory.application.webhook_delivery import Deliveries
 from memory.application.webhook_table import WebhookTable
 from memory.domain.facts import Fact
 from memory.errors import StoreUnavailable
+from memory.knowledge.room import Room
 from memory.ports import Principals
 from memory.settings import MemorySettings
+from memory.webhook_parts import webhook_parts
 from runtime.clock import Clock, SystemClock
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
-from runtime.pulling import PullWorker
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
 
@@ -96,11 +92,6 @@ BOUNDS_EVERY = 30.0
 SETTINGS_EVERY = 3_600.0
 POSITIONS_EVERY = 2.0
 """Seconds between looks at whether a store is still what it was."""
-
-DELIVERY_LEASE = 15.0
-"""Seconds after which a delivery that was in the hands of a killed replica is another's."""
-WEBHOOKS_EVERY = 5.0
-"""Seconds between looks at who has webhooks: what a replica missed while the bus was away."""
 
 
 class Part(Protocol):
@@ -147,7 +138,7 @@ class Memory:
         self._spending = Budgets(RedisBudgets(self._budgets), time.time)
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
         service.add_check("mongodb", mongo.Ping(self._mongo))
-        service.writes(CHAT, FACTS)
+        service.writes(CHAT, FACTS, KNOWLEDGE)
         service.on_start(self.build)
 
     async def build(self) -> None:
@@ -184,9 +175,15 @@ class Memory:
             clock=self._clock,
         )
 
+        room = Room(
+            service, self._database, self._storing, self._companies, MongoFacts(self._storing["facts"]), self._clock
+        )
+        service.on_stop(room.shelves.stop)
+
         async def take_in(facts: Sequence[Fact]) -> None:
             await projection.project(facts)
             activity.note(facts)
+            await room.heard(facts)
 
         consumer = ChatConsumer(service.nats, log, store, take_in, DeadLetters(service.nats))
         floor.hurry = consumer.hurry
@@ -209,12 +206,12 @@ class Memory:
         announcements = BusAnnouncements(service.publisher, DirectReader(service.nats, FACTS.name))
         table = WebhookTable(self._companies)
         companies = Companies(store=self._companies, announcements=announcements, changed=table.refresh)
-        await self._tell_endpoints(table, companies)
+        await self._keep_on(*await webhook_parts(service, settings, table, companies, local=self._dev.dev))
         looks = RedisLooks(self._redis)
         handoffs = Handoffs(conversations=conversations, companies=self._companies, log=log, looks=looks, clock=floor)
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
-        handlers.serve(service, histories, inbox, companies)
+        handlers.serve(service, histories, inbox, companies, room.searcher)
         owner_methods.serve(service, looks, floor)
         budget_methods.serve(service, self._spending)
         memories = Memories(
@@ -245,6 +242,7 @@ class Memory:
             tools=ToolCatalogue(service.rpc),
             clock=self._clock,
             seconds=settings.context_part,
+            knowledge=room.searcher,
         )
         context_handlers.serve(service, contexts, talks, short_term, self._clock)
         exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
@@ -255,7 +253,7 @@ class Memory:
         drops = (windows.drop, near.drop, projection.drop, searching.drop)
         cache = CacheErasure(service.nats, self._redis, drops)
         forgetting = Forgetting(
-            store=MongoErasure(self._database),
+            store=MongoErasure(self._database, room.forget_conversations),
             bus=StreamErasure(service.nats),
             cache=cache,
             others=OtherServices(service.rpc),
@@ -269,9 +267,10 @@ class Memory:
         handlers.consume(service, self._executions)
         personal_handlers.consume(service, self._usages, self._spending)
         personal_handlers.learn(service, learner)
-        insight_handlers.consume(service, insights)
+        insight_handlers.consume(service, insights, room.rated)
+        room.consume()
         context_handlers.consume(service, activity)
-        in_mongodb = sources.in_mongodb(log, projection, self._executions, self._usages, insights, learner)
+        in_mongodb = sources.in_mongodb(log, projection, self._executions, self._usages, insights, learner, room)
         in_redis = sources.in_redis(log, activity, self._spending)
         mongodb = Positions(
             "mongodb",
@@ -300,12 +299,14 @@ class Memory:
         except NexusError as error:
             raise NotReady(str(error)) from error
         service.on_reconnect(_nothing_of(log.refresh))
+        service.on_reconnect(room.shelves.look)
         await self._keep_on(
             floor,
             windows,
             activity,
             consumer,
             cache,
+            *room.parts(),
             Sweep("position of MongoDB", POSITIONS_EVERY, mongodb.look),
             Sweep("position of Redis", POSITIONS_EVERY, redis.look),
             Sweep("deletions to repeat", settings.forgetting_sweep, forgetting.sweep),
@@ -320,35 +321,6 @@ class Memory:
     def _trimming(self, log: ChatLog, floor: ProjectionFloor) -> Trimming:
         window = next(stream.window for stream in self._service.streams if stream.name == CHAT.name)
         return Trimming(TrimmedChat(self._service.nats, log), floor, window)
-
-    async def _tell_endpoints(self, table: WebhookTable, companies: Companies) -> None:
-        """Webhooks: from the streams into endpoints' queues, and from those to the endpoints."""
-        service, settings = self._service, self._settings
-        feed = WebhookFeed(service.nats, table)
-        table.changed = feed.follow
-        posting = WebhookPosting(seconds=settings.webhook_timeout, local=self._dev.dev)
-        service.on_stop(posting.close)
-        deliveries = Deliveries(table, posting, give_up=settings.webhook_give_up, gone=companies.webhook_gone)
-        service.add_worker(
-            PullWorker(
-                service.nats,
-                WEBHOOKS.name,
-                "memory-deliveries",
-                (WEBHOOK_DELIVERIES,),
-                deliveries.deliver,
-                slots=1_024,
-                ack_wait=DELIVERY_LEASE,
-                service=service.name,
-            )
-        )
-
-        async def look() -> None:
-            await table.reload()
-            await feed.follow()
-
-        await look()
-        service.watch("webhooks", feed.still)
-        await self._keep_on(feed, WebhookChanges(service.nats, table), Sweep("webhooks", WEBHOOKS_EVERY, look))
 
     async def _prepare_store(self, fresh: str) -> str:
         """The database with its indexes; returns the database's name for itself, `fresh` if it is new."""

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from contracts.context_rpc import ShortTermMemory
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.market_rpc import Holdings, MarketEvent, MarketStatusReply, QuoteView
 from memory.domain.keys import Position
 from memory.domain.short_term import Happening
@@ -32,6 +33,14 @@ class Market(Protocol):
 
     async def holdings(self, company: str, user: str) -> Holdings:
         """What the user holds and watches."""
+        ...
+
+
+class Knowledge(Protocol):
+    """What the company says."""
+
+    async def ask(self, company: str, query: KnowledgeQuery) -> KnowledgeFound:
+        """The best passages, of what can be read at once."""
         ...
 
 

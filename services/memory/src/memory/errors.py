@@ -14,11 +14,13 @@ NexusError (contracts)
     ├── BudgetsUnavailable   Redis, where the budgets are, did not answer in time
     ├── CompanyExists        settings are there already
     ├── NoSuchCompany        no settings to change
+    ├── BadKnowledge         a document, answer or gap that cannot be taken as it was sent
+    ├── NoSuchKnowledge      no such document, answer, gap or run
     ├── MemoryMoved          what is remembered has another version by now
     └── SettingsMoved        the settings have another version by now
 """
 
-from contracts.errors import NexusError
+from contracts.errors import FieldFault, NexusError
 
 
 class MemoryFault(NexusError):  # noqa: N818 - the tree above reads as a list of events
@@ -89,6 +91,18 @@ class CompanyExists(MemoryFault):
 
 class NoSuchCompany(MemoryFault):
     """The company has no settings: create them first."""
+
+
+class BadKnowledge(MemoryFault):
+    """What was sent about a company's knowledge cannot be taken; `fields` says what is wrong with it."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.fields = [FieldFault(field=field, message=message)]
+
+
+class NoSuchKnowledge(MemoryFault):
+    """The company has no such document, answer, gap or run."""
 
 
 class MemoryMoved(MemoryFault):

@@ -1,5 +1,6 @@
 """The subscription table: the methods that memory serves and the facts that it takes in, one thin function each."""
 
+import asyncio
 import functools
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -51,12 +52,21 @@ from contracts.streams import FACTS
 from memory.application.companies import Companies
 from memory.application.history import Histories
 from memory.application.inbox import Inbox
+from memory.context_ports import Knowledge
 from memory.domain.company import BadSettingsError
 from memory.domain.facts import without_principal
 from memory.domain.identity import IdentityRefused
 from memory.domain.keys import BadCursorError
 from memory.domain.remembered import BadMemoryError
-from memory.errors import CompanyExists, MemoryFault, MemoryMoved, NoSuchCompany, SettingsMoved
+from memory.errors import (
+    BadKnowledge,
+    CompanyExists,
+    MemoryFault,
+    MemoryMoved,
+    NoSuchCompany,
+    NoSuchKnowledge,
+    SettingsMoved,
+)
 from memory.ports import ExecutionStore, InboxFilter
 from runtime.batch_worker import BatchWorker, each
 from runtime.consumers import ConsumerSpec
@@ -75,8 +85,10 @@ CODES: tuple[tuple[type[Exception], ErrorCode], ...] = (
     (BadCursorError, ErrorCode.BAD_FIELD),
     (BadMemoryError, ErrorCode.BAD_FIELD),
     (BadSettingsError, ErrorCode.BAD_FIELD),
+    (BadKnowledge, ErrorCode.BAD_FIELD),
     (CompanyExists, ErrorCode.CONFLICT),
     (NoSuchCompany, ErrorCode.NOT_FOUND),
+    (NoSuchKnowledge, ErrorCode.NOT_FOUND),
     (MemoryMoved, ErrorCode.PRECONDITION_FAILED),
     (SettingsMoved, ErrorCode.PRECONDITION_FAILED),
     (MemoryFault, ErrorCode.UNAVAILABLE),
@@ -85,9 +97,9 @@ CODES: tuple[tuple[type[Exception], ErrorCode], ...] = (
 """What the use cases raise, as the codes of the contract; the first that fits counts."""
 
 
-def serve(service: Service, histories: Histories, inbox: Inbox, companies: Companies) -> None:
+def serve(service: Service, histories: Histories, inbox: Inbox, companies: Companies, knowledge: Knowledge) -> None:
     """The methods that memory serves."""
-    conversations = ConversationMethods(histories, inbox)
+    conversations = ConversationMethods(histories, inbox, knowledge)
     settings = CompanyMethods(companies)
     service.serve(HISTORY, answering(conversations.history))
     service.serve(SNAPSHOT, answering(conversations.snapshot))
@@ -172,14 +184,20 @@ def answering(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[Requ
 class ConversationMethods:
     """Reads of conversations."""
 
-    def __init__(self, histories: Histories, inbox: Inbox) -> None:
+    def __init__(self, histories: Histories, inbox: Inbox, knowledge: Knowledge) -> None:
         self._histories = histories
         self._inbox = inbox
+        self._knowledge = knowledge
 
     async def history(self, request: HistoryRequest) -> HistoryReply:
-        found = await self._histories.newest(
+        reading = self._histories.newest(
             request.company_id, request.conversation_id, request.up_to_seq, request.limit, exact=True
         )
+        said = None
+        if request.knowledge:
+            found, said = await asyncio.gather(reading, self._knowledge.ask(request.company_id, request.knowledge))
+        else:
+            found = await reading
         messages = [
             HistoryMessage(
                 id=message.id, seq=message.seq, role=message.role, text=message.text, created_at=message.created_at
@@ -187,7 +205,9 @@ class ConversationMethods:
             for message in found.messages
         ]
         # Its parts have been checked: checking them again would only cost time.
-        return HistoryReply.model_construct(messages=messages, up_to_seq=found.up_to, visitor=found.seen.profile)
+        return HistoryReply.model_construct(
+            messages=messages, up_to_seq=found.up_to, visitor=found.seen.profile, knowledge=said
+        )
 
     async def snapshot(self, request: SnapshotRequest) -> SnapshotReply:
         found = await self._histories.newest(

@@ -1,12 +1,15 @@
 """What people thought of answers comes in, how the assistant is doing goes out."""
 
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
 from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
 from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
 from memory.application.insights import Insights
 from memory.domain.rating import Rating
 from memory.handlers import answering, fact_owner, take_in
-from runtime.outcomes import Ack, DeadLetter, Outcome
+from runtime.outcomes import Ack, DeadLetter, Later, Outcome
 from runtime.pulling import Delivery
 from runtime.service import Service
 
@@ -14,11 +17,21 @@ FEEDBACK_GIVEN = "feedback.given.v1"
 RATINGS = "memory-ratings"
 
 
-def consume(service: Service, insights: Insights) -> None:
-    """The facts that are counted."""
+EARLY = 5
+"""Deliveries for which an answer that is not stored yet is waited for."""
+SOON = 0.5
+Told = Callable[[str, FeedbackGiven, datetime], Awaitable[bool]]
+
+
+def consume(service: Service, insights: Insights, told: Told) -> None:
+    """The facts that are counted. `told` hears of each too; False: the answer that is meant is not known yet."""
 
     async def take(delivery: Delivery, event: CloudEvent[FeedbackGiven]) -> Outcome:
-        return await rate(insights, delivery.subject, event)
+        outcome = await rate(insights, delivery.subject, event)
+        owner = fact_owner(FEEDBACK_GIVEN, delivery.subject)
+        if owner and not await told(owner[0], event.data, event.time) and delivery.num_delivered < EARLY:
+            return Later(SOON)
+        return outcome
 
     take_in(service, FEEDBACK_GIVEN, RATINGS, CloudEvent[FeedbackGiven], take)
 

@@ -22,6 +22,8 @@ from memory.application.positions import Source, all_or_one_by_one, one_by_one
 from memory.application.projection import Projection
 from memory.application.usage import Usages
 from memory.domain.short_term import KEPT
+from memory.knowledge import room as knowledge_room
+from memory.knowledge.room import Room
 from memory.ports import ExecutionStore
 from runtime.direct import StoredFact
 
@@ -38,11 +40,14 @@ def in_mongodb(
     usages: Usages,
     insights: Insights,
     learner: Learner,
+    room: Room,
 ) -> tuple[Source, ...]:
     """The sources of MongoDB."""
 
     async def project(stored: Sequence[StoredFact]) -> None:
-        await projection.project([fact for each in stored if (fact := log.fact(each)) is not None])
+        facts = [fact for each in stored if (fact := log.fact(each)) is not None]
+        await projection.project(facts)
+        await room.heard(facts)
 
     async def project_again(stored: Sequence[StoredFact]) -> None:
         await all_or_one_by_one(stored, project)
@@ -71,6 +76,7 @@ def in_mongodb(
             personal_handlers.USAGE_COUNTED,
             _each(CloudEvent[UsageRecorded], lambda s, e: personal_handlers.count(usages, s, e)),
         ),
+        Source(FACTS.name, knowledge_room.DURABLE, knowledge_room.SUBJECT, _one_by_one(room.again)),
         _facts(
             insight_handlers.FEEDBACK_GIVEN,
             insight_handlers.RATINGS,
@@ -114,6 +120,15 @@ def _facts(
     kept: timedelta | None = None,
 ) -> Source:
     return Source(FACTS.name, durable, f"{event}.>", again, kept)
+
+
+def _one_by_one(
+    take: Callable[[StoredFact], Awaitable[None]],
+) -> Callable[[Sequence[StoredFact]], Awaitable[None]]:
+    async def again(facts: Sequence[StoredFact]) -> None:
+        await one_by_one(facts, take)
+
+    return again
 
 
 def _each(

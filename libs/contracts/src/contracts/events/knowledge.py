@@ -23,7 +23,8 @@ class DocumentUpserted(Wire):
     """A document as it is from now on. Its id is `documentId`, or follows from source and `externalId` (or `url`).
 
     What does not fit into one event comes in parts with the same `hash`; it counts when all of them are there.
-    `hash` is that of the whole text as it was read: the same hash again only says that it was read again.
+    `hash` is that of the whole text as it was read. With no blocks and the hash that was told last, it was read again
+    and is unchanged.
     """
 
     company_id: CompanyId

@@ -33,10 +33,15 @@ STORED_IN_LINE = 1_000
 INDEXES: dict[str, tuple[str, ...]] = {
     "facts": ("key", "messageKey", "messageId"),
     "conversations": ("inboxKey", "stateKey", "operatorKey", "personKey", "waitingSince", "dayKey"),
-    "companies": ("unannounced", "hooks"),
+    "companies": ("unannounced", "hooks", "site"),
     "executions": ("key", "conversationId", "talkKey"),
     "erasures": ("at",),
     "ratings": ("dayKey",),
+    "knowledge": ("listKey", "sourceKey", "pageKey"),
+    "knowledge_state": ("unsettled",),
+    "knowledge_runs": ("listKey",),
+    "knowledge_gaps": ("listKey",),
+    "knowledge_asked": ("gapKey",),
 }
 
 NEVER_TAKEN = frozenset({2, 9, 14, 22, 28, 52, 56, 57, 121, 10334, 17280})

@@ -1,7 +1,8 @@
-"""The collection `companies`: {_id: company, version, config, hooks?, unannounced?}.
+"""The collection `companies`: {_id: company, version, config, hooks?, site?, unannounced?}.
 
 `config` is the settings' JSON as text, whole. `unannounced` is the version that has yet to be told on the bus: written
-with the change itself, in one document, so that neither can be there without the other. `hooks`: it has webhooks.
+with the change itself, in one document, so that neither can be there without the other. `hooks`: it has webhooks;
+`site`: it has a site that is read.
 """
 
 import orjson
@@ -34,6 +35,11 @@ class MongoCompanies:
         async with speaking("read companies with webhooks"):
             return [_settings(row) for row in await self._rows.find({"hooks": True}).to_list()]
 
+    async def with_site(self) -> list[CompanySettings]:
+        """Those whose site is read."""
+        async with speaking("read companies with a site"):
+            return [_settings(row) for row in await self._rows.find({"site": True}).to_list()]
+
     async def after(self, company: str, limit: int) -> list[CompanySettings]:
         async with speaking("read companies"):
             found = self._rows.find({"_id": {"$gt": company}}).sort("_id", ASCENDING).limit(limit)
@@ -50,8 +56,10 @@ class MongoCompanies:
 
 
 def _row(settings: CompanySettings) -> Document:
-    hooks: Document = {"hooks": True} if settings.config.webhooks else {}
-    return hooks | {
+    marks: Document = {"hooks": True} if settings.config.webhooks else {}
+    if settings.config.knowledge.site_url:
+        marks["site"] = True
+    return marks | {
         "_id": settings.config.company_id,
         "version": settings.version,
         "unannounced": settings.version,

@@ -4,7 +4,7 @@ The collection `erasures`: {_id: company/user, conversations, at (ms), upTo}: de
 a row is gone when its deletion is complete.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
 import orjson
@@ -18,8 +18,9 @@ from memory.erasure_ports import Erasure
 class MongoErasure:
     """StoreEraser."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, forget_gaps: Callable[[str, Sequence[str]], Awaitable[None]]) -> None:
         self._database = database
+        self._forget_gaps = forget_gaps
         self._jobs = database["erasures"]
 
     async def conversations_of(self, company: str, user: str) -> list[str]:
@@ -55,6 +56,7 @@ class MongoErasure:
             await self._jobs.delete_one(where)
 
     async def erase(self, job: Erasure) -> None:
+        await self._forget_gaps(job.company, job.conversations)
         async with speaking("delete a user"):
             for name in job.conversations:
                 key = conversation_key(job.company, name)

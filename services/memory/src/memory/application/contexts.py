@@ -22,7 +22,7 @@ from contracts.memory_rpc import LongTermMemory
 from memory.application.memories import Memories
 from memory.application.parts import Parts
 from memory.application.talk import Talks
-from memory.context_ports import Market, ShortTermStore, Tools
+from memory.context_ports import Knowledge, Market, ShortTermStore, Tools
 from memory.domain.mentions import mentioned
 from memory.domain.relevance import candidates, relevant
 from memory.domain.zones import DEFAULT_ZONE, zone
@@ -57,6 +57,7 @@ class Contexts:
         tools: Tools,
         clock: Clock,
         seconds: float,
+        knowledge: Knowledge,
     ) -> None:
         self._memories = memories
         self._talks = talks
@@ -65,6 +66,7 @@ class Contexts:
         self._tools = tools
         self._clock = clock
         self._seconds = seconds
+        self._knowledge = knowledge
 
     async def build(self, asked: ContextRequest) -> FullContext:
         """The context; what is missing is named in it. It takes at most twice a part's deadline."""
@@ -78,6 +80,7 @@ class Contexts:
         talk = parts.start("conversation", self._talks.read(asked, tools, parts), waits=True)
         short_term = parts.start("shortTerm", self._short_term.get(company, user))
         status = parts.start("market.status", self._market.status())
+        said = parts.start("knowledge", self._knowledge.ask(company, asked.knowledge)) if asked.knowledge else None
         wanted = asyncio.create_task(self._wanted(asked.text, memory, holdings))
         symbols = parts.start("market.relevantSymbols", self._symbols(wanted), waits=True)
         events = parts.start("market.upcomingEvents", self._events(wanted), waits=True)
@@ -100,6 +103,7 @@ class Contexts:
             memory=None if known is None else _memory(known),
             short_term=short_term.result(),
             system=_system(asked, person, self._clock.now(), tools.result()),
+            knowledge=said.result() if said else None,
             missing=parts.missing,
         )
 

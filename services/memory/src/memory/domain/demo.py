@@ -24,6 +24,7 @@ def settings(origin: str | None) -> dict[str, Any]:
     return {
         "companyId": COMPANY,
         "aiAutoResponseEnabled": True,
+        "knowledge": {"siteUrl": origin} if origin else {},
         "toolConfig": {
             "fetchPageEnabled": origin is not None,
             "allowedDomains": [origin] if origin else [],
@@ -41,4 +42,8 @@ def moved_site(config: CompanyConfig, origin: str | None) -> dict[str, Any] | No
     if origin is None or domains[:1] == [origin]:
         return None
     others = [domain for domain in domains if domain != origin and not domain.startswith("http://")]
-    return {"toolConfig": {"fetchPageEnabled": True, "allowedDomains": [origin, *others]}}
+    patch: dict[str, Any] = {"toolConfig": {"fetchPageEnabled": True, "allowedDomains": [origin, *others]}}
+    site = config.knowledge.site_url
+    if site is None or site.startswith("http://"):
+        patch["knowledge"] = {"siteUrl": origin}
+    return patch

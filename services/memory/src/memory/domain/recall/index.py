@@ -1,7 +1,4 @@
-"""Ranking of passages: BM25 over stems, and what a conversation adds to it.
-
-BM25 is Okapi's (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, eq. 3.15) with
-Lucene's IDF, log(1 + (N - n + 0.5) / (n + 0.5)), which is never negative. Around it:
+"""Ranking of passages: BM25 over stems (`postings`), and what a conversation adds to it.
 
 - A message is understood from those around it: "yes, the blue one" answers a question that holds the words. Each word
   of a question counts for a message as much as the nearest message that has it gives (`AROUND`), so that a word said
@@ -11,7 +8,6 @@ Lucene's IDF, log(1 + (N - n + 0.5) / (n + 0.5)), which is never negative. Aroun
 """
 
 import heapq
-import math
 from array import array
 from bisect import bisect_left, insort
 from collections import defaultdict
@@ -21,11 +17,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from memory.domain.recall.lexicon import ASKED, LATELY, MONTHS, SPEAKERS
-from memory.domain.recall.words import STOP, Sought, english, folded, near, sought, spanish, stems, words
+from memory.domain.recall.postings import Postings
+from memory.domain.recall.words import STOP, Sought, folded, sought, stems, words
 
-SATURATION = 0.9
-LENGTH = 0.4
-"""BM25's k1 and b."""
 AROUND = ((0, 1.0), (1, 0.7), (-1, 0.4), (2, 0.35), (-2, 0.2), (3, 0.2), (-3, 0.1))
 """What a word counts for the message so many places behind (+) or before (-) the one that has it."""
 APART = timedelta(hours=6)
@@ -67,9 +61,7 @@ class PassageIndex:
     def __init__(self) -> None:
         self._passages: list[Passage] = []
         self._ids: set[str] = set()
-        self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("I"), array("H")))
-        self._lengths: array[int] = array("I")
-        self._words = 0
+        self._postings = Postings()
         self._talks: defaultdict[str, list[tuple[Any, int]]] = defaultdict(list)
         self._place: array[int] = array("I")
         self._days: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
@@ -135,13 +127,7 @@ class PassageIndex:
         counts: dict[str, int] = {}
         for stem in stems(passage.text):
             counts[stem] = counts.get(stem, 0) + 1
-        for stem, count in counts.items():
-            numbers, times = self._postings[stem]
-            numbers.append(number)
-            times.append(min(count, 65_535))
-        length = sum(counts.values())
-        self._lengths.append(length)
-        self._words += length
+        self._postings.add(counts)
         self._days[self._day(number)].append(number)
         talk = self._talks[passage.conversation]
         self._place.append(len(talk))
@@ -195,30 +181,13 @@ class PassageIndex:
         """By passage that has the word or what stands for it: its BM25."""
         known = {stem: weight for stem, weight in one.stems if stem in self._postings}
         if not known:
-            known = dict.fromkeys(self._misspelt(one.word), MISSPELT)
+            known = dict.fromkeys(self._postings.misspelt(one.word), MISSPELT)
         found: dict[int, float] = {}
         for stem, weight in known.items():
-            for number, value in self._bm25(stem).items():
+            for number, value in self._postings.bm25(stem).items():
                 if value * weight > found.get(number, 0.0):
                     found[number] = value * weight
         return found
-
-    def _misspelt(self, word: str) -> list[str]:
-        return list(
-            dict.fromkeys(term for stem in {english(word), spanish(word)} for term in near(stem, self._postings))
-        )
-
-    def _bm25(self, stem: str) -> Mapping[int, float]:
-        numbers, times = self._postings[stem]
-        total = len(self._passages)
-        idf = math.log(1 + (total - len(numbers) + 0.5) / (len(numbers) + 0.5))
-        average = self._words / total or 1.0
-        lengths = self._lengths
-        return {
-            number: idf * count * (SATURATION + 1)
-            / (count + SATURATION * (1 - LENGTH + LENGTH * lengths[number] / average))
-            for number, count in zip(numbers, times, strict=True)
-        }  # fmt: skip
 
     def _spread(self, held: Mapping[int, float]) -> dict[int, float]:
         """What the word counts for each passage, its neighbours' included."""

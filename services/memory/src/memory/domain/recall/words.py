@@ -124,6 +124,11 @@ def _apart(one: str, other: str, most: int) -> int:
     return row[-1]
 
 
+def language_of(text: str) -> str | None:
+    """es or en, by the words that tell it; None: neither more than the other."""
+    return _language(words(text))
+
+
 def _language(every: list[str]) -> str | None:
     english_hints = sum(word in ENGLISH_HINTS for word in every)
     spanish_hints = sum(word in SPANISH_HINTS for word in every)

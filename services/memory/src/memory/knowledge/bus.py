@@ -1,0 +1,94 @@
+"""What memory tells of companies' knowledge, and what each replica hears of it."""
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from pydantic import ValidationError
+
+from contracts.channels import company_of, fact, knowledge_work
+from contracts.envelope import CloudEvent
+from contracts.events.fact import CompanyConfigChanged
+from contracts.events.knowledge import FileReceived, KnowledgeChanged, RefreshRequested
+from contracts.ids import uuid7
+from contracts.streams import FACTS, KNOWLEDGE
+from memory.adapters.announcements import COMPANY_CHANGED
+from memory.adapters.chat_log import SOURCE
+from memory.knowledge.shelves import Shelves
+from runtime.connection import subscribe
+from runtime.publishing import Publisher
+
+CHANGED = "knowledge.changed.v1"
+REFRESH_REQUESTED = "knowledge.refresh.requested.v1"
+FILE_RECEIVED = "knowledge.file.received.v1"
+_log = structlog.get_logger(__name__)
+
+
+class KnowledgeBus:
+    """What is told."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+
+    async def changed(self, company: str, document: str | None) -> None:
+        """Tells every replica that a document is another."""
+        event = CloudEvent(
+            id=uuid7(),
+            source=SOURCE,
+            type=CHANGED,
+            subject=company,
+            data=KnowledgeChanged(company_id=company, document_id=document),
+        )
+        await self._publisher.append(
+            fact(CHANGED, company, None), event, stream=FACTS.name, msg_id=f"{company}.knowledge.{event.id}"
+        )
+
+    async def refresh(self, asked: RefreshRequested, again: int = 0) -> None:
+        """Asks the executors to read a site or a page. The same run again is the same run to them."""
+        event = CloudEvent(id=uuid7(), source=SOURCE, type=REFRESH_REQUESTED, subject=asked.company_id, data=asked)
+        await self._publisher.append(
+            knowledge_work(REFRESH_REQUESTED, asked.company_id),
+            event,
+            stream=KNOWLEDGE.name,
+            msg_id=f"{asked.company_id}.run.{asked.run_id}.{again}",
+        )
+
+    async def file(self, file: FileReceived) -> None:
+        """Hands a file to the executors."""
+        event = CloudEvent(id=uuid7(), source=SOURCE, type=FILE_RECEIVED, subject=file.company_id, data=file)
+        await self._publisher.append(
+            knowledge_work(FILE_RECEIVED, file.company_id),
+            event,
+            stream=KNOWLEDGE.name,
+            msg_id=f"{file.company_id}.file.{file.upload_id}",
+        )
+
+
+class Following:
+    """A replica hears what others have stored, and settings; what it misses the next look at the store finds."""
+
+    def __init__(self, client: Client, shelves: Shelves) -> None:
+        self._client = client
+        self._shelves = shelves
+
+    async def start(self) -> None:
+        """Starts to listen."""
+        await subscribe(self._client, f"{CHANGED}.>", self._changed)
+        await subscribe(self._client, f"{COMPANY_CHANGED}.>", self._configured)
+
+    async def stop(self) -> None:
+        """The connection's end ends it."""
+
+    async def _changed(self, message: Msg) -> None:
+        try:
+            event = CloudEvent[KnowledgeChanged].model_validate_json(message.data)
+        except ValidationError as error:
+            _log.warning("knowledge.change_missed", subject=message.subject, error=str(error)[:200])
+            return
+        # Whose it is is in the subject: publishers have permission for subjects, not for what they write.
+        self._shelves.change(company_of(message.subject), event.data.document_id)
+
+    async def _configured(self, message: Msg) -> None:
+        try:
+            self._shelves.configured(CloudEvent[CompanyConfigChanged].model_validate_json(message.data).data)
+        except ValidationError as error:
+            _log.warning("knowledge.settings_missed", subject=message.subject, error=str(error)[:200])

@@ -1,0 +1,135 @@
+"""Gaps: questions that were answered without a source, thumbed down, or handed to a person because the AI did not know.
+Those that ask the same are one; one click makes a question-and-answer pair of it."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from contracts.ids import derive_id, uuid7
+from memory.domain.recall.words import language_of
+from memory.errors import BadKnowledge, NoSuchKnowledge, StoreUnavailable
+from memory.knowledge.library import Library
+from memory.knowledge.mongo_gaps import AskedOnce, Gap, Gaps
+from memory.knowledge.question import Telling, telling
+from memory.knowledge.records import Pair, Record
+from runtime.clock import Clock
+
+TRIES = 8
+COMPARED = 200
+"""Gaps that a question is compared with, the most asked first."""
+ALIKE = 0.6
+"""Share of their telling words from which on two questions ask the same."""
+ANSWERED_WITHIN = timedelta(hours=12)
+"""After which an operator's message no longer counts as the answer to what was asked."""
+LONGEST = 500
+LONGEST_ANSWER = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """Somebody asked what the assistant did not know; `message` is what showed it."""
+
+    company: str
+    conversation: str
+    message: str
+    question: str
+    reason: str
+    at: datetime
+    language: str | None = None
+
+
+class GapList:
+    """A company's gaps."""
+
+    def __init__(self, gaps: Gaps, library: Library, clock: Clock) -> None:
+        self._gaps = gaps
+        self._library = library
+        self._clock = clock
+
+    async def note(self, asked: Unanswered) -> None:
+        """Takes in one question, once."""
+        question = " ".join(asked.question.split())[:LONGEST]
+        told = telling(question)
+        if not told.words:
+            return
+        name = await self._same(asked.company, told)
+        once = AskedOnce(asked.conversation, asked.message, name, question, asked.at, asked.reason)
+        if not await self._gaps.note(asked.company, once):
+            return
+        for _ in range(TRIES):
+            old = await self._gaps.get(asked.company, name)
+            if old is None:
+                language = language_of(question) or asked.language or "es"
+                new = Gap(name, question, language, 1, asked.at, asked.at)
+            else:
+                # An answered one that is asked again is open again: its answer did not reach whoever asked.
+                last, first = max(old.last_at, asked.at), min(old.first_at, asked.at)
+                state = "open" if old.state == "answered" else old.state
+                new = replace(old, count=old.count + 1, first_at=first, last_at=last, state=state)
+            if await self._gaps.put(asked.company, new, old.version if old else None):
+                return
+        raise StoreUnavailable("too many ask the same at once: try again")
+
+    async def operator_said(self, company: str, conversation: str, text: str, at: datetime) -> None:
+        """What a person answered is proposed as the answer of what the AI did not know."""
+        for name, asked_at in await self._gaps.of_conversation(company, conversation):
+            gap = await self._gaps.get(company, name)
+            if gap is None or gap.proposed or gap.state != "open" or not asked_at <= at <= asked_at + ANSWERED_WITHIN:
+                continue
+            await self._gaps.put(company, replace(gap, proposed=text[:LONGEST_ANSWER]), gap.version)
+
+    async def answer(self, company: str, name: str, text: str, question: str | None) -> tuple[Gap, Record]:
+        """Makes a pair of it."""
+        gap = await self._required(company, name)
+        examples = await self._gaps.examples(company, name)
+        first = question or gap.question
+        others = dict.fromkeys(one.text for one in examples if one.text != first)
+        pair = Pair((first, *([gap.question] if gap.question != first else []), *others), text, self._clock.now())
+        pair = replace(pair, questions=tuple(dict.fromkeys(pair.questions)))
+        # The same id each time: clicked twice it is one pair.
+        made = await self._library.put_pair(company, derive_id(company, "gap", name), pair, gap.language)
+        answered = replace(gap, state="answered", answer_id=made.id, proposed=gap.proposed or text)
+        if not await self._gaps.put(company, answered, gap.version):
+            return await self.answer(company, name, text, question)
+        return answered, made
+
+    async def dismiss(self, company: str, name: str) -> Gap:
+        """It needs no answer."""
+        gap = await self._required(company, name)
+        dismissed = replace(gap, state="dismissed")
+        if not await self._gaps.put(company, dismissed, gap.version):
+            return await self.dismiss(company, name)
+        return dismissed
+
+    async def _required(self, company: str, name: str) -> Gap:
+        gap = await self._gaps.get(company, name)
+        if gap is None:
+            raise NoSuchKnowledge("no such gap")
+        return gap
+
+    async def _same(self, company: str, told: Telling) -> str:
+        """The gap that asks the same; a new id when there is none, the same for the same words."""
+        for state in ("open", "dismissed", "answered"):
+            gaps, _ = await self._gaps.page(company, state, COMPARED, None)
+            best = max(((_alike(told, telling(gap.question)), gap.id) for gap in gaps), default=(0.0, ""))
+            if best[0] >= ALIKE:
+                return best[1]
+        return derive_id(company, "gap", *sorted(word for word, _ in told.words))
+
+
+def _alike(one: Telling, other: Telling) -> float:
+    if one.numbers != other.numbers:
+        return 0.0
+    shared = len(one.shared(other))
+    every = len(one.words) + len(other.words) - shared
+    return shared / every if every else 0.0
+
+
+def checked(answer: str | None, *, dismiss: bool) -> None:
+    """Raises BadKnowledge unless exactly one of the two is said."""
+    if (answer is None) is not dismiss:
+        raise BadKnowledge("say either answer or dismiss", "answer")
+
+
+def new_pair(clock: Clock, question: str, alternatives: list[str], answer: str) -> tuple[str, Pair]:
+    """A pair that somebody writes, and its id."""
+    return uuid7(), Pair(tuple(dict.fromkeys((question, *alternatives))), answer, clock.now())

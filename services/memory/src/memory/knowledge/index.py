@@ -1,0 +1,260 @@
+"""Ranking of a company's passages for a question.
+
+BM25 over stems (memory.domain.recall.postings) in which words of title and headings count more; a passage that holds
+more of what the question asks by goes before one that says a single word often; one in the question's language before
+its translation; of two alike the newer one. Words that most passages hold are looked up for those that hold a rarer one
+alone: they choose nobody by themselves, and going through all their holders is what would take time.
+"""
+
+import heapq
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memory.domain.recall.postings import Postings
+from memory.knowledge.passages import Section
+from memory.knowledge.question import Asked, Question, Telling, telling
+from memory.knowledge.texts import Document, Text
+
+MOST_PASSAGES = 20_000
+"""Of one company."""
+MISSPELT = 0.6
+MANY = 1_500
+"""Holders of a word from which on it is only looked up for those who are candidates already."""
+CANDIDATES = 50
+FURTHER = 300
+"""Candidates that such a word is looked up for, the best so far."""
+LOOKED_AT = 60
+"""Candidates of which it is counted how much of the question they hold."""
+OWN_LANGUAGE = 1.2
+SAME_QUESTION = 0.75
+"""How much two questions must share of what they tell, for the one's answer to be the other's."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """A document of which passages are in the index."""
+
+    document: Document
+    numbers: range
+    telling: tuple[Telling, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    held: _Held
+    place: int
+    packed: bytes
+    sections: tuple[Section, ...]
+
+    @property
+    def document(self) -> Document:
+        return self.held.document
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that was found. `score` 0 to 1: how much of the question's weight it holds; `place`: its number in its
+    document; `section`: the part of it that fits best."""
+
+    document: Document
+    place: int
+    text: str
+    section: Section
+    score: float
+    exact: bool = False
+
+
+class CompanyIndex:
+    """All passages of one company. A passage that is replaced keeps its place until the index is made anew (`worn`)."""
+
+    def __init__(self) -> None:
+        self._postings = Postings()
+        self._entries: list[_Entry | None] = []
+        self._documents: dict[str, _Held] = {}
+        self._gone = 0
+        self._pairs: defaultdict[str, set[str]] = defaultdict(set)
+
+    def __len__(self) -> int:
+        return len(self._entries) - self._gone
+
+    @property
+    def documents(self) -> int:
+        """How many documents can be found."""
+        return len(self._documents)
+
+    @property
+    def worn(self) -> bool:
+        """Whether so much of it is no more that it had better be made anew."""
+        return self._gone > 1_000 and self._gone > len(self)
+
+    def of(self, document: str) -> int:
+        """How many passages of the document are in it."""
+        held = self._documents.get(document)
+        return len(held.numbers) if held else 0
+
+    def version(self, document: str) -> Document | None:
+        """The document as it is found now."""
+        held = self._documents.get(document)
+        return held.document if held else None
+
+    def names(self) -> frozenset[str]:
+        """The ids of all documents."""
+        return frozenset(self._documents)
+
+    def put(self, document: Document, texts: Iterable[Text]) -> None:
+        """Takes in a document, in place of what was there under its id."""
+        self.drop(document.id)
+        start = len(self._entries)
+        asked = tuple(telling(question) for question in document.questions)
+        held = self._documents[document.id] = _Held(document, range(start, start), asked)
+        for place, text in enumerate(texts):
+            self._postings.add(text.counts, text.length)
+            self._entries.append(_Entry(held, place, zlib.compress(text.text.encode(), 1), text.sections))
+        held.numbers = range(start, len(self._entries))
+        for stem in {stem for one in asked for stem in one.stems}:
+            self._pairs[stem].add(document.id)
+
+    def describe(self, document: Document) -> None:
+        """What is told of a document that is in it, its texts being the same."""
+        if held := self._documents.get(document.id):
+            held.document = document
+
+    def drop(self, document: str) -> None:
+        """Takes a document out."""
+        held = self._documents.pop(document, None)
+        if held is None:
+            return
+        for number in held.numbers:
+            self._entries[number] = None
+        self._gone += len(held.numbers)
+        for stem in {stem for one in held.telling for stem in one.stems}:
+            self._pairs[stem].discard(document)
+
+    def search(self, question: Question, asked: str, limit: int) -> list[Hit]:
+        """The best passages, best first; the answer of a pair whose question this is comes before all."""
+        exact = self._same_question(asked)
+        hits = [exact] if exact else []
+        taken = {exact.document.id} if exact else set[str]()
+        for score, number in self._ranked(question):
+            entry = self._entries[number]
+            if entry is None or (entry.document.questions and entry.document.id in taken):
+                continue
+            text = zlib.decompress(entry.packed).decode()
+            if any(hit.text == text for hit in hits):
+                continue
+            section = _best_section(entry.sections, text, question)
+            hits.append(Hit(entry.document, entry.place, text, section, round(score, 4)))
+            if len(hits) >= limit:
+                break
+        return hits[:limit]
+
+    def pages(self, most: int) -> list[Document]:
+        """Pages of the site, those with the shortest addresses first."""
+        found = (one.document for one in self._documents.values() if one.document.source == "site" and one.document.url)
+        return heapq.nsmallest(most, found, key=lambda one: (len(one.url or ""), one.url))
+
+    def _ranked(self, question: Question) -> list[tuple[float, int]]:
+        """Share of the question and number, best first."""
+        words = [(one, self._known(one)) for one in question.asked]
+        # A word that nobody holds counts as much as the rarest: what is asked for is not there.
+        worth = [self._worth(stems) * one.weight for one, stems in words]
+        total = sum(weight for (one, _), weight in zip(words, worth, strict=True) if one.weight == 1.0) or sum(worth)
+        if not total:
+            return []
+        scores: dict[int, float] = {}
+        for (one, stems), _ in sorted(zip(words, worth, strict=True), key=lambda each: -each[1]):
+            if not stems:
+                continue
+            if len(scores) >= CANDIDATES and sum(map(self._postings.holders, stems)) > MANY:
+                if len(scores) > FURTHER:
+                    scores = {each: scores[each] for each in heapq.nlargest(FURTHER, scores, key=scores.__getitem__)}
+                for number in scores:
+                    scores[number] += one.weight * self._bm25_of(stems, number)
+            else:
+                for number, score in self._bm25(stems).items():
+                    scores[number] = scores.get(number, 0.0) + one.weight * score
+        ranked: list[tuple[float, float, float, int]] = []
+        for number in heapq.nlargest(LOOKED_AT, scores, key=scores.__getitem__):
+            entry = self._entries[number]
+            if entry is None:
+                continue
+            share = sum(
+                weight
+                * max((held for stem, held in stems.items() if self._postings.bm25_of(stem, number)), default=0.0)
+                for (_, stems), weight in zip(words, worth, strict=True)
+            )
+            share = min(share / total, 1.0)
+            own = OWN_LANGUAGE if question.language and entry.document.language == question.language else 1.0
+            rank = scores[number] * own * (0.4 + 0.6 * share)
+            ranked.append((round(rank, 3), entry.document.read_at.timestamp(), share, number))
+        ranked.sort(reverse=True)
+        return [(share, number) for _, _, share, number in ranked]
+
+    def _known(self, asked: Asked) -> dict[str, float]:
+        known = {stem: weight for stem, weight in asked.stems.items() if stem in self._postings}
+        return known or dict.fromkeys(self._postings.misspelt(asked.word), MISSPELT)
+
+    def _worth(self, stems: dict[str, float]) -> float:
+        return self._postings.idf(max((self._postings.holders(stem) for stem in stems), default=0))
+
+    def _bm25(self, stems: dict[str, float]) -> dict[int, float]:
+        """The best of a word's stems, by passage."""
+        if len(stems) == 1:
+            ((stem, weight),) = stems.items()
+            found = self._postings.bm25(stem)
+            return found if weight == 1.0 else {number: score * weight for number, score in found.items()}
+        found: dict[int, float] = {}
+        for stem, weight in stems.items():
+            for number, score in self._postings.bm25(stem).items():
+                if score * weight > found.get(number, 0.0):
+                    found[number] = score * weight
+        return found
+
+    def _bm25_of(self, stems: dict[str, float], number: int) -> float:
+        return max(self._postings.bm25_of(stem, number) * weight for stem, weight in stems.items())
+
+    def _same_question(self, asked: str) -> Hit | None:
+        """The pair whose question this is; of several the one that shares most."""
+        told = telling(asked)
+        best: tuple[float, str] | None = None
+        for name in {name for stem in told.stems for name in self._pairs.get(stem, ())}:
+            share = max(self._share(told, other) for other in self._documents[name].telling)
+            if share >= SAME_QUESTION and (best is None or (share, name) > best):
+                best = share, name
+        if best is None:
+            return None
+        held = self._documents[best[1]]
+        entry = self._entries[held.numbers[0]] if held.numbers else None
+        if entry is None:
+            return None
+        text = zlib.decompress(entry.packed).decode()
+        return Hit(entry.document, 0, text, entry.sections[0], round(best[0], 4), exact=True)
+
+    def _share(self, one: Telling, other: Telling) -> float:
+        """How much two questions have in common of what either tells, by how telling each word is."""
+        if not one.words or not other.words or one.numbers != other.numbers:
+            return 0.0
+        shared = self._weight(one.shared(other))
+        every = self._weight(one.words) + self._weight(other.words) - shared
+        return min(shared / every, 1.0)
+
+    def _weight(self, words: Iterable[tuple[str, str]]) -> float:
+        """How telling words are: those that fewer passages hold more."""
+        postings = self._postings
+        return sum(1.0 + 0.2 * postings.idf(max(map(postings.holders, word))) for word in words)
+
+
+def _best_section(sections: tuple[Section, ...], text: str, question: Question) -> Section:
+    """The section of a passage that holds most of what is asked for."""
+    if len(sections) == 1:
+        return sections[0]
+    ends = [*(section.start for section in sections[1:]), len(text)]
+    wanted = {stem for one in question.asked for stem in one.stems}
+
+    def held(each: tuple[Section, int]) -> int:
+        section, end = each
+        return len(wanted & telling(f"{text[section.start : end]} {' '.join(section.headings)}").stems)
+
+    return max(zip(sections, ends, strict=True), key=held)[0]

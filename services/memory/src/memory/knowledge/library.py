@@ -1,0 +1,349 @@
+"""Taking in documents: cut into passages, stored, and told to every replica."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import blake2b
+from urllib.parse import urldefrag
+
+from contracts.events.knowledge import DocumentFailed, DocumentRemoved, DocumentUpserted, FileReceived
+from contracts.ids import is_id, uuid7
+from contracts.knowledge import Block, document_id
+from memory.errors import BadKnowledge, StoreUnavailable
+from memory.knowledge.index import MOST_PASSAGES
+from memory.knowledge.mongo_documents import Documents
+from memory.knowledge.mongo_state import State
+from memory.knowledge.passages import Cut, Section, passages, plain
+from memory.knowledge.records import ANSWER, FAILED, GONE, READING, READY, Pair, Record, milliseconds
+from memory.knowledge.shelves import Shelves
+from memory.knowledge.texts import Text, digest, text_of
+from runtime.clock import Clock
+from runtime.markdown_blocks import blocks as blocks_of
+
+TRIES = 8
+"""Writers of one document at once."""
+PAGES = 20_000
+FEW = 8
+"""Pages of a site below which nothing counts as repeated."""
+MOSTLY = 0.5
+"""Share of the pages on which a block stands that is left out of all but the first."""
+ELSEWHERE = 60.0
+"""Seconds between looks at what other replicas have taken in."""
+QUIET = 3_000
+"""Milliseconds without a new page after which it is looked at what pages repeat."""
+
+Tell = Callable[[str, str | None], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read of a document."""
+
+    id: str
+    source: str
+    title: str
+    hash: str
+    read_at: datetime
+    url: str | None = None
+    external_id: str | None = None
+    language: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+class Library:
+    """What companies say. `tell` tells all replicas that a document has changed."""
+
+    def __init__(self, documents: Documents, state: State, shelves: Shelves, tell: Tell, clock: Clock) -> None:
+        self._documents = documents
+        self._state = state
+        self._shelves = shelves
+        self._tell = tell
+        self._clock = clock
+        self._touched = True
+        self._looked = 0.0
+
+    async def upserted(self, company: str, event: DocumentUpserted) -> None:
+        """A document from the bus. With no blocks it says that the text with this hash was read again."""
+        name = _named(company, event)
+        url = urldefrag(event.url).url if event.url else None
+        read = Read(
+            name,
+            event.source,
+            event.title,
+            event.hash,
+            event.read_at,
+            url,
+            event.external_id,
+            event.language,
+            event.etag,
+            event.last_modified,
+        )
+        stored = await self._documents.get(company, name)
+        if stored is not None and stored.read_at > event.read_at:
+            return
+        if not event.blocks and event.parts == 1:
+            if stored is not None and stored.hash == event.hash:
+                await self._again(company, read)
+            return
+        hashed = digest(event.hash)
+        await self._documents.keep_part(company, name, hashed, event.part, event.blocks)
+        parts = [event.blocks]
+        if event.parts > 1:
+            parts = await self._documents.parts(company, name, hashed)
+            if len(parts) < event.parts:
+                return
+        await self._take(company, read, [block for part in parts for block in part])
+
+    async def put_text(
+        self,
+        company: str,
+        name: str,
+        external_id: str | None,
+        title: str,
+        text: str,
+        url: str | None,
+        tongue: str | None,
+    ) -> Record:
+        """A document that somebody wrote, plain or in Markdown."""
+        now = self._clock.now()
+        read = Read(name, "document", title, digest(text), now, url, external_id, tongue)
+        blocks = blocks_of(text)
+        if not any(plain(block) for block in blocks):
+            raise BadKnowledge("the text says nothing: write something", "text")
+        await self._documents.keep_part(company, name, digest(read.hash), 1, blocks)
+        return await self._take(company, read, blocks)
+
+    async def put_pair(self, company: str, name: str, pair: Pair, language: str) -> Record:
+        """A question with its answer."""
+        now = self._clock.now()
+        read = Read(name, ANSWER, pair.questions[0], digest(pair.answer), now, language=language)
+        start = (Section(0, (), None),)
+        # It is found by its questions as well; its text is the answer, word by word.
+        found_by = text_of(Cut("\n".join((*pair.questions, pair.answer)), start), pair.questions[0])
+        texts = [replace(found_by, text=pair.answer)]
+        return await self._write(
+            company, read, lambda old: (texts, replace(_record(read, old, self._clock), pair=pair))
+        )
+
+    async def named(self, company: str, name: str) -> Record | None:
+        """The document with this id, or with this id in another system."""
+        for one in ([name] if is_id(name) else []) + [document_id(company, "document", name)]:
+            found = await self._documents.get(company, one)
+            if found is not None and found.state != GONE:
+                return found
+        return None
+
+    async def file_received(self, company: str, file: FileReceived) -> Record:
+        """A file is with an executor: what was there before is still found."""
+
+        def reading(old: Record | None) -> Record:
+            now = self._clock.now()
+            if old is not None and old.state != GONE:
+                return replace(old, state=READING, problem=None, updated_at=now)
+            title = file.title or file.filename or file.document_id
+            return Record(
+                file.document_id,
+                "document",
+                title,
+                now,
+                now,
+                READING,
+                file.url,
+                file.external_id,
+                version=old.version if old else "",
+            )
+
+        return await self._change(company, file.document_id, reading)
+
+    async def failed(self, company: str, event: DocumentFailed) -> None:
+        """A file could not be read."""
+
+        def broken(old: Record | None) -> Record | None:
+            if old is None or old.state == GONE:
+                return None
+            return replace(old, state=FAILED, problem=event.message, updated_at=self._clock.now())
+
+        await self._change(company, event.document_id, broken)
+
+    async def removed(self, company: str, event: DocumentRemoved, at: datetime) -> None:
+        """A document is no more, says the bus."""
+        await self.remove(company, _named(company, event), at)
+
+    async def remove(self, company: str, name: str, at: datetime | None = None) -> bool:
+        """Takes a document out; False: there was none. What was read before does not bring it back."""
+        found = False
+        when = at or self._clock.now()
+
+        def out(old: Record | None) -> Record | None:
+            nonlocal found
+            found = old is not None and old.state != GONE and old.read_at <= when
+            return old.gone(when) if old is not None and found else None
+
+        await self._change(company, name, out)
+        if found:
+            await self._documents.tidy(company, name, None, None)
+            await self._unsettle(company)
+            await self._told(company, name)
+        return found
+
+    async def settle(self) -> None:
+        """Leaves out of sites' pages what most of them repeat: called now and then. The store is asked while pages come
+        in here, and every minute for what another replica has left."""
+        if not self._touched and time.monotonic() - self._looked < ELSEWHERE:
+            return
+        self._looked, self._touched = time.monotonic(), False
+        now = milliseconds(self._clock.now())
+        for company, mark in await self._state.unsettled(now + 1, 20):
+            if mark > now - QUIET:
+                self._touched = True
+                continue
+            pages = await self._documents.site_pages(company, PAGES)
+            counts = Counter(number for page in pages for number in set(page.blocks))
+            most = max(FEW, MOSTLY * len(pages))
+            repeated = frozenset(number for number, count in counts.items() if count > most)
+            first = min(pages, key=_nearest_home).id if pages else None
+            await self._state.settle(company, mark, repeated)
+            for page in pages:
+                drop = 0 if page.id == first else len(repeated.intersection(page.blocks))
+                if drop != page.dropped and page.hash and page.found:
+                    await self._cut_anew(company, page, repeated if page.id != first else frozenset())
+
+    async def _unsettle(self, company: str) -> None:
+        self._touched = True
+        await self._state.unsettle(company, milliseconds(self._clock.now()))
+
+    async def _cut_anew(self, company: str, page: Record, repeated: frozenset[int]) -> None:
+        parts = await self._documents.parts(company, page.id, digest(page.hash or ""))
+        blocks = [block for part in parts for block in part]
+        kept = [block for block in blocks if _number(block) not in repeated]
+        texts = await asyncio.to_thread(_cut, kept, page.title)
+        edition = uuid7()
+        await self._documents.write_texts(company, page.id, edition, texts)
+        after = replace(
+            page, edition=edition, passages=len(texts), dropped=len(repeated.intersection(page.blocks)), version=uuid7()
+        )
+        if await self._documents.put(company, after, page.version):
+            await self._documents.tidy(company, page.id, digest(page.hash or ""), edition)
+            await self._told(company, page.id)
+
+    async def _take(self, company: str, read: Read, blocks: Sequence[Block]) -> Record:
+        site = read.source == "site"
+        repeated = await self._state.repeated(company) if site else frozenset[int]()
+        numbers = tuple(dict.fromkeys(_number(block) for block in blocks)) if site else ()
+        kept = [block for block in blocks if not repeated or _number(block) not in repeated]
+        texts = await asyncio.to_thread(_cut, kept, read.title)
+        dropped = len(repeated.intersection(numbers))
+
+        def written(old: Record | None) -> tuple[Sequence[Text], Record]:
+            return texts, replace(_record(read, old, self._clock), blocks=numbers, dropped=dropped)
+
+        record = await self._write(company, read, written)
+        if site:
+            await self._unsettle(company)
+        return record
+
+    async def _write(
+        self, company: str, read: Read, made: Callable[[Record | None], tuple[Sequence[Text], Record]]
+    ) -> Record:
+        edition = uuid7()
+        stored = False
+
+        async def write(old: Record | None) -> Record | None:
+            nonlocal stored
+            if old is not None and old.read_at > read.read_at:
+                return None
+            texts, record = made(old)
+            shelf = await self._shelves.of(company, 0.0)
+            if len(shelf.index) - shelf.index.of(read.id) + len(texts) > MOST_PASSAGES:
+                problem = f"a company has {MOST_PASSAGES} passages at most: take other documents out first"
+                return replace(record, state=FAILED, problem=problem, **_as_before(old))
+            if not stored:
+                await self._documents.write_texts(company, read.id, edition, texts)
+                stored = True
+            return replace(record, edition=edition, passages=len(texts))
+
+        record = await self._change(company, read.id, write)
+        await self._documents.tidy(company, read.id, digest(read.hash), record.edition)
+        await self._told(company, read.id)
+        return record
+
+    async def _again(self, company: str, read: Read) -> None:
+        def seen(old: Record | None) -> Record | None:
+            if old is None or old.hash != read.hash or old.read_at > read.read_at or old.state == GONE:
+                return None
+            etag, modified = read.etag or old.etag, read.last_modified or old.last_modified
+            return replace(old, read_at=read.read_at, etag=etag, last_modified=modified, title=read.title or old.title)
+
+        await self._change(company, read.id, seen)
+        await self._told(company, read.id)
+
+    async def _change(
+        self,
+        company: str,
+        name: str,
+        change: Callable[[Record | None], Record | None] | Callable[[Record | None], Awaitable[Record | None]],
+    ) -> Record:
+        """Changes a document, whoever else does at the same moment; None from `change`: it stays."""
+        for _ in range(TRIES):
+            old = await self._documents.get(company, name)
+            new = change(old)
+            if isinstance(new, Awaitable):
+                new = await new
+            if new is None:
+                now = self._clock.now()
+                return old or Record(name, "document", name, now, now, GONE)
+            new = replace(new, version=uuid7())
+            if await self._documents.put(company, new, old.version if old else None):
+                return new
+        raise StoreUnavailable("too many write the same document at once: try again")
+
+    async def _told(self, company: str, name: str) -> None:
+        await self._shelves.changed(company, name)
+        await self._tell(company, name)
+
+
+def _named(company: str, event: DocumentUpserted | DocumentRemoved) -> str:
+    """The id that an event's document has here; raises BadKnowledge when it has none."""
+    if event.document_id:
+        return event.document_id
+    name = event.external_id or (urldefrag(event.url).url if event.url else None)
+    if not name:
+        raise BadKnowledge("a document needs documentId, externalId or url", "externalId")
+    return document_id(company, event.source, name)
+
+
+def _record(read: Read, old: Record | None, clock: Clock) -> Record:
+    return Record(
+        read.id,
+        read.source,
+        read.title,
+        read.read_at,
+        clock.now(),
+        READY,
+        read.url,
+        read.external_id or (old.external_id if old else None),
+        read.language,
+        hash=read.hash,
+        etag=read.etag,
+        last_modified=read.last_modified,
+    )
+
+
+def _as_before(old: Record | None) -> dict[str, object]:
+    return {"edition": old.edition, "passages": old.passages, "hash": old.hash} if old else {}
+
+
+def _cut(blocks: Sequence[Block], title: str) -> list[Text]:
+    return [text_of(cut, title) for cut in passages(blocks)]
+
+
+def _number(block: Block) -> int:
+    return int.from_bytes(blake2b(plain(block).lower().encode(), digest_size=6).digest(), "big")
+
+
+def _nearest_home(page: Record) -> tuple[int, str]:
+    return len(page.url or ""), page.url or ""

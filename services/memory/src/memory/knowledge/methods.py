@@ -1,0 +1,205 @@
+"""The methods that memory serves about companies' knowledge, one thin function each; who may ask is decided where the
+request comes in."""
+
+from contracts.ids import uuid7
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery, PageRef, Passage, document_id
+from contracts.knowledge_rpc import (
+    DOCUMENT_DELETE,
+    DOCUMENT_GET,
+    DOCUMENT_PUT,
+    DOCUMENTS,
+    FILE_PUT,
+    KNOWN_PAGES,
+    OVERVIEW,
+    REFRESH,
+    RUN_DECIDE,
+    RUN_GET,
+    SEARCH,
+    DocumentGone,
+    DocumentPut,
+    DocumentReply,
+    DocumentRequest,
+    DocumentsReply,
+    DocumentsRequest,
+    FilePut,
+    KnowledgeOverview,
+    KnowledgeSearch,
+    KnownPage,
+    KnownPagesReply,
+    KnownPagesRequest,
+    RefreshAsk,
+    RunDecide,
+    RunReply,
+    RunRequest,
+)
+from contracts.rpc import CompanyRequest
+from memory.handlers import answering
+from memory.knowledge.bus import KnowledgeBus
+from memory.knowledge.index import Hit
+from memory.knowledge.library import Library
+from memory.knowledge.mongo_documents import Documents
+from memory.knowledge.overview import Overview
+from memory.knowledge.records import FAILED, GONE, READY, Record
+from memory.knowledge.runs import Refreshing
+from memory.knowledge.shelves import Shelves
+from memory.knowledge.texts import Document, Text
+from runtime.deadlines import part
+from runtime.service import Service
+
+READING = 3.0
+"""Seconds that a search waits for what has to be read first."""
+IN_PASSING = 0.3
+"""The same, of one that rides along with what a turn asks anyway."""
+SHOWN = 200
+"""Passages of one document that are shown."""
+
+
+def passage(hit: Hit) -> Passage:
+    """A passage as others see it."""
+    about, section = hit.document, hit.section
+    return _passage(about, hit.place, hit.text, list(section.headings), section.anchor, hit.score, exact=hit.exact)
+
+
+def _passage(
+    about: Document, place: int, text: str, heading: list[str], anchor: str | None, score: float, *, exact: bool = False
+) -> Passage:
+    url = f"{about.url}#{anchor}" if about.url and anchor and about.source == "site" else about.url
+    return Passage(
+        id=f"{about.id.replace('-', '')}-{place}",
+        document_id=about.id,
+        source=about.source,  # pyright: ignore[reportArgumentType] - an open list
+        title=about.title,
+        url=url,
+        heading=heading,
+        anchor=anchor,
+        language=about.language,
+        text=text,
+        score=score,
+        read_at=about.read_at,
+        hash=about.hash,
+        exact=exact,
+    )
+
+
+class Searcher:
+    """Searches, as they are asked for over the bus."""
+
+    def __init__(self, shelves: Shelves) -> None:
+        self._shelves = shelves
+
+    async def search(self, request: KnowledgeSearch) -> KnowledgeFound:
+        return await self.ask(request.company_id, request, READING)
+
+    async def ask(self, company: str, query: KnowledgeQuery, seconds: float = IN_PASSING) -> KnowledgeFound:
+        """The best passages; it never fails: what cannot be read now is left out, and that is said."""
+        found = await self._shelves.search(
+            company,
+            query.text,
+            query.limit,
+            earlier=query.earlier,
+            language=query.language,
+            pages=query.pages,
+            seconds=part(seconds),
+        )
+        # Its parts are made here: checking them again would only cost time.
+        return KnowledgeFound.model_construct(
+            passages=[passage(hit) for hit in found.hits],
+            documents=found.documents,
+            pages=[PageRef(url=page.url or "", title=page.title) for page in found.pages],
+            complete=found.complete,
+        )
+
+
+class DocumentMethods:
+    """Documents."""
+
+    def __init__(self, library: Library, documents: Documents, bus: KnowledgeBus) -> None:
+        self._library = library
+        self._documents = documents
+        self._bus = bus
+
+    async def list(self, request: DocumentsRequest) -> DocumentsReply:
+        found, more = await self._documents.page(request.company_id, request.source, request.limit, request.cursor)
+        return DocumentsReply(items=[one.view() for one in found], next=more)
+
+    async def get(self, request: DocumentRequest) -> DocumentReply:
+        found = await self._library.named(request.company_id, request.id)
+        return await self._reply(request.company_id, found) if found else DocumentReply()
+
+    async def put(self, request: DocumentPut) -> DocumentReply:
+        company = request.company_id
+        known = await self._library.named(company, request.id) if request.id else None
+        name = known.id if known else document_id(company, "document", request.id) if request.id else uuid7()
+        external = known.external_id if known else request.id
+        stored = await self._library.put_text(
+            company, name, external, request.title, request.text, request.url, request.language
+        )
+        return await self._reply(company, stored)
+
+    async def delete(self, request: DocumentRequest) -> DocumentGone:
+        found = await self._library.named(request.company_id, request.id)
+        return DocumentGone(deleted=found is not None and await self._library.remove(request.company_id, found.id))
+
+    async def put_file(self, request: FilePut) -> DocumentReply:
+        file = request.file
+        known = await self._library.named(file.company_id, file.external_id) if file.external_id else None
+        if known is not None:
+            file = file.model_copy(update={"document_id": known.id, "external_id": known.external_id})
+        stored = await self._library.file_received(file.company_id, file)
+        await self._bus.file(file)
+        return DocumentReply(document=stored.view())
+
+    async def known_pages(self, request: KnownPagesRequest) -> KnownPagesReply:
+        pages = await self._documents.site_pages(request.company_id, request.limit, request.cursor or "")
+        items = [
+            KnownPage(document_id=one.id, url=one.url, hash=one.hash, etag=one.etag, last_modified=one.last_modified)
+            for one in pages
+            if one.url and one.hash and one.state in (READY, FAILED)
+        ]
+        return KnownPagesReply(items=items, next=pages[-1].id if len(pages) == request.limit else None)
+
+    async def _reply(self, company: str, record: Record) -> DocumentReply:
+        texts: list[Text] = []
+        if record.edition is not None and record.state != GONE:
+            texts = await self._documents.texts(company, record.id, record.edition)
+        about = record.document()
+        passages = [
+            _passage(about, place, text.text, list(text.headings), text.sections[0].anchor, 0.0)
+            for place, text in enumerate(texts[:SHOWN])
+        ]
+        return DocumentReply(document=record.view(), passages=passages)
+
+
+class RunMethods:
+    """Runs."""
+
+    def __init__(self, refreshing: Refreshing, overview: Overview) -> None:
+        self._refreshing = refreshing
+        self._overview = overview
+
+    async def refresh(self, request: RefreshAsk) -> RunReply:
+        return RunReply(run=await self._refreshing.ask(request.company_id, request.url, request.by))
+
+    async def get(self, request: RunRequest) -> RunReply:
+        return RunReply(run=await self._refreshing.get(request.company_id, request.id))
+
+    async def decide(self, request: RunDecide) -> RunReply:
+        return RunReply(run=await self._refreshing.decide(request.company_id, request.id, remove=request.remove))
+
+    async def overview(self, request: CompanyRequest) -> KnowledgeOverview:
+        return await self._overview.of(request.company_id)
+
+
+def serve(service: Service, searcher: Searcher, documents: DocumentMethods, runs: RunMethods) -> None:
+    """The methods of searches, documents and runs."""
+    service.serve(SEARCH, answering(searcher.search))
+    service.serve(DOCUMENTS, answering(documents.list))
+    service.serve(DOCUMENT_GET, answering(documents.get))
+    service.serve(DOCUMENT_PUT, answering(documents.put))
+    service.serve(DOCUMENT_DELETE, answering(documents.delete))
+    service.serve(FILE_PUT, answering(documents.put_file))
+    service.serve(KNOWN_PAGES, answering(documents.known_pages))
+    service.serve(REFRESH, answering(runs.refresh))
+    service.serve(RUN_GET, answering(runs.get))
+    service.serve(RUN_DECIDE, answering(runs.decide))
+    service.serve(OVERVIEW, answering(runs.overview))

@@ -1,0 +1,155 @@
+"""Documents in MongoDB.
+
+knowledge        {_id: company/document, …} (records): which texts a document has now, and what lists need
+knowledge_texts  {_id: company/document/edition/number, texts}: its passages, in bundles
+knowledge_parts  {_id: company/document/hash/part, blocks}: what was read, for cutting it anew
+
+A document is replaced by writing its new texts under a new edition, then the row that names it; what no row names any
+more is taken out after that, and by the next write if that did not happen.
+"""
+
+import zlib
+from collections.abc import AsyncIterator, Sequence
+
+import orjson
+from pymongo import ASCENDING, DESCENDING, InsertOne
+from pymongo.errors import BulkWriteError
+
+from contracts.knowledge import Block
+from memory.adapters.mongo import Collection, Database, Document, put_over, speaking
+from memory.domain.keys import END, from_cursor, to_cursor
+from memory.knowledge.records import GONE, Record, record_of, row_of
+from memory.knowledge.texts import Text, packed, unpacked
+
+BUNDLE = 100
+"""Passages stored together."""
+AT_ONCE = 200
+"""Rows read at once."""
+DUPLICATE = 11_000
+"""The code of a name that is taken."""
+_WITHOUT_BLOCKS = {"blocks": 0}
+
+
+class Documents:
+    """Documents of all companies. Every method raises StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._rows: Collection = database["knowledge"]
+        self._texts: Collection = database["knowledge_texts"]
+        self._parts: Collection = database["knowledge_parts"]
+
+    async def get(self, company: str, document: str) -> Record | None:
+        """The document, or that it is gone; None: never seen."""
+        async with speaking("read a document"):
+            row = await self._rows.find_one({"_id": f"{company}/{document}"})
+        return record_of(row) if row else None
+
+    async def put(self, company: str, record: Record, over: str | None) -> bool:
+        """Stores it over the version `over` (None: there is none yet); False: another one is there."""
+        async with speaking("store a document"):
+            return await put_over(self._rows, row_of(company, record), over)
+
+    async def page(
+        self, company: str, source: str | None, limit: int, cursor: str | None
+    ) -> tuple[list[Record], str | None]:
+        """Documents, newest first, and the next page's cursor."""
+        prefix, key = (f"{company}/{source}", "sourceKey") if source else (company, "listKey")
+        before = from_cursor(cursor, prefix) if cursor else f"{prefix}/{END}"
+        async with speaking("list documents"):
+            found = self._rows.find({key: {"$gt": f"{prefix}/", "$lt": before}}, _WITHOUT_BLOCKS)
+            rows = await found.sort(key, DESCENDING).limit(limit + 1).to_list()
+        more = to_cursor(rows[limit - 1][key], prefix) if len(rows) > limit else None
+        return [record_of(row) for row in rows[:limit]], more
+
+    async def site_pages(self, company: str, limit: int, after: str = "") -> list[Record]:
+        """Pages of the site, by their ids, with the hashes of their blocks."""
+        async with speaking("list the site's pages"):
+            where = {"pageKey": {"$gt": f"{company}/{after}", "$lt": f"{company}/{END}"}}
+            rows = await self._rows.find(where).sort("pageKey", ASCENDING).limit(limit).to_list()
+        return [record_of(row) for row in rows]
+
+    async def all(self, company: str) -> AsyncIterator[Record]:
+        """Every document of the company that is not gone."""
+        after = f"{company}/"
+        while True:
+            async with speaking("read a company's documents"):
+                where = {"_id": {"$gt": after, "$lt": f"{company}/{END}"}}
+                rows = await self._rows.find(where, _WITHOUT_BLOCKS).sort("_id", ASCENDING).limit(AT_ONCE).to_list()
+            for row in rows:
+                if row["state"] != GONE:
+                    yield record_of(row)
+            if len(rows) < AT_ONCE:
+                return
+            after = rows[-1]["_id"]
+
+    async def write_texts(self, company: str, document: str, edition: str, texts: Sequence[Text]) -> None:
+        """Stores texts that no row names yet."""
+        bundles = [texts[start : start + BUNDLE] for start in range(0, len(texts), BUNDLE)]
+        rows = [
+            {"_id": f"{company}/{document}/{edition}/{n:04d}", "texts": zlib.compress(packed(bundle), 1)}
+            for n, bundle in enumerate(bundles)
+        ]
+        await self._insert(self._texts, rows, "store passages")
+
+    async def texts(self, company: str, document: str, edition: str) -> list[Text]:
+        """The passages of an edition, in order."""
+        prefix = f"{company}/{document}/{edition}/"
+        async with speaking("read passages"):
+            where = {"_id": {"$gt": prefix, "$lt": prefix + END}}
+            rows = await self._texts.find(where).sort("_id", ASCENDING).to_list()
+        return [text for row in rows for text in unpacked(zlib.decompress(row["texts"]))]
+
+    async def all_texts(self, company: str) -> AsyncIterator[tuple[str, str, list[Text]]]:
+        """Document, edition and a bundle of its passages, in order; also of editions that no row names any more."""
+        after = f"{company}/"
+        while True:
+            async with speaking("read a company's passages"):
+                where = {"_id": {"$gt": after, "$lt": f"{company}/{END}"}}
+                rows = await self._texts.find(where).sort("_id", ASCENDING).limit(AT_ONCE).to_list()
+            for row in rows:
+                _, document, edition, _ = row["_id"].split("/")
+                yield document, edition, unpacked(zlib.decompress(row["texts"]))
+            if len(rows) < AT_ONCE:
+                return
+            after = rows[-1]["_id"]
+
+    async def keep_part(self, company: str, document: str, hashed: str, part: int, blocks: Sequence[Block]) -> None:
+        """Keeps what was read of a document."""
+        body = orjson.dumps([block.model_dump(by_alias=True, exclude_defaults=True) for block in blocks])
+        row = {"_id": f"{company}/{document}/{hashed}/{part:02d}", "blocks": zlib.compress(body, 1)}
+        await self._insert(self._parts, [row], "store a document's blocks")
+
+    async def parts(self, company: str, document: str, hashed: str) -> list[list[Block]]:
+        """The parts that are there, in order."""
+        prefix = f"{company}/{document}/{hashed}/"
+        async with speaking("read a document's blocks"):
+            where = {"_id": {"$gt": prefix, "$lt": prefix + END}}
+            rows = await self._parts.find(where).sort("_id", ASCENDING).to_list()
+        return [[Block.model_validate(block) for block in orjson.loads(zlib.decompress(row["blocks"]))] for row in rows]
+
+    async def tidy(self, company: str, document: str, hashed: str | None, edition: str | None) -> None:
+        """Takes out what the document no longer has; None: all of it."""
+        async with speaking("take out old passages"):
+            for rows, kept in ((self._texts, edition), (self._parts, hashed)):
+                every = f"{company}/{document}/"
+                if kept is None:
+                    await rows.delete_many({"_id": {"$gt": every, "$lt": every + END}})
+                else:
+                    await rows.delete_many({"_id": {"$gt": every, "$lt": f"{every}{kept}/"}})
+                    await rows.delete_many({"_id": {"$gt": f"{every}{kept}/{END}", "$lt": every + END}})
+
+    async def forget(self, company: str) -> None:
+        """Deletes everything of a company."""
+        async with speaking("delete a company's documents"):
+            for rows in (self._rows, self._texts, self._parts):
+                await rows.delete_many({"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}})
+
+    async def _insert(self, rows: Collection, all_of_them: Sequence[Document], what: str) -> None:
+        """Their names say what is in them: what is there already stays. (Some servers cannot replace bytes.)"""
+        async with speaking(what):
+            for start in range(0, len(all_of_them), 10):
+                try:
+                    await rows.bulk_write([InsertOne(row) for row in all_of_them[start : start + 10]], ordered=False)
+                except BulkWriteError as error:
+                    if any(one.get("code") != DUPLICATE for one in error.details.get("writeErrors", ())):
+                        raise

@@ -1,0 +1,188 @@
+"""Questions without a good answer, in MongoDB.
+
+knowledge_gaps   {_id: company/gap, listKey: company/state/count/last (ms)/gap, …}: one for all that ask the same
+knowledge_asked  {_id: company/conversation/message, gapKey: company/gap/at (ms)/message, …}: each time it was asked
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pymongo import DESCENDING
+from pymongo.errors import DuplicateKeyError
+
+from contracts.knowledge_rpc import GapExample, GapView
+from memory.adapters.mongo import Database, Document, put_over, speaking
+from memory.domain.keys import END, from_cursor, timed_key, to_cursor
+from memory.knowledge.records import milliseconds, moment
+
+SHOWN = 5
+"""Examples of a gap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """One question. `version` changes with every write."""
+
+    id: str
+    question: str
+    language: str
+    count: int
+    first_at: datetime
+    last_at: datetime
+    state: str = "open"
+    proposed: str | None = None
+    answer_id: str | None = None
+    version: int = 0
+
+    def view(self, examples: Sequence[GapExample] = ()) -> GapView:
+        """As it is shown."""
+        return GapView(
+            id=self.id,
+            question=self.question,
+            language=self.language,
+            state=self.state,  # pyright: ignore[reportArgumentType] - an open list
+            count=self.count,
+            first_at=self.first_at,
+            last_at=self.last_at,
+            examples=list(examples),
+            proposed=self.proposed,
+            answer_id=self.answer_id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOnce:
+    """One time that a gap was asked."""
+
+    conversation: str
+    message: str
+    gap: str
+    text: str
+    at: datetime
+    reason: str
+
+
+class Gaps:
+    """Every method raises StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._rows = database["knowledge_gaps"]
+        self._asked = database["knowledge_asked"]
+
+    async def get(self, company: str, gap: str) -> Gap | None:
+        """One gap."""
+        async with speaking("read a gap"):
+            row = await self._rows.find_one({"_id": f"{company}/{gap}"})
+        return _gap(row) if row else None
+
+    async def put(self, company: str, gap: Gap, over: int | None) -> bool:
+        """Stores it over the version `over`; False: another one is there."""
+        async with speaking("store a gap"):
+            return await put_over(self._rows, _row(company, replace(gap, version=(over or 0) + 1)), over)
+
+    async def page(
+        self, company: str, state: str | None, limit: int, cursor: str | None
+    ) -> tuple[list[Gap], str | None]:
+        """Gaps, the most asked first within their state, and the next page's cursor."""
+        prefix = f"{company}/{state}" if state else company
+        before = from_cursor(cursor, prefix) if cursor else f"{prefix}/{END}"
+        async with speaking("list gaps"):
+            found = self._rows.find({"listKey": {"$gt": f"{prefix}/", "$lt": before}})
+            rows = await found.sort("listKey", DESCENDING).limit(limit + 1).to_list()
+        more = to_cursor(rows[limit - 1]["listKey"], prefix) if len(rows) > limit else None
+        return [_gap(row) for row in rows[:limit]], more
+
+    async def note(self, company: str, asked: AskedOnce) -> bool:
+        """Notes one time; False: it was noted before."""
+        row = {
+            "_id": f"{company}/{asked.conversation}/{asked.message}",
+            "gapKey": timed_key(f"{company}/{asked.gap}", milliseconds(asked.at), asked.message),
+            "text": asked.text,
+            "at": milliseconds(asked.at),
+            "reason": asked.reason,
+        }
+        async with speaking("note a question without an answer"):
+            try:
+                await self._asked.insert_one(row)
+            except DuplicateKeyError:
+                return False
+        return True
+
+    async def examples(self, company: str, gap: str, most: int = SHOWN) -> list[GapExample]:
+        """The newest times that it was asked."""
+        prefix = f"{company}/{gap}/"
+        async with speaking("read a gap's examples"):
+            found = self._asked.find({"gapKey": {"$gt": prefix, "$lt": prefix + END}})
+            rows = await found.sort("gapKey", DESCENDING).limit(most).to_list()
+        return [
+            GapExample(
+                conversation_id=row["_id"].split("/")[1],
+                text=row["text"],
+                at=moment(row["at"]),
+                reason=row["reason"],
+            )
+            for row in rows
+        ]
+
+    async def of_conversation(self, company: str, conversation: str) -> list[tuple[str, datetime]]:
+        """The gaps that were asked in a conversation, and when."""
+        prefix = f"{company}/{conversation}/"
+        async with speaking("read a conversation's gaps"):
+            rows = await self._asked.find({"_id": {"$gt": prefix, "$lt": prefix + END}}).to_list()
+        return [(row["gapKey"].split("/")[1], moment(row["at"])) for row in rows]
+
+    async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
+        """Deletes what was asked in these, and gaps that nobody else has asked."""
+        for conversation in conversations:
+            gaps = await self.of_conversation(company, conversation)
+            prefix = f"{company}/{conversation}/"
+            async with speaking("delete a conversation's gaps"):
+                await self._asked.delete_many({"_id": {"$gt": prefix, "$lt": prefix + END}})
+                for gap in {gap for gap, _ in gaps}:
+                    left = await self.examples(company, gap, 1)
+                    if not left:
+                        await self._rows.delete_one({"_id": f"{company}/{gap}"})
+                    else:
+                        # Its words may have been theirs.
+                        stored = await self.get(company, gap)
+                        if stored is not None and stored.question != left[0].text:
+                            await self.put(company, replace(stored, question=left[0].text), stored.version)
+
+    async def forget(self, company: str) -> None:
+        """Deletes a company's gaps."""
+        async with speaking("delete a company's gaps"):
+            for rows in (self._rows, self._asked):
+                await rows.delete_many({"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}})
+
+
+def _row(company: str, one: Gap) -> Document:
+    last = milliseconds(one.last_at)
+    return {
+        "_id": f"{company}/{one.id}",
+        "version": one.version,
+        "listKey": f"{company}/{one.state}/{min(one.count, 10**8 - 1):08d}/{last:013d}/{one.id}",
+        "question": one.question,
+        "language": one.language,
+        "state": one.state,
+        "count": one.count,
+        "firstAt": milliseconds(one.first_at),
+        "lastAt": last,
+        "proposed": one.proposed,
+        "answerId": one.answer_id,
+    }
+
+
+def _gap(row: Document) -> Gap:
+    return Gap(
+        row["_id"].split("/", 1)[1],
+        row["question"],
+        row["language"],
+        row["count"],
+        moment(row["firstAt"]),
+        moment(row["lastAt"]),
+        row["state"],
+        row["proposed"],
+        row["answerId"],
+        row["version"],
+    )

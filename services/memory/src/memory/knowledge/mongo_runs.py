@@ -1,0 +1,89 @@
+"""The collection `knowledge_runs`: {_id: company/run, listKey: company/requested (ms)/run, step, site, run, …}.
+
+`run` is the contract's Run; `gone` the ids of pages that a waiting run would remove; `asked` when it was last asked
+for.
+"""
+
+from dataclasses import dataclass, replace
+
+from pymongo import DESCENDING
+
+from contracts.knowledge import Run
+from memory.adapters.mongo import Database, Document, put_over, speaking
+from memory.domain.keys import END, timed_key
+from memory.knowledge.records import milliseconds
+
+KEPT = 50
+"""Runs of a company that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A run as it is stored. `step`: of the newest progress that was told; `version` changes with every write."""
+
+    run: Run
+    site: str | None = None
+    step: int = -1
+    asked: int = 0
+    gone: tuple[str, ...] = ()
+    version: int = 0
+
+
+class Runs:
+    """Every method raises StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._rows = database["knowledge_runs"]
+
+    async def get(self, company: str, run: str) -> Reading | None:
+        """One run."""
+        async with speaking("read a run"):
+            row = await self._rows.find_one({"_id": f"{company}/{run}"})
+        return _reading(row) if row else None
+
+    async def put(self, reading: Reading, over: int | None) -> bool:
+        """Stores it over the version `over`; False: another one is there."""
+        async with speaking("store a run"):
+            stored = replace(reading, version=(over or 0) + 1)
+            return await put_over(self._rows, _row(stored), over)
+
+    async def newest(self, company: str, limit: int) -> list[Reading]:
+        """The newest runs, newest first."""
+        async with speaking("list runs"):
+            where = {"listKey": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
+            rows = await self._rows.find(where).sort("listKey", DESCENDING).limit(limit).to_list()
+        return [_reading(row) for row in rows]
+
+    async def tidy(self, company: str) -> None:
+        """Takes out all but the newest."""
+        kept = await self.newest(company, KEPT)
+        if len(kept) == KEPT:
+            async with speaking("take out old runs"):
+                await self._rows.delete_many({"listKey": {"$gt": f"{company}/", "$lt": _key(kept[-1].run)}})
+
+    async def forget(self, company: str) -> None:
+        """Deletes a company's runs."""
+        async with speaking("delete a company's runs"):
+            await self._rows.delete_many({"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}})
+
+
+def _key(run: Run) -> str:
+    return timed_key(run.company_id, milliseconds(run.requested_at), run.id)
+
+
+def _row(one: Reading) -> Document:
+    return {
+        "_id": f"{one.run.company_id}/{one.run.id}",
+        "version": one.version,
+        "listKey": _key(one.run),
+        "step": one.step,
+        "asked": one.asked,
+        "site": one.site,
+        "run": one.run.model_dump_json(by_alias=True),
+        "gone": list(one.gone),
+    }
+
+
+def _reading(row: Document) -> Reading:
+    run = Run.model_validate_json(row["run"])
+    return Reading(run, row["site"], row["step"], row["asked"], tuple(row["gone"]), row["version"])

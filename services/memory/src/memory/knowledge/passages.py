@@ -1,0 +1,154 @@
+"""From a document's blocks to passages of some 200 to 350 tokens: a table row is never cut, a heading never torn from
+its text. Tokens are estimated as a quarter of the characters."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from contracts.knowledge import Block
+
+ENOUGH = 800
+"""Characters of a passage (200 tokens) from which on it takes in no further section."""
+MOST = 1_400
+"""Characters of a passage (350 tokens) that only a row or word that is longer by itself goes beyond."""
+ALONE = 400
+"""Characters from which on a section is a passage of its own."""
+LONGEST_CELL = 2_000
+MOST_PASSAGES = 4_000
+"""Passages of one document; the rest of it is not searched."""
+_SENTENCE = re.compile(r"(?<=[.!?…:;])\s+")
+_LEVEL = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Where in a passage's text the words of a heading begin."""
+
+    start: int
+    headings: tuple[str, ...]
+    anchor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One passage: Markdown as contracts.knowledge describes it, and its sections, the first of which begins at 0."""
+
+    text: str
+    sections: tuple[Section, ...]
+
+
+@dataclass(slots=True)
+class _Open:
+    """A passage that is being filled."""
+
+    parts: list[str] = field(default_factory=list[str])
+    sections: list[Section] = field(default_factory=list[Section])
+    length: int = 0
+
+    def add(self, text: str, glue: str) -> None:
+        self.parts.append((glue if self.parts else "") + text)
+        self.length += len(self.parts[-1])
+
+    def cut(self) -> Cut:
+        return Cut("".join(self.parts), tuple(self.sections))
+
+
+def passages(blocks: Sequence[Block]) -> list[Cut]:
+    """The passages of a document, in order."""
+    found: list[Cut] = []
+    current = _Open()
+    for headings, anchor, section in _sections(blocks):
+        pieces = [piece for block in section for piece in _pieces(block)]
+        size = sum(len(text) for text, _, _ in pieces)
+        if not size:
+            continue
+        if current.parts and (current.length >= ENOUGH or size >= ALONE or current.length + size > MOST):
+            found.append(current.cut())
+            current = _Open()
+        if current.parts:
+            # A second section in one passage: its heading is part of the text, or nobody would know what it is about.
+            start = current.length + 2
+            current.sections.append(Section(start, headings, anchor))
+            if headings:
+                current.add(f"{'#' * min(len(headings) + 1, _LEVEL)} {headings[-1]}", "\n\n")
+        else:
+            current.sections.append(Section(0, headings, anchor))
+        for text, glue, again in pieces:
+            if current.parts and current.length + len(text) > MOST:
+                found.append(current.cut())
+                current = _Open(sections=[Section(0, headings, anchor)])
+                if again:
+                    current.add(again, "\n\n")
+            current.add(text, glue)
+        if len(found) >= MOST_PASSAGES:
+            return found[:MOST_PASSAGES]
+        if size >= ALONE:
+            found.append(current.cut())
+            current = _Open()
+    if current.parts:
+        found.append(current.cut())
+    return found[:MOST_PASSAGES]
+
+
+def plain(block: Block) -> str:
+    """The block's words alone, on one line: for comparing blocks."""
+    return " ".join(" ".join((block.text, *(cell for row in block.rows for cell in row))).split())
+
+
+def _sections(blocks: Iterable[Block]) -> Iterator[tuple[tuple[str, ...], str | None, list[Block]]]:
+    current: list[Block] = []
+    for block in blocks:
+        if current and (block.headings, block.anchor) != (current[0].headings, current[0].anchor):
+            yield tuple(current[0].headings), current[0].anchor, current
+            current = []
+        current.append(block)
+    if current:
+        yield tuple(current[0].headings), current[0].anchor, current
+
+
+def _pieces(block: Block) -> Iterator[tuple[str, str, str]]:
+    """What is never cut: the text, what joins it to what stands before it, and what a new passage begins with."""
+    if block.rows:
+        rows = [_row(row) for row in block.rows if any(cell.strip() for cell in row)]
+        if not rows:
+            return
+        rule = "| " + " | ".join("---" for _ in block.rows[0]) + " |"
+        head = f"{rows.pop(0)}\n{rule}" if block.header else ""
+        if head and not rows:
+            yield head, "\n\n", ""
+            return
+        for number, row in enumerate(rows):
+            first = number == 0
+            yield (f"{head}\n{row}" if first and head else row), ("\n\n" if first else "\n"), ("" if first else head)
+    elif block.kind == "list":
+        for number, item in enumerate(one for one in block.text.split("\n") if one.strip()):
+            for place, part in enumerate(_short(item.strip())):
+                yield ("" if place else "- ") + part, (" " if place else "\n" if number else "\n\n"), ""
+    elif block.kind == "code":
+        for number, line in enumerate(block.text.split("\n")):
+            for part in _short(line) or [""]:
+                yield part, ("\n" if number else "\n\n"), ""
+    else:
+        for number, part in enumerate(_short(" ".join(block.text.split()))):
+            yield part, (" " if number else "\n\n"), ""
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(" ".join(cell.split())[:LONGEST_CELL].replace("|", "\\|") for cell in cells) + " |"
+
+
+def _short(text: str) -> list[str]:
+    """The text in sentences where it is too long for one passage; a sentence that is itself too long, by words."""
+    if len(text) <= MOST:
+        return [text] if text else []
+    found: list[str] = []
+    for sentence in _SENTENCE.split(text):
+        rest = sentence
+        while len(rest) > MOST:
+            end = rest.rfind(" ", 1, MOST)
+            end = end if end > 0 else MOST
+            found.append(rest[:end])
+            rest = rest[end:].lstrip()
+        if rest:
+            found.append(rest)
+    return found

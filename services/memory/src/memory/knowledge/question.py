@@ -1,0 +1,110 @@
+"""A question as it is looked for: its telling words, what stands for each, and how much each counts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memory.domain.recall.words import STOP, english, language_of, sought, spanish, words
+
+EARLIER = 0.35
+"""What a word counts that was said before, of a question that says little by itself."""
+SAYS_LITTLE = 3
+"""Telling words of a question from which on it is understood by itself."""
+SAME_HERE = 0.9
+"""What a company's synonym counts, beside the word itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One word: the stems that stand for it, each with its weight; and what it counts beside the others."""
+
+    word: str
+    stems: Mapping[str, float]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for. `language`: of the question, where it can be told."""
+
+    asked: tuple[Asked, ...]
+    language: str | None
+
+
+class Synonyms:
+    """Groups of words or phrases that mean the same to a company."""
+
+    def __init__(self, groups: Iterable[Sequence[str]] = ()) -> None:
+        self._others: dict[tuple[str, ...], dict[str, None]] = {}
+        self._longest = 0
+        for group in groups:
+            phrases = [tuple(words(phrase)) for phrase in group]
+            for phrase in phrases:
+                if not phrase:
+                    continue
+                self._longest = max(self._longest, len(phrase))
+                others = self._others.setdefault(phrase, {})
+                others |= dict.fromkeys(word for other in phrases if other != phrase for word in other)
+
+    def of(self, text: str) -> dict[str, list[str]]:
+        """By word of the text that is, or begins, one of the phrases: the words of the others."""
+        every = words(text)
+        found: dict[str, list[str]] = {}
+        for place, word in enumerate(every):
+            for length in range(1, min(self._longest, len(every) - place) + 1):
+                for other in self._others.get(tuple(every[place : place + length]), ()):
+                    found.setdefault(word, []).append(other)
+        return found
+
+
+def understood(
+    text: str, earlier: Sequence[str] = (), language: str | None = None, synonyms: Synonyms | None = None
+) -> Question:
+    """The question. What was said `earlier`, newest first, counts where it says little by itself."""
+    asked = {one.word: one for one in _words(text, synonyms, 1.0)}
+    if len(asked) < SAYS_LITTLE:
+        weight = EARLIER
+        for said in earlier:
+            for one in _words(said, synonyms, weight):
+                asked.setdefault(one.word, one)
+            weight *= 0.6
+    return Question(tuple(asked.values()), language_of(text) or language)
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What a text tells, for comparing it with another. Each word has its English and its Spanish stem: what language a
+    few words are cannot be told, and two are alike when either stem is."""
+
+    words: tuple[tuple[str, str], ...]
+    stems: frozenset[str]
+    numbers: frozenset[str]
+
+    def shared(self, other: "Telling") -> list[tuple[str, str]]:
+        """The words that the other one tells too."""
+        return [word for word in self.words if word[0] in other.stems or word[1] in other.stems]
+
+
+def telling(text: str) -> Telling:
+    """What the text tells."""
+    found = {(english(word), spanish(word)): word for word in words(text) if word not in STOP}
+    numbers = frozenset(word for word in found.values() if word[0].isdigit())
+    return Telling(tuple(found), frozenset(stem for pair in found for stem in pair), numbers)
+
+
+def _words(text: str, synonyms: Synonyms | None, weight: float) -> list[Asked]:
+    others = synonyms.of(text) if synonyms else {}
+    found: list[Asked] = []
+    for one in sought(text):
+        stems = dict(one.stems)
+        for other in others.get(one.word, ()):
+            for stem in (english(other), spanish(other)):
+                stems[stem] = max(stems.get(stem, 0.0), SAME_HERE)
+        found.append(Asked(one.word, stems, weight))
+    # A phrase may be made of words that tell nothing by themselves.
+    known = {one.word for one in found}
+    for word, same in others.items():
+        if word not in known:
+            found.append(
+                Asked(word, {s: SAME_HERE for other in same for s in (english(other), spanish(other))}, weight)
+            )
+    return found

@@ -1,0 +1,173 @@
+"""What is stored of a document, a question-and-answer pair included."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from contracts.knowledge_rpc import AnswerView, DocumentView
+from memory.knowledge.texts import Document
+
+Row = dict[str, Any]
+READY, READING, FAILED, GONE = "ready", "reading", "failed", "gone"
+ANSWER = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The ways to ask a question, the first of which is the one that is shown. The answer is the document's text."""
+
+    questions: tuple[str, ...]
+    answer: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A document's row. `edition` names the texts that it has now; `version` changes with every write. What is gone
+    stays as a row for a while: words that were read before it went must not bring it back."""
+
+    id: str
+    source: str
+    title: str
+    read_at: datetime
+    updated_at: datetime
+    state: str = READY
+    url: str | None = None
+    external_id: str | None = None
+    language: str | None = None
+    problem: str | None = None
+    hash: str | None = None
+    edition: str | None = None
+    version: str = ""
+    passages: int = 0
+    etag: str | None = None
+    last_modified: str | None = None
+    blocks: tuple[int, ...] = ()
+    dropped: int = 0
+    pair: Pair | None = None
+
+    @property
+    def found(self) -> bool:
+        """Whether there are texts of it to be found."""
+        return self.edition is not None and self.state != GONE
+
+    def document(self) -> Document:
+        """As it is found."""
+        questions = self.pair.questions if self.pair else ()
+        return Document(
+            self.id, self.source, self.title, self.url, self.language, self.hash or "", self.read_at, questions
+        )
+
+    def view(self) -> DocumentView:
+        """As it is shown."""
+        return DocumentView(
+            id=self.id,
+            external_id=self.external_id,
+            source=self.source,  # pyright: ignore[reportArgumentType] - an open list
+            title=self.title,
+            url=self.url,
+            language=self.language,
+            state=self.state,  # pyright: ignore[reportArgumentType]
+            problem=self.problem,
+            passages=self.passages,
+            hash=self.hash,
+            read_at=self.read_at if self.found else None,
+            updated_at=self.updated_at,
+        )
+
+    def answer(self) -> AnswerView | None:
+        """As a pair; None: it is none."""
+        if self.pair is None or self.state == GONE:
+            return None
+        return AnswerView(
+            id=self.id,
+            question=self.pair.questions[0],
+            alternatives=list(self.pair.questions[1:]),
+            answer=self.pair.answer,
+            language=self.language or "es",
+            created_at=self.pair.created_at,
+            updated_at=self.updated_at,
+        )
+
+    def gone(self, at: datetime) -> "Record":
+        """With nothing left but that it was there."""
+        return replace(Record(self.id, self.source, self.title, max(at, self.read_at), at, GONE), version=self.version)
+
+
+def milliseconds(at: datetime) -> int:
+    """Since the epoch."""
+    return int(at.timestamp() * 1000)
+
+
+def moment(at: int) -> datetime:
+    """The time of so many milliseconds since the epoch."""
+    return datetime.fromtimestamp(at / 1000, UTC)
+
+
+def row_of(company: str, one: Record) -> Row:
+    """The document to be stored; lists go by `listKey`, `sourceKey` and `pageKey` (pages of the site by their id)."""
+    at = milliseconds(one.updated_at)
+    row: Row = {
+        "_id": f"{company}/{one.id}",
+        "version": one.version,
+        "source": one.source,
+        "title": one.title,
+        "state": one.state,
+        "readAt": milliseconds(one.read_at),
+        "updatedAt": at,
+        "passages": one.passages,
+        "dropped": one.dropped,
+        "blocks": list(one.blocks),
+    }
+    for name, value in (
+        ("url", one.url),
+        ("externalId", one.external_id),
+        ("language", one.language),
+        ("problem", one.problem),
+        ("hash", one.hash),
+        ("edition", one.edition),
+        ("etag", one.etag),
+        ("lastModified", one.last_modified),
+    ):
+        if value is not None:
+            row[name] = value
+    if one.state == GONE:
+        return row | {"goneAt": at}
+    row["sourceKey"] = f"{company}/{one.source}/{at:013d}/{one.id}"
+    if one.pair:
+        row["pair"] = {
+            "questions": list(one.pair.questions),
+            "answer": one.pair.answer,
+            "createdAt": milliseconds(one.pair.created_at),
+        }
+    else:
+        row["listKey"] = f"{company}/{at:013d}/{one.id}"
+    if one.source == "site":
+        row["pageKey"] = f"{company}/{one.id}"
+    return row
+
+
+def record_of(row: Row) -> Record:
+    """The document again."""
+    pair: Row | None = row.get("pair")
+    return Record(
+        id=row["_id"].split("/", 1)[1],
+        source=row["source"],
+        title=row["title"],
+        read_at=moment(row["readAt"]),
+        updated_at=moment(row["updatedAt"]),
+        state=row["state"],
+        url=row.get("url"),
+        external_id=row.get("externalId"),
+        language=row.get("language"),
+        problem=row.get("problem"),
+        hash=row.get("hash"),
+        edition=row.get("edition"),
+        version=row["version"],
+        passages=row.get("passages", 0),
+        etag=row.get("etag"),
+        last_modified=row.get("lastModified"),
+        blocks=tuple(row.get("blocks", ())),
+        dropped=row.get("dropped", 0),
+        pair=Pair(tuple(pair["questions"]), pair["answer"], moment(pair["createdAt"])) if pair else None,
+    )

@@ -1,0 +1,176 @@
+"""A replica's part in companies' knowledge, put together: what it takes in, what it serves, what it looks after."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import ValidationError
+
+from contracts.envelope import CloudEvent, Wire
+from contracts.events.chat import AssistantMessage, OperatorMessage, OwnerChanged, VisitorMessage
+from contracts.events.fact import FeedbackGiven
+from contracts.events.knowledge import DocumentFailed, DocumentRemoved, DocumentUpserted, RunProgressed
+from contracts.knowledge import Grounding
+from contracts.streams import FACTS
+from memory.adapters.mongo import Database
+from memory.adapters.mongo_companies import MongoCompanies
+from memory.adapters.mongo_facts import MongoFacts
+from memory.application.sweeps import Sweep
+from memory.domain.facts import Fact
+from memory.domain.keys import Position
+from memory.errors import BadKnowledge
+from memory.handlers import fact_owner
+from memory.knowledge import answer_methods, methods, tool
+from memory.knowledge.answer_methods import AnswerMethods, GapMethods
+from memory.knowledge.bus import Following, KnowledgeBus
+from memory.knowledge.gaps import GapList, Unanswered
+from memory.knowledge.library import Library
+from memory.knowledge.methods import DocumentMethods, RunMethods, Searcher
+from memory.knowledge.mongo_documents import Documents
+from memory.knowledge.mongo_gaps import Gaps
+from memory.knowledge.mongo_runs import Runs
+from memory.knowledge.mongo_state import State
+from memory.knowledge.overview import Overview
+from memory.knowledge.runs import Refreshing
+from memory.knowledge.shelves import Shelves
+from runtime.batch_worker import BatchWorker, brief, each
+from runtime.clock import Clock
+from runtime.consumers import ConsumerSpec
+from runtime.direct import StoredFact
+from runtime.outcomes import Ack, DeadLetter, Outcome
+from runtime.pulling import Delivery
+from runtime.service import Service
+
+DURABLE = "memory-knowledge"
+SUBJECT = "knowledge.>"
+"""Of FACTS: documents, runs, and what memory itself tells, which is passed over."""
+SETTLING = 2.0
+"""Seconds between looks at which sites' pages have all come in."""
+SCHEDULING = 15.0
+"""Seconds between looks at which sites are due."""
+COMPARING = 30.0
+"""Seconds between comparisons of what is held with the store."""
+
+
+class _Anything(Wire):
+    """An event's data, before it is known what kind it is of."""
+
+
+class Room:
+    """Built once the service is connected."""
+
+    def __init__(
+        self,
+        service: Service,
+        asked: Database,
+        stored: Database,
+        companies: MongoCompanies,
+        facts: MongoFacts,
+        clock: Clock,
+    ) -> None:
+        self._service = service
+        self._facts = facts
+        documents = Documents(asked)
+        self._gap_store = Gaps(stored)
+        self.shelves = Shelves(documents, companies.get)
+        self.bus = KnowledgeBus(service.publisher)
+        self.library = Library(Documents(stored), State(stored), self.shelves, self.bus.changed, clock)
+        self.refreshing = Refreshing(Runs(stored), Documents(stored), self.library, companies, self.bus, clock)
+        self.gaps = GapList(self._gap_store, self.library, clock)
+        self.searcher = Searcher(self.shelves)
+        overview = Overview(documents, Gaps(asked), self.refreshing, companies)
+        methods.serve(
+            service,
+            self.searcher,
+            DocumentMethods(self.library, documents, self.bus),
+            RunMethods(self.refreshing, overview),
+        )
+        answer_methods.serve(service, AnswerMethods(self.library, documents, clock), GapMethods(Gaps(asked), self.gaps))
+        tool.serve(service, self.searcher)
+
+    def parts(self) -> Sequence[Sweep | Following]:
+        """What has a life of its own."""
+        return (
+            Following(self._service.nats, self.shelves),
+            Sweep("pages that have come in", SETTLING, self.library.settle),
+            Sweep("sites that are due", SCHEDULING, self.refreshing.sweep),
+            Sweep("knowledge held and stored", COMPARING, self.shelves.look),
+        )
+
+    async def heard(self, facts: Sequence[Fact]) -> None:
+        """What conversations show of what the assistant does not know."""
+        for fact in facts:
+            data = fact.data
+            if isinstance(data, AssistantMessage) and data.grounding and not data.grounding.known:
+                await self._unanswered(fact, data.message_id, data.grounding, "unknown")
+            elif isinstance(data, OwnerChanged) and data.grounding and not data.grounding.known:
+                await self._unanswered(fact, fact.event_id, data.grounding, "handoff")
+            elif isinstance(data, OperatorMessage):
+                await self.gaps.operator_said(fact.company, fact.conversation, data.text, fact.at)
+
+    async def rated(self, company: str, rating: FeedbackGiven, at: datetime) -> bool:
+        """A thumb down: the question of that answer. False: no such answer is known (yet)."""
+        if rating.rating != "down":
+            return True
+        answer = await self._facts.message(company, rating.conversation_id, rating.message_id)
+        if answer is None or not isinstance(answer.data, AssistantMessage):
+            return answer is not None
+        said, language = answer.data, None
+        if said.grounding:
+            question, language = said.grounding.question, said.grounding.language
+        else:
+            era = answer.position.era
+            before, upto = Position(era, said.basis - 1), Position(era, said.basis)
+            found = await self._facts.after(company, rating.conversation_id, before, upto, 1)
+            asked = found[0].data if found else None
+            if not isinstance(asked, VisitorMessage):
+                return True
+            question, language = asked.text, asked.locale
+        await self.gaps.note(
+            Unanswered(company, rating.conversation_id, rating.message_id, question, "thumbs_down", at, language)
+        )
+        return True
+
+    async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
+        """Deletes what was asked in these conversations."""
+        await self._gap_store.forget_conversations(company, conversations)
+
+    async def _unanswered(self, fact: Fact, name: str, grounding: Grounding, reason: str) -> None:
+        await self.gaps.note(
+            Unanswered(fact.company, fact.conversation, name, grounding.question, reason, fact.at, grounding.language)
+        )
+
+    def consume(self) -> None:
+        """The facts of documents and runs, tried for as long as the store is away."""
+
+        async def take(delivery: Delivery, _: CloudEvent[_Anything]) -> Outcome:
+            return await self._take(delivery.subject, delivery.data)
+
+        spec = ConsumerSpec(FACTS.name, DURABLE, ("knowledge.document.>", "knowledge.run.>"))
+        worker = BatchWorker(self._service.nats, spec, each(CloudEvent[_Anything], take), service=self._service.name)
+        self._service.add_worker(worker)
+
+    async def again(self, stored: StoredFact) -> None:
+        """A fact once more, of which the store may have lost what it made."""
+        await self._take(stored.subject, stored.event)
+
+    async def _take(self, subject: str, body: bytes) -> Outcome:
+        kind = subject.rsplit(".", 2)[0]
+        owner = fact_owner(kind, subject)
+        if owner is None:
+            return DeadLetter("the subject names no company")
+        company = owner[0]
+        try:
+            if kind == "knowledge.document.upserted.v1":
+                await self.library.upserted(company, CloudEvent[DocumentUpserted].model_validate_json(body).data)
+            elif kind == "knowledge.document.removed.v1":
+                event = CloudEvent[DocumentRemoved].model_validate_json(body)
+                await self.library.removed(company, event.data, event.time)
+            elif kind == "knowledge.document.failed.v1":
+                await self.library.failed(company, CloudEvent[DocumentFailed].model_validate_json(body).data)
+            elif kind == "knowledge.run.progressed.v1":
+                await self.refreshing.progressed(company, CloudEvent[RunProgressed].model_validate_json(body).data)
+        except ValidationError as error:
+            return DeadLetter(f"does not fit its contract: {brief(error)}")
+        except BadKnowledge as error:
+            return DeadLetter(str(error))
+        return Ack()

@@ -1,0 +1,199 @@
+"""Readings of companies' sites: asked for and followed. What they found gone goes, or waits for an admin's yes."""
+
+from dataclasses import replace
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from contracts.company import CompanySettings
+from contracts.events.knowledge import RefreshRequested, RunProgressed
+from contracts.ids import derive_id, uuid7
+from contracts.knowledge import Run
+from memory.adapters.mongo_companies import MongoCompanies
+from memory.errors import BadKnowledge, NoSuchKnowledge, StoreUnavailable
+from memory.knowledge.bus import KnowledgeBus
+from memory.knowledge.library import Library
+from memory.knowledge.mongo_documents import Documents
+from memory.knowledge.mongo_runs import Reading, Runs
+from memory.knowledge.records import milliseconds
+from runtime.clock import Clock
+
+TRIES = 8
+PAGES = 20_000
+NOBODY_CAME = timedelta(seconds=60)
+"""After which a run that nobody has begun is asked for again."""
+GIVEN_UP = timedelta(hours=6)
+"""Without a word after which a run counts as failed."""
+UNDER_WAY = ("queued", "running")
+ENDED = ("finished", "failed")
+RETRY = timedelta(hours=1)
+"""After a run that failed as a whole."""
+
+
+class Refreshing:
+    """When companies' sites are read."""
+
+    def __init__(
+        self,
+        runs: Runs,
+        documents: Documents,
+        library: Library,
+        companies: MongoCompanies,
+        bus: KnowledgeBus,
+        clock: Clock,
+    ) -> None:
+        self._runs = runs
+        self._documents = documents
+        self._library = library
+        self._companies = companies
+        self._bus = bus
+        self._clock = clock
+
+    async def ask(self, company: str, url: str | None, by: str) -> Run:
+        """A run of the site or of one page: the one under way, or a new one."""
+        settings = await self._companies.get(company)
+        if settings is None:
+            raise NoSuchKnowledge(f"company {company} has no settings: create them first")
+        site = settings.config.knowledge.site_url
+        if site is None:
+            raise BadKnowledge(
+                "set knowledge.siteUrl in the company's settings first: where does its site begin?", "url"
+            )
+        for one in await self._runs.newest(company, 20):
+            if one.run.state in UNDER_WAY and one.run.url == url:
+                return one.run
+        return await self._begin(company, uuid7(), site, url, by)
+
+    async def progressed(self, company: str, event: RunProgressed) -> None:
+        """How far a run is."""
+        for _ in range(TRIES):
+            old = await self._runs.get(company, event.run_id)
+            if old is not None and (old.step >= event.step or old.run.state in (*ENDED, "waiting")):
+                return
+            reading = await self._moved(company, old, event)
+            if reading.run.state == "finished":
+                await self._remove(company, event.gone)
+                await self._moved_away(company, reading)
+            if await self._runs.put(reading, old.version if old else None):
+                return
+        raise StoreUnavailable("too many write the same run at once: try again")
+
+    async def get(self, company: str, run: str) -> Run | None:
+        """One run."""
+        found = await self._runs.get(company, run)
+        return found.run if found else None
+
+    async def decide(self, company: str, run: str, *, remove: bool) -> Run:
+        """An admin's word to a run that waits: what is gone goes, or stays."""
+        found = await self._runs.get(company, run)
+        if found is None:
+            raise NoSuchKnowledge("no such run")
+        if found.run.state != "waiting":
+            if found.run.state == "finished":
+                return found.run
+            raise BadKnowledge("the run does not wait for a word", "remove")
+        ended = found.run.model_copy(update={"state": "finished", "gone": len(found.gone) if remove else 0})
+        if not await self._runs.put(replace(found, run=ended, gone=()), found.version):
+            return await self.decide(company, run, remove=remove)
+        if remove:
+            await self._remove(company, found.gone)
+        return ended
+
+    async def newest(self, company: str) -> Run | None:
+        """The newest run of the whole site."""
+        return next((one.run for one in await self._runs.newest(company, 20) if one.run.url is None), None)
+
+    async def sweep(self) -> None:
+        """Asks for what is due: called now and then by each replica; two that do so at once ask for one run."""
+        for settings in await self._companies.with_site():
+            await self._look_at(settings)
+
+    async def _look_at(self, settings: CompanySettings) -> None:
+        company, site = settings.config.company_id, settings.config.knowledge.site_url
+        if site is None:
+            return
+        now = self._clock.now()
+        every = await self._runs.newest(company, 20)
+        for one in every:
+            waited = now - one.run.requested_at
+            if one.run.state == "queued" and waited > NOBODY_CAME and waited <= GIVEN_UP:
+                await self._ask_again(one, milliseconds(now))
+            elif one.run.state in UNDER_WAY and waited > GIVEN_UP:
+                await self._end(one, "nobody has gone on with it for hours")
+        last = next((one for one in every if one.run.url is None), None)
+        if last is None or (last.run.state not in UNDER_WAY and last.site != site):
+            await self._begin(company, derive_id(company, "run", last.run.id if last else "first"), site, None, "start")
+            return
+        if last.run.state in (*ENDED, "waiting"):
+            pause = RETRY if last.run.state == "failed" else timedelta(hours=settings.config.knowledge.refresh_hours)
+            if now >= (last.run.finished_at or last.run.requested_at) + pause:
+                await self._begin(company, derive_id(company, "run", last.run.id), site, None, "schedule")
+
+    async def _begin(self, company: str, name: str, site: str, url: str | None, by: str) -> Run:
+        now = self._clock.now()
+        run = Run(id=name, company_id=company, state="queued", url=url, by=by or "schedule", requested_at=now)
+        if await self._runs.put(Reading(run, site, asked=milliseconds(now)), None):
+            await self._bus.refresh(RefreshRequested(company_id=company, run_id=name, url=url, by=run.by))
+            await self._runs.tidy(company)
+        return run
+
+    async def _ask_again(self, one: Reading, now: int) -> None:
+        if now - one.asked < NOBODY_CAME / timedelta(milliseconds=1):
+            return
+        if await self._runs.put(replace(one, asked=now), one.version):
+            run = one.run
+            asked = RefreshRequested(company_id=run.company_id, run_id=run.id, url=run.url, by=run.by)
+            await self._bus.refresh(asked, now)
+
+    async def _end(self, one: Reading, why: str) -> None:
+        ended = one.run.model_copy(update={"state": "failed", "finished_at": self._clock.now(), "problem": why})
+        await self._runs.put(replace(one, run=ended), one.version)
+
+    async def _moved(self, company: str, old: Reading | None, event: RunProgressed) -> Reading:
+        now = self._clock.now()
+        run = (
+            old.run if old else Run(id=event.run_id, company_id=company, state="queued", by="service", requested_at=now)
+        )
+        state, gone = event.state, tuple(event.gone)
+        if state == "finished" and event.url is None and await self._too_many(company, len(gone)):
+            state = "waiting"
+        run = run.model_copy(
+            update={
+                "state": state,
+                "url": run.url or event.url,
+                "started_at": run.started_at or now,
+                "finished_at": None if state == "running" else now,
+                "counts": event.counts,
+                "left": event.left,
+                "gone": len(gone),
+                "problem": event.problem,
+            }
+        )
+        kept = gone if state == "waiting" else ()
+        return Reading(run, old.site if old else None, event.step, old.asked if old else 0, kept)
+
+    async def _too_many(self, company: str, gone: int) -> bool:
+        """Whether more than half of the pages would go: rather the site's fault than its owner's wish."""
+        if gone < 2:
+            return False
+        pages = await self._documents.site_pages(company, gone * 2 + 1)
+        return gone > len(pages) / 2
+
+    async def _moved_away(self, company: str, reading: Reading) -> None:
+        """Takes out pages of where the site was before, once it has been read where it is now."""
+        read = reading.run.counts.fetched + reading.run.counts.unchanged
+        if reading.site is None or reading.run.url is not None or not read:
+            return
+        here = _origin(reading.site)
+        before = {_origin(one.site) for one in await self._runs.newest(company, 20) if one.site} - {here}
+        if before:
+            pages = await self._documents.site_pages(company, PAGES)
+            await self._remove(company, [page.id for page in pages if page.url and _origin(page.url) in before])
+
+    async def _remove(self, company: str, gone: "list[str] | tuple[str, ...]") -> None:
+        for name in gone:
+            await self._library.remove(company, name)
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc.lower()

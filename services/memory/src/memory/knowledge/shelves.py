@@ -1,0 +1,227 @@
+"""What this process holds of companies' knowledge for searching: one index a company, made when it is first asked for,
+then kept up with what replicas tell each other (knowledge.changed.v1) and, should one not hear it, by a look at the
+store now and then."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import structlog
+
+from contracts.company import CompanySettings
+from contracts.errors import NexusError
+from memory.knowledge.index import MOST_PASSAGES, CompanyIndex, Hit
+from memory.knowledge.mongo_documents import Documents
+from memory.knowledge.question import Synonyms, understood
+from memory.knowledge.records import Record
+from memory.knowledge.texts import Document, Text
+
+MOST_IN_PROCESS = 100_000
+"""Passages that a process holds, about 3 KB each; the company that was asked about longest ago goes first."""
+MOST_COMPANIES = 2_000
+BREATH = 200
+"""Passages after which others get their turn."""
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Shelf:
+    """One company's. `editions`: by document, what of it is in the index; `complete`: everything has been read once."""
+
+    index: CompanyIndex = field(default_factory=CompanyIndex)
+    editions: dict[str, str] = field(default_factory=dict[str, str])
+    synonyms: Synonyms = field(default_factory=Synonyms)
+    complete: bool = False
+    changed: set[str | None] = field(default_factory=set[str | None])
+    work: "asyncio.Task[None] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What was found, and in how much."""
+
+    hits: Sequence[Hit]
+    documents: int
+    pages: Sequence[Document]
+    complete: bool
+
+
+class Shelves:
+    """All companies' that this process was asked for. `settings` reads a company's, for its synonyms."""
+
+    def __init__(self, documents: Documents, settings: Callable[[str], Awaitable[CompanySettings | None]]) -> None:
+        self._documents = documents
+        self._settings = settings
+        self._shelves: OrderedDict[str, Shelf] = OrderedDict()
+
+    async def search(
+        self,
+        company: str,
+        text: str,
+        limit: int,
+        *,
+        earlier: Sequence[str] = (),
+        language: str | None = None,
+        pages: int = 0,
+        seconds: float,
+    ) -> Search:
+        """The best passages. What has to be read first is waited for so long; then it is answered by what there is."""
+        shelf = await self.of(company, seconds)
+        hits = shelf.index.search(understood(text, earlier, language, shelf.synonyms), text, limit)
+        named = shelf.index.pages(pages) if pages else []
+        return Search(hits, shelf.index.documents, named, shelf.complete)
+
+    async def of(self, company: str, seconds: float) -> Shelf:
+        """The company's, as far as it can be read in so many seconds."""
+        shelf = self._shelf(company)
+        if not shelf.complete:
+            shelf.changed.add(None)
+        work = self._begin(company, shelf)
+        if work is not None:
+            await asyncio.wait({work}, timeout=seconds)
+        return shelf
+
+    def change(self, company: str, document: str | None) -> None:
+        """Something of the company has changed; nothing is done for one that nobody has asked about."""
+        shelf = self._shelves.get(company)
+        if shelf is not None:
+            shelf.changed.add(document)
+            self._begin(company, shelf)
+
+    async def changed(self, company: str, document: str) -> None:
+        """The same, and it is waited for: whoever has just stored something finds it."""
+        self.change(company, document)
+        shelf = self._shelves.get(company)
+        if shelf is not None and shelf.work is not None:
+            await asyncio.wait({shelf.work}, timeout=2.0)
+
+    def configured(self, settings: CompanySettings) -> None:
+        """The company's settings have changed."""
+        shelf = self._shelves.get(settings.config.company_id)
+        if shelf is not None:
+            shelf.synonyms = Synonyms(settings.config.knowledge.synonyms)
+
+    def drop(self, company: str) -> None:
+        """Holds nothing of the company any more."""
+        shelf = self._shelves.pop(company, None)
+        if shelf is not None and shelf.work is not None:
+            shelf.work.cancel()
+
+    async def look(self) -> None:
+        """Compares everything with the store: what this process was not told, or could not read."""
+        for company in list(self._shelves):
+            self.change(company, None)
+
+    async def stop(self) -> None:
+        """Reads no more."""
+        for shelf in self._shelves.values():
+            if shelf.work is not None:
+                shelf.work.cancel()
+                with suppress(asyncio.CancelledError):
+                    await shelf.work
+
+    def _shelf(self, company: str) -> Shelf:
+        shelf = self._shelves.get(company)
+        if shelf is None:
+            shelf = self._shelves[company] = Shelf()
+        self._shelves.move_to_end(company)
+        return shelf
+
+    def _begin(self, company: str, shelf: Shelf) -> "asyncio.Task[None] | None":
+        if shelf.work is None and shelf.changed:
+            shelf.work = asyncio.create_task(self._keep_up(company, shelf), name=f"knowledge of {company}")
+        return shelf.work
+
+    async def _keep_up(self, company: str, shelf: Shelf) -> None:
+        """Reads what has changed until nothing has; what cannot be read now is read by the next search or look."""
+        try:
+            while shelf.changed:
+                changed = set(shelf.changed)
+                shelf.changed.clear()
+                try:
+                    if None in changed or not shelf.complete:
+                        await self._read_all(company, shelf)
+                    else:
+                        for document in changed:
+                            record = await self._documents.get(company, str(document))
+                            await self._take(company, shelf, str(document), record)
+                except BaseException:
+                    shelf.changed |= changed
+                    raise
+        except NexusError as error:
+            _log.warning("knowledge.not_read", company=company, error=str(error)[:200])
+        finally:
+            shelf.work = None
+        self._make_room(company)
+
+    async def _read_all(self, company: str, shelf: Shelf) -> None:
+        started = time.monotonic()
+        settings = await self._settings(company)
+        if settings is not None:
+            shelf.synonyms = Synonyms(settings.config.knowledge.synonyms)
+        wanted = {record.id: record async for record in self._documents.all(company) if record.found}
+        if shelf.index.worn:
+            shelf.index, shelf.editions = CompanyIndex(), {}
+        for gone in shelf.index.names() - wanted.keys():
+            _out(shelf, gone)
+        stale = {name for name, record in wanted.items() if shelf.editions.get(name) != record.edition}
+        if len(stale) > BREATH:
+            await self._read_texts(company, shelf, wanted, stale)
+        for name in wanted.keys() - shelf.editions.keys() | stale:
+            await self._take(company, shelf, name, wanted[name])
+        shelf.complete = True
+        if stale:
+            taken = round(time.monotonic() - started, 3)
+            _log.info("knowledge.read", company=company, documents=len(stale), passages=len(shelf.index), seconds=taken)
+
+    async def _read_texts(self, company: str, shelf: Shelf, wanted: dict[str, Record], stale: set[str]) -> None:
+        """All texts in a row: of many documents that is faster than one by one."""
+        current: tuple[str, str] | None = None
+        texts: list[Text] = []
+        breath = 0
+
+        def take() -> None:
+            if current is not None and current[0] in stale and wanted[current[0]].edition == current[1]:
+                _in(shelf, wanted[current[0]], texts)
+                stale.discard(current[0])
+
+        async for document, edition, bundle in self._documents.all_texts(company):
+            if (document, edition) != current:
+                take()
+                current, texts = (document, edition), []
+            texts.extend(bundle)
+            breath += len(bundle)
+            if breath > BREATH:
+                breath = 0
+                await asyncio.sleep(0)
+        take()
+
+    async def _take(self, company: str, shelf: Shelf, document: str, record: Record | None) -> None:
+        if record is None or not record.found or record.edition is None:
+            _out(shelf, document)
+        elif shelf.editions.get(document) != record.edition:
+            _in(shelf, record, await self._documents.texts(company, document, record.edition))
+        else:
+            shelf.index.describe(record.document())
+
+    def _make_room(self, company: str) -> None:
+        held = sum(len(shelf.index) for shelf in self._shelves.values())
+        for name in list(self._shelves):
+            if held <= MOST_IN_PROCESS and len(self._shelves) <= MOST_COMPANIES:
+                return
+            if name != company and self._shelves[name].work is None:
+                held -= len(self._shelves.pop(name).index)
+
+
+def _in(shelf: Shelf, record: Record, texts: Sequence[Text]) -> None:
+    room = MOST_PASSAGES - len(shelf.index) + shelf.index.of(record.id)
+    shelf.index.put(record.document(), texts[: max(room, 0)])
+    shelf.editions[record.id] = record.edition or ""
+
+
+def _out(shelf: Shelf, document: str) -> None:
+    shelf.index.drop(document)
+    shelf.editions.pop(document, None)

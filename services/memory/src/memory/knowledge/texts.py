@@ -1,0 +1,83 @@
+"""What is kept of a document for finding it: its passages, with the stems by which each is found already counted, so
+that a process that starts need not read every word again."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+
+from memory.domain.recall.words import stems
+from memory.knowledge.passages import Cut, Section
+
+IN_TITLE = 2
+IN_HEADING = 2
+"""How often a word of the title, or of a passage's headings, counts beside one of its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as it is found. `id` is unique within its company; `questions`, of a question-and-answer pair alone:
+    the ways to ask it, of which the one passage's text is the answer."""
+
+    id: str
+    source: str
+    title: str
+    url: str | None
+    language: str | None
+    hash: str
+    read_at: datetime
+    questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A passage with its stems: how often each counts, and how many words the text itself has."""
+
+    text: str
+    sections: tuple[Section, ...]
+    counts: Mapping[str, int]
+    length: int
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """Above its beginning."""
+        return self.sections[0].headings
+
+
+def text_of(cut: Cut, title: str) -> Text:
+    """The passage with its stems."""
+    counts: dict[str, int] = {}
+    own = stems(cut.text)
+    for stem in own:
+        counts[stem] = counts.get(stem, 0) + 1
+    for heading in dict.fromkeys(name for section in cut.sections for name in section.headings):
+        for stem in stems(heading):
+            counts[stem] = counts.get(stem, 0) + IN_HEADING
+    for stem in stems(title):
+        counts[stem] = counts.get(stem, 0) + IN_TITLE
+    return Text(cut.text, cut.sections, counts, len(own))
+
+
+def packed(texts: Sequence[Text]) -> bytes:
+    """As it is stored."""
+    return orjson.dumps(
+        [
+            [one.text, [[each.start, each.headings, each.anchor] for each in one.sections], one.counts, one.length]
+            for one in texts
+        ]
+    )
+
+
+def unpacked(stored: bytes) -> list[Text]:
+    """As it was packed."""
+    return [
+        Text(text, tuple(Section(start, tuple(names), anchor) for start, names, anchor in sections), counts, length)
+        for text, sections, counts, length in orjson.loads(stored)
+    ]
+
+
+def digest(text: str) -> str:
+    """A text's hash, as it is told."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

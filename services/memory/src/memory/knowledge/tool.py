@@ -1,0 +1,80 @@
+"""search_knowledge as the tool-executor calls it, which has checked who is calling."""
+
+from datetime import datetime
+
+from pydantic import Field, ValidationError
+
+from contracts.envelope import Snake
+from contracts.errors import ToolCode
+from contracts.knowledge import KnowledgeQuery
+from contracts.memory_rpc import QUEUE
+from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
+from memory.knowledge.methods import READING, Searcher
+from runtime.errors import RpcError
+from runtime.service import Service
+
+SEARCH_KNOWLEDGE = tool_service("search_knowledge", QUEUE)
+SOURCE = "knowledge"
+
+
+class SearchArguments(Snake):
+    """Input of search_knowledge."""
+
+    query: str = Field(min_length=1, max_length=500)
+    limit: int = Field(default=5, ge=1, le=20)
+
+
+class PassageData(Snake):
+    """One passage. `text` is Markdown; `score` 0 to 1: how much of the question it holds."""
+
+    id: str
+    title: str
+    url: str | None
+    heading: list[str]
+    text: str
+    score: float
+    read_at: datetime
+    hash: str
+    source: str
+    exact: bool
+
+
+class SearchData(Snake):
+    """Output of search_knowledge, best first. `complete`: everything that the company says was searched."""
+
+    passages: list[PassageData]
+    complete: bool
+    source: str = SOURCE
+
+
+def serve(service: Service, searcher: Searcher) -> None:
+    """The tool that memory serves."""
+
+    async def search(request: ToolServiceRequest) -> ToolServiceData:
+        caller = request.caller
+        try:
+            asked = SearchArguments.model_validate(request.arguments)
+        except ValidationError as error:
+            fields = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+            raise RpcError(ToolCode.VALIDATION_ERROR, f"search_knowledge: {fields}") from error
+        query = KnowledgeQuery(text=asked.query, limit=asked.limit, language=caller.language)
+        found = await searcher.ask(caller.company_id, query, READING)
+        passages = [
+            PassageData(
+                id=one.id,
+                title=one.title,
+                url=one.url,
+                heading=one.heading,
+                text=one.text,
+                score=one.score,
+                read_at=one.read_at,
+                hash=one.hash,
+                source=one.source,
+                exact=one.exact,
+            )
+            for one in found.passages
+        ]
+        data = SearchData(passages=passages, complete=found.complete)
+        return ToolServiceData(result=data.model_dump(mode="json"))
+
+    service.serve(SEARCH_KNOWLEDGE, search)

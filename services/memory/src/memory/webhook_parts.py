@@ -1,0 +1,50 @@
+"""Webhooks of a replica: from the streams into endpoints' queues, and from those to the endpoints."""
+
+from contracts.channels import WEBHOOK_DELIVERIES
+from contracts.streams import WEBHOOKS
+from memory.adapters.webhook_changes import WebhookChanges
+from memory.adapters.webhook_feed import WebhookFeed
+from memory.adapters.webhook_posting import WebhookPosting
+from memory.application.companies import Companies
+from memory.application.sweeps import Sweep
+from memory.application.webhook_delivery import Deliveries
+from memory.application.webhook_table import WebhookTable
+from memory.settings import MemorySettings
+from runtime.pulling import PullWorker
+from runtime.service import Service
+
+DELIVERY_LEASE = 15.0
+"""Seconds after which a delivery that was in the hands of a killed replica is another's."""
+EVERY = 5.0
+"""Seconds between looks at who has webhooks: what a replica missed while the bus was away."""
+
+
+async def webhook_parts(
+    service: Service, settings: MemorySettings, table: WebhookTable, companies: Companies, *, local: bool
+) -> tuple[WebhookFeed, WebhookChanges, Sweep]:
+    """What has a life of its own; the worker that delivers is added to the service."""
+    feed = WebhookFeed(service.nats, table)
+    table.changed = feed.follow
+    posting = WebhookPosting(seconds=settings.webhook_timeout, local=local)
+    service.on_stop(posting.close)
+    deliveries = Deliveries(table, posting, give_up=settings.webhook_give_up, gone=companies.webhook_gone)
+    service.add_worker(
+        PullWorker(
+            service.nats,
+            WEBHOOKS.name,
+            "memory-deliveries",
+            (WEBHOOK_DELIVERIES,),
+            deliveries.deliver,
+            slots=1_024,
+            ack_wait=DELIVERY_LEASE,
+            service=service.name,
+        )
+    )
+
+    async def look() -> None:
+        await table.reload()
+        await feed.follow()
+
+    await look()
+    service.watch("webhooks", feed.still)
+    return feed, WebhookChanges(service.nats, table), Sweep("webhooks", EVERY, look)

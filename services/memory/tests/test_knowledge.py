@@ -1,0 +1,180 @@
+"""A company's words: stored, found by every replica, replaced, taken out; strictly each company's own."""
+
+from datetime import UTC, datetime, timedelta
+
+from contracts.channels import fact
+from contracts.envelope import CloudEvent
+from contracts.events.knowledge import DocumentRemoved, DocumentUpserted
+from contracts.ids import uuid7
+from contracts.knowledge import Block, KnowledgeFound, KnowledgeQuery
+from contracts.knowledge_rpc import (
+    DOCUMENT_DELETE,
+    DOCUMENT_GET,
+    DOCUMENT_PUT,
+    DOCUMENTS,
+    SEARCH,
+    DocumentPut,
+    DocumentReply,
+    DocumentRequest,
+    DocumentsRequest,
+    KnowledgeSearch,
+)
+from contracts.rpc import HISTORY, Caller, HistoryRequest, ToolServiceRequest
+from contracts.streams import FACTS
+from memory.knowledge.tool import SEARCH_KNOWLEDGE
+from memory.testing import Replica, Servers, Writer, replica
+from runtime.publishing import Publisher
+from runtime.testing import eventually
+
+PLANS = """# Plans
+
+Every plan can be tried for 14 days.
+
+| Plan | Price |
+| --- | --- |
+| Free | 0 USD |
+| Pro | 29 USD a month |
+
+## Opening hours
+
+We answer on weekdays from 9 to 18.
+"""
+
+
+async def put(on: Replica, text: str = PLANS, *, company: str = "acme", name: str | None = "kb-1") -> DocumentReply:
+    asked = DocumentPut(company_id=company, id=name, title="Plans and prices", text=text, language="en")
+    return await on.rpc.call(DOCUMENT_PUT, asked)
+
+
+async def search(on: Replica, text: str, company: str = "acme", limit: int = 5) -> KnowledgeFound:
+    return await on.rpc.call(SEARCH, KnowledgeSearch(company_id=company, text=text, limit=limit))
+
+
+async def tell(on: Replica, kind: str, data: DocumentUpserted | DocumentRemoved, at: datetime | None = None) -> None:
+    event = CloudEvent(source="/other/wiki", type=kind, time=at or datetime.now(UTC), data=data)
+    subject = fact(kind, "acme", None)
+    await Publisher(on.client).append(subject, event, stream=FACTS.name, msg_id=uuid7())
+
+
+def page(text: str, *, url: str, at: datetime | None = None, **more: object) -> DocumentUpserted:
+    fields = {"title": "A page", "hash": text[:60] or "same", "language": "en"} | more
+    return DocumentUpserted.model_validate(
+        {"company_id": "acme", "source": "site", "url": url, "blocks": [Block(text=text)] if text else []}
+        | {"read_at": at or datetime.now(UTC)}
+        | fields
+    )
+
+
+async def test_a_document_is_found_replaced_and_taken_out_on_every_replica(servers: Servers) -> None:
+    async with replica(servers) as one, replica(servers) as two:
+        assert (await search(two, "price of pro")).passages == []
+        stored = (await put(one)).document
+        assert stored is not None
+        found = await search(one, "How much is the Pro plan?")
+        assert "| Pro | 29 USD a month |" in found.passages[0].text
+        assert found.passages[0].document_id == stored.id
+
+        async def other_knows(words: str) -> bool:
+            return any(words in passage.text for passage in (await search(two, "price of the pro plan")).passages)
+
+        await eventually(lambda: other_knows("29 USD"), deadline=20)
+        await put(one, PLANS.replace("29 USD", "39 USD"))
+        await eventually(lambda: other_knows("39 USD"), deadline=20)
+        assert not await other_knows("29 USD")
+        listed = await two.rpc.call(DOCUMENTS, DocumentsRequest(company_id="acme"))
+        assert [(item.id, item.external_id, item.state) for item in listed.items] == [(stored.id, "kb-1", "ready")]
+        shown = await two.rpc.call(DOCUMENT_GET, DocumentRequest(company_id="acme", id="kb-1"))
+        assert shown.passages
+        assert (await two.rpc.call(DOCUMENT_DELETE, DocumentRequest(company_id="acme", id="kb-1"))).deleted
+        assert not (await one.rpc.call(DOCUMENT_DELETE, DocumentRequest(company_id="acme", id=stored.id))).deleted
+
+        async def gone() -> bool:
+            return (await search(one, "price of the pro plan")).passages == []
+
+        await eventually(gone, deadline=20)
+
+
+async def test_nobody_finds_another_companys_words(servers: Servers) -> None:
+    async with replica(servers) as one:
+        stored = (await put(one)).document
+        assert stored is not None
+        assert (await search(one, "price of pro", company="rival")).passages == []
+        assert (await one.rpc.call(DOCUMENT_GET, DocumentRequest(company_id="rival", id=stored.id))).document is None
+        assert not (await one.rpc.call(DOCUMENT_DELETE, DocumentRequest(company_id="rival", id=stored.id))).deleted
+        assert (await search(one, "price of pro")).passages
+
+
+async def test_a_new_process_finds_what_was_stored(servers: Servers) -> None:
+    async with replica(servers) as one:
+        await put(one)
+    async with replica(servers) as two:
+        found = await search(two, "opening hours")
+        assert found.complete
+        assert found.passages[0].heading[-1] == "Opening hours"
+
+
+async def test_pages_come_over_the_bus_in_any_order_and_in_parts(servers: Servers) -> None:
+    url, now = "https://www.example.com/returns", datetime.now(UTC)
+    async with replica(servers) as one:
+        for part, text in ((2, "Refunds take five days."), (1, "Shoes are returned within a month.")):
+            await tell(
+                one, "knowledge.document.upserted.v1", page(text, url=url, at=now, hash="h1", part=part, parts=2)
+            )
+
+        async def both() -> bool:
+            return len((await search(one, "refunds of shoes returned")).passages) == 1
+
+        await eventually(both, deadline=20)
+        older = page("Nothing is returned.", url=url, at=now - timedelta(hours=1), hash="h0")
+        await tell(one, "knowledge.document.upserted.v1", older)
+        read_again = page("", url=url, at=now + timedelta(hours=1), hash="h1")
+        await tell(one, "knowledge.document.upserted.v1", read_again)
+
+        async def read_anew() -> bool:
+            passages = (await search(one, "refunds of shoes returned")).passages
+            return bool(passages) and passages[0].read_at > now and "within a month" in passages[0].text
+
+        await eventually(read_anew, deadline=20)
+        removed = DocumentRemoved(company_id="acme", source="site", url=url)
+        await tell(one, "knowledge.document.removed.v1", removed, now + timedelta(hours=2))
+
+        async def gone() -> bool:
+            return (await search(one, "refunds of shoes returned")).passages == []
+
+        await eventually(gone, deadline=20)
+
+
+async def test_what_most_pages_repeat_is_found_on_the_first_alone(servers: Servers) -> None:
+    async with replica(servers) as one:
+        for number in range(12):
+            blocks = [Block(text=f"Article {number} tells of subject{number}."), Block(text="Call us: 555 0199.")]
+            event = page("x", url=f"https://www.example.com/{'a' * number}", hash=f"h{number}", blocks=blocks)
+            await tell(one, "knowledge.document.upserted.v1", event)
+
+        async def said_once() -> bool:
+            found = await search(one, "call us 555 0199", limit=50)
+            holders = [passage.url for passage in found.passages if "0199" in passage.text]
+            return found.documents == 12 and holders == ["https://www.example.com/"]
+
+        await eventually(said_once, deadline=30)
+        assert (await search(one, "subject11")).passages[0].url == f"https://www.example.com/{'a' * 11}"
+
+
+async def test_passages_ride_along_with_a_history_and_answer_the_tool(servers: Servers) -> None:
+    async with replica(servers) as one:
+        await put(one)
+        writer = Writer(one.client, "acme", "c1")
+        seq = await writer.visitor("how much is pro?")
+        query = KnowledgeQuery(text="how much is pro?")
+        asked = HistoryRequest(company_id="acme", conversation_id="c1", up_to_seq=seq, knowledge=query)
+        reply = await one.rpc.call(HISTORY, asked)
+        assert reply.knowledge is not None
+        assert "29 USD" in reply.knowledge.passages[0].text
+        call = ToolServiceRequest(
+            call_id="c",
+            tool="search_knowledge",
+            arguments={"query": "price of pro", "limit": 1},
+            caller=Caller(company_id="acme", role="visitor", plan="free"),
+        )
+        (passage,) = (await one.rpc.call(SEARCH_KNOWLEDGE, call)).result["passages"]
+        assert "29 USD" in passage["text"]
