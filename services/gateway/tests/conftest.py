@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from gateway.adapters.identity import Identity, build_identity
 from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
 from gateway.testing_http import Http
+from gateway.testing_knowledge import KnowledgeStandIn
 from gateway.testing_services import CompletionsStandIn, RecordsStandIn, SettingsStandIn, WritersStandIn
 from runtime.clock import SystemClock
 from runtime.settings import TokenSettings
@@ -83,6 +84,14 @@ async def writers(nats_client: Client) -> WritersStandIn:
 async def records(nats_client: Client) -> RecordsStandIn:
     """What is kept of users."""
     stand_in = RecordsStandIn(nats_client)
+    await stand_in.start()
+    return stand_in
+
+
+@pytest.fixture
+async def knowledge(nats_client: Client) -> KnowledgeStandIn:
+    """What companies' assistants know."""
+    stand_in = KnowledgeStandIn(nats_client)
     await stand_in.start()
     return stand_in
 

@@ -22,6 +22,7 @@ from gateway.adapters.completions import BusCompletions
 from gateway.adapters.failures import BusFailures
 from gateway.adapters.gateways import AnswersFromElsewhere, BusGateways
 from gateway.adapters.identity import Identity, build_identity
+from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.log import SOURCE, NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
@@ -181,6 +182,7 @@ def compose(
         writers=BusWriters(rpc),
         completions=BusCompletions(rpc, StreamClient(client)),
         records=BusRecords(rpc),
+        knowledge=BusKnowledge(rpc, publisher),
         tryouts=BusTryouts(rpc, identity.principals),
         failures=BusFailures(rpc),
         replays=Replays(log, identity.principals, companies),

@@ -14,6 +14,7 @@ from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from gateway.openapi import document
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
 from gateway.testing_http import Http
+from gateway.testing_knowledge import NAME as KNOWN
 from gateway.testing_services import RecordsStandIn
 from runtime.rpc import RpcServer
 
@@ -22,6 +23,7 @@ BASIS = 1
 """Of the one answer in each conversation."""
 OPERATORS = frozenset({"commercial", "admin"})
 CUSTOMERS = frozenset({"user", "service"})
+ADMIN = frozenset({"admin"})
 PEOPLE = frozenset({"visitor", "user", "commercial", "admin"})
 ROLES = ("visitor", "user", "commercial", "admin", "service")
 
@@ -86,6 +88,23 @@ RULES: dict[tuple[str, str], Rule] = {
     ("POST", "/v1/chat/completions"): Rule(
         CUSTOMERS, body={"model": "nexus", "messages": [{"role": "user", "content": "hi"}]}
     ),
+    ("GET", "/v2/knowledge"): Rule(OPERATORS),
+    ("GET", "/v2/knowledge/documents"): Rule(OPERATORS),
+    ("POST", "/v2/knowledge/documents"): Rule(ADMIN, own=201, body={"title": "t", "text": "x"}),
+    ("GET", "/v2/knowledge/documents/{id}"): Rule(OPERATORS, foreign=404),
+    # Another system's ids are each company's own: there it makes a document of that company's.
+    ("PUT", "/v2/knowledge/documents/{id}"): Rule(ADMIN, body={"title": "t", "text": "x"}),
+    ("DELETE", "/v2/knowledge/documents/{id}"): Rule(ADMIN, own=204, foreign=404),
+    ("POST", "/v2/knowledge/search"): Rule(OPERATORS, body={"query": "x"}),
+    ("POST", "/v2/knowledge/refresh"): Rule(ADMIN, own=202, body={}),
+    ("GET", "/v2/knowledge/runs/{id}"): Rule(OPERATORS, foreign=404),
+    ("POST", "/v2/knowledge/runs/{id}"): Rule(ADMIN, foreign=404, body={"remove": True}),
+    ("GET", "/v2/knowledge/answers"): Rule(OPERATORS),
+    ("POST", "/v2/knowledge/answers"): Rule(ADMIN, own=201, body={"question": "q", "answer": "a"}),
+    ("PATCH", "/v2/knowledge/answers/{id}"): Rule(ADMIN, foreign=404, body={}),
+    ("DELETE", "/v2/knowledge/answers/{id}"): Rule(ADMIN, own=204, foreign=404),
+    ("GET", "/v2/knowledge/gaps"): Rule(OPERATORS),
+    ("POST", "/v2/knowledge/gaps/{id}"): Rule(ADMIN, foreign=404, body={"dismiss": True}),
     ("POST", "/v2/principals"): Rule(frozenset({"service"}), own=201, body={"userId": "u1"}),
 }
 PUBLIC = {("POST", "/v2/visitors")}
@@ -135,6 +154,7 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
         "companyId": "acme",
         "name": "no.such.tool",
         "model": "nexus",
+        "id": KNOWN,
     }
     body = rule.body
     if body is not None:
@@ -143,7 +163,7 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
     return status, str(answer)
 
 
-@pytest.mark.usefixtures("settings", "writers", "completions")
+@pytest.mark.usefixtures("settings", "writers", "completions", "knowledge")
 @pytest.mark.parametrize("role", ROLES)
 async def test_a_role_gets_what_is_its_own_and_nothing_of_another_company(
     http: Http, tokens: TokenMaker, records: RecordsStandIn, conversations: dict[str, str], role: str
@@ -170,7 +190,7 @@ async def test_a_role_gets_what_is_its_own_and_nothing_of_another_company(
     assert wrong == []
 
 
-@pytest.mark.usefixtures("settings", "writers", "records", "completions")
+@pytest.mark.usefixtures("settings", "writers", "records", "completions", "knowledge")
 async def test_without_a_valid_token_there_is_nothing(
     http: Http, tokens: TokenMaker, conversations: dict[str, str]
 ) -> None:
@@ -183,7 +203,7 @@ async def test_without_a_valid_token_there_is_nothing(
             assert (status, SECRET in answer) == (401, False), f"{method} {path} with {token}"
 
 
-@pytest.mark.usefixtures("settings", "writers", "records", "completions")
+@pytest.mark.usefixtures("settings", "writers", "records", "completions", "knowledge")
 @pytest.mark.parametrize("role", ["visitor", "user"])
 async def test_nobody_reaches_anothers_conversation_in_their_own_company(
     http: Http, tokens: TokenMaker, conversations: dict[str, str], role: str

@@ -12,6 +12,8 @@ from gateway.web import (
     completions,
     conversations,
     failed_turns,
+    knowledge,
+    knowledge_answers,
     personal,
     personas,
     principals,
@@ -71,6 +73,8 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.include_router(company_settings.router)
     application.include_router(usage.router)
     application.include_router(tryouts.router)
+    application.include_router(knowledge.router)
+    application.include_router(knowledge_answers.router)
     application.include_router(failed_turns.router)
     application.include_router(tools.router)
     application.include_router(analysis.router)

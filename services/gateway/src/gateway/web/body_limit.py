@@ -10,12 +10,16 @@ from contextlib import suppress
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from contracts.knowledge import MAX_FILE
 from gateway.web.problems import error_answer
 
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 16 * 1024 * 1024
 DISCARD_SECONDS = 5.0
 """For the rest of a body that is too large, so that its sender reads the answer."""
+UPLOADS = "/v2/knowledge/documents"
+"""Where multipart forms with files are taken."""
+UPLOAD_BYTES = MAX_FILE + 64 * 1024
 MAX_NESTING = 64
 """Arrays and objects inside each other; the writers of JSON behind the door end at some 250."""
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
@@ -31,6 +35,9 @@ class BodyLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if _is_upload(scope):
+            await self._files(scope, receive, send)
             return
         if _declared(scope) > self._most:
             await _discard(receive)
@@ -50,6 +57,16 @@ class BodyLimit:
             return message
 
         await self._app(scope, counted, send)
+
+    async def _files(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """What may be as large as a file is read by who knows that it is one; here only what says that it is larger."""
+        if _declared(scope) > UPLOAD_BYTES:
+            await _discard(receive)
+            refusal = f"send a file of at most {MAX_FILE} bytes"
+            answer = error_answer(scope["path"], 413, "TOO_LARGE", refusal, headers={"Connection": "close"})
+            await answer(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
 
     @property
     def _refusal(self) -> str:
@@ -80,6 +97,12 @@ async def _discard(receive: Receive) -> None:
                 discarded += len(message.get("body", b""))
                 if not message.get("more_body", False):
                     return
+
+
+def _is_upload(scope: Scope) -> bool:
+    if not scope["path"].startswith(UPLOADS):
+        return False
+    return any(name == b"content-type" and value.startswith(b"multipart/form-data") for name, value in scope["headers"])
 
 
 def _declared(scope: Scope) -> int:

@@ -7,6 +7,7 @@ from fastapi import Depends, Path, Request
 
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
+from gateway.adapters.knowledge import BusKnowledge
 from gateway.agent_ports import Completions, Writers
 from gateway.analysis_ports import Analyses
 from gateway.chat.access import Access
@@ -48,6 +49,7 @@ class Api:
     writers: Writers
     completions: Completions
     records: Records
+    knowledge: BusKnowledge
     tryouts: Tryouts
     failures: Failures
     replays: Replays

@@ -1,0 +1,45 @@
+"""Companies' knowledge: memory behind its methods, and files on their way to the executors."""
+
+import asyncio
+
+from contracts.channels import upload_piece
+from contracts.events.knowledge import FileReceived
+from contracts.knowledge_rpc import FILE_PUT, DocumentView, FilePut
+from contracts.rpc import Rpc
+from contracts.streams import UPLOADS
+from gateway.adapters.asking import DEADLINE, ReplyT, RequestT, ask
+from gateway.errors import Unavailable
+from runtime.errors import PublishFailed
+from runtime.publishing import Publisher
+from runtime.rpc import RpcClient
+
+PIECE = 512 * 1024
+"""Bytes of a file in one message."""
+AT_ONCE = 4
+"""Uploads that this process holds in its memory; the next waits."""
+PATIENCE = 20.0
+"""Seconds that it waits."""
+
+
+class BusKnowledge:
+    """What is asked is asked of memory; a file goes into UPLOADS first, a piece a message."""
+
+    def __init__(self, rpc: RpcClient, publisher: Publisher) -> None:
+        self._rpc = rpc
+        self._publisher = publisher
+        self.uploads = asyncio.Semaphore(AT_ONCE)
+
+    async def ask(self, method: Rpc[RequestT, ReplyT], request: RequestT, deadline: float = DEADLINE) -> ReplyT:
+        """Memory's answer; raises Refused with its own word, Unavailable without one."""
+        return await ask(self._rpc, method, request, deadline=deadline)
+
+    async def hand_over(self, file: FileReceived, content: bytes) -> DocumentView | None:
+        """Puts a file where an executor finds it, then tells memory, which hands it on; raises Unavailable."""
+        for piece in range(file.pieces):
+            body = content[piece * PIECE : (piece + 1) * PIECE]
+            subject = upload_piece(file.company_id, file.upload_id, piece)
+            try:
+                await self._publisher.append(subject, body, stream=UPLOADS.name, msg_id=f"{file.upload_id}.{piece}")
+            except PublishFailed as error:
+                raise Unavailable("files cannot be taken in now: try again in a while") from error
+        return (await self.ask(FILE_PUT, FilePut(file=file))).document

@@ -1,0 +1,300 @@
+"""/v2/knowledge: what the company says, for its assistant to find. Admins change it, human agents read it."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+import orjson
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from contracts.envelope import Wire
+from contracts.events.knowledge import FileReceived
+from contracts.ids import ID_PATTERN, uuid7
+from contracts.knowledge import MAX_QUERY, MAX_TEXT, Name, Passage, Run, Tongue, document_id
+from contracts.knowledge_rpc import (
+    DOCUMENT_DELETE,
+    DOCUMENT_GET,
+    DOCUMENT_PUT,
+    DOCUMENTS,
+    OVERVIEW,
+    REFRESH,
+    RUN_DECIDE,
+    RUN_GET,
+    SEARCH,
+    DocumentPut,
+    DocumentRequest,
+    DocumentsReply,
+    DocumentsRequest,
+    DocumentView,
+    KnowledgeOverview,
+    KnowledgeSearch,
+    RefreshAsk,
+    RunDecide,
+    RunReply,
+    RunRequest,
+)
+from contracts.rpc import CompanyRequest
+from gateway.adapters.knowledge import PIECE
+from gateway.errors import not_found
+from gateway.ports import Caller
+from gateway.web.deps import AdminDep, Api, ApiDep, OperatorDep
+from gateway.web.listing import page
+from gateway.web.problems import described
+from gateway.web.uploads import is_form, read_upload
+
+router = APIRouter(prefix="/v2/knowledge", tags=["knowledge"])
+
+WRITING = 10.0
+"""Seconds for a document to be cut and stored."""
+DocumentPath = Annotated[
+    Name, Path(alias="id", description="a document's id; to PUT and later, its id in your own system will do")
+]
+RunPath = Annotated[str, Path(alias="id", pattern=ID_PATTERN)]
+Cursor = Annotated[str | None, Query(max_length=512)]
+Limit = Annotated[int, Query(ge=1, le=200)]
+
+
+class Body(Wire):
+    """What people send: a misspelt field is an error, not a silence."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
+
+
+class DocumentText(Body):
+    """A document as text, plain or Markdown."""
+
+    title: str = Field(min_length=1, max_length=500)
+    text: str = Field(min_length=1, max_length=MAX_TEXT)
+    url: str | None = Field(default=None, max_length=2048, pattern=r"^https?://")
+    language: Tongue | None = None
+
+
+class DocumentForm(Body):
+    """What a form may say beside its file."""
+
+    title: str | None = Field(default=None, min_length=1, max_length=500)
+    url: str | None = Field(default=None, max_length=2048, pattern=r"^https?://")
+
+
+class DocumentDetail(DocumentView):
+    """A document with its passages, 200 at most."""
+
+    found: list[Passage] = Field(default_factory=list[Passage], description="its passages, in order")
+
+
+class SearchBody(Body):
+    """A question, as a visitor would ask it."""
+
+    query: str = Field(min_length=1, max_length=MAX_QUERY)
+    limit: int = Field(default=5, ge=1, le=50)
+    language: Tongue | None = None
+
+
+class SearchResult(Wire):
+    """A passage that was found. `score`: 0 to 1, how much of the question it holds."""
+
+    id: str
+    document_id: str
+    source: str
+    title: str
+    url: str | None = None
+    heading: list[str]
+    language: str | None = None
+    text: str
+    score: float
+    read_at: datetime
+    exact: bool = Field(description="the question of a pair, whose answer is the text")
+
+
+class SearchResults(Wire):
+    """Best first. `complete` false: not everything could be read in time."""
+
+    results: list[SearchResult]
+    complete: bool
+
+
+class RefreshBody(Body):
+    """Read the site again, or one page of it."""
+
+    url: str | None = Field(default=None, max_length=2048, pattern=r"^https?://")
+
+
+class RunBody(Body):
+    """Whether what a waiting run found gone is removed."""
+
+    remove: bool
+
+
+_TEXT_OR_FILE = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": DocumentText.model_json_schema(by_alias=True)},
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "string", "format": "binary", "description": "at most 20 MB"},
+                        "title": {"type": "string", "maxLength": 500},
+                        "url": {"type": "string", "maxLength": 2048},
+                    },
+                }
+            },
+        },
+    }
+}
+_TAKEN = {202: {"description": "the file is being read: GET the document", "model": DocumentView}}
+
+
+@router.get("", responses=described())
+async def get_knowledge(api: ApiDep, caller: OperatorDep) -> KnowledgeOverview:
+    """What the assistant knows: sources, counts, the last and the next run, failures."""
+    return await api.knowledge.ask(OVERVIEW, CompanyRequest(company_id=caller.company))
+
+
+@router.get("/documents", response_model=DocumentsReply, responses=described())
+async def list_documents(
+    api: ApiDep,
+    caller: OperatorDep,
+    source: Annotated[Literal["site", "document", "service"] | None, Query()] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
+    """Documents and pages, newest first."""
+    asked = DocumentsRequest(company_id=caller.company, source=source, limit=limit, cursor=cursor)
+    found = await api.knowledge.ask(DOCUMENTS, asked)
+    return page(found, found.next)
+
+
+@router.post(
+    "/documents",
+    status_code=201,
+    response_model=DocumentView,
+    responses=described() | _TAKEN,
+    openapi_extra=_TEXT_OR_FILE,
+)
+async def create_document(api: ApiDep, caller: AdminDep, request: Request) -> Response:
+    """A new document: text as JSON, or a file (PDF, DOCX, Markdown, HTML, text) as a multipart form."""
+    return await _put(api, caller, request, None)
+
+
+@router.get("/documents/{id}", responses=described(404))
+async def get_document(api: ApiDep, caller: OperatorDep, name: DocumentPath) -> DocumentDetail:
+    """One document with its passages."""
+    found = await api.knowledge.ask(DOCUMENT_GET, DocumentRequest(company_id=caller.company, id=name))
+    if found.document is None:
+        raise not_found("document")
+    return DocumentDetail(**dict(found.document), found=found.passages)
+
+
+@router.put("/documents/{id}", response_model=DocumentView, responses=described() | _TAKEN, openapi_extra=_TEXT_OR_FILE)
+async def put_document(api: ApiDep, caller: AdminDep, request: Request, name: DocumentPath) -> Response:
+    """A document under your own system's id; the same id again replaces it."""
+    return await _put(api, caller, request, name)
+
+
+@router.delete("/documents/{id}", status_code=204, response_class=Response, responses=described(404))
+async def delete_document(api: ApiDep, caller: AdminDep, name: DocumentPath) -> None:
+    """Takes a document out: it is found no more."""
+    asked = DocumentRequest(company_id=caller.company, id=name)
+    if not (await api.knowledge.ask(DOCUMENT_DELETE, asked)).deleted:
+        raise not_found("document")
+
+
+@router.post("/search", responses=described())
+async def search(api: ApiDep, caller: OperatorDep, body: SearchBody) -> SearchResults:
+    """What the assistant would find for a question."""
+    asked = KnowledgeSearch(company_id=caller.company, text=body.query, limit=body.limit, language=body.language)
+    found = await api.knowledge.ask(SEARCH, asked, WRITING)
+    results = [
+        SearchResult(
+            id=one.id,
+            document_id=one.document_id,
+            source=one.source,
+            title=one.title,
+            url=one.url,
+            heading=one.heading,
+            language=one.language,
+            text=one.text,
+            score=one.score,
+            read_at=one.read_at,
+            exact=one.exact,
+        )
+        for one in found.passages
+    ]
+    return SearchResults(results=results, complete=found.complete)
+
+
+@router.post("/refresh", status_code=202, responses=described())
+async def refresh(api: ApiDep, caller: AdminDep, body: RefreshBody | None = None) -> Run:
+    """Reads the site again, or one page of it; while that is under way, the same run is answered."""
+    asked = RefreshAsk(company_id=caller.company, url=body.url if body else None, by=caller.subject)
+    return _known(await api.knowledge.ask(REFRESH, asked))
+
+
+@router.get("/runs/{id}", responses=described(404))
+async def get_run(api: ApiDep, caller: OperatorDep, name: RunPath) -> Run:
+    """How far a run is: pages found, fetched, unchanged, skipped and failed, with reasons."""
+    return _known(await api.knowledge.ask(RUN_GET, RunRequest(company_id=caller.company, id=name)))
+
+
+@router.post("/runs/{id}", responses=described(404))
+async def decide_run(api: ApiDep, caller: AdminDep, name: RunPath, body: RunBody) -> Run:
+    """A yes or no to a run that waits because it would remove more than half of the pages."""
+    asked = RunDecide(company_id=caller.company, id=name, remove=body.remove)
+    return _known(await api.knowledge.ask(RUN_DECIDE, asked))
+
+
+async def _put(api: Api, caller: Caller, request: Request, name: str | None) -> Response:
+    if is_form(request):
+        return await _put_file(api, caller, request, name)
+    try:
+        text = DocumentText.model_validate(orjson.loads(await request.body()))
+    except ValidationError as error:
+        raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from error
+    except ValueError as error:
+        raise RequestValidationError([{"loc": ("body",), "msg": "send JSON or a form", "type": "json"}]) from error
+    asked = DocumentPut(
+        company_id=caller.company, id=name, title=text.title, text=text.text, url=text.url, language=text.language
+    )
+    stored = (await api.knowledge.ask(DOCUMENT_PUT, asked, WRITING)).document
+    return _stored(stored, 200 if name else 201)
+
+
+async def _put_file(api: Api, caller: Caller, request: Request, name: str | None) -> Response:
+    async with api.knowledge.uploads:
+        upload = await read_upload(request)
+        try:
+            form = DocumentForm.model_validate({one: value for one, value in upload.fields.items() if value})
+        except ValidationError as error:
+            raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from error
+        file = FileReceived(
+            company_id=caller.company,
+            document_id=document_id(caller.company, "document", name) if name else uuid7(),
+            upload_id=uuid7(),
+            pieces=-(-len(upload.content) // PIECE),
+            size=len(upload.content),
+            filename=upload.filename,
+            content_type=upload.content_type,
+            title=form.title,
+            url=form.url,
+            external_id=name,
+        )
+        return _stored(await api.knowledge.hand_over(file, upload.content), 202)
+
+
+def _stored(document: DocumentView | None, status: int) -> Response:
+    if document is None:
+        raise not_found("document")
+    where = {"Location": f"{router.prefix}/documents/{document.id}"}
+    return JSONResponse(document.to_wire(), status, headers=where)
+
+
+def _known(reply: RunReply) -> Run:
+    if reply.run is None:
+        raise not_found("run")
+    return reply.run

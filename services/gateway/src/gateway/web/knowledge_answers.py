@@ -1,0 +1,125 @@
+"""/v2/knowledge/answers and /gaps: questions with their answers, and questions that had none."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+from fastapi import Body as FromBody
+from pydantic import ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from contracts.ids import ID_PATTERN
+from contracts.knowledge_rpc import (
+    ANSWER_CREATE,
+    ANSWER_DELETE,
+    ANSWER_PATCH,
+    ANSWERS,
+    GAP_DECIDE,
+    GAPS,
+    AnswerCreate,
+    AnswerDraft,
+    AnswerPatch,
+    AnswerReply,
+    AnswerRequest,
+    AnswersReply,
+    AnswersRequest,
+    AnswerView,
+    GapDecide,
+    GapReply,
+    GapsReply,
+    GapsRequest,
+)
+from gateway.errors import not_found
+from gateway.web.deps import AdminDep, ApiDep, OperatorDep
+from gateway.web.knowledge import WRITING, Body, Cursor, Limit
+from gateway.web.listing import page
+from gateway.web.problems import described
+from gateway.web.request_size import check_size
+
+router = APIRouter(prefix="/v2/knowledge", tags=["knowledge"])
+
+NamePath = Annotated[str, Path(alias="id", pattern=ID_PATTERN)]
+_MERGE_PATCH = {
+    "required": True,
+    "content": {
+        media_type: {"schema": {"type": "object", "description": "a merge patch (RFC 7396) of the pair"}}
+        for media_type in ("application/merge-patch+json", "application/json")
+    },
+}
+
+
+class AnswerBody(AnswerDraft):
+    """A question, other ways to ask it, and the answer that is given word by word; in one language."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
+
+
+class GapBody(Body):
+    """Either an answer, which makes a question-and-answer pair of the gap, or dismiss."""
+
+    answer: str | None = Field(default=None, min_length=1, max_length=4000)
+    question: str | None = Field(default=None, min_length=1, max_length=500, description="in better words")
+    dismiss: bool = False
+
+
+@router.get("/answers", response_model=AnswersReply, responses=described())
+async def list_answers(api: ApiDep, caller: OperatorDep, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """Questions with their answers, the newest first."""
+    asked = AnswersRequest(company_id=caller.company, limit=limit, cursor=cursor)
+    found = await api.knowledge.ask(ANSWERS, asked)
+    return page(found, found.next)
+
+
+@router.post("/answers", status_code=201, responses=described(404))
+async def create_answer(api: ApiDep, caller: AdminDep, body: AnswerBody, response: Response) -> AnswerView:
+    """A new question with its answer."""
+    asked = AnswerCreate(company_id=caller.company, draft=AnswerDraft.model_validate(body.to_wire()))
+    stored = _known(await api.knowledge.ask(ANSWER_CREATE, asked, WRITING))
+    response.headers["Location"] = f"{router.prefix}/answers/{stored.id}"
+    return stored
+
+
+@router.patch("/answers/{id}", responses=described(404), openapi_extra={"requestBody": _MERGE_PATCH})
+async def patch_answer(
+    api: ApiDep, caller: AdminDep, name: NamePath, body: Annotated[dict[str, Any], FromBody()]
+) -> AnswerView:
+    """Changes a pair."""
+    check_size(body)
+    asked = AnswerPatch(company_id=caller.company, id=name, patch=body)
+    return _known(await api.knowledge.ask(ANSWER_PATCH, asked, WRITING))
+
+
+@router.delete("/answers/{id}", status_code=204, response_class=Response, responses=described(404))
+async def delete_answer(api: ApiDep, caller: AdminDep, name: NamePath) -> None:
+    """Takes a pair out."""
+    asked = AnswerRequest(company_id=caller.company, id=name)
+    if not (await api.knowledge.ask(ANSWER_DELETE, asked)).deleted:
+        raise not_found("answer")
+
+
+@router.get("/gaps", response_model=GapsReply, responses=described())
+async def list_gaps(
+    api: ApiDep,
+    caller: OperatorDep,
+    state: Annotated[Literal["open", "answered", "dismissed"], Query()] = "open",
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
+    """Questions that had no good answer, the most asked first."""
+    asked = GapsRequest(company_id=caller.company, state=state, limit=limit, cursor=cursor)
+    found = await api.knowledge.ask(GAPS, asked)
+    return page(found, found.next)
+
+
+@router.post("/gaps/{id}", responses=described(404))
+async def decide_gap(api: ApiDep, caller: AdminDep, name: NamePath, body: GapBody) -> GapReply:
+    """Answers a gap, so that the next one who asks is answered by it; or says that it needs no answer."""
+    asked = GapDecide(
+        company_id=caller.company, id=name, answer=body.answer, question=body.question, dismiss=body.dismiss
+    )
+    return await api.knowledge.ask(GAP_DECIDE, asked, WRITING)
+
+
+def _known(reply: AnswerReply) -> AnswerView:
+    if reply.answer is None:
+        raise not_found("answer")
+    return reply.answer

@@ -1,0 +1,71 @@
+"""A file in a multipart form, held in memory: this service has no store of its own."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+
+from contracts.errors import ErrorCode, FieldFault
+from contracts.knowledge import MAX_FILE
+from gateway.errors import Refused
+
+FORM = 64 * 1024
+"""Bytes of a form beside its file."""
+MOST = MAX_FILE + FORM
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file, and the form's other fields."""
+
+    content: bytes
+    filename: str
+    content_type: str
+    fields: dict[str, str]
+
+
+class _InMemory(MultiPartParser):
+    spool_max_size = MOST
+
+
+def is_form(request: Request) -> bool:
+    """Whether the body is a multipart form."""
+    return request.headers.get("content-type", "").lower().startswith("multipart/form-data")
+
+
+async def read_upload(request: Request) -> Upload:
+    """The form's file `file`; raises BAD_FIELD (422), or 413 when it is too large."""
+    parser = _InMemory(request.headers, _limited(request), max_files=1, max_fields=10, max_part_size=FORM)
+    try:
+        form = await parser.parse()
+    except (MultiPartException, KeyError, ValueError) as error:
+        raise Refused(ErrorCode.BAD_FIELD, f"the form cannot be read: {error}") from error
+    try:
+        file = form.get("file")
+        if not isinstance(file, UploadFile):
+            raise _bad("send the file as the form's field `file`")
+        content = await file.read()
+        if not content:
+            raise _bad("the file is empty")
+        if len(content) > MAX_FILE:
+            raise HTTPException(413, f"send a file of at most {MAX_FILE} bytes")
+        fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
+        return Upload(content, (file.filename or "")[:300], (file.content_type or "")[:200], fields)
+    finally:
+        await form.close()
+
+
+async def _limited(request: Request) -> AsyncGenerator[bytes, None]:
+    read = 0
+    async for part in request.stream():
+        read += len(part)
+        if read > MOST:
+            raise HTTPException(413, f"send a file of at most {MAX_FILE} bytes")
+        yield part
+
+
+def _bad(message: str) -> Refused:
+    return Refused(ErrorCode.BAD_FIELD, f"file: {message}", [FieldFault(field="file", message=message)])
