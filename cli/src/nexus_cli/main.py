@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from nexus_cli.commands import ask, chat, dlq, doctor, evaluate, replay, stack, token, tools, trace
+from nexus_cli.commands import ask, chat, dlq, doctor, evaluate, knowledge, replay, stack, token, tools, trace
 
 app = typer.Typer(
     name="nexus",
@@ -30,6 +30,7 @@ for command in (
     app.command()(command)
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(evaluate.app, name="eval")
+app.add_typer(knowledge.app, name="knowledge")
 
 
 def main() -> None:

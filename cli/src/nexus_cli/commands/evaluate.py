@@ -177,6 +177,45 @@ def _show_memory(outcomes: list[Outcome]) -> None:
         print(f"{one.case.kind}: {' → '.join(one.case.said)}: {one.why}")
 
 
+@app.command()
+def knowledge(
+    file: Annotated[Path, typer.Option("--data", metavar="FILE", help="Dataset: {site, cases}.")],
+    as_json: Json = False,
+) -> None:
+    """Measure how often the right page of a site is found, and questions that it does not answer are told."""
+    _needs_memory()
+    if importlib.util.find_spec("tool_executor") is None:
+        fail(
+            "tool_executor, which reads the pages, is not installed here: install the distribution nexus-tool-executor"
+        )
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TextColumn
+
+    from nexus_cli.evaluating.knowledge import RANKINGS, BadKnowledgeError, measure, read
+
+    try:
+        data = read(file)
+    except BadKnowledgeError as error:
+        fail(error)
+    console = Console(stderr=True)
+    columns = (TextColumn("asking"), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=len(data.cases))
+        found = measure(data, lambda: progress.advance(task))
+    traps = sum(not case.pages for case in data.cases)
+    if as_json:
+        view = {"pages": len(data.pages), "questions": len(data.cases) - traps, "traps": traps}
+        print(json.dumps(view | {"rankings": {name: found[name].view() for name in RANKINGS}}, indent=2))
+        return
+    print(f"{len(data.pages)} pages, {len(data.cases) - traps} questions, {traps} traps")
+    print()
+    print(f"{'right page':<18}{'first':>10}{'in first 3':>14}{'traps refused':>16}")
+    for name in RANKINGS:
+        row = found[name].view()
+        cells = ("-" if value is None else f"{value:.1%}" for value in row.values())
+        print(f"{name:<18}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, (10, 14, 16), strict=True)))
+
+
 def _measured(cases: list[Case]) -> Report:
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -19,8 +19,12 @@ class WordOverlap:
 
     def rank(self, question: str, limit: int) -> list[int]:
         """The numbers of the best texts, best first; equal ones in order."""
-        asked = set(_words(question))
-        return _best([len(asked & text) / (len(asked | text) or 1) for text in self._texts], limit)
+        return _best([self.score(question, number) for number in range(len(self._texts))], limit)
+
+    def score(self, question: str, number: int) -> float:
+        """How much a text has in common with the question, 0 to 1."""
+        asked, text = set(_words(question)), self._texts[number]
+        return len(asked & text) / (len(asked | text) or 1)
 
 
 class PlainBm25:
@@ -34,10 +38,11 @@ class PlainBm25:
 
     def rank(self, question: str, limit: int) -> list[int]:
         """The numbers of the best texts, best first; equal ones in order."""
-        asked = _words(question)
-        return _best([self._score(asked, number) for number in range(len(self._counts))], limit)
+        return _best([self.score(question, number) for number in range(len(self._counts))], limit)
 
-    def _score(self, asked: list[str], number: int) -> float:
+    def score(self, question: str, number: int) -> float:
+        """A text's score for the question."""
+        asked = _words(question)
         counts, total = self._counts[number], len(self._counts)
         norm = K1 * (1 - B + B * self._lengths[number] / self._average)
         score = 0.0

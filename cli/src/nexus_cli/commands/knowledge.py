@@ -1,0 +1,175 @@
+"""`nexus knowledge`: what a company's assistant knows: its site read, searched, and what it could not answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nexus_cli.commands import evaluate
+from nexus_cli.commands.failures import fail
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+
+if TYPE_CHECKING:
+    from contracts.knowledge import Run
+    from runtime.rpc import RpcClient
+
+app = typer.Typer(help="What a company's assistant knows: read a site, search, see gaps.", no_args_is_help=True)
+
+Company = Annotated[str, typer.Option(help="Whose knowledge.")]
+LOOK_EVERY = 0.5
+PATIENCE = 3600.0
+"""Seconds that a run is followed."""
+DEADLINE = 10.0
+SHOWN = 20
+
+app.command("eval")(evaluate.knowledge)
+
+
+@app.command()
+def crawl(
+    url: Annotated[str, typer.Argument(help="Where the site begins: https://www.example.com")],
+    company: Company = "demo",
+    *,
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """Make this the company's site, read it, and follow the run to its end."""
+
+    async def work(rpc: RpcClient) -> None:
+        from contracts.knowledge_rpc import REFRESH, RefreshAsk
+
+        await _site(rpc, company, url)
+        run = (await rpc.call(REFRESH, RefreshAsk(company_id=company, by="nexus"), deadline=DEADLINE)).run
+        if run is None:
+            fail("memory began no run")
+        ended = await _followed(rpc, run)
+        if as_json:
+            print(json.dumps(ended.to_wire(), indent=2, ensure_ascii=False))
+        else:
+            print(_line(ended))
+            for left in ended.left[-SHOWN:]:
+                print(f"  {left.outcome}: {left.url}: {left.message or left.reason}")
+        if ended.problem:
+            fail(ended.problem)
+
+    _run(data, work)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="A question, as a visitor would ask it.")],
+    company: Company = "demo",
+    limit: Annotated[int, typer.Option(min=1, max=50)] = 5,
+    *,
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """What the assistant would find for a question."""
+
+    async def work(rpc: RpcClient) -> None:
+        from contracts.knowledge_rpc import SEARCH, KnowledgeSearch
+
+        asked = KnowledgeSearch(company_id=company, text=query, limit=limit)
+        found = await rpc.call(SEARCH, asked, deadline=DEADLINE)
+        if as_json:
+            print(json.dumps([one.to_wire() for one in found.passages], indent=2, ensure_ascii=False))
+            return
+        for one in found.passages:
+            print(f"{one.score:.2f}  {' › '.join((one.title, *one.heading))}  {one.url or ''}".rstrip())
+            print("      " + one.text.replace("\n", "\n      "))
+        if not found.passages:
+            print(f"nothing is found in {found.documents} documents")
+
+    _run(data, work)
+
+
+@app.command()
+def gaps(company: Company = "demo", *, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+    """Questions that had no good answer, the most asked first."""
+
+    async def work(rpc: RpcClient) -> None:
+        from contracts.knowledge_rpc import GAPS, GapsRequest
+
+        found = await rpc.call(GAPS, GapsRequest(company_id=company), deadline=DEADLINE)
+        if as_json:
+            print(json.dumps([one.to_wire() for one in found.items], indent=2, ensure_ascii=False))
+            return
+        for one in found.items:
+            print(f"{one.count:>5}  {one.last_at:%Y-%m-%d %H:%M}  {one.question}")
+        if not found.items:
+            print("no gaps")
+
+    _run(data, work)
+
+
+async def _site(rpc: RpcClient, company: str, url: str) -> None:
+    from contracts.rpc import (
+        COMPANY_CREATE,
+        COMPANY_GET,
+        COMPANY_PATCH,
+        CompanyCreateRequest,
+        CompanyPatchRequest,
+        CompanyRequest,
+    )
+
+    settings = (await rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=DEADLINE)).settings
+    patch = {"knowledge": {"siteUrl": url}}
+    if settings is None:
+        config = {"companyId": company, "aiAutoResponseEnabled": True, **patch}
+        await rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=DEADLINE)
+    elif settings.config.knowledge.site_url != url:
+        asked = CompanyPatchRequest(company_id=company, version=settings.version, patch=patch)
+        await rpc.call(COMPANY_PATCH, asked, deadline=DEADLINE)
+
+
+async def _followed(rpc: RpcClient, run: Run) -> Run:
+    from rich.console import Console
+    from rich.status import Status
+
+    from contracts.knowledge_rpc import RUN_GET, RunRequest
+
+    console, end = Console(stderr=True), time.monotonic() + PATIENCE
+    status = Status(_line(run), console=console) if console.is_terminal else None
+    if status:
+        status.start()
+    try:
+        while run.state in {"queued", "running"} and time.monotonic() < end:
+            await asyncio.sleep(LOOK_EVERY)
+            asked = RunRequest(company_id=run.company_id, id=run.id)
+            run = (await rpc.call(RUN_GET, asked, deadline=DEADLINE)).run or run
+            if status:
+                status.update(_line(run))
+    finally:
+        if status:
+            status.stop()
+    return run
+
+
+def _line(run: Run) -> str:
+    counts = run.counts
+    return (
+        f"{run.state}: {counts.found} found, {counts.fetched} fetched, {counts.unchanged} unchanged, "
+        f"{counts.skipped} skipped, {counts.failed} failed"
+    )
+
+
+def _run(data: Path, work: Callable[[RpcClient], Coroutine[Any, Any, None]]) -> None:
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import bus, find_target
+    from runtime.errors import RuntimeFault
+    from runtime.rpc import RpcClient
+
+    async def connected() -> None:
+        async with bus(find_target(data).nats) as client:
+            await work(RpcClient(client))
+
+    try:
+        asyncio.run(connected())
+    except (StackError, RuntimeFault) as error:
+        fail(error)

@@ -1,0 +1,116 @@
+"""Ranking passages: words in either language, typos, synonyms, the question of a pair, recency for ties alone."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from contracts.knowledge import Block
+from memory.knowledge.index import CompanyIndex
+from memory.knowledge.passages import passages
+from memory.knowledge.question import Synonyms, understood
+from memory.knowledge.texts import Document, text_of
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+SITE = {
+    "en/refunds": ("en", "Refunds", "We refund every order within 30 days, no questions asked."),
+    "en/shipping": ("en", "Shipping", "Parcels reach Madrid in two days and the islands in five."),
+    "en/hours": ("en", "Opening hours", "The shop opens on weekdays from 9 to 18, on Saturdays from 10 to 14."),
+    "es/horario": ("es", "Horario", "La tienda abre de lunes a viernes de 9 a 18 y los sábados de 10 a 14."),
+    "es/envios": ("es", "Envíos", "Los paquetes llegan a Madrid en dos días y a las islas en cinco."),
+    "es/devoluciones": ("es", "Devoluciones", "Devolvemos el dinero de cada pedido durante 30 días."),
+}
+
+
+def add(
+    index: CompanyIndex,
+    name: str,
+    language: str,
+    title: str,
+    text: str,
+    *,
+    at: datetime = AT,
+    asked: tuple[str, ...] = (),
+) -> None:
+    document = Document(
+        name, "answer" if asked else "site", title, f"https://a.example/{name}", language, "h", at, asked
+    )
+    index.put(document, [text_of(cut, title) for cut in passages([Block(text=text)])])
+
+
+@pytest.fixture
+def index() -> CompanyIndex:
+    made = CompanyIndex()
+    for name, (language, title, text) in SITE.items():
+        add(made, name, language, title, text)
+    return made
+
+
+def found(
+    index: CompanyIndex, text: str, *, synonyms: Synonyms | None = None, earlier: tuple[str, ...] = ()
+) -> list[str]:
+    return [hit.document.id for hit in index.search(understood(text, earlier, None, synonyms), text, 5)]
+
+
+@pytest.mark.parametrize(
+    ("question", "page"),
+    [
+        ("Do you refund my order?", "en/refunds"),
+        ("when will the parcel reach madrid", "en/shipping"),
+        ("¿a qué hora abren los sábados?", "es/horario"),
+        ("a que hora abren los sabados", "es/horario"),
+        ("cuándo llegan los paquetes a las islas", "es/envios"),
+        ("shiping to madird", "en/shipping"),
+        ("devolucines del dinero", "es/devoluciones"),
+    ],
+)
+def test_the_page_that_tells_is_first_in_the_questions_language(index: CompanyIndex, question: str, page: str) -> None:
+    assert found(index, question)[0] == page
+
+
+def test_a_companys_synonym_finds_what_it_stands_for(index: CompanyIndex) -> None:
+    assert "en/shipping" not in found(index, "courier")
+    synonyms = Synonyms([["courier", "parcels", "delivery service"]])
+    assert found(index, "courier", synonyms=synonyms)[0] == "en/shipping"
+    assert found(index, "delivery service", synonyms=synonyms)[0] == "en/shipping"
+
+
+def test_a_follow_up_is_understood_by_what_was_said_before(index: CompanyIndex) -> None:
+    assert found(index, "and on Saturdays?", earlier=("when does the shop open?",))[0] == "en/hours"
+    assert found(index, "¿y cuánto tarda?", earlier=("¿enviáis paquetes a Madrid?",))[0] == "es/envios"
+
+
+def test_the_score_says_how_much_of_the_question_is_there(index: CompanyIndex) -> None:
+    def best(text: str) -> float:
+        hits = index.search(understood(text), text, 1)
+        return hits[0].score if hits else 0.0
+
+    assert best("refund order within 30 days") > 0.9
+    assert best("do you sell unicorn saddles in Madrid") < 0.5
+    assert best("xyzzy plugh") == 0.0
+
+
+def test_of_two_alike_the_newer_one_comes_first_and_age_does_nothing_else() -> None:
+    index = CompanyIndex()
+    add(index, "old", "en", "Notice", "The lift is out of order.", at=AT)
+    add(index, "new", "en", "Notice", "The lift is out of order!", at=AT + timedelta(days=1))
+    add(index, "newest", "en", "Notice", "The lift was painted and looks rather nice now.", at=AT + timedelta(days=900))
+    assert found(index, "is the lift out of order") == ["new", "old", "newest"]
+
+
+def test_the_question_of_a_pair_is_answered_by_it_and_another_question_is_not(index: CompanyIndex) -> None:
+    asked = ("Can I pay by bank transfer?", "Do you take wire transfers?")
+    add(index, "pair", "en", asked[0], "Yes, to the account on the invoice.", asked=asked)
+    for question in ("can i pay by bank transfer", "Do you take wire transfers??"):
+        first = index.search(understood(question), question, 3)[0]
+        assert (first.exact, first.text) == (True, "Yes, to the account on the invoice.")
+    for question in ("can I pay 2 invoices by bank transfer 3 times", "what is a bank?", "can i pay"):
+        assert not any(hit.exact for hit in index.search(understood(question), question, 3))
+
+
+def test_what_was_replaced_or_taken_out_is_found_no_more(index: CompanyIndex) -> None:
+    add(index, "en/refunds", "en", "Refunds", "We give vouchers.")
+    index.drop("en/shipping")
+    assert "en/refunds" not in found(index, "order within 30 days no questions asked")
+    assert found(index, "vouchers") == ["en/refunds"]
+    assert "en/shipping" not in found(index, "parcels reach the islands")
+    assert index.documents == len(SITE) - 1
