@@ -14,6 +14,7 @@ from memory.knowledge.records import Pair, Record
 from runtime.clock import Clock
 
 TRIES = 8
+"""Writers of one gap at once."""
 COMPARED = 200
 """Gaps that a question is compared with, the most asked first."""
 ALIKE = 0.6

@@ -18,6 +18,7 @@ from memory.knowledge.records import milliseconds
 from runtime.clock import Clock
 
 TRIES = 8
+"""Writers of one run at once."""
 PAGES = 20_000
 NOBODY_CAME = timedelta(seconds=60)
 """After which a run that nobody has begun is asked for again."""
