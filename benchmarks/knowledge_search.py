@@ -1,6 +1,6 @@
 """What does a search in a company's 20,000 passages cost its process, and what do they weigh?
 
-Made words, as unevenly common as a language's without its stop words; questions of 3 to 9 of them, one in five with a word
+Made words, as unevenly common as a language without its stop words; questions of 3 to 9 of them, one in five with one
 that is misspelt. By the processor's clock: the machine may be busy with other things.
 """
 

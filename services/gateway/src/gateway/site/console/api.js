@@ -15,6 +15,7 @@ export class Problem extends Error {
 
 /* {status, headers, body}; raises Problem. An expired token ends the session. */
 export async function call(method, path, { body, headers = {}, deadline = DEADLINE } = {}) {
+  const form = body instanceof FormData;
   let answer;
   try {
     answer = await fetch(path, {
@@ -22,10 +23,10 @@ export async function call(method, path, { body, headers = {}, deadline = DEADLI
       headers: {
         ...(session.token && { Authorization: `Bearer ${session.token}` }),
         "Accept-Language": document.documentElement.lang,
-        ...(body !== undefined && { "Content-Type": "application/json" }),
+        ...(body !== undefined && !form && { "Content-Type": "application/json" }),
         ...headers,
       },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined || form ? body : JSON.stringify(body),
       signal: AbortSignal.timeout(deadline),
     });
   } catch {

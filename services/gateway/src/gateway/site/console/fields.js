@@ -28,6 +28,10 @@ export const SECTIONS = [
     ["budget.cheaperModel", "text", { list: "models", empty: null, maxlength: 200 }], ["budget.fallbackText", "long", { maxlength: 2000, rows: 3, empty: null }],
   ]],
   ["site", [["allowedOrigins", "lines"], ["brandColor", "color", { empty: null }]]],
+  ["knowledge", [
+    ["knowledge.siteUrl", "text", { empty: null, maxlength: 2048 }], ["knowledge.allowedPaths", "lines"], ["knowledge.deniedPaths", "lines"],
+    ["knowledge.maxPages", "number", { min: 1, max: 20000 }], ["knowledge.refreshHours", "number", { min: 1, max: 720 }],
+  ]],
   ["webhooks", [["webhooks", "webhooks"]]],
 ];
 
@@ -67,7 +71,7 @@ export function field([path, kind, options = {}], changed) {
 const HINTS = new Set([
   "aiRespondWithCommercial", "responseDelayMs", "handoffTimeoutSeconds", "ownerIdleMinutes", "preferredProvider", "temperature", "customSystemPrompt",
   "toolConfig.allowedDomains", "toolConfig.allowedPaths", "toolConfig.enabledTools", "toolConfig.maxIterations", "budget.dailyTokens",
-  "budget.visitorHourlyTokens", "allowedOrigins", "webhooks",
+  "budget.visitorHourlyTokens", "allowedOrigins", "webhooks", "knowledge.siteUrl", "knowledge.allowedPaths",
 ]);
 
 const plain = (input, read, show) => ({ node: input, inputs: [input], read, show });

@@ -1,7 +1,8 @@
 /* What the console shows, in the order of its rail. One entry here is all that a new view needs. */
 import { failedView } from "./failed.js";
 import { inboxView } from "./inbox.js";
+import { knowledgeView } from "./knowledge.js";
 import { settingsView } from "./settings.js";
 import { usageView } from "./usage.js";
 
-export const VIEWS = [inboxView, failedView, usageView, settingsView];
+export const VIEWS = [inboxView, knowledgeView, failedView, usageView, settingsView];

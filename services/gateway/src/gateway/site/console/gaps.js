@@ -1,0 +1,52 @@
+/* Questions that had no good answer. One click makes an answer of what an operator wrote, or of what is written here. */
+import { get, post } from "./api.js";
+import { make, button } from "./dom.js";
+import { exactly, number, say } from "./words-of.js";
+
+export class Gaps {
+  #admin; #list; #told; #rows = new Map();
+
+  constructor(admin) {
+    this.#admin = admin;
+    this.#list = make("ul", { class: "failures" });
+    this.#told = make("p", { class: "told", role: "status" });
+    this.node = make("section", { "aria-label": say("gaps") },
+      make("h2", {}, say("gaps")), make("p", { class: "hint" }, say("gapsHint")), this.#told, this.#list);
+  }
+  /* What has not changed stays as it is, with what is being written there. */
+  async load() {
+    const { items } = await get("/v2/knowledge/gaps");
+    const before = this.#rows;
+    this.#rows = new Map(items.map((one) => {
+      const key = `${one.id} ${one.count} ${one.proposed || ""}`;
+      return [key, before.get(key) || this.#row(one)];
+    }));
+    const rows = [...this.#rows.values()];
+    if (rows.length && rows.length === this.#list.children.length && rows.every((row, at) => row === this.#list.children[at])) return;
+    this.#list.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("noGaps"))]));
+  }
+  #row(gap) {
+    const id = `gap-${gap.id}`;
+    const text = make("textarea", { id, rows: "2", maxlength: "4000", placeholder: say("answerHint") });
+    text.value = gap.proposed || "";
+    const row = make("li", { "data-gap": gap.id },
+      make("div", { class: "row spread" }, make("b", {}, gap.question), make("time", { datetime: gap.lastAt }, exactly(gap.lastAt))),
+      make("p", { class: "row" }, make("small", {}, say("askedTimes", { count: number.format(gap.count) })),
+        ...gap.examples.slice(0, 3).map((one) => make("a", { href: `#/inbox/${encodeURIComponent(one.conversationId)}` }, one.text))),
+      this.#admin && make("label", { for: id }, gap.proposed ? say("operatorAnswered") : say("answer")), this.#admin && text,
+      this.#admin && make("p", { class: "row" },
+        button(say("makeAnswer"), () => this.#decide(gap, row, { answer: text.value.trim() }), { class: "small primary" }),
+        button(say("dismiss"), () => this.#decide(gap, row, { dismiss: true }), { class: "small" })));
+    return row;
+  }
+  async #decide(gap, row, body) {
+    if (body.answer === "") { this.#told.textContent = say("improveEmpty"); return; }
+    try {
+      await post(`/v2/knowledge/gaps/${encodeURIComponent(gap.id)}`, body);
+      row.remove();
+      this.#told.textContent = body.dismiss ? say("dismissed") : say("nowAnswered", { question: gap.question });
+    } catch (error) {
+      this.#told.textContent = error.message;
+    }
+  }
+}

@@ -1,0 +1,154 @@
+/* What the assistant knows: sources and the last run, a search box, files, and questions that had no answer. */
+import { call, get, post } from "./api.js";
+import { make, button } from "./dom.js";
+import { Gaps } from "./gaps.js";
+import { Reading } from "./reading.js";
+import { exactly, number, percent, say } from "./words-of.js";
+
+const AGAIN = 1_500, UPLOAD = 120_000, LEFT = 20;
+const ACCEPT = ".pdf,.docx,.md,.markdown,.html,.htm,.txt";
+const UNDER_WAY = new Set(["queued", "running"]), FAILED = "failed";
+
+export const knowledgeView = {
+  path: "knowledge",
+  title: "knowledge",
+  glyph: "knowledge",
+  open: (stage, context) => new KnowledgeView(stage, context),
+};
+
+class KnowledgeView {
+  #admin; #cards; #run; #told; #documents; #found; #gaps; #timer = 0; #ended = false; #next = null; #items = [];
+  #reading = new Reading(() => this.#load());
+
+  constructor(stage, { session }) {
+    this.#admin = session.isAdmin;
+    this.#cards = make("div", { class: "cards" });
+    this.#run = make("div", { class: "run" });
+    this.#told = make("p", { class: "told", role: "status" });
+    this.#documents = make("ul", { class: "failures documents" });
+    this.#gaps = new Gaps(this.#admin);
+    const again = this.#admin && button(say("readSite"), () => this.#refresh(again), { class: "small primary" });
+    stage.append(make("div", { class: "page" },
+      make("div", { class: "row spread" }, make("h1", {}, say("knowledge")), again),
+      make("p", { class: "hint" }, say("knowledgeHint")), this.#told,
+      make("section", { "aria-label": say("sources") }, this.#cards, this.#run),
+      this.#searching(), this.#gaps.node,
+      make("section", { "aria-label": say("documents") }, make("h2", {}, say("documents")), this.#admin && this.#uploading(), this.#documents)));
+    this.#reading.now();
+  }
+  end() { this.#ended = true; this.#reading.end(); clearTimeout(this.#timer); }
+
+  async #load() {
+    try {
+      const [overview, documents] = await Promise.all([get("/v2/knowledge"), get("/v2/knowledge/documents?limit=50"), this.#gaps.load()]);
+      if (this.#ended) return;
+      this.#items = documents.items;
+      this.#next = documents.next;
+      this.#show(overview);
+      this.#list();
+      const busy = UNDER_WAY.has(overview.lastRun?.state) || this.#items.some((one) => one.state === "reading");
+      clearTimeout(this.#timer);
+      if (busy) this.#timer = setTimeout(() => this.#reading.now(), AGAIN);
+    } catch (error) {
+      this.#told.textContent = error.message;
+      throw error;
+    }
+  }
+  #show({ sources, siteUrl, lastRun, nextRunAt, gaps }) {
+    const card = (name, value, note = "") => make("div", { class: "card" }, make("p", {}, name), make("b", {}, value), make("small", {}, note));
+    this.#cards.replaceChildren(
+      ...sources.map((one) => card(say(`source_${one.source}`), number.format(one.documents),
+        say("passagesOf", { passages: number.format(one.passages), failed: number.format(one.failed) }))),
+      card(say("gaps"), number.format(gaps)));
+    const run = lastRun && make("p", {}, make("b", {}, say(`run_${lastRun.state}`)), " ",
+      say("runCounts", Object.fromEntries(Object.entries(lastRun.counts).map(([name, count]) => [name, number.format(count)]))));
+    const left = lastRun?.left?.length > 0 && make("details", {}, make("summary", {}, say("leftOut", { count: number.format(lastRun.left.length) })),
+      make("ul", {}, ...lastRun.left.slice(-LEFT).map((one) => make("li", {}, make("small", {}, `${one.url}: ${one.message || one.reason}`)))));
+    const decide = (remove) => this.#doing(async () => post(`/v2/knowledge/runs/${encodeURIComponent(lastRun.id)}`, { remove }));
+    const waits = lastRun?.state === "waiting" && make("div", { class: "row" },
+      make("span", {}, say("wouldRemove", { count: number.format(lastRun.gone) })),
+      this.#admin && button(say("removeThem"), () => decide(true), { class: "small danger" }),
+      this.#admin && button(say("keepThem"), () => decide(false), { class: "small" }));
+    this.#run.replaceChildren(
+      make("p", { class: "hint" }, siteUrl || say("noSite"), nextRunAt ? ` · ${say("nextRun", { at: exactly(nextRunAt) })}` : ""),
+      ...[run, lastRun?.problem && make("p", { class: "fault" }, lastRun.problem), waits, left].filter(Boolean));
+  }
+  #list() {
+    const rows = this.#items.map((one) => {
+      const state = one.state === FAILED ? make("p", { class: "fault" }, one.problem || say("failed"))
+        : make("small", {}, say(`document_${one.state}`, { passages: number.format(one.passages) }));
+      const out = this.#admin && button(say("remove"), () => this.#doing(
+        () => call("DELETE", `/v2/knowledge/documents/${encodeURIComponent(one.id)}`)), { class: "small", "aria-label": `${say("remove")}: ${one.title}` });
+      return make("li", { "data-document": one.id, "data-state": one.state },
+        make("div", { class: "row spread" }, make("b", {}, one.title), make("time", { datetime: one.updatedAt }, exactly(one.updatedAt))),
+        make("p", { class: "row" }, make("small", {}, say(`source_${one.source}`), one.url ? ` · ${one.url}` : ""), state, out));
+    });
+    const more = this.#next && make("li", { class: "empty" }, button(say("more"), () => this.#more(), { class: "quiet wide" }));
+    this.#documents.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("noDocuments"))]), ...(more ? [more] : []));
+  }
+  async #more() {
+    const { items, next } = await get(`/v2/knowledge/documents?${new URLSearchParams({ limit: 50, cursor: this.#next })}`);
+    this.#items.push(...items);
+    this.#next = next;
+    this.#list();
+  }
+  /* What somebody asked for, and what is there after it. */
+  async #doing(work) {
+    try {
+      await work();
+      this.#told.textContent = "";
+    } catch (error) {
+      this.#told.textContent = error.message;
+      return;
+    }
+    await this.#reading.now();
+  }
+  async #refresh(asked) {
+    asked.disabled = true;
+    await this.#doing(() => post("/v2/knowledge/refresh", {}));
+    asked.disabled = false;
+  }
+
+  #searching() {
+    const query = make("input", { type: "search", id: "knowledge-query", maxlength: "500", placeholder: say("searchHint"), required: true });
+    this.#found = make("ol", { class: "failures", "aria-live": "polite" });
+    const form = make("form", { class: "row asking", onsubmit: (event) => { event.preventDefault(); this.#search(query.value); } },
+      make("label", { for: "knowledge-query" }, say("tryQuestion")), query, make("button", { type: "submit" }, say("search")));
+    return make("section", { "aria-label": say("tryQuestion") }, form, this.#found);
+  }
+  async #search(query) {
+    if (!query.trim()) return;
+    try {
+      const { results } = await post("/v2/knowledge/search", { query });
+      this.#found.replaceChildren(...(results.length ? results.map((one) => this.#result(one)) : [make("li", { class: "empty" }, say("nothingFound"))]));
+    } catch (error) {
+      this.#found.replaceChildren(make("li", { class: "fault" }, error.message));
+    }
+  }
+  #result(one) {
+    const title = [one.title, ...one.heading].join(" › ");
+    const open = /^https?:/.test(one.url || "");
+    return make("li", {},
+      make("div", { class: "row spread" },
+        open ? make("a", { href: one.url, target: "_blank", rel: "noreferrer" }, title) : make("b", {}, title),
+        make("span", { class: "outcome" }, one.exact ? say("wordByWord") : percent.format(one.score))),
+      make("p", { class: "detail text plain" }, one.text),
+      make("small", {}, say("readAt", { at: exactly(one.readAt) })));
+  }
+
+  #uploading() {
+    const file = make("input", { type: "file", id: "knowledge-file", accept: ACCEPT, required: true });
+    const send = make("button", { type: "submit" }, say("upload"));
+    return make("form", { class: "row asking", onsubmit: (event) => { event.preventDefault(); this.#upload(file, send); } },
+      make("label", { for: "knowledge-file" }, say("uploadHint")), file, send);
+  }
+  async #upload(input, send) {
+    const [file] = input.files;
+    if (!file) return;
+    const body = new FormData();
+    body.append("file", file);
+    send.disabled = true;
+    await this.#doing(async () => { await call("POST", "/v2/knowledge/documents", { body, deadline: UPLOAD }); input.value = ""; });
+    send.disabled = false;
+  }
+}
