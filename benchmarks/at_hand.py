@@ -71,6 +71,7 @@ def contexts(said: Sequence[MessageView]) -> Contexts:
         tools=Tools(),
         clock=FakeClock(NOW),
         seconds=5,
+        knowledge=nothing,
     )
 
 
