@@ -30,6 +30,7 @@ COMMANDS = [
     "dlq",
     "trace",
     "eval",
+    "knowledge",
     "replay",
 ]
 
