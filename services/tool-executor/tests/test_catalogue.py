@@ -13,6 +13,7 @@ from tool_executor.catalogue.trading import price_problems
 from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Category, Schema
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.ports import Outside
+from tool_executor.testing import Unasked
 
 TABLE = """
 market.get_price get_price market free 60 symbol
@@ -40,6 +41,7 @@ watchlist.add add_to_watchlist market free 30 symbol
 watchlist.remove remove_from_watchlist market free 30 symbol
 education.explain_concept explain_concept education free 60 concept [level]
 memory.search search_memory memory free 30 query [limit]
+knowledge.search search_knowledge knowledge free 30 query [limit]
 site.fetch_page fetch_page site free 30 path
 """  # noqa: E501 - a row a tool
 GIVES = """
@@ -68,6 +70,7 @@ add_to_watchlist symbols source as_of
 remove_from_watchlist symbols source as_of
 explain_concept concept explanation related
 search_memory passages passages[].text passages[].time passages[].conversation_id passages[].score
+search_knowledge results results[].text results[].title results[].score results[].read_at
 fetch_page url title text truncated
 """  # noqa: E501 - a row a tool
 DATA = {name: fields for name, *fields in map(str.split, GIVES.strip().splitlines())}
@@ -79,6 +82,7 @@ DEFAULTS = {
     "calculate_position_size": {"lot_size": 1},
     "explain_concept": {"level": "beginner"},
     "search_memory": {"limit": 5},
+    "search_knowledge": {"limit": 5},
 }
 ROWS = [line.split() for line in TABLE.strip().splitlines()]
 CHANGING = {
@@ -94,7 +98,7 @@ CHANGING = {
 @pytest.fixture
 async def registry():
     fetcher = PageFetcher()
-    yield build_registry(all_tools(Outside(SitePages(fetcher, demo=None, budget=100))), JsonSchemas())
+    yield build_registry(all_tools(Outside(SitePages(fetcher, demo=None, budget=100), Unasked())), JsonSchemas())
     await fetcher.close()
 
 
