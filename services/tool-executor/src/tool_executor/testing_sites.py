@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from aiohttp import web
 from nats.aio.client import Client
@@ -63,7 +63,7 @@ class SiteMemory:
         server = RpcServer(self.client)
         await server.serve(COMPANY_GET, self._settings)
         await server.serve(KNOWN_PAGES, self._pages)
-        subscribe: Any = self.client.subscribe
+        subscribe = cast("Any", self.client).subscribe
         await subscribe("knowledge.document.upserted.v1.>", cb=self._upserted)
         await subscribe("knowledge.document.failed.v1.>", cb=self._failed)
         await subscribe("knowledge.run.progressed.v1.>", cb=self._progressed)

@@ -275,7 +275,7 @@ class CrawlState:
         tried = held.item.tries + (1 if outcome.away or outcome.reason else 0)
         item = held.item.model_copy(update={"tries": tried})
         left = ""
-        if outcome.kind in {"skipped", "failed"}:
+        if outcome.kind == "skipped" or outcome.kind == "failed":
             left = _json(Left(url=item.url, outcome=outcome.kind, reason=outcome.reason, message=outcome.message))
         away = "1" if outcome.away else "" if again else "0"
         count = await self._store.run_on(

@@ -27,6 +27,7 @@ from tool_executor.domain.site_address import AddressRefused, Origin, Site, Site
 log = structlog.get_logger(__name__)
 
 _TRIES = 3
+"""At a robots.txt that cannot be read."""
 _PAUSE = 2.0
 """Seconds between two tries at a robots.txt that cannot be read."""
 _MOST_REDIRECTS = 5

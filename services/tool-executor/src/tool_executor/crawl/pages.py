@@ -31,8 +31,9 @@ _MOST_REDIRECTS = 5
 _DEEPEST = 30
 """Links away from where the run began."""
 _PAUSES = (3.0, 12.0)
-"""Seconds before a page is tried again; at most as long as the last when the site names a time."""
+"""Seconds before a page is tried again, where its site names none."""
 _LONGEST_PAUSE = 60.0
+"""Seconds before a page is tried again, whatever its site asks for."""
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 

@@ -22,6 +22,7 @@ from tool_executor.extraction.isolation import Extraction
 _AT_ONCE = 4
 """Pieces of a file that are asked for at once."""
 _PURGE_DEADLINE = 2.0
+"""Seconds for the bus to let go of a file's pieces."""
 _LOST = Text(
     es="El archivo ya no está: súbelo otra vez.", en="The file's bytes are no longer there: upload it once more."
 )

@@ -14,7 +14,7 @@ FOOT = "Copyright 2026 all rights reserved by the makers of this site"
 
 @dataclass(frozen=True)
 class MadePage:
-    """`keep`: rows of a table with | between their cells, and sentences. `furniture`: what all pages of the site have."""
+    """`keep`: rows of a table with | between their cells, and sentences. `furniture`: what all pages have."""
 
     path: str
     html: str
