@@ -8,7 +8,7 @@
     again    pages that are no documents, and are looked at by the next run
 
 A place holds one page. Whoever takes its message up again, because the first one died, is given that page again, under
-a token of its own: what the first one may still say of it is refused.
+a token of its own: what the first one may still say of it is refused. The end of a run is held like a page.
 """
 
 import json
@@ -110,7 +110,7 @@ for i = 1, #others, 2 do
 end
 if first[1] then return {'wait', math.ceil((tonumber(first[2]) - now) / 1000)} end
 if #others > 0 then return {'wait', 300} end
-return {'empty'}
+return hold('', 1)
 """
 )
 _SETTLE = Script(
@@ -138,6 +138,7 @@ return 0
 _REPORT = Script(
     _NOW
     + """
+if redis.call('HGET', KEYS[1], 'state') == 'over' then return {} end
 if ARGV[1] == '0' then
   local due = tonumber(redis.call('HGET', KEYS[1], 'due')) or 0
   if now < due then return {} end
@@ -195,7 +196,8 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """No page now. `over`: never again; `wait`: seconds until there may be one; neither: all are read."""
+    """No page now. `over`: never again; `wait`: seconds until there may be one; neither: all are read, and it is this
+    place's to say so."""
 
     over: bool = False
     wait: float | None = None
@@ -261,6 +263,8 @@ class CrawlState:
             await self._store.run_on(_CLAIM, (self._run, self._queue, self._held), place, token, _HELD_SECONDS)
         )
         match answer[0]:
+            case b"page" if not answer[1]:
+                return Nothing()
             case b"page":
                 return Held(Item.model_validate_json(answer[1]), token, int(answer[2]))
             case b"wait":
@@ -300,7 +304,7 @@ class CrawlState:
         return bytes(await self._store.command("HGET", self._run, f"x:{digest}")).decode()
 
     async def report(self, *, now: bool = False) -> Progress | None:
-        """How far it is; None when that was told a moment ago, unless it has to be told `now`."""
+        """How far it is; None when it is over, or that was told a moment ago and need not be told `now`."""
         answer = texts(await self._store.run_on(_REPORT, (self._run, self._left), int(now)))
         if not answer:
             return None

@@ -14,7 +14,6 @@ import structlog
 
 from contracts.company import CompanySettings
 from contracts.events.knowledge import DocumentUpserted, RefreshRequested, RunProgressed
-from contracts.knowledge import Counts
 from runtime.outcomes import Done, Later
 from tool_executor.adapters.crawl_state import CrawlState, Held, HostSlots, SiteMemory
 from tool_executor.adapters.metrics import count_page, count_run
@@ -163,16 +162,18 @@ class Crawler:
         problem: str | None = None,
     ) -> None:
         progress = await state.report(now=True)
+        if progress is None:
+            return
         ended = "finished" if problem is None else "failed"
         await self._facts.progressed(
             RunProgressed(
                 company_id=asked.company_id,
                 run_id=asked.run_id,
-                step=progress.step if progress is not None else 0,
+                step=progress.step,
                 state=ended,
                 url=asked.url,
-                counts=progress.counts if progress is not None else Counts(),
-                left=progress.left if progress is not None else [],
+                counts=progress.counts,
+                left=progress.left,
                 gone=(gone or [])[:20_000],
                 problem=problem[:500] if problem else None,
             )
@@ -187,7 +188,7 @@ class Crawler:
             state=ended,
             problem=problem,
             gone=len(gone or []),
-            **(progress.counts.model_dump() if progress is not None else {}),
+            **progress.counts.model_dump(),
         )
 
     async def _tell(self, state: CrawlState, asked: RefreshRequested, *, now: bool = False) -> None:
