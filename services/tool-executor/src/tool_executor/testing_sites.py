@@ -180,12 +180,15 @@ def versioned(text: str, *, times: bool = False) -> PageHandler:
     return page
 
 
-def answering(body: bytes, kind: str = "text/html; charset=utf-8", status: int = 200, **headers: str) -> PageHandler:
+def answering(
+    body: bytes, kind: str = "text/html; charset=utf-8", status: int = 200, encoding: str = "", **headers: str
+) -> PageHandler:
     """Answers with these bytes."""
+    packed = {"Content-Encoding": encoding} if encoding else {}
 
     async def page(request: web.BaseRequest) -> web.StreamResponse:
         del request
-        return web.Response(body=body, status=status, headers={"Content-Type": kind, **headers})
+        return web.Response(body=body, status=status, headers={"Content-Type": kind, **packed, **headers})
 
     return page
 

@@ -59,7 +59,7 @@ for i = 3, #ARGV, 6 do
     end
   end
 end
-return added
+return 1
 """
 )
 _REFUSE = Script(
@@ -237,16 +237,14 @@ class CrawlState:
         """What is there to read to begin with is in the queue."""
         await self._store.run_on(_START, self._keys, KEEP_SECONDS)
 
-    async def add(self, items: Sequence[tuple[Item, str, int, Left, Left]], most: int) -> int:
+    async def add(self, items: Sequence[tuple[Item, str, int, Left, Left]], most: int) -> None:
         """Puts pages into the queue that were never in it. Each with its shape, how many of that shape there may be
         (0: any number), and what to say of it when there are more, or more pages than `most`."""
-        added = 0
         for start in range(0, len(items), _BATCH):
             parts: list[str | int] = []
             for item, shape, cap, endless, full in items[start : start + _BATCH]:
                 parts += [item.url, _json(item), shape, cap, _json(endless), _json(full)]
-            added += int(await self._store.run_on(_ADD, (self._run, self._queue, self._left), most, _MOST_LEFT, *parts))
-        return added
+            await self._store.run_on(_ADD, (self._run, self._queue, self._left), most, _MOST_LEFT, *parts)
 
     async def refuse(self, pages: Iterable[tuple[Left, str | None]], most: int) -> None:
         """Notes pages that are not read, `most` at most, each with the document that goes for it."""

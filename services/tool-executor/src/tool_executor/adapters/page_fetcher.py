@@ -24,7 +24,7 @@ TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "tex
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 5
 _PIECE = 64 * 1024
-_HEADERS = {
+HEADERS = {
     "User-Agent": "NexusSiteReader/1.0",
     "Accept": "text/html, application/xhtml+xml, text/plain;q=0.9, text/markdown;q=0.9",
     "Accept-Encoding": "gzip, deflate",
@@ -253,7 +253,7 @@ def _seconds(text: str | None) -> float | None:
 
 def _session(lookup: Lookup, limits: FetchLimits, *, public: bool) -> aiohttp.ClientSession:
     accepts = is_public if public else is_loopback
-    return guarded_session(accepts, seconds=limits.seconds, headers=_HEADERS, lookup=lookup)
+    return guarded_session(accepts, seconds=limits.seconds, headers=HEADERS, lookup=lookup)
 
 
 def _failed(reason: str, *, es: str, en: str) -> ToolFailed:

@@ -79,8 +79,8 @@ class Beginning:
             raise RunFailed(refused.text.en) from refused
         return Plan.model_validate_json(await state.keep_plan(plan.to_json().decode()))
 
-    async def fill(self, state: CrawlState, plan: Plan) -> int:
-        """Puts into the queue what is known before the first page is read; how many pages that are.
+    async def fill(self, state: CrawlState, plan: Plan) -> None:
+        """Puts into the queue what is known before the first page is read.
 
         Raises:
             RunFailed: the site does not say what may be read of it.
@@ -94,7 +94,8 @@ class Beginning:
             known = {page.url: page for page in await self._known(plan) if page.url == plan.start}
             # Somebody wants to know how it is now: its word that it is unchanged is not asked for.
             item = Item(url=plan.start, sure=True, known=_without_word(known.get(plan.start)))
-            return await self.add(state, plan, site, [item])
+            await self.add(state, plan, site, [item])
+            return
         again = await SiteMemory(self._store, plan.company_id).load(plan.rules)
         pages = await self._known(plan)
         known = {page.url: page if again is not None else _without_word(page) for page in pages}
@@ -108,10 +109,11 @@ class Beginning:
         except AddressRefused:
             first = Item(url=plan.start, sure=True, links_only=True)
         rest = [Item(url=url, sure=True, depth=1, known=known.get(url)) for url in urls if url != plan.start]
-        return await self.add(state, plan, site, [first]) + await self.add(state, plan, site, rest)
+        await self.add(state, plan, site, [first])
+        await self.add(state, plan, site, rest)
 
-    async def add(self, state: CrawlState, plan: Plan, site: Site, items: Sequence[Item]) -> int:
-        """Queues what may be read, and notes what may not be; how many were new."""
+    async def add(self, state: CrawlState, plan: Plan, site: Site, items: Sequence[Item]) -> None:
+        """Queues what may be read, and notes what may not be."""
         found: list[tuple[Item, str, int, Left, Left]] = []
         refused: list[tuple[Left, str | None]] = []
         for item in items:
@@ -131,7 +133,7 @@ class Beginning:
             endless = _skipped(item.url, "endless", most=cap, shape=shape.rstrip("?"))
             found.append((item, shape, cap, endless, _skipped(item.url, "full", most=plan.max_pages)))
         await state.refuse(refused, plan.max_pages)
-        return await state.add(found, plan.max_pages) if found else 0
+        await state.add(found, plan.max_pages)
 
     async def robots(self, state: CrawlState, origin: Origin) -> Robots | None:
         """An origin's rules, read once a run; None: it did not answer."""

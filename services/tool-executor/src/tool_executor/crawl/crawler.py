@@ -29,7 +29,7 @@ from tool_executor.extraction.isolation import Extraction
 
 log = structlog.get_logger(__name__)
 
-SLICE = 5.0
+SLICE = 2.0
 """Seconds for which a place reads before it is given back."""
 _LONGEST_TURN = 5.0
 """Seconds for which a place waits for its host's turn; for a later one it comes again."""
@@ -75,9 +75,9 @@ class Crawler:
     async def _prepare(self, state: CrawlState, asked: RefreshRequested, settings: CompanySettings | None) -> Plan:
         await self._tell(state, asked, now=True)
         plan = await self._beginning.prepare(state, asked, settings)
-        pages = await self._beginning.fill(state, plan)
+        await self._beginning.fill(state, plan)
         await state.start()
-        for number in range(1, min(self._places, pages)):
+        for number in range(1, 1 if plan.only else self._places):
             await self._facts.place(asked, number)
         return plan
 
