@@ -13,7 +13,6 @@ from tool_executor.catalogue.trading import price_problems
 from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Category, Schema
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.ports import Outside
-from tool_executor.testing import Unasked
 
 TABLE = """
 market.get_price get_price market free 60 symbol
@@ -70,7 +69,7 @@ add_to_watchlist symbols source as_of
 remove_from_watchlist symbols source as_of
 explain_concept concept explanation related
 search_memory passages passages[].text passages[].time passages[].conversation_id passages[].score
-search_knowledge results results[].text results[].title results[].score results[].read_at
+search_knowledge passages passages[].id passages[].title passages[].text passages[].score passages[].read_at complete source
 fetch_page url title text truncated
 """  # noqa: E501 - a row a tool
 DATA = {name: fields for name, *fields in map(str.split, GIVES.strip().splitlines())}
@@ -98,7 +97,7 @@ CHANGING = {
 @pytest.fixture
 async def registry():
     fetcher = PageFetcher()
-    yield build_registry(all_tools(Outside(SitePages(fetcher, demo=None, budget=100), Unasked())), JsonSchemas())
+    yield build_registry(all_tools(Outside(SitePages(fetcher, demo=None, budget=100))), JsonSchemas())
     await fetcher.close()
 
 

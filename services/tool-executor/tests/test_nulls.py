@@ -65,7 +65,7 @@ def test_callers_are_shown_that_each_optional_argument_may_be_null():
 
 
 def test_every_tool_of_the_catalogue_takes_null_for_every_optional():
-    registry = build_registry(all_tools(Outside(None, None)), JsonSchemas())  # pyright: ignore[reportArgumentType] - no page is read
+    registry = build_registry(all_tools(Outside(None)), JsonSchemas())  # pyright: ignore[reportArgumentType] - no page is read
     for entry, function in zip(registry, openai_functions(registry, "en"), strict=True):
         parameters = function["function"]["parameters"]
         optional = parameters["properties"].keys() - set(parameters["required"])

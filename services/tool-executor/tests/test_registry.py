@@ -17,7 +17,7 @@ from tool_executor.domain.declaration import CallContext, Category, Data, OverTh
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.plans import Arguments, Caller, CompanyTools, Plan
 from tool_executor.ports import Outside, SchemaBroken
-from tool_executor.testing import NOTHING, Counting, Unasked, tool_named
+from tool_executor.testing import NOTHING, Counting, tool_named
 
 SCHEMAS = JsonSchemas()
 
@@ -25,7 +25,7 @@ SCHEMAS = JsonSchemas()
 @pytest.fixture
 async def registry():
     fetcher = PageFetcher()
-    yield build_registry(all_tools(Outside(SitePages(fetcher, demo=None, budget=100), Unasked())), SCHEMAS)
+    yield build_registry(all_tools(Outside(SitePages(fetcher, demo=None, budget=100))), SCHEMAS)
     await fetcher.close()
 
 

@@ -17,7 +17,6 @@ from runtime.waiting import Waiting
 from tool_executor.adapters.announcements import Announcements
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.companies import KnownCompanies
-from tool_executor.adapters.company_knowledge import CompanyKnowledge
 from tool_executor.adapters.json_schema import JsonSchemas
 from tool_executor.adapters.local_limiter import LocalRateLimiter
 from tool_executor.adapters.metrics import CALLS_DUE, OLDEST_CALL
@@ -86,7 +85,7 @@ class Executor:
             self._fetcher, demo=connections.demo, budget=settings.page_tokens, loopback=connections.loopback
         )
         schemas = JsonSchemas()
-        self.registry = build_registry([*all_tools(Outside(pages, CompanyKnowledge(rpc))), *more_tools], schemas)
+        self.registry = build_registry([*all_tools(Outside(pages)), *more_tools], schemas)
         self.offers = Offers(self.registry, schemas)
         self.announcements = Announcements(nats, self.offers)
         self._limiter = RedisRateLimiter(self.store)

@@ -190,17 +190,8 @@ class Pages(Protocol):
         ...
 
 
-class Knowledge(Protocol):
-    """What companies say, searched."""
-
-    async def search(self, query: str, limit: int, context: CallContext) -> list[dict[str, Any]]:
-        """Passages of the caller's company, best first. Raises ServiceAway or TimeoutError."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Outside:
     """What handlers of the catalogue may use."""
 
     pages: Pages
-    knowledge: Knowledge

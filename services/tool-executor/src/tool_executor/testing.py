@@ -157,13 +157,6 @@ class Asker:
             await subscription.unsubscribe()
 
 
-class Unasked:
-    """What companies say, where no test asks for it."""
-
-    async def search(self, query: str, limit: int, context: CallContext) -> list[dict[str, Any]]:
-        raise AssertionError(f"nobody was to search for {query!r} ({limit}) as {context.caller.user}")
-
-
 @contextlib.asynccontextmanager
 async def running_executor(
     client: Client,

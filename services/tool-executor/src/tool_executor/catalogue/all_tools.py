@@ -31,6 +31,6 @@ def all_tools(outside: Outside) -> list[Tool]:
         *watchlist.tools(),
         *education.tools(),
         *memory.tools(),
-        *knowledge.tools(outside.knowledge),
+        *knowledge.tools(),
         *site.tools(outside.pages),
     ]

@@ -1,19 +1,15 @@
-"""search_knowledge: what the company itself has said, on its site and in its documents. Memory knows it."""
+"""search_knowledge: what the company itself has said, on its site and in its documents. Memory serves the tool."""
 
 from contracts.text import Text
 from tool_executor.catalogue.shapes import NOT_BLANK, NUMBER, TEXT, gives, list_of, takes, whole
-from tool_executor.domain.declaration import CallContext, Category, Data, Tool
-from tool_executor.domain.plans import Arguments
-from tool_executor.ports import Knowledge
+from tool_executor.domain.declaration import Category, OverTheBus, Tool
 
 
-def tools(knowledge: Knowledge) -> list[Tool]:
+def tools() -> list[Tool]:
     """The category's tools."""
-
-    async def search_knowledge(arguments: Arguments, context: CallContext) -> Data:
-        return {"results": await knowledge.search(arguments["query"], int(arguments["limit"]), context)}
-
-    result = gives({"text": {"type": "string"}, "title": {"type": "string"}, "score": NUMBER, "read_at": TEXT})
+    passage = gives(
+        {"id": TEXT, "title": {"type": "string"}, "text": {"type": "string"}, "score": NUMBER, "read_at": TEXT}
+    )
     return [
         Tool(
             id="knowledge.search",
@@ -41,8 +37,8 @@ def tools(knowledge: Knowledge) -> list[Tool]:
                 },
                 {"limit": whole(5, 20, "How many passages")},
             ),
-            output_schema=gives({"results": list_of(result)}),
-            handler=search_knowledge,
+            output_schema=gives({"passages": list_of(passage), "complete": {"type": "boolean"}, "source": TEXT}),
+            handler=OverTheBus(),
             for_visitors=True,
             examples=({"query": "refund policy"}, {"query": "horario de apertura", "limit": 3}),
         )
