@@ -10,7 +10,7 @@ from nats.aio.client import Client
 
 from contracts.company import Knowledge
 from runtime.testing import ValkeyServer
-from tool_executor.extraction.reading import DOCX
+from tool_executor.extraction.formats import DOCX
 from tool_executor.extraction.testing import docx_of, pdf_of
 from tool_executor.settings import ExecutorSettings
 from tool_executor.testing import PageHandler, Served, html_page, running_executor, serving

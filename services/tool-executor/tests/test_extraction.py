@@ -8,11 +8,11 @@ import pytest
 from contracts.knowledge import MAX_PART, Block
 from tool_executor.extraction.charsets import decoded
 from tool_executor.extraction.document import Extracted, Unreadable, in_parts
+from tool_executor.extraction.formats import extract
 from tool_executor.extraction.html import extract_html
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.extraction.language import language_of
 from tool_executor.extraction.made_sites import HIDDEN, SITES
-from tool_executor.extraction.reading import extract
 from tool_executor.extraction.testing import docx_bomb, docx_of, pdf_of
 
 

@@ -32,10 +32,10 @@ from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.quota import QuotaReader
 from tool_executor.catalogue.registry import build_registry
-from tool_executor.crawl.begin import Beginning
 from tool_executor.crawl.crawler import Crawler
+from tool_executor.crawl.facts import KnowledgeFacts
 from tool_executor.crawl.handler import FILES, REFRESH, KnowledgeHandler
-from tool_executor.crawl.publishing import KnowledgeFacts
+from tool_executor.crawl.preparation import Preparation
 from tool_executor.crawl.uploads import Uploads
 from tool_executor.domain.declaration import Category, Tool
 from tool_executor.domain.site_address import Origin
@@ -107,10 +107,10 @@ class Executor:
             return 1 / (settings.crawl_own_per_second if own else settings.crawl_per_second)
 
         facts, extraction = KnowledgeFacts(Publisher(self._nats)), Extraction()
-        beginning = Beginning(
+        preparation = Preparation(
             self.store, self._fetcher, rpc, interval, demo=connections.demo, loopback=connections.loopback
         )
-        crawler = Crawler(self.store, beginning, extraction, facts)
+        crawler = Crawler(self.store, preparation, extraction, facts)
         handler = KnowledgeHandler(crawler, Uploads(self._nats, extraction, facts), self.settings)
         subjects = [REFRESH, FILES]
         return PullWorker(

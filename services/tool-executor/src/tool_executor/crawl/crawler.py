@@ -18,11 +18,11 @@ from runtime.outcomes import Done, Later
 from tool_executor.adapters.crawl_state import CrawlState, Held, HostSlots, SiteMemory
 from tool_executor.adapters.metrics import count_page, count_run
 from tool_executor.adapters.redis_store import RedisStore
-from tool_executor.crawl.begin import Beginning, RunFailed
+from tool_executor.crawl.facts import KnowledgeFacts
 from tool_executor.crawl.outcomes import Item, Outcome
 from tool_executor.crawl.pages import Document, PageReader, Read
 from tool_executor.crawl.plan import Plan, address_in, site_in
-from tool_executor.crawl.publishing import KnowledgeFacts
+from tool_executor.crawl.preparation import Preparation, RunFailed
 from tool_executor.crawl.words import said
 from tool_executor.domain.site_address import Site
 from tool_executor.extraction.isolation import Extraction
@@ -47,10 +47,16 @@ class Crawler:
     """Works at runs. `places`: at one run at once."""
 
     def __init__(
-        self, store: RedisStore, beginning: Beginning, extraction: Extraction, facts: KnowledgeFacts, *, places: int = 4
+        self,
+        store: RedisStore,
+        preparation: Preparation,
+        extraction: Extraction,
+        facts: KnowledgeFacts,
+        *,
+        places: int = 4,
     ) -> None:
         self._store = store
-        self._beginning = beginning
+        self._preparation = preparation
         self._extraction = extraction
         self._facts = facts
         self._places = places
@@ -74,8 +80,8 @@ class Crawler:
 
     async def _prepare(self, state: CrawlState, asked: RefreshRequested, settings: CompanySettings | None) -> Plan:
         await self._tell(state, asked, now=True)
-        plan = await self._beginning.prepare(state, asked, settings)
-        await self._beginning.fill(state, plan)
+        plan = await self._preparation.prepare(state, asked, settings)
+        await self._preparation.fill(state, plan)
         await state.start()
         for number in range(1, 1 if plan.only else self._places):
             await self._facts.place(asked, number)
@@ -83,7 +89,7 @@ class Crawler:
 
     async def _slice(self, state: CrawlState, asked: RefreshRequested, plan: Plan, place: str) -> Done | Later:
         site, ends = site_in(plan), time.monotonic() + SLICE
-        reader = PageReader(self._beginning.fetcher, self._extraction, plan, site)
+        reader = PageReader(self._preparation.fetcher, self._extraction, plan, site)
         while time.monotonic() < ends:
             held = await state.claim(place, secrets.token_hex(8))
             if not isinstance(held, Held):
@@ -107,15 +113,15 @@ class Crawler:
         if held.takes > _MOST_TAKES:
             return await state.settle(place, held, Outcome("failed", "crashed", said("crashed"))) or 0
         origin = address_in(Site(site.origins), item.url).origin
-        robots = await self._beginning.robots(state, origin)
-        interval = self._beginning.interval(origin, robots)
+        robots = await self._preparation.robots(state, origin)
+        interval = self._preparation.interval(origin, robots)
         took, wait = await self._slots.take(f"{origin.host}:{origin.port}", interval, _LONGEST_TURN)
         if not took:
             return await state.settle(place, held, Outcome("failed", again=wait)) or 0
         await asyncio.sleep(wait)
         read = await reader.read(item)
         outcome = await self._told(state, plan, item, read)
-        await self._beginning.add(state, plan, site, outcome.found)
+        await self._preparation.add(state, plan, site, outcome.found)
         await state.refuse(((left, None) for left in outcome.refused), plan.max_pages)
         if outcome.again is None:
             count_page(outcome.kind, outcome.reason)

@@ -22,8 +22,8 @@ from tool_executor.crawl.words import said
 from tool_executor.domain.declaration import ToolFailed
 from tool_executor.domain.site_address import AddressRefused, Site, SiteUrl
 from tool_executor.extraction.document import Extracted, Unreadable
+from tool_executor.extraction.formats import KNOWN_TYPES
 from tool_executor.extraction.isolation import Extraction
-from tool_executor.extraction.reading import KNOWN_TYPES
 
 TYPES = TEXT_TYPES | KNOWN_TYPES
 LIMITS = FetchLimits(sent=MAX_FILE, unpacked=MAX_FILE, seconds=30.0)

@@ -15,7 +15,7 @@ from contracts.text import Text
 from runtime.direct import DirectReader
 from runtime.replies import ReplyInbox
 from tool_executor.adapters.metrics import count_file
-from tool_executor.crawl.publishing import KnowledgeFacts
+from tool_executor.crawl.facts import KnowledgeFacts
 from tool_executor.extraction.document import Extracted, Unreadable
 from tool_executor.extraction.isolation import Extraction
 

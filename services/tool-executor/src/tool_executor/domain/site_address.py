@@ -16,7 +16,7 @@ from contracts.text import Text
 
 _LONGEST = 2048
 _HOST = re.compile(r"(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
-"""At least two labels, the last beginning with a letter: so no IPv4 address in decimal, octal, hex or short form."""
+"""At least two labels, the last preparation with a letter: so no IPv4 address in decimal, octal, hex or short form."""
 _LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home.arpa", "onion")
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _FORBIDDEN_ESCAPE = re.compile(r"%(?:2[eEfF5]|5[cC]|[01][0-9A-Fa-f]|7[fF])")

@@ -44,7 +44,7 @@ class RunFailed(Exception):  # noqa: N818 - named after what happened
     """The run cannot go on; the message is for the admin."""
 
 
-class Beginning:
+class Preparation:
     """What a run needs before its first page. `interval_of` names the seconds between two pages of an origin."""
 
     def __init__(
