@@ -40,6 +40,7 @@ watchlist.add add_to_watchlist market free 30 symbol
 watchlist.remove remove_from_watchlist market free 30 symbol
 education.explain_concept explain_concept education free 60 concept [level]
 memory.search search_memory memory free 30 query [limit]
+knowledge.search search_knowledge knowledge free 30 query [limit]
 site.fetch_page fetch_page site free 30 path
 """  # noqa: E501 - a row a tool
 GIVES = """
@@ -68,6 +69,7 @@ add_to_watchlist symbols source as_of
 remove_from_watchlist symbols source as_of
 explain_concept concept explanation related
 search_memory passages passages[].text passages[].time passages[].conversation_id passages[].score
+search_knowledge passages passages[].id passages[].title passages[].text passages[].score passages[].read_at complete source
 fetch_page url title text truncated
 """  # noqa: E501 - a row a tool
 DATA = {name: fields for name, *fields in map(str.split, GIVES.strip().splitlines())}
@@ -79,6 +81,7 @@ DEFAULTS = {
     "calculate_position_size": {"lot_size": 1},
     "explain_concept": {"level": "beginner"},
     "search_memory": {"limit": 5},
+    "search_knowledge": {"limit": 5},
 }
 ROWS = [line.split() for line in TABLE.strip().splitlines()]
 CHANGING = {

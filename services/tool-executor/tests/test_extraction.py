@@ -8,12 +8,11 @@ import pytest
 from contracts.knowledge import MAX_PART, Block
 from tool_executor.extraction.charsets import decoded
 from tool_executor.extraction.document import Extracted, Unreadable, in_parts
-from tool_executor.extraction.furniture import furniture_of, seen, without
+from tool_executor.extraction.formats import extract
 from tool_executor.extraction.html import extract_html
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.extraction.language import language_of
-from tool_executor.extraction.made_sites import SITES
-from tool_executor.extraction.reading import extract
+from tool_executor.extraction.made_sites import HIDDEN, SITES
 from tool_executor.extraction.testing import docx_bomb, docx_of, pdf_of
 
 
@@ -27,32 +26,14 @@ def said(blocks: list[Block]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", SITES)
-def test_of_ten_made_sites_all_that_is_said_is_kept_and_the_furniture_stays_on_one_page(name: str):
-    pages = {page.path: extract_html(page.html) for page in SITES[name]}
-    furniture = furniture_of([seen(path, page) for path, page in pages.items()])
-    for made in SITES[name][1:]:
-        page = pages[made.path]
-        lines = [page.title, *said(without(furniture, made.path, page.blocks))]
+def test_of_ten_made_sites_all_that_is_said_is_kept_and_nothing_that_is_hidden(name: str):
+    for made in SITES[name]:
+        page = extract_html(made.html)
+        lines = [page.title, *said(page.blocks)]
         for wanted in made.keep:
             assert any(wanted in line for line in lines), (made.path, wanted, lines)
-        for dropped in made.drop:
-            assert not any(dropped in line for line in lines), (made.path, dropped)
-    first = SITES[name][0]
-    assert set(first.keep) <= {*said(pages[first.path].blocks)}
-
-
-def test_what_repeats_is_told_within_a_language_and_never_of_two_pages():
-    menus = {"es": "Inicio, precios y contacto", "en": "Home, pricing and contact"}
-    pages = {
-        f"/{language}/{number}": extract_html(f"<html lang={language}><p>{menu}</p><p>Own {language} {number}")
-        for language, menu in menus.items()
-        for number in range(4)
-    }
-    furniture = furniture_of([seen(url, page) for url, page in pages.items()])
-    assert sorted(furniture.values()) == ["/en/0", "/es/0"]
-    assert said(without(furniture, "/en/0", pages["/en/0"].blocks)) == [menus["en"], "Own en 0"]
-    assert said(without(furniture, "/en/3", pages["/en/3"].blocks)) == ["Own en 3"]
-    assert furniture_of([seen(url, page) for url, page in list(pages.items())[:2]]) == {}
+        for hidden in HIDDEN:
+            assert not any(hidden in line for line in lines), (made.path, hidden)
 
 
 def test_headings_nest_and_anchors_are_those_of_the_nearest_heading():

@@ -116,7 +116,7 @@ WEBHOOKS = Stream(
 )
 KNOWLEDGE = Stream(
     name="KNOWLEDGE",
-    subjects=("knowledge.refresh.requested.v1.*", "knowledge.page.requested.v1.*", "knowledge.file.received.v1.*"),
+    subjects=("knowledge.refresh.requested.v1.*", "knowledge.file.received.v1.*"),
     retention="workqueue",
     max_bytes=GIB // 4,
     max_age=2 * 86_400,

@@ -6,7 +6,7 @@ import structlog
 from nats.aio.client import Client
 
 from contracts.channels import TOOL_REQUESTS
-from contracts.streams import TOOLS
+from contracts.streams import KNOWLEDGE, TOOLS
 from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import subscribe
 from runtime.principals import Verify
@@ -32,8 +32,14 @@ from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.quota import QuotaReader
 from tool_executor.catalogue.registry import build_registry
+from tool_executor.crawl.crawler import Crawler
+from tool_executor.crawl.facts import KnowledgeFacts
+from tool_executor.crawl.handler import FILES, REFRESH, KnowledgeHandler
+from tool_executor.crawl.preparation import Preparation
+from tool_executor.crawl.uploads import Uploads
 from tool_executor.domain.declaration import Category, Tool
 from tool_executor.domain.site_address import Origin
+from tool_executor.extraction.isolation import Extraction
 from tool_executor.handlers import CallHandler, CatalogueHandler
 from tool_executor.pipeline.caching import Cache
 from tool_executor.pipeline.call import Pipeline, Progress
@@ -47,6 +53,7 @@ from tool_executor.settings import ExecutorSettings
 log = structlog.get_logger(__name__)
 
 DURABLE = "tool-executor"
+KNOWLEDGE_DURABLE = "tool-executor-knowledge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,8 @@ class Connections:
     redis_deadline: float
     verify: Verify
     demo: Origin | None = None
+    loopback: bool = False
+    """Whether every origin on this machine may be a company's site."""
 
 
 class Executor:
@@ -71,8 +80,10 @@ class Executor:
         self._nats = nats
         self.settings = CompanyCache(nats, rpc)
         self.companies = KnownCompanies(self.settings)
-        self._fetcher = PageFetcher(demo=connections.demo)
-        pages = SitePages(self._fetcher, demo=connections.demo, budget=settings.page_tokens)
+        self._fetcher = PageFetcher(demo=connections.demo, loopback=connections.loopback)
+        pages = SitePages(
+            self._fetcher, demo=connections.demo, budget=settings.page_tokens, loopback=connections.loopback
+        )
         schemas = JsonSchemas()
         self.registry = build_registry([*all_tools(Outside(pages)), *more_tools], schemas)
         self.offers = Offers(self.registry, schemas)
@@ -84,8 +95,33 @@ class Executor:
         calls = CallHandler(pipeline, connections.verify, Publisher(nats), call_seconds=settings.call_seconds)
         self.worker = PullWorker(nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots)
         self.waiting = Waiting(self.worker, CALLS_DUE, OLDEST_CALL)
+        self.knowledge_worker = self._knowledge_worker(connections, rpc, settings)
         catalogue = CatalogueHandler(self.offers, self.companies, QuotaReader(self._limiter))
         self.catalogue, self.details = catalogue.catalogue, catalogue.details
+
+    def _knowledge_worker(self, connections: Connections, rpc: RpcClient, settings: ExecutorSettings) -> PullWorker:
+        """Reads companies' sites and files, in places of its own: a call never waits for a page."""
+
+        def interval(origin: Origin) -> float:
+            own = connections.loopback and origin.is_loopback
+            return 1 / (settings.crawl_own_per_second if own else settings.crawl_per_second)
+
+        facts, extraction = KnowledgeFacts(Publisher(self._nats)), Extraction()
+        preparation = Preparation(
+            self.store, self._fetcher, rpc, interval, demo=connections.demo, loopback=connections.loopback
+        )
+        crawler = Crawler(self.store, preparation, extraction, facts)
+        handler = KnowledgeHandler(crawler, Uploads(self._nats, extraction, facts), self.settings)
+        subjects = [REFRESH, FILES]
+        return PullWorker(
+            self._nats,
+            KNOWLEDGE.name,
+            KNOWLEDGE_DURABLE,
+            subjects,
+            handler.handle,
+            slots=settings.crawl_slots,
+            service=DURABLE,
+        )
 
     async def start(self) -> None:
         """Listens for what changes settings, tools and portfolios. Before the worker takes calls."""

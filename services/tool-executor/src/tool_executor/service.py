@@ -31,7 +31,7 @@ async def serve() -> None:
 
     async def build() -> None:
         verifier = PrincipalVerifier(TokenSettings())
-        connections = Connections(service.nats, redis.url, redis.deadline, verifier.verify, demo_origin(dev))
+        connections = Connections(service.nats, redis.url, redis.deadline, verifier.verify, demo_origin(dev), dev.dev)
         try:
             executor = Executor(connections, settings)
         except CatalogueError as error:
@@ -42,10 +42,11 @@ async def serve() -> None:
         service.add_check("settings", executor.settings.check)
         service.serve(CATALOGUE, executor.catalogue)
         service.serve(TOOL_DETAILS, executor.details)
-        service.serve(SITE_CHECK, SiteChecks(connections.demo).check)
+        service.serve(SITE_CHECK, SiteChecks(connections.demo, loopback=dev.dev).check)
         service.serve(USER_FORGET, UserKeys(executor.store).forget)
         service.before_metrics(executor.waiting.refresh)
         service.add_worker(executor.worker)
+        service.add_worker(executor.knowledge_worker)
         await executor.start()
 
     service.on_start(build)

@@ -17,3 +17,8 @@ class ExecutorSettings(EnvSettings):
     record_seconds: int = Field(default=86_400, ge=60, description="how long a call with side effects is remembered")
     call_seconds: float = Field(default=60.0, gt=0, description="deadline of a call that names none")
     page_tokens: int = Field(default=2000, ge=100, description="how much of a page fetch_page returns")
+    crawl_per_second: float = Field(default=2.0, gt=0, le=10_000, description="pages of one host a second")
+    crawl_own_per_second: float = Field(
+        default=50.0, gt=0, le=10_000, description="the same, of this machine's own sites"
+    )
+    crawl_slots: int = Field(default=8, ge=1, description="pages and documents in work at once")

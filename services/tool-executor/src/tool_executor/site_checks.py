@@ -17,10 +17,11 @@ NO_ADDRESS = Text(es="Eso no es una dirección.", en="That is no address.")
 
 
 class SiteChecks:
-    """`demo`: the demo site's origin, in development."""
+    """`demo`, `loopback`: see site_of."""
 
-    def __init__(self, demo: Origin | None) -> None:
+    def __init__(self, demo: Origin | None, *, loopback: bool = False) -> None:
         self._demo = demo
+        self._loopback = loopback
 
     async def check(self, request: SiteCheckRequest) -> SiteCheckReply:
         """The verdict; a refusal says why."""
@@ -28,7 +29,7 @@ class SiteChecks:
         if not tools.fetch_page_enabled:
             return SiteCheckReply(allowed=False, reason=OFF.said_in(request.language))
         try:
-            site = site_of(tools.allowed_domains, tools.allowed_paths, self._demo)
+            site = site_of(tools.allowed_domains, tools.allowed_paths, self._demo, loopback=self._loopback)
             if "://" not in address:
                 return SiteCheckReply(allowed=True, url=str(site.page(address)))
             parts = urlsplit(address)

@@ -163,24 +163,27 @@ async def running_executor(
     redis_url: str,
     *,
     demo: Origin | None = None,
+    loopback: bool = False,
     tools: tuple[Tool, ...] = (),
     settings: ExecutorSettings | None = None,
 ) -> AsyncGenerator[Executor]:
     """An executor in this process, on the given servers."""
     await ensure_streams(client)
-    connections = Connections(nats=client, redis_url=redis_url, redis_deadline=5.0, verify=verify, demo=demo)
+    connections = Connections(client, redis_url, redis_deadline=5.0, verify=verify, demo=demo, loopback=loopback)
     executor = Executor(connections, settings or ExecutorSettings(), tools)
     server = RpcServer(client)
     await executor.start()
     await server.serve(CATALOGUE, executor.catalogue)
     await server.serve(TOOL_DETAILS, executor.details)
     await executor.worker.start()
+    await executor.knowledge_worker.start()
     await client.flush()
     try:
         yield executor
     finally:
         async with asyncio.timeout(30):
             await executor.worker.drain(2.0)
+            await executor.knowledge_worker.drain(2.0)
             await server.drain(2.0)
             await executor.close()
 

@@ -117,8 +117,9 @@ EVENTS: tuple[EventType, ...] = (
     _fact("knowledge.document.failed.v1", knowledge.DocumentFailed, ("tool-executor",), ("memory",)),
     _fact("knowledge.run.progressed.v1", knowledge.RunProgressed, ("tool-executor",), ("memory",)),
     _fact("knowledge.changed.v1", knowledge.KnowledgeChanged, ("memory",), ("memory",)),
-    _knowledge("knowledge.refresh.requested.v1", knowledge.RefreshRequested, ("memory", "other services")),
-    _knowledge("knowledge.page.requested.v1", knowledge.PageRequested, ("tool-executor",)),
+    _knowledge(
+        "knowledge.refresh.requested.v1", knowledge.RefreshRequested, ("memory", "tool-executor", "other services")
+    ),
     _knowledge("knowledge.file.received.v1", knowledge.FileReceived, ("memory",)),
     _live("run.started.v1", turn.RunStarted),
     _live("tool.started.v1", turn.ToolStarted),

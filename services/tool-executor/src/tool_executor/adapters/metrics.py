@@ -13,6 +13,9 @@ _SECONDS = Histogram(
 )
 CALLS_DUE = Gauge("nexus_tool_calls_due", "Calls that wait for an executor; each executor tells the same")
 OLDEST_CALL = Gauge("nexus_tool_calls_oldest_due_seconds", "For how long the oldest of them has waited")
+_PAGES = Counter("nexus_crawl_pages_total", "Pages of companies' sites, by what came of them", ("outcome", "reason"))
+_RUNS = Counter("nexus_crawl_runs_total", "Readings of companies' sites that ended", ("state",))
+_FILES = Counter("nexus_uploads_read_total", "Uploaded documents, by what came of them", ("outcome",))
 UNKNOWN = "unknown"
 """Stands for every name that no tool has, so that callers cannot make series without end."""
 
@@ -22,3 +25,18 @@ def count_call(tool: str, result: ToolResult) -> None:
     outcome = "ok" if result.error is None else str(result.error.code)
     _CALLS.labels(tool, outcome, "yes" if result.metadata.cached else "no").inc()
     _SECONDS.labels(tool).observe(result.metadata.execution_time / 1000)
+
+
+def count_page(outcome: str, reason: str) -> None:
+    """Counts one page of a run; reasons are words of this service."""
+    _PAGES.labels(outcome, reason).inc()
+
+
+def count_run(state: str) -> None:
+    """Counts one run that ended."""
+    _RUNS.labels(state).inc()
+
+
+def count_file(outcome: str) -> None:
+    """Counts one uploaded document: read, or why not."""
+    _FILES.labels(outcome).inc()

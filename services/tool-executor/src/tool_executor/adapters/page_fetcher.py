@@ -1,11 +1,14 @@
-"""Fetches one page over HTTP, and can reach nothing but the site it is given.
+"""Fetches one page over HTTP, and can reach nothing but the site it is given: for fetch_page and for the crawler.
 
 Every address that its name leads to must be public, and nothing is asked again between check and connect
-(runtime.guarded_http). Redirects are followed here, not by the client, so each is judged like a first address.
+(runtime.guarded_http). Redirects are followed here, or by whoever asks, but not by the client, so each is judged like a
+first address.
 """
 
 import asyncio
 import zlib
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import aiohttp
@@ -17,11 +20,11 @@ from runtime.public_address import is_public
 from tool_executor.domain.declaration import ToolFailed
 from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl
 
-_TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown"})
+TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 5
 _PIECE = 64 * 1024
-_HEADERS = {
+HEADERS = {
     "User-Agent": "NexusSiteReader/1.0",
     "Accept": "text/html, application/xhtml+xml, text/plain;q=0.9, text/markdown;q=0.9",
     "Accept-Encoding": "gzip, deflate",
@@ -38,27 +41,71 @@ class FetchLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked for: these media types (none: any), as it was when last read at most, within these limits."""
+
+    types: frozenset[str] = TEXT_TYPES
+    etag: str | None = None
+    last_modified: str | None = None
+    limits: FetchLimits | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Fetched:
-    """A page's bytes, unpacked; `url` after redirects; `charset` as the header names it."""
+    """A page's bytes, unpacked; `url` after redirects; `charset` and the rest as its headers say."""
 
     url: str
     content_type: str
     charset: str | None
     body: bytes
+    etag: str | None = None
+    last_modified: str | None = None
+    robots: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The page is elsewhere: as the header says it, not yet judged."""
+
+    location: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotModified:
+    """The page is as it was."""
+
+
+class BadStatus(ToolFailed):
+    """The site answered with an error. `retry_after`: seconds, where it says so."""
+
+    def __init__(self, status: int, retry_after: float | None = None) -> None:
+        super().__init__(
+            "bad_status",
+            Text(es=f"El sitio ha respondido con el estado {status}.", en=f"The site answered with status {status}."),
+        )
+        self.status = status
+        self.retry_after = retry_after
 
 
 class PageFetcher:
-    """One for the process. `demo` is the one origin that may be on loopback (development only)."""
+    """One for the process. `demo` is the one origin that may be on loopback, unless all may (development only)."""
 
     def __init__(
-        self, *, demo: Origin | None = None, lookup: Lookup = system_lookup, limits: FetchLimits | None = None
+        self,
+        *,
+        demo: Origin | None = None,
+        loopback: bool = False,
+        lookup: Lookup = system_lookup,
+        limits: FetchLimits | None = None,
     ) -> None:
         self._demo = demo
+        self._any_loopback = loopback
         self._limits = limits or FetchLimits()
         self._public = _session(lookup, self._limits, public=True)
-        # Loopback is reached by a session of its own, which serves the demo origin alone: no company's name that
-        # leads to 127.0.0.1 can come this way.
-        self._loopback = None if demo is None else _session(lookup, self._limits, public=False)
+        # Loopback is reached by a session of its own, which serves origins that are loopback by their very name: no
+        # company's name that leads to 127.0.0.1 can come this way.
+        local = loopback or demo is not None
+        self._loopback = _session(lookup, self._limits, public=False) if local else None
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -73,47 +120,44 @@ class PageFetcher:
             ToolFailed: with reason page_not_found, bad_status, not_text, too_large, too_slow, unreachable,
                 address_refused, redirect_refused, path_not_allowed, too_many_redirects or bad_encoding.
         """
-        try:
-            async with asyncio.timeout(self._limits.seconds):
-                for _ in range(_MOST_REDIRECTS + 1):
-                    answer = await self._get(address)
-                    if isinstance(answer, Fetched):
-                        return answer
-                    address = site.redirected(address, answer)
-                raise _failed(
-                    "too_many_redirects",
-                    es=f"La página redirige más de {_MOST_REDIRECTS} veces.",
-                    en=f"The page redirects more than {_MOST_REDIRECTS} times.",
-                )
-        except AddressRefused as refused:
-            raise ToolFailed(refused.reason, refused.text) from refused
-        except AddressNotAllowed as refused:
-            raise _address_refused() from refused
-        except TimeoutError:
+        async with _in_words(self._limits.seconds):
+            for _ in range(_MOST_REDIRECTS + 1):
+                answer = await self._get(address, Wanted(), self._limits)
+                if isinstance(answer, Fetched):
+                    return answer
+                # Nothing was said of how the page was before, so it cannot be as it was.
+                address = site.redirected(address, answer.location if isinstance(answer, Moved) else str(address))
             raise _failed(
-                "too_slow",
-                es=f"La página ha tardado más de {self._limits.seconds:.0f} s.",
-                en=f"The page took longer than {self._limits.seconds:.0f} s.",
-            ) from None
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise _failed(
-                "unreachable",
-                es="No se ha podido leer la página: no se llega a su servidor.",
-                en="The page could not be read: its server cannot be reached.",
-            ) from error
+                "too_many_redirects",
+                es=f"La página redirige más de {_MOST_REDIRECTS} veces.",
+                en=f"The page redirects more than {_MOST_REDIRECTS} times.",
+            )
 
-    async def _get(self, address: SiteUrl) -> Fetched | str:
-        """The page, or where it redirects to."""
-        session = self._loopback if self._loopback is not None and address.origin == self._demo else self._public
+    async def visit(self, address: SiteUrl, wanted: Wanted) -> Fetched | Moved | NotModified:
+        """One request, which follows no redirect. Raises as `fetch` does."""
+        limits = wanted.limits or self._limits
+        async with _in_words(limits.seconds):
+            return await self._get(address, wanted, limits)
+
+    async def _get(self, address: SiteUrl, wanted: Wanted, limits: FetchLimits) -> Fetched | Moved | NotModified:
+        local = address.origin == self._demo or (self._any_loopback and address.origin.is_loopback)
+        session = self._loopback if self._loopback is not None and local else self._public
         url = URL(str(address), encoded=True)
-        async with session.get(url, allow_redirects=False) as response:
+        asked = {"If-None-Match": wanted.etag, "If-Modified-Since": wanted.last_modified}
+        headers = {name: value for name, value in asked.items() if value}
+        if wanted.types != TEXT_TYPES:
+            headers["Accept"] = ", ".join(sorted(wanted.types)) or "*/*"
+        limit = aiohttp.ClientTimeout(total=limits.seconds, sock_connect=4.0, sock_read=limits.seconds)
+        async with session.get(url, allow_redirects=False, headers=headers, timeout=limit) as response:
+            if response.status == 304 and (wanted.etag or wanted.last_modified):
+                return NotModified()
             if response.status in _REDIRECTS:
                 location = response.headers.get("Location")
                 if not location:
                     raise _failed(
                         "bad_status", es="La página no redirige a ningún sitio.", en="The page redirects to nowhere."
                     )
-                return location
+                return Moved(location)
             if response.status in {404, 410}:
                 raise _failed(
                     "page_not_found",
@@ -121,32 +165,35 @@ class PageFetcher:
                     en=f"There is no page {address.target} on the site.",
                 )
             if response.status != 200:
-                raise _failed(
-                    "bad_status",
-                    es=f"El sitio ha respondido con el estado {response.status}.",
-                    en=f"The site answered with status {response.status}.",
-                )
+                raise BadStatus(response.status, _seconds(response.headers.get("Retry-After")))
             kind = response.content_type.lower()
-            if "Content-Type" not in response.headers or kind not in _TEXT_TYPES:
+            if wanted.types and ("Content-Type" not in response.headers or kind not in wanted.types):
                 raise _failed("not_text", es="No es una página de texto.", en="This is no page of text.")
-            body = await self._body(response)
-            return Fetched(url=str(address), content_type=kind, charset=response.charset, body=body)
+            return Fetched(
+                url=str(address),
+                content_type=kind,
+                charset=response.charset,
+                body=await self._body(response, limits),
+                etag=response.headers.get("ETag"),
+                last_modified=response.headers.get("Last-Modified"),
+                robots=", ".join(response.headers.getall("X-Robots-Tag", [])).lower(),
+            )
 
-    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        unpacker = _Unpacker(response.headers.get("Content-Encoding", "identity"), self._limits.unpacked)
+    async def _body(self, response: aiohttp.ClientResponse, limits: FetchLimits) -> bytes:
+        unpacker = Unpacker(response.headers.get("Content-Encoding", "identity"), limits.unpacked)
         sent = response.content_length or 0
-        if sent > self._limits.sent:
+        if sent > limits.sent:
             raise _too_large()
         sent = 0
         async for piece in response.content.iter_chunked(_PIECE):
             sent += len(piece)
-            if sent > self._limits.sent:
+            if sent > limits.sent:
                 raise _too_large()
             unpacker.feed(piece)
         return bytes(unpacker.body)
 
 
-class _Unpacker:
+class Unpacker:
     """Unpacks as it comes and stops at the limit, however small a bomb is when packed."""
 
     def __init__(self, encoding: str, limit: int) -> None:
@@ -176,9 +223,37 @@ class _Unpacker:
             raise _too_large()
 
 
+@asynccontextmanager
+async def _in_words(seconds: float) -> AsyncGenerator[None]:
+    """What goes wrong within, and what takes longer, is a ToolFailed with a reason."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except AddressRefused as refused:
+        raise ToolFailed(refused.reason, refused.text) from refused
+    except AddressNotAllowed as refused:
+        raise _address_refused() from refused
+    except TimeoutError:
+        raise _failed(
+            "too_slow",
+            es=f"La página ha tardado más de {seconds:.0f} s.",
+            en=f"The page took longer than {seconds:.0f} s.",
+        ) from None
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        raise _failed(
+            "unreachable",
+            es="No se ha podido leer la página: no se llega a su servidor.",
+            en="The page could not be read: its server cannot be reached.",
+        ) from error
+
+
+def _seconds(text: str | None) -> float | None:
+    return float(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 6 else None
+
+
 def _session(lookup: Lookup, limits: FetchLimits, *, public: bool) -> aiohttp.ClientSession:
     accepts = is_public if public else is_loopback
-    return guarded_session(accepts, seconds=limits.seconds, headers=_HEADERS, lookup=lookup)
+    return guarded_session(accepts, seconds=limits.seconds, headers=HEADERS, lookup=lookup)
 
 
 def _failed(reason: str, *, es: str, en: str) -> ToolFailed:

@@ -58,10 +58,14 @@ class RedisStore:
 
     async def run(self, script: Script, key: str, *arguments: Part) -> Any:
         """Runs a Lua script on one key. Raises StoreAway."""
+        return await self.run_on(script, (key,), *arguments)
+
+    async def run_on(self, script: Script, keys: tuple[str, ...], *arguments: Part) -> Any:
+        """Runs a Lua script on keys of one hash slot. Raises StoreAway."""
         try:
-            return await self._ask("EVALSHA", script.sha, 1, key, *arguments)
+            return await self._ask("EVALSHA", script.sha, len(keys), *keys, *arguments)
         except NoScriptError:
-            return await self.command("EVAL", script.source, 1, key, *arguments)
+            return await self.command("EVAL", script.source, len(keys), *keys, *arguments)
 
     async def command(self, *parts: Part) -> Any:
         """One command. Raises StoreAway."""

@@ -22,15 +22,16 @@ _LONGEST_LINK = 80
 class SitePages:
     """Reads pages. `budget` is in tokens."""
 
-    def __init__(self, fetcher: PageFetcher, *, demo: Origin | None, budget: int) -> None:
+    def __init__(self, fetcher: PageFetcher, *, demo: Origin | None, budget: int, loopback: bool = False) -> None:
         self._fetcher = fetcher
         self._demo = demo
+        self._loopback = loopback
         self._budget = budget
 
     async def read(self, company: CompanyTools, path: str) -> Page:
         """See ports.Pages."""
         try:
-            site = site_of(company.allowed_domains, company.allowed_paths, self._demo)
+            site = site_of(company.allowed_domains, company.allowed_paths, self._demo, loopback=self._loopback)
             address = site.page(path)
         except AddressRefused as refused:
             if refused.reason == "bad_path":

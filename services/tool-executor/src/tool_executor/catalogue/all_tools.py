@@ -4,6 +4,7 @@ from tool_executor.catalogue import (
     alerts,
     calculate,
     education,
+    knowledge,
     market,
     memory,
     ml,
@@ -30,5 +31,6 @@ def all_tools(outside: Outside) -> list[Tool]:
         *watchlist.tools(),
         *education.tools(),
         *memory.tools(),
+        *knowledge.tools(),
         *site.tools(outside.pages),
     ]

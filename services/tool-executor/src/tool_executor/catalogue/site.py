@@ -43,7 +43,7 @@ def tools(pages: Pages) -> list[Tool]:
             ]
         return data
 
-    about = "Path on the company's site, beginning with /, e.g. /pricing"
+    about = "Path on the company's site, preparation with /, e.g. /pricing"
     path = {**TEXT, "maxLength": 2048, "description": about}
     return [
         Tool(

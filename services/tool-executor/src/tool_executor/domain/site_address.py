@@ -16,13 +16,13 @@ from contracts.text import Text
 
 _LONGEST = 2048
 _HOST = re.compile(r"(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
-"""At least two labels, the last beginning with a letter: so no IPv4 address in decimal, octal, hex or short form."""
+"""At least two labels, the last preparation with a letter: so no IPv4 address in decimal, octal, hex or short form."""
 _LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home.arpa", "onion")
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _FORBIDDEN_ESCAPE = re.compile(r"%(?:2[eEfF5]|5[cC]|[01][0-9A-Fa-f]|7[fF])")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _OPERATIONAL = ("/metrics", "/healthz", "/readyz")
-"""What the gateway says of itself at the demo site's origin, which it serves: no pages of that site."""
+"""What this product's own servers say of themselves, the gateway at the demo site's origin too: no site's pages."""
 
 
 class AddressRefused(Exception):  # noqa: N818 - named after what happened
@@ -41,6 +41,11 @@ class Origin:
     scheme: str
     host: str
     port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it is this machine's own, by its name."""
+        return self.host in _LOOPBACK
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -61,14 +66,12 @@ class SiteUrl:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A company's site: its origins, the first being the default, and its allowed paths (none: every path).
-
-    `demo`: the one origin that is also the gateway's own.
-    """
+    """A company's site: its origins, the first being the default, its allowed paths (none: every path) and those that
+    are never read."""
 
     origins: tuple[Origin, ...]
     paths: tuple[str, ...] = ()
-    demo: Origin | None = None
+    denied: tuple[str, ...] = ()
 
     def page(self, path: str) -> SiteUrl:
         """The page at a relative path of the default origin. Raises AddressRefused."""
@@ -112,8 +115,10 @@ class Site:
 
     def _allowed(self, origin: Origin, target: str) -> SiteUrl:
         decoded = unquote_to_bytes(target.partition("?")[0]).decode()
-        closed = origin == self.demo and any(_matches(decoded, rule) for rule in _OPERATIONAL)
-        if closed or (self.paths and not any(_matches(decoded, rule) for rule in self.paths)):
+        closed = (*self.denied, *_OPERATIONAL) if origin.is_loopback else self.denied
+        if any(_matches(decoded, rule) for rule in closed) or (
+            self.paths and not any(_matches(decoded, rule) for rule in self.paths)
+        ):
             raise AddressRefused(
                 "path_not_allowed",
                 Text(es="La empresa no permite leer esta página.", en="The company does not let this page be read."),
@@ -121,11 +126,20 @@ class Site:
         return SiteUrl(origin, target)
 
 
-def site_of(allowed_domains: Sequence[str], allowed_paths: Iterable[str], demo: Origin | None) -> Site:
+def site_of(
+    allowed_domains: Sequence[str],
+    allowed_paths: Iterable[str],
+    demo: Origin | None,
+    *,
+    loopback: bool = False,
+    denied: Iterable[str] = (),
+) -> Site:
     """A company's site by its settings.
 
     Args:
-        demo: the demo site's exact origin, in development; the only one that may be on loopback or without TLS.
+        demo: the demo site's exact origin, in development; without `loopback` the only one on this machine, or without
+            TLS, that is a site.
+        loopback: so is every origin on this machine.
 
     Raises:
         AddressRefused: no origin is left that may be fetched.
@@ -136,7 +150,8 @@ def site_of(allowed_domains: Sequence[str], allowed_paths: Iterable[str], demo: 
             origin = parse_origin(text)
         except AddressRefused:
             continue
-        if origin == demo or (origin.scheme == "https" and is_site_host(origin.host)):
+        local = origin == demo or (loopback and origin.is_loopback)
+        if local or (origin.scheme == "https" and is_site_host(origin.host)):
             origins.append(origin)
     if not origins:
         raise AddressRefused(
@@ -146,7 +161,7 @@ def site_of(allowed_domains: Sequence[str], allowed_paths: Iterable[str], demo: 
                 en="No site of this company may be read: see allowedDomains in its settings.",
             ),
         )
-    return Site(tuple(origins), tuple(allowed_paths), demo)
+    return Site(tuple(dict.fromkeys(origins)), tuple(allowed_paths), tuple(denied))
 
 
 def parse_origin(text: str) -> Origin:

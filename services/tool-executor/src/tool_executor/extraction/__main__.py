@@ -6,7 +6,7 @@ import resource
 import sys
 
 from tool_executor.extraction.document import Unreadable
-from tool_executor.extraction.reading import extract
+from tool_executor.extraction.formats import extract
 
 
 def main() -> None:

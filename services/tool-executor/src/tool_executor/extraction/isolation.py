@@ -12,7 +12,7 @@ import sys
 from contracts.knowledge import Block
 from contracts.text import Text
 from tool_executor.extraction.document import Extracted, Unreadable
-from tool_executor.extraction.reading import HTML_TYPES, extract, type_of
+from tool_executor.extraction.formats import HTML_TYPES, extract, type_of
 
 _AT_ONCE = 64 * 1024
 """Bytes of HTML that are read on the event loop (some milliseconds)."""
@@ -33,7 +33,7 @@ class Extraction:
         self._places = asyncio.Semaphore(_PROCESSES)
 
     async def extract(self, body: bytes, declared: str = "", charset: str | None = None, name: str = "") -> Extracted:
-        """A document's words. Raises Unreadable, with reason too_slow or crashed besides those of reading.extract."""
+        """A document's words. Raises Unreadable, with reason too_slow or crashed besides those of formats.extract."""
         if type_of(body, declared, name) in HTML_TYPES and len(body) <= _IN_A_THREAD:
             if len(body) <= _AT_ONCE:
                 return extract(body, declared, charset, name)

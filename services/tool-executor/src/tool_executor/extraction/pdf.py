@@ -14,8 +14,6 @@ from tool_executor.extraction.language import language_of
 from tool_executor.extraction.paragraphs import paragraphs
 
 _MOST_PAGES = 3000
-_FEW = 20
-"""Characters; a document with fewer has no text, only pictures of it."""
 
 pdfium: Any = cast("Any", _pdfium)
 
@@ -55,7 +53,7 @@ def extract_pdf(body: bytes) -> Extracted:
         for heading in waiting.values():  # what the outline calls otherwise than the page does
             current = _below(current, *heading)
     said = " ".join(block.text for block in blocks)
-    if len(said) < _FEW:
+    if not said.strip():
         raise Unreadable(
             "no_text",
             Text(

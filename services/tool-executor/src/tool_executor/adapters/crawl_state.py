@@ -1,0 +1,375 @@
+"""Where a run stands, in Redis: changed by scripts alone, so that executors share it and any of them may die.
+
+    run      state, plan, step, counts (n:…), pages seen (p:<address>), how many of a shape (s:…), texts (x:<hash>)
+    queue    pages to be read, by the time (microseconds of Redis's clock) from which on they may be
+    held     page in work, by the place at the run (a message of the work queue) that reads it
+    left     pages that were skipped or failed, the last 200
+    gone     documents that are no longer there
+    again    pages that are no documents, and are looked at by the next run
+
+A place holds one page. Whoever takes its message up again, because the first one died, is given that page again, under
+a token of its own: what the first one may still say of it is refused. The end of a run is held like a page.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from contracts.knowledge import Counts, Left
+from tool_executor.adapters.redis_store import RedisStore, Script, texts
+from tool_executor.crawl.outcomes import Item, Outcome
+
+KEEP_SECONDS = 3 * 86_400
+"""For which a run is remembered: longer than a message of it can wait."""
+_HELD_SECONDS = 240
+"""After which a page is taken from a place whose message nobody has: more than the longest page takes."""
+_MOST_LEFT = 200
+_BATCH = 500
+
+_NOW = """
+local t = redis.call('TIME')
+local now = t[1] * 1000000 + t[2]
+"""
+_ADD = Script(
+    _NOW
+    + """
+if redis.call('HGET', KEYS[1], 'state') == 'over' then return 0 end
+local most, added = tonumber(ARGV[1]), 0
+local function leave(line)
+  redis.call('HINCRBY', KEYS[1], 'n:found', 1)
+  redis.call('HINCRBY', KEYS[1], 'n:skipped', 1)
+  redis.call('RPUSH', KEYS[3], line)
+  redis.call('LTRIM', KEYS[3], -tonumber(ARGV[2]), -1)
+end
+for i = 3, #ARGV, 6 do
+  local url, item, shape, cap, line = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3]), ARGV[i + 4]
+  if redis.call('HEXISTS', KEYS[1], 'p:' .. url) == 0 then
+    local seen = tonumber(redis.call('HGET', KEYS[1], 'pages')) or 0
+    if cap > 0 and (tonumber(redis.call('HGET', KEYS[1], 's:' .. shape)) or 0) >= cap then
+      if redis.call('HSETNX', KEYS[1], 'e:' .. shape, 1) == 1 then leave(line) end
+    elseif seen >= most then
+      if redis.call('HSETNX', KEYS[1], 'full', 1) == 1 then leave(ARGV[i + 5]) end
+    else
+      if cap > 0 then redis.call('HINCRBY', KEYS[1], 's:' .. shape, 1) end
+      redis.call('HSET', KEYS[1], 'p:' .. url, 1)
+      redis.call('HINCRBY', KEYS[1], 'pages', 1)
+      redis.call('HINCRBY', KEYS[1], 'n:found', 1)
+      redis.call('ZADD', KEYS[2], string.format('%.0f', now + added), item)
+      added = added + 1
+    end
+  end
+end
+return 1
+"""
+)
+_REFUSE = Script(
+    """
+if redis.call('HGET', KEYS[1], 'state') == 'over' then return 0 end
+for i = 3, #ARGV, 3 do
+  if (tonumber(redis.call('HGET', KEYS[1], 'n:skipped')) or 0) < tonumber(ARGV[1])
+      and redis.call('HSETNX', KEYS[1], 'p:' .. ARGV[i], 1) == 1 then
+    redis.call('HINCRBY', KEYS[1], 'n:found', 1)
+    redis.call('HINCRBY', KEYS[1], 'n:skipped', 1)
+    redis.call('RPUSH', KEYS[2], ARGV[i + 1])
+    redis.call('LTRIM', KEYS[2], -tonumber(ARGV[2]), -1)
+    if ARGV[i + 2] ~= '' then redis.call('RPUSH', KEYS[3], ARGV[i + 2]) end
+  end
+end
+return 1
+"""
+)
+_CLAIM = Script(
+    _NOW
+    + """
+if redis.call('HGET', KEYS[1], 'state') ~= 'running' then return {'over'} end
+local function hold(item, takes)
+  redis.call('HSET', KEYS[3], ARGV[1], string.format('%s\\n%.0f\\n%d\\n%s', ARGV[2], now, takes, item))
+  return {'page', item, takes}
+end
+local function parts(held)
+  local _, since, takes, item = held:match('^(.-)\\n(.-)\\n(.-)\\n(.*)$')
+  return tonumber(since), tonumber(takes), item
+end
+local mine = redis.call('HGET', KEYS[3], ARGV[1])
+if mine then
+  local _, takes, item = parts(mine)
+  return hold(item, takes + 1)
+end
+local first = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')
+if first[1] and tonumber(first[2]) <= now then
+  redis.call('ZREM', KEYS[2], first[1])
+  return hold(first[1], 1)
+end
+local others = redis.call('HGETALL', KEYS[3])
+for i = 1, #others, 2 do
+  local since, takes, item = parts(others[i + 1])
+  if now - since > tonumber(ARGV[3]) * 1000000 then
+    redis.call('HDEL', KEYS[3], others[i])
+    return hold(item, takes + 1)
+  end
+end
+if first[1] then return {'wait', math.ceil((tonumber(first[2]) - now) / 1000)} end
+if #others > 0 then return {'wait', 300} end
+return hold('', 1)
+"""
+)
+_SETTLE = Script(
+    _NOW
+    + """
+local held = redis.call('HGET', KEYS[3], ARGV[1])
+if not held or held:match('^(.-)\\n') ~= ARGV[2] then return -1 end
+redis.call('HDEL', KEYS[3], ARGV[1])
+if ARGV[3] == 'again' then
+  redis.call('ZADD', KEYS[2], string.format('%.0f', now + tonumber(ARGV[4]) * 1000), ARGV[5])
+else
+  redis.call('HINCRBY', KEYS[1], 'n:' .. ARGV[3], 1)
+  if ARGV[6] ~= '' then
+    redis.call('RPUSH', KEYS[4], ARGV[6])
+    redis.call('LTRIM', KEYS[4], -tonumber(ARGV[10]), -1)
+  end
+  if ARGV[7] ~= '' then redis.call('RPUSH', KEYS[5], ARGV[7]) end
+  if ARGV[8] ~= '' then redis.call('RPUSH', KEYS[6], ARGV[8]) end
+end
+if ARGV[9] == '1' then return redis.call('HINCRBY', KEYS[1], 'away', 1) end
+if ARGV[9] == '0' then redis.call('HSET', KEYS[1], 'away', 0) end
+return 0
+"""
+)
+_REPORT = Script(
+    _NOW
+    + """
+if redis.call('HGET', KEYS[1], 'state') == 'over' then return {} end
+if ARGV[1] == '0' then
+  local due = tonumber(redis.call('HGET', KEYS[1], 'due')) or 0
+  if now < due then return {} end
+end
+local begun = tonumber(redis.call('HGET', KEYS[1], 'begun')) or now
+redis.call('HSET', KEYS[1], 'due', string.format('%.0f', now + math.max(1000000, (now - begun) / 20)))
+local step = redis.call('HINCRBY', KEYS[1], 'step', 1)
+local counts = redis.call('HMGET', KEYS[1], 'n:found', 'n:fetched', 'n:unchanged', 'n:skipped', 'n:failed')
+for i = 1, 5 do counts[i] = counts[i] or '0' end
+return {step, counts[1], counts[2], counts[3], counts[4], counts[5], unpack(redis.call('LRANGE', KEYS[2], 0, -1))}
+"""
+)
+_BEGIN = Script(
+    _NOW
+    + """
+redis.call('HSETNX', KEYS[1], 'state', 'new')
+redis.call('HSETNX', KEYS[1], 'begun', string.format('%.0f', now))
+for i = 1, #KEYS do redis.call('EXPIRE', KEYS[i], ARGV[1]) end
+return {redis.call('HGET', KEYS[1], 'state'), redis.call('HGET', KEYS[1], 'plan') or ''}
+"""
+)
+_START = Script("""
+if redis.call('HGET', KEYS[1], 'state') ~= 'new' then return 0 end
+redis.call('HSET', KEYS[1], 'state', 'running')
+for i = 1, #KEYS do redis.call('EXPIRE', KEYS[i], ARGV[1]) end
+return 1
+""")
+_CLOSE = Script("""
+local step = redis.call('HGET', KEYS[1], 'step') or '0'
+redis.call('DEL', unpack(KEYS))
+redis.call('HSET', KEYS[1], 'state', 'over', 'step', step)
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+return 1
+""")
+_SLOT = Script(
+    _NOW
+    + """
+local next = math.max(now, tonumber(redis.call('GET', KEYS[1])) or 0)
+local wait = (next - now) / 1000
+if wait > tonumber(ARGV[2]) then return {0, math.ceil(wait)} end
+redis.call('SET', KEYS[1], string.format('%.0f', next + tonumber(ARGV[1]) * 1000), 'PX', 60000)
+return {1, math.ceil(wait)}
+"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A page that is ours to read; `takes`: how many have begun it, dead ones included."""
+
+    item: Item
+    token: str
+    takes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """No page now. `over`: never again; `wait`: seconds until there may be one; neither: all are read, and it is this
+    place's to say so."""
+
+    over: bool = False
+    wait: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the run is."""
+
+    step: int
+    counts: Counts
+    left: list[Left]
+
+
+class CrawlState:
+    """One run. Every method raises StoreAway."""
+
+    def __init__(self, store: RedisStore, company: str, run: str) -> None:
+        self._store = store
+        # One hash slot for all that a script changes at once.
+        base = f"crawl:{{{company}.{run}}}:"
+        self._run, self._queue, self._held = f"{base}run", f"{base}queue", f"{base}held"
+        self._left, self._gone, self._again = f"{base}left", f"{base}gone", f"{base}again"
+        self._keys = (self._run, self._queue, self._held, self._left, self._gone, self._again)
+
+    async def begin(self) -> tuple[str, str]:
+        """The run's state (new, running or over) and its plan, if it has one."""
+        state, plan = texts(await self._store.run_on(_BEGIN, self._keys, KEEP_SECONDS))
+        return state.decode(), plan.decode()
+
+    async def keep_plan(self, plan: str) -> str:
+        """The plan that counts: the first one."""
+        await self._store.command("HSETNX", self._run, "plan", plan)
+        return bytes(await self._store.command("HGET", self._run, "plan")).decode()
+
+    async def start(self) -> None:
+        """What is there to read to begin with is in the queue."""
+        await self._store.run_on(_START, self._keys, KEEP_SECONDS)
+
+    async def add(self, items: Sequence[tuple[Item, str, int, Left, Left]], most: int) -> None:
+        """Puts pages into the queue that were never in it. Each with its shape, how many of that shape there may be
+        (0: any number), and what to say of it when there are more, or more pages than `most`."""
+        for start in range(0, len(items), _BATCH):
+            parts: list[str | int] = []
+            for item, shape, cap, endless, full in items[start : start + _BATCH]:
+                parts += [item.url, _json(item), shape, cap, _json(endless), _json(full)]
+            await self._store.run_on(_ADD, (self._run, self._queue, self._left), most, _MOST_LEFT, *parts)
+
+    async def refuse(self, pages: Iterable[tuple[Left, str | None]], most: int) -> None:
+        """Notes pages that are not read, `most` at most, each with the document that goes for it."""
+        every = list(pages)
+        for start in range(0, len(every), _BATCH):
+            parts: list[str] = []
+            for left, gone in every[start : start + _BATCH]:
+                parts += [left.url, _json(left), gone or ""]
+            await self._store.run_on(_REFUSE, (self._run, self._left, self._gone), most, _MOST_LEFT, *parts)
+
+    async def claim(self, place: str, token: str) -> Held | Nothing:
+        """The next page for this place."""
+        answer = texts(
+            await self._store.run_on(_CLAIM, (self._run, self._queue, self._held), place, token, _HELD_SECONDS)
+        )
+        match answer[0]:
+            case b"page" if not answer[1]:
+                return Nothing()
+            case b"page":
+                return Held(Item.model_validate_json(answer[1]), token, int(answer[2]))
+            case b"wait":
+                return Nothing(wait=int(answer[1]) / 1000)
+            case word:
+                return Nothing(over=word == b"over")
+
+    async def settle(self, place: str, held: Held, outcome: Outcome) -> int | None:
+        """What became of the page: how many in a row did not answer; None: it was another's by now."""
+        again = outcome.again is not None
+        kind = "again" if again else outcome.kind
+        tried = held.item.tries + (1 if outcome.away or outcome.reason else 0)
+        item = held.item.model_copy(update={"tries": tried})
+        left = ""
+        if outcome.kind == "skipped" or outcome.kind == "failed":
+            left = _json(Left(url=item.url, outcome=outcome.kind, reason=outcome.reason, message=outcome.message))
+        away = "1" if outcome.away else "" if again else "0"
+        count = await self._store.run_on(
+            _SETTLE,
+            self._keys,
+            place,
+            held.token,
+            kind,
+            int((outcome.again or 0) * 1000),
+            _json(item),
+            left,
+            outcome.gone or "",
+            item.url if outcome.look_again else "",
+            away,
+            _MOST_LEFT,
+        )
+        return None if int(count) < 0 else int(count)
+
+    async def first_with(self, digest: str, url: str) -> str:
+        """The page that was the first of this run to say this."""
+        await self._store.command("HSETNX", self._run, f"x:{digest}", url)
+        return bytes(await self._store.command("HGET", self._run, f"x:{digest}")).decode()
+
+    async def report(self, *, now: bool = False) -> Progress | None:
+        """How far it is; None when it is over, or that was told a moment ago and need not be told `now`."""
+        answer = texts(await self._store.run_on(_REPORT, (self._run, self._left), int(now)))
+        if not answer:
+            return None
+        step, found, fetched, unchanged, skipped, failed = map(int, answer[:6])
+        counts = Counts(found=found, fetched=fetched, unchanged=unchanged, skipped=skipped, failed=failed)
+        return Progress(step, counts, [Left.model_validate_json(line) for line in answer[6:]])
+
+    async def gone(self) -> list[str]:
+        """The documents that are no longer there."""
+        return _distinct(await self._store.command("LRANGE", self._gone, 0, -1))
+
+    async def again(self) -> list[str]:
+        """The pages that the next run looks at once more."""
+        return _distinct(await self._store.command("LRANGE", self._again, 0, -1))
+
+    async def text(self, name: str) -> bytes | None:
+        """Something that was kept with the run."""
+        found = await self._store.command("HGET", self._run, f"t:{name}")
+        return None if found is None else bytes(found)
+
+    async def keep_text(self, name: str, text: bytes) -> None:
+        """Keeps something with the run."""
+        await self._store.command("HSET", self._run, f"t:{name}", text)
+
+    async def close(self) -> None:
+        """The run is over, for good: a message of it that comes now finds that nothing is to be done."""
+        await self._store.run_on(_CLOSE, self._keys, KEEP_SECONDS)
+
+
+class HostSlots:
+    """When a host may be asked: every executor waits for its turn."""
+
+    def __init__(self, store: RedisStore) -> None:
+        self._store = store
+
+    async def take(self, host: str, interval: float, longest: float) -> tuple[bool, float]:
+        """Takes the host's next turn, if it is at most `longest` seconds away; seconds until then either way."""
+        took, wait = texts(
+            await self._store.run(_SLOT, f"crawl:host:{host}", int(interval * 1000), int(longest * 1000))
+        )
+        return took == b"1", int(wait) / 1000
+
+
+class SiteMemory:
+    """What the last whole run of a company's site leaves to the next: pages that are no documents and must be looked at
+    again. Without it, or under other rules, nothing that was read before is taken for unchanged unread."""
+
+    def __init__(self, store: RedisStore, company: str) -> None:
+        self._store = store
+        self._key = f"crawl:site:{company}"
+
+    async def load(self, rules: str) -> list[str] | None:
+        """None: every page is to be read."""
+        found = await self._store.command("GET", self._key)
+        if found is None:
+            return None
+        kept = json.loads(found)
+        return list(kept["again"]) if kept["rules"] == rules else None
+
+    async def save(self, rules: str, again: Sequence[str]) -> None:
+        """For three months."""
+        await self._store.command("SET", self._key, json.dumps({"rules": rules, "again": again}), "EX", 90 * 86_400)
+
+
+def _json(model: Item | Left) -> str:
+    return model.to_json().decode()
+
+
+def _distinct(answer: Sequence[bytes | str]) -> list[str]:
+    return list(dict.fromkeys(one.decode() for one in texts(answer)))

@@ -1,0 +1,248 @@
+"""A run, a slice at a time: prepared, then page after page by as many places as it has, then told as finished.
+
+A message of the work queue is a place at a run. Whoever holds it reads pages for some seconds and gives it back, so
+that runs and executors take turns. When a holder dies, the next one is given the page that was in work.
+"""
+
+import asyncio
+import secrets
+import time
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+import structlog
+
+from contracts.company import CompanySettings
+from contracts.events.knowledge import DocumentUpserted, RefreshRequested, RunProgressed
+from runtime.outcomes import Done, Later
+from tool_executor.adapters.crawl_state import CrawlState, Held, HostSlots, SiteMemory
+from tool_executor.adapters.metrics import count_page, count_run
+from tool_executor.adapters.redis_store import RedisStore
+from tool_executor.crawl.facts import KnowledgeFacts
+from tool_executor.crawl.outcomes import Item, Outcome
+from tool_executor.crawl.pages import Document, PageReader, Read
+from tool_executor.crawl.plan import Plan, address_in, site_in
+from tool_executor.crawl.preparation import Preparation, RunFailed
+from tool_executor.crawl.words import said
+from tool_executor.domain.site_address import Site
+from tool_executor.extraction.isolation import Extraction
+
+log = structlog.get_logger(__name__)
+
+SLICE = 2.0
+"""Seconds for which a place reads before it is given back."""
+_LONGEST_TURN = 5.0
+"""Seconds for which a place waits for its host's turn; for a later one it comes again."""
+_LONGEST_WAIT = 2.0
+"""Seconds after which a place that found nothing to read looks again, at most."""
+_MOST_TAKES = 4
+"""Times that a page is begun; one that ends its process each time is then left."""
+_SITE_IS_AWAY = 10
+"""Failures in a row, of any pages, after which a run ends: nothing that is known is given up for it."""
+_SITE_AWAY = "The site does not answer any more: {message} What was known of it stays."
+_NOTHING_READ = "No page could be read: {message}"
+
+
+class Crawler:
+    """Works at runs. `places`: at one run at once."""
+
+    def __init__(
+        self,
+        store: RedisStore,
+        preparation: Preparation,
+        extraction: Extraction,
+        facts: KnowledgeFacts,
+        *,
+        places: int = 4,
+    ) -> None:
+        self._store = store
+        self._preparation = preparation
+        self._extraction = extraction
+        self._facts = facts
+        self._places = places
+        self._slots = HostSlots(store)
+
+    async def work(self, asked: RefreshRequested, place: str, settings: CompanySettings | None) -> Done | Later:
+        """One slice at this place. Raises StoreAway, PublishFailed and RpcError: it comes again."""
+        state = CrawlState(self._store, asked.company_id, asked.run_id)
+        word, kept = await state.begin()
+        if word == "over":
+            return Done()
+        try:
+            if word == "new":
+                plan = await self._prepare(state, asked, settings)
+            else:
+                plan = Plan.model_validate_json(kept)
+            return await self._slice(state, asked, plan, place)
+        except RunFailed as failed:
+            await self._end(state, asked, None, problem=str(failed))
+            return Done()
+
+    async def _prepare(self, state: CrawlState, asked: RefreshRequested, settings: CompanySettings | None) -> Plan:
+        await self._tell(state, asked, now=True)
+        plan = await self._preparation.prepare(state, asked, settings)
+        await self._preparation.fill(state, plan)
+        await state.start()
+        for number in range(1, 1 if plan.only else self._places):
+            await self._facts.place(asked, number)
+        return plan
+
+    async def _slice(self, state: CrawlState, asked: RefreshRequested, plan: Plan, place: str) -> Done | Later:
+        site, ends = site_in(plan), time.monotonic() + SLICE
+        reader = PageReader(self._preparation.fetcher, self._extraction, plan, site)
+        while time.monotonic() < ends:
+            held = await state.claim(place, secrets.token_hex(8))
+            if not isinstance(held, Held):
+                if held.over:
+                    return Done()
+                if held.wait is not None:
+                    return Later(min(max(held.wait, 0.05), _LONGEST_WAIT))
+                await self._finish(state, asked, plan)
+                return Done()
+            away = await self._one(state, plan, site, reader, place, held)
+            if away >= _SITE_IS_AWAY:
+                progress = await state.report(now=True)
+                last = progress.left[-1].message if progress is not None and progress.left else ""
+                raise RunFailed(_SITE_AWAY.format(message=last))
+            await self._tell(state, asked)
+        return Later(0.0)
+
+    async def _one(self, state: CrawlState, plan: Plan, site: Site, reader: PageReader, place: str, held: Held) -> int:
+        """Reads one page; how many pages in a row have not been answered."""
+        item = held.item
+        if held.takes > _MOST_TAKES:
+            return await state.settle(place, held, Outcome("failed", "crashed", said("crashed"))) or 0
+        origin = address_in(Site(site.origins), item.url).origin
+        robots = await self._preparation.robots(state, origin)
+        interval = self._preparation.interval(origin, robots)
+        took, wait = await self._slots.take(f"{origin.host}:{origin.port}", interval, _LONGEST_TURN)
+        if not took:
+            return await state.settle(place, held, Outcome("failed", again=wait)) or 0
+        await asyncio.sleep(wait)
+        read = await reader.read(item)
+        outcome = await self._told(state, plan, item, read)
+        await self._preparation.add(state, plan, site, outcome.found)
+        await state.refuse(((left, None) for left in outcome.refused), plan.max_pages)
+        if outcome.again is None:
+            count_page(outcome.kind, outcome.reason)
+        return await state.settle(place, held, outcome) or 0
+
+    async def _told(self, state: CrawlState, plan: Plan, item: Item, read: Read) -> Outcome:
+        """Publishes what a page says, before it counts as read."""
+        document = read.document
+        if document is None:
+            if read.same and item.known is not None:
+                known = item.known
+                await self._facts.upserted(_again(plan, item, known.document_id, known.hash, known.etag))
+            return read.outcome
+        if item.known is None:
+            first = await state.first_with(document.page.hash, document.url)
+            if first != document.url:
+                duplicate = said("duplicate", other=first)
+                return Outcome(
+                    "skipped", "duplicate", duplicate, found=read.outcome.found, refused=read.outcome.refused
+                )
+        await self._facts.upserted(_upserted(plan, document, same=read.outcome.kind == "unchanged"))
+        return read.outcome
+
+    async def _finish(self, state: CrawlState, asked: RefreshRequested, plan: Plan) -> None:
+        progress = await state.report(now=True)
+        if progress is None:
+            return
+        counts, gone = progress.counts, await state.gone()
+        if counts.failed and not (counts.fetched or counts.unchanged or gone):
+            last = progress.left[-1].message if progress.left else ""
+            await self._end(state, asked, plan, problem=_NOTHING_READ.format(message=last))
+            return
+        if not plan.only:
+            await SiteMemory(self._store, plan.company_id).save(plan.rules, await state.again())
+        await self._end(state, asked, plan, gone=gone)
+
+    async def _end(
+        self,
+        state: CrawlState,
+        asked: RefreshRequested,
+        plan: Plan | None,
+        *,
+        gone: list[str] | None = None,
+        problem: str | None = None,
+    ) -> None:
+        progress = await state.report(now=True)
+        if progress is None:
+            return
+        ended = "finished" if problem is None else "failed"
+        await self._facts.progressed(
+            RunProgressed(
+                company_id=asked.company_id,
+                run_id=asked.run_id,
+                step=progress.step,
+                state=ended,
+                url=asked.url,
+                counts=progress.counts,
+                left=progress.left,
+                gone=(gone or [])[:20_000],
+                problem=problem[:500] if problem else None,
+            )
+        )
+        await state.close()
+        count_run(ended)
+        log.info(
+            "crawl.ended",
+            company=asked.company_id,
+            run=asked.run_id,
+            start=plan.start if plan is not None else asked.url,
+            state=ended,
+            problem=problem,
+            gone=len(gone or []),
+            **progress.counts.model_dump(),
+        )
+
+    async def _tell(self, state: CrawlState, asked: RefreshRequested, *, now: bool = False) -> None:
+        progress = await state.report(now=now)
+        if progress is not None:
+            await self._facts.progressed(
+                RunProgressed(
+                    company_id=asked.company_id,
+                    run_id=asked.run_id,
+                    step=progress.step,
+                    state="running",
+                    url=asked.url,
+                    counts=progress.counts,
+                    left=progress.left,
+                )
+            )
+
+
+def _upserted(plan: Plan, document: Document, *, same: bool) -> DocumentUpserted:
+    page = document.page
+    return DocumentUpserted(
+        company_id=plan.company_id,
+        document_id=document.id,
+        source="site",
+        title=page.title,
+        url=document.url,
+        language=page.language,
+        # With no blocks it says that the text with this hash was read again.
+        blocks=[] if same else page.blocks,
+        hash=page.hash,
+        read_at=document.read_at,
+        run_id=plan.run_id,
+        etag=document.etag,
+        last_modified=document.last_modified,
+    )
+
+
+def _again(plan: Plan, item: Item, name: str, digest: str, etag: str | None) -> DocumentUpserted:
+    return DocumentUpserted(
+        company_id=plan.company_id,
+        document_id=name,
+        source="site",
+        title=urlsplit(item.url).path or "/",
+        url=item.url,
+        blocks=[],
+        hash=digest,
+        read_at=datetime.now(UTC),
+        run_id=plan.run_id,
+        etag=etag,
+        last_modified=item.known.last_modified if item.known is not None else None,
+    )

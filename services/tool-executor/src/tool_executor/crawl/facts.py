@@ -1,0 +1,61 @@
+"""What a run and a file say on the bus: documents, in as many events as they need, and how far a run is."""
+
+from contracts.channels import fact, knowledge_work
+from contracts.envelope import CloudEvent
+from contracts.events.knowledge import DocumentFailed, DocumentUpserted, RefreshRequested, RunProgressed
+from contracts.ids import derive_id
+from contracts.knowledge import MAX_PARTS
+from runtime.publishing import Publisher
+from tool_executor.extraction.document import in_parts
+
+SOURCE = "/nexus/tool-executor"
+_UPSERTED = "knowledge.document.upserted.v1"
+_FAILED = "knowledge.document.failed.v1"
+_PROGRESSED = "knowledge.run.progressed.v1"
+_REFRESH = "knowledge.refresh.requested.v1"
+# Named once: pydantic forgets a parametrised model that nobody holds.
+UpsertedEvent = CloudEvent[DocumentUpserted]
+FailedEvent = CloudEvent[DocumentFailed]
+ProgressedEvent = CloudEvent[RunProgressed]
+RefreshEvent = CloudEvent[RefreshRequested]
+
+
+class KnowledgeFacts:
+    """Every method raises PublishFailed."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+
+    async def upserted(self, document: DocumentUpserted) -> None:
+        """A document as it is; the same again, because an answer was lost, is told once."""
+        parts = in_parts(document.blocks)[:MAX_PARTS]
+        for number, blocks in enumerate(parts, 1):
+            part = document.model_copy(update={"blocks": blocks, "part": number, "parts": len(parts)})
+            said = (document.document_id or "", document.run_id or "", document.hash, str(len(document.blocks)))
+            identity = derive_id(document.company_id, "knowledge", *said, str(number))
+            event = UpsertedEvent(id=identity, source=SOURCE, type=_UPSERTED, data=part)
+            await self._append(_UPSERTED, document.company_id, event.to_json(), identity)
+
+    async def failed(self, failure: DocumentFailed, upload: str) -> None:
+        """A document that could not be read."""
+        identity = derive_id(failure.company_id, "knowledge", failure.document_id, upload, "failed")
+        event = FailedEvent(id=identity, source=SOURCE, type=_FAILED, data=failure)
+        await self._append(_FAILED, failure.company_id, event.to_json(), identity)
+
+    async def progressed(self, progress: RunProgressed) -> None:
+        """How far a run is. It ends once, whoever says so."""
+        word = str(progress.step) if progress.state == "running" else "end"
+        identity = derive_id(progress.company_id, "run", progress.run_id, word)
+        event = ProgressedEvent(id=identity, source=SOURCE, type=_PROGRESSED, data=progress)
+        await self._append(_PROGRESSED, progress.company_id, event.to_json(), identity)
+
+    async def place(self, asked: RefreshRequested, number: int) -> None:
+        """One more place at a run, for whichever executor has room."""
+        identity = derive_id(asked.company_id, "run", asked.run_id, "place", str(number))
+        event = RefreshEvent(id=identity, source=SOURCE, type=_REFRESH, data=asked)
+        await self._publisher.append(
+            knowledge_work(_REFRESH, asked.company_id), event.to_json(), stream="KNOWLEDGE", msg_id=identity
+        )
+
+    async def _append(self, kind: str, company: str, event: bytes, identity: str) -> None:
+        await self._publisher.append(fact(kind, company, None), event, stream="FACTS", msg_id=identity)

@@ -1,0 +1,65 @@
+"""Which addresses a page leads to, and which of them have no end."""
+
+import re
+from dataclasses import dataclass
+
+from tool_executor.domain.site_address import AddressRefused, Site, SiteUrl
+
+_LONGEST = 1024
+_DEEPEST = 12
+"""Segments of a path."""
+_OTHER_SCHEMES = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_OTHER_FILES = re.compile(
+    r"\.(?:jpe?g|png|gif|webp|avif|svg|ico|bmp|tiff?|mp[34]|m4[av]|mov|avi|webm|ogg|wav|zip|gz|tgz|bz2|7z|rar|dmg|exe|"
+    r"msi|apk|iso|css|js|mjs|json|xml|rss|atom|woff2?|ttf|eot|xlsx?|pptx?|csv|ics|vcf|epub|wasm)$",
+    re.IGNORECASE,
+)
+_TRACKING = re.compile(r"(?:utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|phpsessid|jsessionid|sessionid|_ga)=", re.IGNORECASE)
+_SESSION = re.compile(r";jsessionid=[^/?]*", re.IGNORECASE)
+_NUMBERS = re.compile(r"\d+")
+_HEX = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{24,64}\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An address of the site that is not read, with the reason."""
+
+    url: str
+    reason: str
+
+
+def target_of(site: Site, page: SiteUrl, address: str) -> SiteUrl | Refused | None:
+    """Where a link leads; None: nowhere on the site, to no document, or to nothing that is an address."""
+    address = address.strip().partition("#")[0].replace(" ", "%20")
+    if not address or len(address) > _LONGEST or _OTHER_SCHEMES.match(address):
+        return None
+    try:
+        found = site.redirected(page, address)
+    except AddressRefused as refused:
+        return Refused(f"{page.origin}{address}"[:_LONGEST], "denied") if refused.reason == "path_not_allowed" else None
+    path, _, query = found.target.partition("?")
+    path = _SESSION.sub("", path)
+    if _OTHER_FILES.search(path):
+        return None
+    kept = "&".join(part for part in query.split("&") if part and not _TRACKING.match(part))
+    return SiteUrl(found.origin, f"{path}?{kept}" if kept else path)
+
+
+def shape_of(address: SiteUrl) -> str:
+    """What addresses of one kind have in common: /calendar/2026/11 is /calendar/#/#, a query is its names."""
+    path, _, query = address.target.partition("?")
+    names = ",".join(sorted({part.partition("=")[0] for part in query.split("&")})) if query else ""
+    return f"{address.origin}{_NUMBERS.sub('#', _HEX.sub('#', path))}?{names}"
+
+
+def most_of(shape: str, max_pages: int) -> int:
+    """How many addresses of a shape are read where nobody but links names them; 0: any number."""
+    if not shape.endswith("?"):
+        return max(20, max_pages // 20)
+    return max(50, max_pages // 5) if "#" in shape else 0
+
+
+def goes_round(address: SiteUrl) -> bool:
+    """Whether a path says the same again and again, as relative links do that were meant to be absolute."""
+    segments = [segment for segment in address.target.partition("?")[0].split("/") if segment]
+    return len(segments) > _DEEPEST or any(segments.count(segment) >= 3 for segment in set(segments))

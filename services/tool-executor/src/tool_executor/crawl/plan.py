@@ -1,0 +1,97 @@
+"""What a run reads: decided once, when it begins, so that all who work at it agree."""
+
+import hashlib
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from contracts.company import CompanyConfig
+from contracts.envelope import Wire
+from contracts.text import Text
+from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl, parse_origin, site_of
+
+READER = 1
+"""Goes up when the same bytes become other blocks than before: every page is then read again."""
+
+NO_SITE = Text(
+    es="La empresa no ha dicho dónde empieza su sitio (knowledge.siteUrl).",
+    en="The company has not said where its site begins (knowledge.siteUrl).",
+)
+
+
+class Plan(Wire):
+    """`start` is where reading begins; `only`: it is one page, and nothing that it links to is read."""
+
+    company_id: str
+    run_id: str
+    start: str
+    only: bool = False
+    sitemap: str | None = None
+    origins: list[str]
+    allowed: list[str] = Field(default_factory=list[str])
+    denied: list[str] = Field(default_factory=list[str])
+    max_pages: int
+
+    @property
+    def rules(self) -> str:
+        """Names the rules by which pages are found and read: other rules may find other pages behind the same ones."""
+        said = [READER, self.start, self.sitemap, self.origins, self.allowed, self.denied, self.max_pages]
+        return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+
+
+def plan_of(
+    config: CompanyConfig, run_id: str, url: str | None, demo: Origin | None, *, loopback: bool
+) -> tuple[Plan, Site, SiteUrl]:
+    """The plan, the site that it allows, and where it begins.
+
+    Raises:
+        AddressRefused: there is no such site, or the page is none of it.
+    """
+    knowledge = config.knowledge
+    if knowledge.site_url is None:
+        raise AddressRefused("no_site", NO_SITE)
+    begins = _origin(knowledge.site_url)
+    domains = [str(begins), *config.tool_config.allowed_domains]
+    site = site_of(domains, knowledge.allowed_paths, demo, loopback=loopback, denied=knowledge.denied_paths)
+    if site.origins[0] != begins:
+        raise AddressRefused(
+            "no_site",
+            Text(
+                es=f"{begins} no es un sitio que se pueda leer: hace falta https y un nombre público.",
+                en=f"{begins} is no site that can be read: it takes https and a public name.",
+            ),
+        )
+    # Where it begins is read for its links even where the paths that are kept are others.
+    start = address_in(site if url else Site(site.origins), url or knowledge.site_url)
+    plan = Plan(
+        company_id=config.company_id,
+        run_id=run_id,
+        start=str(start),
+        only=url is not None,
+        sitemap=knowledge.sitemap,
+        origins=[str(origin) for origin in site.origins],
+        allowed=list(knowledge.allowed_paths),
+        denied=list(knowledge.denied_paths),
+        max_pages=knowledge.max_pages,
+    )
+    return plan, site, start
+
+
+def site_in(plan: Plan) -> Site:
+    """The site of a plan that was checked when it was made."""
+    return Site(tuple(map(parse_origin, plan.origins)), tuple(plan.allowed), tuple(plan.denied))
+
+
+def address_in(site: Site, url: str) -> SiteUrl:
+    """An absolute address, judged. Raises AddressRefused."""
+    parts = urlsplit(url)
+    path = parts.path or "/"
+    return site.at(_origin(url), f"{path}?{parts.query}" if parts.query else path)
+
+
+def _origin(url: str) -> Origin:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise AddressRefused("bad_origin", Text(es="Esto no es una dirección.", en="This is no address.")) from None
+    return parse_origin(f"{parts.scheme}://{parts.netloc}")

@@ -1,0 +1,83 @@
+"""Sitemaps and indexes of sitemaps, plain or packed, as the protocol of sitemaps.org has them."""
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import lxml.etree as _etree  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+
+from tool_executor.adapters.page_fetcher import FetchLimits, Unpacker
+
+LIMITS = FetchLimits(sent=10 * 1024 * 1024, unpacked=50 * 1024 * 1024, seconds=30.0)
+MOST_FILES = 50
+"""Sitemaps of one site that are read."""
+_MOST = 50_000
+"""Addresses in one, by the protocol."""
+_PIECE = 64 * 1024
+
+
+@dataclass(slots=True)
+class Sitemap:
+    """Addresses as they are written: of pages, and of further sitemaps."""
+
+    pages: list[str] = field(default_factory=list[str])
+    sitemaps: list[str] = field(default_factory=list[str])
+
+
+def parse_sitemap(body: bytes) -> Sitemap:
+    """What it names; a broken one as far as it can be read. Raises ToolFailed where it unpacks to too much."""
+    if body.startswith(b"\x1f\x8b"):
+        unpacker = Unpacker("gzip", LIMITS.unpacked)
+        for start in range(0, len(body), _PIECE):
+            unpacker.feed(body[start : start + _PIECE])
+        body = bytes(unpacker.body)
+    if b"<" not in body[:1024]:
+        lines = body.decode("utf-8", "replace").splitlines()
+        return Sitemap(pages=[line.strip() for line in lines if line.strip().startswith("http")][:_MOST])
+    reader = _Reader()
+    etree = cast("Any", _etree)
+    parser = etree.XMLParser(target=reader, resolve_entities=False, no_network=True, recover=True, huge_tree=False)
+    try:
+        for start in range(0, len(body), _PIECE):
+            parser.feed(body[start : start + _PIECE])
+        parser.close()
+    except etree.XMLSyntaxError:
+        pass
+    return reader.found
+
+
+class _Reader:
+    """The parser's target: the text of each loc, by what it is in."""
+
+    def __init__(self) -> None:
+        self.found = Sitemap()
+        self._into: list[str] | None = None
+        self._text: list[str] | None = None
+
+    def start(self, tag: str, attributes: object) -> None:
+        del attributes
+        match tag.rpartition("}")[2].lower():
+            case "url":
+                self._into = self.found.pages
+            case "sitemap":
+                self._into = self.found.sitemaps
+            case "loc":
+                # An image's address has a namespace of its own.
+                self._text = None if "image" in tag or "video" in tag else []
+            case _:
+                return
+
+    def end(self, tag: str) -> None:
+        if tag.rpartition("}")[2].lower() == "loc" and self._text is not None:
+            address, self._text = "".join(self._text).strip(), None
+            if address and self._into is not None and len(self._into) < _MOST:
+                self._into.append(address)
+
+    def data(self, text: str) -> None:
+        if self._text is not None:
+            self._text.append(text)
+
+    def comment(self, text: str) -> None:
+        """Not an address."""
+
+    def close(self) -> None:
+        """The addresses are in `found`."""

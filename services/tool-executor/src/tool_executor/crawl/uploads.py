@@ -1,0 +1,98 @@
+"""An uploaded file becomes a document: its pieces fetched from the bus, put together, taken out, told."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import orjson
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+from contracts.channels import upload, upload_piece
+from contracts.events.knowledge import DocumentFailed, DocumentUpserted, FileReceived
+from contracts.knowledge import document_id
+from contracts.streams import UPLOADS
+from contracts.text import Text
+from runtime.direct import DirectReader
+from runtime.replies import ReplyInbox
+from tool_executor.adapters.metrics import count_file
+from tool_executor.crawl.facts import KnowledgeFacts
+from tool_executor.extraction.document import Extracted, Unreadable
+from tool_executor.extraction.isolation import Extraction
+
+_AT_ONCE = 4
+"""Pieces of a file that are asked for at once."""
+_PURGE_DEADLINE = 2.0
+"""Seconds for the bus to let go of a file's pieces."""
+_LOST = Text(
+    es="El archivo ya no está: súbelo otra vez.", en="The file's bytes are no longer there: upload it once more."
+)
+
+
+class Uploads:
+    """Files on their way from the gateway to memory."""
+
+    def __init__(self, client: Client, extraction: Extraction, facts: KnowledgeFacts) -> None:
+        self._pieces = DirectReader(client, UPLOADS.name)
+        self._inbox = ReplyInbox.of(client)
+        self._extraction = extraction
+        self._facts = facts
+
+    async def read(self, file: FileReceived) -> None:
+        """Takes one file out and tells what it says, or why it cannot be read. Raises ReadFailed, PublishFailed."""
+        try:
+            body = await self._body(file)
+            found = await self._extraction.extract(body, file.content_type, name=file.filename)
+        except Unreadable as unreadable:
+            failure = DocumentFailed(
+                company_id=file.company_id,
+                document_id=file.document_id,
+                reason=unreadable.reason,
+                message=unreadable.text.en,
+            )
+            await self._facts.failed(failure, file.upload_id)
+            count_file(unreadable.reason)
+        else:
+            await self._facts.upserted(_upserted(file, found))
+            count_file("read")
+        await self._purge(file)
+
+    async def _body(self, file: FileReceived) -> bytes:
+        places = asyncio.Semaphore(_AT_ONCE)
+
+        async def piece(number: int) -> bytes:
+            async with places:
+                found = await self._pieces.last(upload_piece(file.company_id, file.upload_id, number))
+            if found is None:
+                raise Unreadable("lost", _LOST)
+            return found.event
+
+        pieces = await asyncio.gather(*(piece(number) for number in range(file.pieces)))
+        body = b"".join(pieces)
+        if len(body) != file.size:
+            raise Unreadable("lost", _LOST)
+        return body
+
+    async def _purge(self, file: FileReceived) -> None:
+        """Makes room; what stays for want of an answer goes by its age."""
+        body = orjson.dumps({"filter": upload(file.company_id, file.upload_id)})
+        try:
+            await self._inbox.request(f"$JS.API.STREAM.PURGE.{UPLOADS.name}", body, deadline=_PURGE_DEADLINE)
+        except (TimeoutError, NatsError):
+            return
+
+
+def _upserted(file: FileReceived, found: Extracted) -> DocumentUpserted:
+    return DocumentUpserted(
+        company_id=file.company_id,
+        document_id=file.document_id,
+        external_id=file.external_id,
+        source="document",
+        title=file.title or found.title or file.filename or document_id(file.company_id, "document", file.upload_id),
+        url=file.url,
+        language=found.language,
+        blocks=found.blocks,
+        # The same bytes again are a new reading of them: what was there under this id may have been another's.
+        hash=found.hash,
+        read_at=datetime.now(UTC),
+        run_id=file.upload_id,
+    )

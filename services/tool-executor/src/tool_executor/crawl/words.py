@@ -1,0 +1,28 @@
+"""What an admin reads of pages that were skipped or failed; programs read the reason beside it.
+
+In English alone: a report is one text for all of a company's admins, and the console says the reason in their language.
+"""
+
+SAID = {
+    "denied": "The company's settings leave this page out.",
+    "robots": "The site's robots.txt asks not to read this page.",
+    "noindex": "The page asks not to be listed (noindex).",
+    "duplicate": "It says the same as {other}.",
+    "canonical": "It names {other} as its own address.",
+    "redirected": "It leads to {other}.",
+    "redirect_loop": "Its redirects go round in a circle.",
+    "too_many_redirects": "It redirects more than {most} times.",
+    "leaves_the_site": "It redirects away from the site.",
+    "gone": "The page is no longer there.",
+    "endless": "There are more than {most} addresses like {shape}: the rest looks endless and is not read.",
+    "goes_round": "Its address says the same again and again.",
+    "full": "The site has more than {most} pages (knowledge.maxPages): this and the rest are not read.",
+    "no_text": "The page has no text that can be read (its scripts may write it).",
+    "not_text": "This is no page, and no document that can be read.",
+    "crashed": "Reading the page ended a process several times.",
+}
+
+
+def said(reason: str, **values: object) -> str:
+    """The sentence for a reason."""
+    return SAID[reason].format(**values)[:500]

@@ -1,0 +1,162 @@
+"""Executors that are killed and stand still in the middle of a run, and stores that go away: nothing lost, nothing
+doubled."""
+
+import contextlib
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
+
+import pytest
+from nats.aio.client import Client
+
+from contracts.company import Knowledge
+from runtime.testing import NatsServer, ValkeyServer, eventually
+from tool_executor.settings import ExecutorSettings
+from tool_executor.testing import Served, running_executor, serving
+from tool_executor.testing_sites import SiteMemory, asked_for, counted, made_site, wait_for_pages
+
+PAGES = 60
+
+
+@pytest.fixture
+async def served() -> AsyncGenerator[Served]:
+    async with serving() as site:
+        made_site(site, PAGES)
+        yield site
+
+
+@pytest.fixture
+async def memory(served: Served, nats_client: Client) -> AsyncGenerator[SiteMemory]:
+    remembering = SiteMemory(nats_client, Knowledge(site_url=f"{served.origin}/"))
+    server = await remembering.serve()
+    yield remembering
+    await server.drain(2.0)
+
+
+@contextlib.contextmanager
+def executors(
+    nats: NatsServer, valkey: ValkeyServer, tmp: Path, count: int, rate: int = 30
+) -> Generator[list[subprocess.Popen[bytes]]]:
+    """Processes of their own, which are gone afterwards; paused ones too."""
+    started = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "tool_executor.testing_crawler",
+                nats.url,
+                valkey.url,
+                str(tmp / str(number)),
+                str(rate),
+            ]
+        )
+        for number in range(count)
+    ]
+    try:
+        yield started
+    finally:
+        for process in started:
+            process.kill()
+            process.wait(timeout=30)
+
+
+async def ready(tmp: Path, count: int) -> None:
+    await eventually(lambda: all((tmp / str(number)).exists() for number in range(count)), 60)
+
+
+def check(memory: SiteMemory, served: Served, *, at_most: int) -> None:
+    """Every page is known as it is; none was told twice in other words; few were asked for twice."""
+    assert len(memory.said()) == PAGES
+    assert set(memory.told) == {one.url for one in memory.documents.values()}
+    asked = asked_for(served)
+    twice = [path for path, times in asked.items() if times > 1 and path.startswith("/page")]
+    assert len(twice) <= at_most, asked
+
+
+async def test_executors_that_are_killed_leave_their_run_to_others(
+    served: Served, memory: SiteMemory, nats_server: NatsServer, valkey_server: ValkeyServer, tmp_path: Path
+):
+    with executors(nats_server, valkey_server, tmp_path, 3) as processes:
+        await ready(tmp_path, 3)
+        run = await memory.refresh()
+        await wait_for_pages(served, 15)
+        processes[0].kill()
+        await wait_for_pages(served, 30)
+        processes[1].kill()
+        ended = await memory.ended(run)
+    assert ended.state == "finished"
+    assert counted(ended) == (PAGES, PAGES, 0, 0, 0)
+    # Each of four places at a run held one page; two executors have died.
+    check(memory, served, at_most=8)
+
+
+async def test_the_only_executor_is_killed_and_the_next_one_goes_on_where_the_run_stood(
+    served: Served, memory: SiteMemory, nats_server: NatsServer, valkey_server: ValkeyServer, tmp_path: Path
+):
+    with executors(nats_server, valkey_server, tmp_path, 1) as processes:
+        await ready(tmp_path, 1)
+        run = await memory.refresh()
+        await wait_for_pages(served, 30)
+        processes[0].kill()
+        processes[0].wait(timeout=10)
+    (tmp_path / "0").unlink()
+    with executors(nats_server, valkey_server, tmp_path, 1):
+        ended = await memory.ended(run)
+    assert counted(ended) == (PAGES, PAGES, 0, 0, 0)
+    check(memory, served, at_most=4)
+
+
+async def test_an_executor_that_stood_still_does_not_say_again_what_others_have_read_since(
+    served: Served, memory: SiteMemory, nats_server: NatsServer, valkey_server: ValkeyServer, tmp_path: Path
+):
+    with executors(nats_server, valkey_server, tmp_path, 2) as processes:
+        await ready(tmp_path, 2)
+        run = await memory.refresh()
+        await wait_for_pages(served, 20)
+        processes[0].send_signal(signal.SIGSTOP)
+        ended = await memory.ended(run)
+        processes[0].send_signal(signal.SIGCONT)
+        assert counted(ended) == (PAGES, PAGES, 0, 0, 0)
+        # It is there again, and takes part in the next run.
+        again = await memory.read()
+    assert counted(again) == (PAGES, 0, PAGES, 0, 0)
+    check(memory, served, at_most=PAGES)
+    assert asked_for(served).total() <= 2 * PAGES + 4 + 4
+
+
+async def test_redis_goes_away_in_the_middle_and_the_run_goes_on(
+    served: Served, memory: SiteMemory, nats_client: Client, valkey_server: ValkeyServer
+):
+    settings = ExecutorSettings(crawl_own_per_second=60)
+    async with running_executor(nats_client, valkey_server.url, loopback=True, settings=settings):
+        run = await memory.refresh()
+        await wait_for_pages(served, 15)
+        valkey_server.kill()
+        valkey_server.start()
+        ended = await memory.ended(run)
+    assert ended.state == "finished"
+    assert len(memory.said()) == PAGES
+
+
+async def test_all_of_300_pages_are_read_within_a_minute(
+    served: Served, memory: SiteMemory, nats_client: Client, valkey_server: ValkeyServer
+):
+    made_site(served, 300)
+    settings = ExecutorSettings(crawl_own_per_second=10_000)
+    async with running_executor(nats_client, valkey_server.url, loopback=True, settings=settings):
+        run = await memory.read(deadline=60)
+    assert counted(run) == (300, 300, 0, 0, 0)
+    assert set(asked_for(served).values()) == {1}
+
+
+async def test_two_executors_share_one_run(
+    served: Served, memory: SiteMemory, nats_server: NatsServer, valkey_server: ValkeyServer, tmp_path: Path
+):
+    with executors(nats_server, valkey_server, tmp_path, 2, rate=10):
+        await ready(tmp_path, 2)
+        ended = await memory.read()
+    assert counted(ended) == (PAGES, PAGES, 0, 0, 0)
+    assert set(asked_for(served).values()) == {1}
+    assert {request.headers["X-Executor"] for request in served.asked} == {"0", "1"}
