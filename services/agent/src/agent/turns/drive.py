@@ -179,6 +179,7 @@ class Drive:
             raise
         if self._due and seen.view.unanswered:
             self._knowing.begin_context(seen)
+            self._knowing.begin_search(seen.view, seen.asker.language)
         self._found, revision = await reading
         return Looked(seen.view, self._found, revision)
 
@@ -260,7 +261,7 @@ class Drive:
                 return AskFailed("DEADLINE", str(error), final=True)
             return AskFailed("LLM_UNAVAILABLE", str(error))
         deltas.flush()
-        return Replied(reply)
+        return Replied(self._knowing.grounded(reply, effect))
 
     async def _prepare(self, ask: Ask | None) -> None:
         settings = await self._settings()

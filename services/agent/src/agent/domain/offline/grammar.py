@@ -6,6 +6,7 @@ fits is meant. Texts are plain: lower case, no accents, typing errors in key wor
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agent.domain.offline.lexicon import one_apart
 from agent.domain.offline.reading import plain, word_set
@@ -129,6 +130,7 @@ def put_right(text: str) -> str:
     return _WORD.sub(lambda match: _nearest(match[0]), plain(text))
 
 
+@lru_cache(maxsize=20_000)
 def _nearest(word: str) -> str:
     if word in _KEYS or word in _SOUND or word.removesuffix("s") in _KEYS:
         return word
