@@ -68,6 +68,8 @@ def _read() -> tuple[dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
 
 _WHOLE, _STARTS = _read()
 _WORDS = re.compile(r"[^\W_]+(?:/[^\W_]+)?|>=|<=|[<>]")
+_CODE = re.compile(r"\b([a-z]{1,5})-(\d)")
+"""What a thing is called by: one word, and no figure."""
 _LONGEST_ENDING = 5
 
 
@@ -88,7 +90,7 @@ def meanings_of(word: str) -> frozenset[str]:
 def words_of(text: str) -> list[str]:
     """The text's words in their order, plain; p/e is one."""
     return [word.replace("/", "") if word in ("p/e", "r/r") else word
-            for found in _WORDS.findall(plain(text)) for word in _parts(found)]  # fmt: skip
+            for found in _WORDS.findall(_CODE.sub(r"\1\2", plain(text))) for word in _parts(found)]  # fmt: skip
 
 
 def meanings_in(text: str) -> frozenset[str]:

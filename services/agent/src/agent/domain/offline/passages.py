@@ -9,6 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from agent.domain.offline.lexicon import keys_of, meanings_of, one_apart, swapped, words_of
@@ -17,6 +18,8 @@ from agent.domain.offline.reading import stem, word_set
 ENOUGH = 0.6
 """Of a question's weight, what a passage must cover to be its answer."""
 _ENDED = re.compile(r"(?<=[.!?])\s+(?=[¿¡\"“«(]?[A-ZÁÉÍÓÚÑ0-9])")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"[|\s:-]+")
 _SHAPES = (
     ("=register", re.compile(r"\b(?:create|open|crea|crear|abre|abro|abrir)\w* (?:an?|your|una|tu) (?:\w+ "
                              r")?(?:account|cuenta)",
@@ -25,7 +28,9 @@ _SHAPES = (
                           r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
     ("=price", re.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)", re.IGNORECASE)),
     ("=contact", re.compile(r"\S@\S+\.\w|(?:\+|\b)\d[\d ()-]{7,}\d")),
-    ("=figure", re.compile(r"\d")),
+    ("=figure", re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|fifteen|twenty|thirty|fifty|sixty|hundred|"
+                           r"dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|quince|veinte|treinta|cincuenta|sesenta|"
+                           r"cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
     ("=where", re.compile(r"\b(?:street|avenue|road|calle|avenida|plaza|paseo|st\.|av\.)", re.IGNORECASE)),
 )  # fmt: skip
 """What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
@@ -52,10 +57,16 @@ _LIGHT = word_set(
     "sitio pagina web empresa negocio servicio servicios policy politica atencion information informacion info "
     "details detalles shop store tienda local bring traer llevar doy dar darme dame funciona funcionan funcionar "
     "estais sois trabajais vuestro vuestra vuestros vuestras accept accepts aceptais aceptan acepta producto "
-    "productos cosa cosas dan dais da sirve sirven"
+    "productos cosa cosas dan dais da sirve sirven algo alguien alguna alguno algun nadie cada falta va van voy vas "
+    "dejar deja dejo pongo poner pasa pasar ocurre ocurrir suceder debe debo deber need needs must happen happens "
+    "happened leave something anything someone anyone each every one go goes going let lets look looking "
+    "see find found tell told wondering possible case"
 )
 _COMPARING = re.compile(r"\b(differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b")
 _MOST_SHOWN = 5
+_SHORT = 3
+_FIGURE = frozenset(("=figure",))
+_FIGURES_AT_MOST = 0.8
 _TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
 
 
@@ -72,25 +83,36 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A sentence, list item or table row, with the heading that it stands under and the page's address and title."""
+    """A sentence, list item or table row, with the heading that it stands under and the page's address and title.
+    `number`: of the passage that it is from, where it is from one that was found for the question."""
 
     text: str
     heading: str
     url: str
     title: str
     place: int
+    number: int = 0
 
 
 def passages_of(page: Page) -> list[Passage]:
     """A page's passages, in its order; a row of a table says its column's name with each cell."""
+    return sentences_of(page.text, "", page.url, page.title)
+
+
+def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0) -> list[Passage]:
+    """The sentences, list items and rows of a text that begins under a heading."""
     found: list[Passage] = []
-    heading, columns = "", list[str]()
-    for line in filter(None, map(str.strip, page.text.splitlines())):
+    columns = list[str]()
+    for line in filter(None, map(str.strip, text.splitlines())):
         if line.startswith("#"):
             heading, columns = line.lstrip("# "), []
             continue
         if " | " in line:
-            cells = [cell.strip() for cell in line.split("|")]
+            if _RULE.fullmatch(line):
+                continue
+            cells = [
+                cell.strip().replace("\\|", "|") for cell in _CELL_END.split(line.removeprefix("|").removesuffix("|"))
+            ]
             if not columns:
                 columns = cells
                 if not any(character.isdigit() for character in line):
@@ -103,7 +125,7 @@ def passages_of(page: Page) -> list[Passage]:
             pieces = [line]
         else:
             columns, pieces = [], _ENDED.split(line.lstrip("- "))
-        found += [Passage(text, heading, page.url, page.title, len(found) + at) for at, text in enumerate(pieces)]
+        found += [Passage(said, heading, url, title, len(found) + at, number) for at, said in enumerate(pieces)]
     return found
 
 
@@ -112,18 +134,23 @@ def best_passages(question: str, before: str, pages: Sequence[Page], enough: flo
     return rank(question, before, [one for page in pages for one in passages_of(page)], enough)
 
 
-def rank(question: str, before: str, passages: Sequence[Passage], enough: float = ENOUGH) -> list[Passage]:
-    """What answers the question, of one section, in the page's order; `before`: the question that it follows."""
+def rank(
+    question: str, before: str, passages: Sequence[Passage], enough: float = ENOUGH, total: int = 0
+) -> list[Passage]:
+    """What answers the question, of one section, in the page's order; `before`: the question that it follows; `total`:
+    of how many documents the passages are the best."""
     asked, earlier = _terms(question), _terms(before)
     sections = _compared(question, passages) or _included(question, passages)
     sections = sections or ([] if before else _all_shown(asked, passages))
     if sections or not passages or not asked or not (before or telling(question)):
         return sections
-    index = _Index(passages)
-    scores = [index.covered(asked, earlier, at) for at in range(len(passages))]
-    best = max(scores)
-    if best < enough:
+    index = _Index(passages, total)
+    shares = [index.share(asked, at) for at in range(len(passages))]
+    if max(shares) < enough:
         return []
+    written = {word.rstrip("s") for word in words_of(question) if len(word) > _SHORT}
+    scores = [share + index.preferred(asked, earlier, written, at) for at, share in enumerate(shares)]
+    best = max(scores)
     at = scores.index(best)
     chosen = passages[at]
     section = [other for other, one in enumerate(passages) if (one.url, one.heading) == (chosen.url, chosen.heading)]
@@ -172,37 +199,54 @@ def _terms(text: str) -> dict[str, frozenset[str]]:
 class _Index:
     """Which words each passage has: its own whole, its heading's and its title's for less."""
 
-    def __init__(self, passages: Sequence[Passage]) -> None:
+    def __init__(self, passages: Sequence[Passage], total: int = 0) -> None:
         self._own = [_keys(one.text) | {key for key, shape in _SHAPES if shape.search(one.text)} for one in passages]
-        self._around = [_keys(one.heading) for one in passages]
+        # Pages that were fetched are few and have names of one word; those of a whole company are told apart by theirs.
+        self._around = [_keys(f"{one.title} {one.heading}" if one.number else one.heading) for one in passages]
+        self._written = [{word.rstrip("s") for word in words_of(one.text)} for one in passages]
+        self._named = [bool(one.number) for one in passages]
         for key, shape in _SHAPES:
             # Where a page shows hours, "open" somewhere else speaks of something else.
             shaped = [bool(shape.search(one.text)) for one in passages]
             if any(shaped):
                 for own, is_shaped in zip(self._own, shaped, strict=True):
                     own -= set() if is_shaped else {key}
-        seen = Counter[str]()
-        for own, around in zip(self._own, self._around, strict=True):
-            seen.update(own | around)
-        self._seen = seen
-        self._count = len(passages)
+        held: dict[int, set[str]] = {}
+        for at, (own, around) in enumerate(zip(self._own, self._around, strict=True)):
+            held.setdefault(passages[at].number or -at - 1, set()).update(own, around)
+        self._seen = Counter(key for keys in held.values() for key in keys)
+        self._count = max(len(held), total)
 
     def weight(self, keys: frozenset[str]) -> float:
         """How much a word of the question tells: the most where no page has it."""
         having = max((self._seen[key] for key in keys), default=0)
         having = having or max((self._seen[near] for near in self._near(keys)), default=0)
-        return math.log(1 + (self._count - having + 0.5) / (having + 0.5)) + 0.5
+        worth = math.log(1 + (self._count - having + 0.5) / (having + 0.5)) + 0.5
+        # That something is told in figures helps to choose; that it is not is no reason for silence.
+        return min(worth, _FIGURES_AT_MOST) if keys == _FIGURE else worth
 
-    def covered(self, asked: dict[str, frozenset[str]], earlier: dict[str, frozenset[str]], at: int) -> float:
-        """The share of the question's weight that a passage has. What was asked before counts where it helps."""
+    def share(self, asked: Mapping[str, frozenset[str]], at: int) -> float:
+        """Of the question's weight, what a passage has."""
         whole = sum(map(self.weight, asked.values()))
-        got = sum(self.weight(keys) * self._has(keys, at) for keys in asked.values())
-        if not whole:
-            return 0.0
-        more = sum(self.weight(keys) * self._has(keys, at) for key, keys in earlier.items() if key not in asked)
-        # A heading that is all about it makes the difference among equals.
+        had = {word: self._has(keys, at) for word, keys in asked.items()}
+        telling = [has > 0 for word, has in had.items() if asked[word] != _FIGURE]
+        by_count = sum(telling) / len(telling) if telling else 1.0
+        by_weight = sum(self.weight(keys) * had[word] for word, keys in asked.items()) / whole if whole else 0.0
+        return min(by_weight, by_count)
+
+    def preferred(
+        self,
+        asked: Mapping[str, frozenset[str]],
+        earlier: Mapping[str, frozenset[str]],
+        written: AbstractSet[str],
+        at: int,
+    ) -> float:
+        """What chooses among those that have much the same: a heading that is all about it, what was asked before, the
+        very words of the question, and few words."""
         headed = 0.05 * any(keys & self._around[at] for keys in asked.values())
-        return got / whole + headed + 0.1 * min(more / whole, 1.0) - 0.001 * len(self._own[at])
+        before = {key: keys for key, keys in earlier.items() if key not in asked}
+        same = 0.02 * len(written & self._written[at]) / max(len(written), 1)
+        return headed + 0.1 * min(self.share(before, at), 1.0) + same - 0.001 * len(self._own[at])
 
     def only_heading(self, asked: dict[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is found by its heading alone."""
@@ -213,7 +257,7 @@ class _Index:
         if shared:
             return 1.0 if len(keys) == 1 or any(not key.startswith("=") for key in shared) else 0.93
         if keys & self._around[at]:
-            return 0.85
+            return 0.97 if self._named[at] else 0.85
         if any(_RELATED.get(key) in self._own[at] for key in keys):
             return 0.4
         near = self._near(keys)
