@@ -1,5 +1,5 @@
-"""A made site of 300 pages in two languages: machines that differ in a few figures, shops in many towns, long handbooks,
-tables, and rules. With a hundred questions whose page is known, and twenty that it does not answer.
+"""A made site of 300 pages in two languages: machines that differ in a few figures, shops in many towns, tables, long
+handbooks, and rules. With a hundred questions whose page is known, and twenty that it does not answer.
 
 Nothing of it is in any list of the code that is tested with it.
 """
@@ -70,17 +70,18 @@ MACHINES: tuple[tuple[str, str, str], ...] = (
     ("compactadora", "plate compactor", "CP"),
 )
 TOWNS = (
-    "Almansa", "Béjar", "Calatayud", "Denia", "Écija", "Figueras", "Gandía", "Huesca", "Irún", "Jaca", "Linares", "Mérida",
-    "Nájera", "Olot", "Plasencia", "Quesada", "Requena", "Soria", "Tudela", "Úbeda", "Vic", "Xátiva", "Yecla", "Zafra",
-    "Astorga", "Baza", "Cieza", "Daroca", "Elda", "Fraga", "Guadix", "Haro", "Jumilla", "Lorca", "Manacor", "Nerja",
-    "Onda", "Priego", "Reinosa", "Sagunto",
+    "Almansa", "Béjar", "Calatayud", "Denia", "Écija", "Figueras", "Gandía", "Huesca",
+    "Irún", "Jaca", "Linares", "Mérida", "Nájera", "Olot", "Plasencia", "Quesada",
+    "Requena", "Soria", "Tudela", "Úbeda", "Vic", "Xátiva", "Yecla", "Zafra",
+    "Astorga", "Baza", "Cieza", "Daroca", "Elda", "Fraga", "Guadix", "Haro",
+    "Jumilla", "Lorca", "Manacor", "Nerja", "Onda", "Priego", "Reinosa", "Sagunto",
 )  # fmt: skip
 STREETS = ("Calle Mayor", "Avenida del Puerto", "Calle del Río", "Plaza Nueva", "Paseo de la Estación")
 
 
 def made_site(seed: int = 7) -> MadeSite:
     """The same site for the same seed."""
-    chance = random.Random(seed)  # noqa: S311 - figures of a made site
+    chance = random.Random(seed)
     site = MadeSite()
     _machines(site, chance)
     _shops(site, chance)
@@ -128,9 +129,13 @@ def _machines(site: MadeSite, chance: random.Random) -> None:
                 9: (("es", f"¿cuánto cuesta alquilar la {model} un día?", f"{day} €"),
                     ("en", f"{model} weight", f"{weight} kg")),
             }  # fmt: skip
-            site.cases += [
-                Case(question, lang, f"/{lang}{path}", holds) for lang, question, holds in asked.get(step, ())
-            ]
+            if code in ("HM", "MB", "GN"):
+                asked[11] = (("es", f"ruido de la {model}", f"{noise} dB"),
+                             ("en", f"weekly price of the {en} {model}", f"{week} €"),
+                             ("en", f"what must I leave as a deposit for a {model}?", f"{deposit} €"),
+                             ("es", f"¿qué peso tiene la {es} {model}?", f"{weight} kg"))  # fmt: skip
+            cases = (Case(question, lang, f"/{lang}{path}", holds) for lang, question, holds in asked.get(step, ()))
+            site.cases += cases
 
 
 def _shops(site: MadeSite, chance: random.Random) -> None:
@@ -183,9 +188,11 @@ HANDBOOKS: tuple[tuple[str, str, str, str, str, str], ...] = (
     ("Manual de seguridad", "Safety handbook", "Ropa de trabajo",
      "Use botas con puntera de acero y guantes de nitrilo.", "Clothing",
      "Wear boots with steel toecaps and nitrile gloves."),
-    ("Manual de invierno", "Winter handbook", "Heladas", "Vacíe los depósitos si se esperan menos de dos grados bajo cero.",
-     "Frost", "Empty the tanks when less than two degrees below zero are expected."),
-    ("Manual de transporte", "Transport handbook", "Remolques", "El remolque admite setecientos cincuenta kilos de carga.",
+    ("Manual de invierno", "Winter handbook", "Heladas",
+     "Vacíe los depósitos si se esperan menos de dos grados bajo cero.", "Frost",
+     "Empty the tanks when less than two degrees below zero are expected."),
+    ("Manual de transporte", "Transport handbook", "Remolques",
+     "El remolque admite setecientos cincuenta kilos de carga.",
      "Trailers", "The trailer carries a load of seven hundred and fifty kilos."),
 )  # fmt: skip
 _FILL: dict[Language, tuple[str, ...]] = {
@@ -235,7 +242,7 @@ RULES: tuple[tuple[str, str, str, str, str, str, tuple[tuple[Language, str], ...
      "Breakdowns", "If a machine breaks down we replace it within 24 hours at no cost.", "24",
      (("es", "que pasa si se averia la maquina"), ("en", "what happens if the machine breaks down?"))),
     ("cancelar", "Anular una reserva", "Una reserva se anula gratis hasta dos días antes; después se cobra el 30 %.",
-     "Cancelling a booking", "A booking is cancelled free of charge up to two days before; later 30 % is charged.", "30",
+     "Cancelling a booking", "A booking is cancelled for free up to two days before; later 30 % is charged.", "30",
      (("es", "¿cómo anulo mi reserva?"), ("en", "can I cancel my booking for free?"))),
     ("empresas", "Cuenta de empresa", "Las empresas pagan a 60 días con una cuenta de cliente.",
      "Business account", "Companies pay within 60 days with a customer account.", "60",
@@ -267,14 +274,11 @@ def _rules(site: MadeSite) -> None:
     at = 0
     while len(site.pages) < 300:
         at += 1
-        site.page(
-            f"/noticias/{at}",
-            "es",
-            f"Noticia {at} · Tornalba",
-            text(f"Noticia {at}", f"Estuvimos en la feria de maquinaria número {at}.", "Gracias a quienes vinieron."),
-        )
-        site.page(f"/noticias/{at}", "en", f"News {at} · Tornalba",
-                  text(f"News {at}", f"We were at machinery fair number {at}.", "Thanks to everyone who came."))  # fmt: skip
+        es, en = f"Noticia {at}", f"News {at}"
+        fair = f"Estuvimos en la feria de maquinaria número {at}."
+        site.page(f"/noticias/{at}", "es", f"{es} · Tornalba", text(es, fair, "Gracias a quienes vinieron."))
+        fair = f"We were at machinery fair number {at}."
+        site.page(f"/noticias/{at}", "en", f"{en} · Tornalba", text(en, fair, "Thanks to everyone who came."))
 
 
 def _traps(site: MadeSite) -> None:

@@ -108,7 +108,13 @@ def test_passages_of_one_heading_are_one_source() -> None:
 def test_what_a_search_finds_has_the_next_numbers_and_may_be_cited() -> None:
     bag = FOUND.passages[1]
     known = {"title": bag.title, "url": bag.url, "heading": bag.heading, "text": bag.text}
-    new = {"title": "Shop", "url": "https://x.test/shop", "heading": [], "text": "Closed on Monday.", "score": 0.4}
+    new: dict[str, Any] = {
+        "title": "Shop",
+        "url": "https://x.test/shop",
+        "heading": [],
+        "text": "Closed on Monday.",
+        "score": 0.4,
+    }
     result = json.dumps({"success": True, "data": {"results": [known, new]}})
     step = Step(1, "", (Call("c1", "search_knowledge", '{"query": "shop"}', result=result),))
     told = stepped([step], sources(FOUND, ()))[1]["content"]

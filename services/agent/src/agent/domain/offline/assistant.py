@@ -38,11 +38,14 @@ def respond(
     if said and is_unknown(said[-1]) and decision_words(question):
         wish = Wish(Intent.HANDOFF)
     response: Say | Use
-    if wish.intent in (Intent.SITE, Intent.ABOUT):
+    known = knowledge is not None and bool(knowledge.documents)
+    if wish.intent in (Intent.SITE, Intent.ABOUT) or (wish.withheld and known):
         leaning = before[-1] if before and goes_on(question) else ""
         asked = Asked(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed)
-        if knowledge is not None and knowledge.documents and not asked.about:
+        if knowledge is not None and known and not asked.about:
             response = from_knowledge(asked, knowledge)
+            if wish.withheld and is_unknown(response.text):
+                response = Say(plain_answer(wish, language, offered))
         else:
             response = from_site(asked, results, last=last)
     elif wish.intent is Intent.MARKET and (state := market_now(market, language)):

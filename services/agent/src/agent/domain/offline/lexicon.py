@@ -23,7 +23,7 @@ change: chang* switch* upgrad* downgrad* modif* cambi* mejora reduccion bajar ba
 register: regist* sign signup enrol* join inscrib* inscripcion alta apunt*
 begin: start* begin* beginning first step* guide* tutorial empez* empiez* comenzar* comienz* primer* paso* guia*
 hours: hour hours open opens opened opening close closes closed closing schedul* time times
-hours: horari* hora horas abr* abiert* cierr* cerr*
+hours: horari* hora horas atiend* atend* abr* abiert* cierr* cerr*
 contact: contact* phone* telephone* call email* mail reach telefono* llamar* llamo correo*
 where: where address* locat* direction* donde direccion* ubica* quedais queda
 deliver: deliver* ship* shipping home domicilio envi* entrega* reparto* reparten repart*
@@ -38,7 +38,7 @@ insurance: insur* seguro* aseguradora* mutua*
 child: child* kid* children nin* bebe* pediatr* paediatr*
 cake: cake* tarta* pastel* torta*
 order: order* orden ordenes pedido* encarg*
-last: expir* last* duration long caduc* dura duran duracion
+last: expir* last* duration long caduc* dura duran duracion valid* vigen* venc*
 type: type* kind* tipo* clase*
 money: money dinero
 include: includ* contain* inside incluy* incluid* trae contien* ingredient*

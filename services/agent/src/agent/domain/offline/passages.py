@@ -12,25 +12,32 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from agent.domain.offline.common_words import COMMON, LIGHT
 from agent.domain.offline.lexicon import keys_of, meanings_of, one_apart, swapped, words_of
-from agent.domain.offline.reading import stem, word_set
+from agent.domain.offline.reading import stem
 
 ENOUGH = 0.6
 """Of a question's weight, what a passage must cover to be its answer."""
 _ENDED = re.compile(r"(?<=[.!?])\s+(?=[¿¡\"“«(]?[A-ZÁÉÍÓÚÑ0-9])")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[|\s:-]+")
+_ACCOUNT_OPENED = re.compile(
+    r"\b(?:create|open|crea|crear|abre|abro|abrir)\w* (?:an?|your|una|tu) (?:\w+ )?(?:account|cuenta)", re.IGNORECASE
+)
+_PHRASES = (
+    ("=register", _ACCOUNT_OPENED),
+    ("=refund", re.compile(r"\b(?:money|cash) back\b|\bdinero de vuelta\b|\bmi dinero\b", re.IGNORECASE)),
+)
+"""What a question says in several words."""
 _SHAPES = (
-    ("=register", re.compile(r"\b(?:create|open|crea|crear|abre|abro|abrir)\w* (?:an?|your|una|tu) (?:\w+ "
-                             r")?(?:account|cuenta)",
-                             re.IGNORECASE)),
+    ("=register", _ACCOUNT_OPENED),
     ("=hours", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
                           r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
     ("=price", re.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)", re.IGNORECASE)),
     ("=contact", re.compile(r"\S@\S+\.\w|(?:\+|\b)\d[\d ()-]{7,}\d")),
-    ("=figure", re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|fifteen|twenty|thirty|fifty|sixty|hundred|"
-                           r"dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|quince|veinte|treinta|cincuenta|sesenta|"
-                           r"cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
+    ("=figure", re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty|"
+                           r"sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|"
+                           r"cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
     ("=where", re.compile(r"\b(?:street|avenue|road|calle|avenida|plaza|paseo|st\.|av\.)", re.IGNORECASE)),
 )  # fmt: skip
 """What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
@@ -39,28 +46,6 @@ _RELATED = {"=discount": "=price"}
 _HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
 _INCLUDED = re.compile(
     r"\b(?:what(?: i|')?s in|comes? with|includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
-)
-_LIGHT = word_set(
-    "do does did is are was be been am can could may might will would shall should have has had i you we they it "
-    "he she me my your our their us them this that these those there here the a an of to for in on at by with "
-    "from as and or but if so not no any some all much many long far often type types kind kinds tipo tipos clase "
-    "clases support supported supports more most very just also too up out about into than then what which who "
-    "whom whose when why how where get got give gives need want like know tell say says let please hi hello hey "
-    "thanks ok okay well actually really whole work works make makes take takes offer offers sell sells provide "
-    "provides possible thing things way exactly mean site page website company business service services product "
-    "products el la los las un una unos unas lo al del de en y e o u a que cual cuales quien quienes como cuando "
-    "cuanto cuanta cuantos cuantas donde por para con sin sobre si no es son era ser esta estan este estos esa "
-    "ese eso esto estas hay tiene tienen teneis tienes tengo tener puedo puede pueden puedes podria podeis hace "
-    "hacen haceis hacer hago me te se le les nos os mi mis tu tus su sus yo usted ustedes vosotros nosotros "
-    "quiero quisiera queria necesito saber decir dime mas muy tan tambien ya aqui ahi alli pero porque pues vale "
-    "hola gracias favor todo toda todos todas ofrece ofrecen ofreceis venden vendeis vende trabajan exactamente "
-    "sitio pagina web empresa negocio servicio servicios policy politica atencion information informacion info "
-    "details detalles shop store tienda local bring traer llevar doy dar darme dame funciona funcionan funcionar "
-    "estais sois trabajais vuestro vuestra vuestros vuestras accept accepts aceptais aceptan acepta producto "
-    "productos cosa cosas dan dais da sirve sirven algo alguien alguna alguno algun nadie cada falta va van voy vas "
-    "dejar deja dejo pongo poner pasa pasar ocurre ocurrir suceder debe debo deber need needs must happen happens "
-    "happened leave something anything someone anyone each every one go goes going let lets look looking "
-    "see find found tell told wondering possible case"
 )
 _COMPARING = re.compile(r"\b(differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b")
 _MOST_SHOWN = 5
@@ -173,7 +158,7 @@ def telling(text: str) -> list[str]:
 
 
 def _is_light(word: str) -> bool:
-    return (word in _LIGHT and word not in _ASKING) or (len(word) == 4 and any(swapped(word, one) for one in _LIGHT))
+    return (word in LIGHT and word not in _ASKING) or (len(word) == 4 and any(swapped(word, one) for one in LIGHT))
 
 
 _ASKING = frozenset(("where", "donde"))
@@ -182,7 +167,7 @@ _WHERE = frozenset(map(stem, _ASKING))
 
 def _terms(text: str) -> dict[str, frozenset[str]]:
     shaped: dict[str, frozenset[str]] = {}
-    for key, shape in _SHAPES[:1]:
+    for key, shape in _PHRASES:
         if shape.search(text):
             shaped[key], text = frozenset((key,)), shape.sub(" ", text)
     if _HOW_MUCH.search(" ".join(words_of(text))):
@@ -223,13 +208,13 @@ class _Index:
         having = having or max((self._seen[near] for near in self._near(keys)), default=0)
         worth = math.log(1 + (self._count - having + 0.5) / (having + 0.5)) + 0.5
         # That something is told in figures helps to choose; that it is not is no reason for silence.
-        return min(worth, _FIGURES_AT_MOST) if keys == _FIGURE else worth
+        return min(worth, _FIGURES_AT_MOST) if keys == _FIGURE or keys & COMMON else worth
 
     def share(self, asked: Mapping[str, frozenset[str]], at: int) -> float:
         """Of the question's weight, what a passage has."""
         whole = sum(map(self.weight, asked.values()))
         had = {word: self._has(keys, at) for word, keys in asked.items()}
-        telling = [has > 0 for word, has in had.items() if asked[word] != _FIGURE]
+        telling = [has > 0 for word, has in had.items() if asked[word] != _FIGURE and not asked[word] & COMMON]
         by_count = sum(telling) / len(telling) if telling else 1.0
         by_weight = sum(self.weight(keys) * had[word] for word, keys in asked.items()) / whole if whole else 0.0
         return min(by_weight, by_count)
@@ -267,7 +252,7 @@ class _Index:
         """Words of the pages that are a letter away from what was written, where it is in none as it stands."""
         if any(self._seen[key] for key in keys):
             return frozenset()
-        long = [key for key in keys if len(key) >= 5 and not key.startswith("=")]
+        long = [key for key in keys if len(key) >= 5 and key.isalpha()]
         return frozenset(word for word in self._seen for key in long if len(word) >= 4 and one_apart(word, key))
 
 

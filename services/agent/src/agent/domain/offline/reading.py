@@ -135,10 +135,11 @@ def stems(text: str) -> set[str]:
     return {stem(word) for word in _WORD.findall(plain(text)) if word not in _STOP and len(word) > 1}
 
 
-_ENDINGS = tuple(
-    "aciones iciones amiento imiento ments ment acion icion ieron iendo mente ando aron amos emos imos ados adas idos idas ado ada "
-    "ido ida aba ing ies ied ed ar er ir es as os an en s a o e y".split()
-)
+_ENDINGS = (
+    "aciones", "iciones", "amiento", "imiento", "ments", "ment", "acion", "icion", "ieron", "iendo", "mente", "ando",
+    "aron", "amos", "emos", "imos", "ados", "adas", "idos", "idas", "ado", "ada", "ido", "ida", "aba", "ing", "ies",
+    "ied", "ed", "ar", "er", "ir", "es", "as", "os", "an", "en", "s", "a", "o", "e", "y",
+)  # fmt: skip
 """Longest first: of verbs and nouns, es and en."""
 _MORE_BEFORE = ("s", "es", "ed", "ing", "y")
 

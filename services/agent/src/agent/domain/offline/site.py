@@ -43,15 +43,16 @@ def from_knowledge(asked: Asked, found: KnowledgeFound) -> Say:
     if exact:
         return Say(f"{found.passages[exact - 1].text} [{exact}]")
     spoken: list[Passage] = []
-    foreign_ones: list[Passage] = []
+    others: list[Passage] = []
     for number, one in enumerate(found.passages, start=1):
         # Its heading is that of the section that fits best; a passage of several sections tells the later ones itself.
         heading = one.heading[-1] if one.heading and f"# {one.heading[-1]}" not in one.text else ""
         mine = one.language is None or one.language[:2].lower() == asked.language
-        (spoken if mine else foreign_ones).extend(sentences_of(one.text, heading, one.url or one.id, one.title, number))
-    chosen = rank(asked.question, asked.before, spoken, total=found.documents) or rank(
-        asked.question, asked.before, foreign_ones, total=found.documents
-    )
+        (spoken if mine else others).extend(sentences_of(one.text, heading, one.url or one.id, one.title, number))
+    chosen = rank(asked.question, asked.before, spoken, total=found.documents)
+    if not chosen and len(telling(asked.question)) > 1:
+        # Words of two languages look alike by chance: one alone proves nothing.
+        chosen = rank(asked.question, asked.before, others, SURE, total=found.documents)
     return Say(quoted(chosen, asked.language) if chosen else unknown(asked.language, missed=asked.missed))
 
 
