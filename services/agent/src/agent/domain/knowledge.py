@@ -34,9 +34,10 @@ _SAYS: dict[Language, str] = {
 }
 _PAGES: dict[Language, str] = {"es": "Páginas del sitio que existen:", "en": "Pages of the site that exist:"}
 _FENCE = "company_data"
-_CITED = re.compile(r"[ \t]*\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
+MARK = re.compile(r"[ \t]*\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?=\s)|\n")
 _FIGURE = re.compile(r"\d+(?:[.,\u00a0 ]\d{3})*(?:[.,]\d+)?")
+_ADDRESS = re.compile(r"https?://\S+")
 _BULLET = re.compile(r"^\s*\d{1,2}[.)]\s")
 
 
@@ -124,36 +125,47 @@ def numbered(given: list[Source], data: Mapping[str, Any]) -> dict[str, Any]:
     return {**data, "results": results} if results else dict(data)
 
 
+class Numbers:
+    """The numbers of an answer, counted anew in the order in which they come: each page and heading has one."""
+
+    def __init__(self, given: Sequence[Source]) -> None:
+        self.given = given
+        self.citations: list[Citation] = []
+        self._places: list[tuple[str, tuple[str, ...]]] = []
+
+    def named(self, match: re.Match[str]) -> list[int]:
+        """The sources that a mark names, by their place, as far as they were given."""
+        return [at for one in re.findall(r"\d+", match[1]) if 0 <= (at := int(one) - 1) < len(self.given)]
+
+    def shown(self, match: re.Match[str], backed: bool = True) -> str:
+        """The mark as it is shown; nothing where it names nothing that was given."""
+        if not (backed and (known := self.named(match))):
+            return ""
+        blank = match[0][: match[0].index("[")]
+        return blank + "".join(f"[{one}]" for one in dict.fromkeys(map(self._number, known)))
+
+    def _number(self, at: int) -> int:
+        source = self.given[at]
+        if source.place not in self._places:
+            self._places.append(source.place)
+            self.citations.append(source.citation)
+        return self._places.index(source.place) + 1
+
+
 def cited(text: str, given: Sequence[Source], others: Iterable[str] = ()) -> tuple[str, tuple[Citation, ...]]:
     """The text with only such numbers as stand for what was given, counted anew, and what they stand for. `others`:
     what figures may come from besides, such as the question and what other tools gave.
     """
-    places: list[tuple[str, tuple[str, ...]]] = []
-    citations: list[Citation] = []
+    numbers = Numbers(given)
     beside = figures("\n".join(others))
 
-    def number(at: int) -> int:
-        place = given[at].place
-        if place not in places:
-            places.append(place)
-            citations.append(given[at].citation)
-        return places.index(place) + 1
-
     def checked(sentence: str) -> str:
-        named = [int(one) - 1 for match in _CITED.finditer(sentence) for one in re.findall(r"\d+", match[1])]
-        known = [at for at in named if 0 <= at < len(given)]
-        said = figures(_CITED.sub("", _BULLET.sub("", sentence)))
-        backed = said <= beside.union(*(figures(f"{given[at].citation.title} {given[at].text}") for at in known))
+        named = [at for match in MARK.finditer(sentence) for at in numbers.named(match)]
+        said = figures(_ADDRESS.sub("", MARK.sub("", _BULLET.sub("", sentence))))
+        backed = said <= beside.union(*(figures(f"{given[at].citation.title} {given[at].text}") for at in named))
+        return MARK.sub(lambda match: numbers.shown(match, backed), sentence)
 
-        def shown(match: re.Match[str]) -> str:
-            good = [at for one in re.findall(r"\d+", match[1]) if (at := int(one) - 1) in known] if backed else []
-            blank = match[0][: match[0].index("[")]
-            return blank + "".join(f"[{one}]" for one in dict.fromkeys(map(number, good))) if good else ""
-
-        return _CITED.sub(shown, sentence)
-
-    pieces = _with_ends(text)
-    return "".join(map(checked, pieces)), tuple(citations)
+    return "".join(map(checked, _with_ends(text))), tuple(numbers.citations)
 
 
 def figures(text: str) -> frozenset[float]:
@@ -166,7 +178,7 @@ def _with_ends(text: str) -> list[str]:
     ends = [match.end() for match in _SENTENCE_END.finditer(text)]
     starts = [0]
     for end in ends:
-        behind = _CITED.match(text, end)
+        behind = MARK.match(text, end)
         starts.append(behind.end() if behind else end)
     starts = sorted(set(starts))
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]

@@ -238,6 +238,7 @@ class Drive:
         seen_before = self._watch.first_stop(effect, policy_of(settings))
         if seen_before is not None:
             return self._told(seen_before)
+        heard = self._knowing.heard(deltas, journal)
         try:
             with self._until_stopped(effect, settings):
                 reply = await ask_paid(
@@ -246,7 +247,7 @@ class Drive:
                     call.account,
                     settings.config,
                     call.prompt,
-                    deltas,
+                    heard,
                     call.choice,
                     call.advance,
                 )
@@ -260,6 +261,7 @@ class Drive:
             if self._ports.clock.now() >= journal.deadline:
                 return AskFailed("DEADLINE", str(error), final=True)
             return AskFailed("LLM_UNAVAILABLE", str(error))
+        heard.flush()
         deltas.flush()
         return Replied(self._knowing.grounded(reply, effect))
 

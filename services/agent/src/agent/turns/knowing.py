@@ -10,15 +10,17 @@ import asyncio
 from agent.analysis.in_chat import offered_with_analysis
 from agent.domain.context.compression import Compressed
 from agent.domain.grounding import grounded, query_of
-from agent.domain.knowledge import fitting
+from agent.domain.knowledge import Numbers, fitting, sources
 from agent.domain.own.answers import own_answer
 from agent.domain.own.steps import finished, own_step, said
 from agent.domain.prompt.layers import Language
 from agent.domain.providers import window_of
+from agent.domain.tool_results import searches
 from agent.domain.turn.effects import Ask
-from agent.domain.turn.journal import Reply
-from agent.ports import History, Key, ModelChoice, Prompt, Seen, Tool
+from agent.domain.turn.journal import Journal, Reply
+from agent.ports import History, Key, ModelChoice, Prompt, Seen, TextSink, Tool
 from agent.recording.turn import Inputs
+from agent.turns.cited_text import CitedText
 from agent.turns.needs import Limits, Ports
 from agent.turns.prompting import UNBOUNDED, Material, estimated, prompt_for
 from agent.turns.unheard import unheard
@@ -126,6 +128,12 @@ class Knowing:
             if self.context is not None:
                 work.set_attributes({"nexus.context.missing": self.context.missing})
         return prompt
+
+    def heard(self, sink: TextSink, journal: Journal) -> CitedText:
+        """Who hears the running answer, with the numbers that it will have in the end."""
+        more = searches(journal)
+        asked = self.found is not None or bool(more)
+        return CitedText(sink, Numbers(sources(self.found, more)) if asked else None)
 
     def grounded(self, reply: Reply, effect: Ask) -> Reply:
         """The reply with what it stands on, where it is the turn's answer."""
