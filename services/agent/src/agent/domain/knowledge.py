@@ -110,9 +110,9 @@ def sources(found: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) 
 
 
 def numbered(given: list[Source], data: Mapping[str, Any]) -> dict[str, Any]:
-    """A search's data with the number of each of its results; those that are new are added to what was given."""
+    """A search's data with the number of each of its passages; those that are new are added to what was given."""
     results: list[dict[str, Any]] = []
-    listed = data.get("results")
+    listed = data.get("passages")
     for one in cast("list[dict[str, Any]]", listed) if isinstance(listed, list) else []:
         source = _source(one)
         known = next(
@@ -122,7 +122,7 @@ def numbered(given: list[Source], data: Mapping[str, Any]) -> dict[str, Any]:
             known = len(given)
             given.append(source)
         results.append({"number": known + 1, **one})
-    return {**data, "results": results} if results else dict(data)
+    return {**data, "passages": results} if results else dict(data)
 
 
 class Numbers:
@@ -185,7 +185,7 @@ def _with_ends(text: str) -> list[str]:
 
 
 def _source(result: Mapping[str, Any]) -> Source:
-    heading, read_at = result.get("heading"), result.get("readAt")
+    heading, read_at = result.get("heading"), result.get("read_at")
     headings = (
         [str(one) for one in cast("list[Any]", heading)]
         if isinstance(heading, list)
