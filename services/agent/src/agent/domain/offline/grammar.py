@@ -105,11 +105,11 @@ TABLE: tuple[Row, ...] = (
     _row("get_price",
          r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
          r"accion|acciones|"
-         r"cuesta|cuanto esta|how(?: much)? (?:is|are|s)|how s|que tal|valor|going for|up or down|sube o baja|clos\w+|"
+         r"cuesta|a (?:cuanto|como)|cuanto esta|how(?: much)? (?:is|are|s)|how s|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"cerro|cierre)\b", about=True),
     _row("get_portfolio",
          r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have)|shares? do i (?:own|have|hold)|"
-         r"do i own|cartera|portafolio|posiciones|que tengo|mi efectivo|mis acciones|mi saldo)\b",
+         r"do i own|cartera|portafolio|posiciones|que tengo|efectivo|mis acciones|mi saldo)\b",
          _MINE, unless=r"\b(should|deberia)\b"),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
 )  # fmt: skip

@@ -35,15 +35,16 @@ _SHAPES = (
                           r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
     ("=price", re.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)", re.IGNORECASE)),
     ("=contact", re.compile(r"\S@\S+\.\w|(?:\+|\b)\d[\d ()-]{7,}\d")),
-    ("=figure", re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty|"
-                           r"sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|"
-                           r"cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
+    ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|"
+                           r"fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
+                           r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
     ("=where", re.compile(r"\b(?:street|avenue|road|calle|avenida|plaza|paseo|st\.|av\.)", re.IGNORECASE)),
 )  # fmt: skip
 """What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
 _RELATED = {"=discount": "=price"}
 """What tells a part of it."""
 _HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
+_HOW_PRICED = re.compile(r"\bhow much (?:is|are|for)\b|\bcuanto (?:es|son|sale\w*|seria\w*)\b")
 _INCLUDED = re.compile(
     r"\b(?:what(?: i|')?s in|comes? with|includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
 )
@@ -51,6 +52,7 @@ _COMPARING = re.compile(r"\b(differ\w*|compar\w*|versus|vs|better|diferen\w*|fre
 _MOST_SHOWN = 5
 _SHORT = 3
 _FIGURE = frozenset(("=figure",))
+_PRICE = frozenset(("=price",))
 _FIGURES_AT_MOST = 0.8
 _TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
 
@@ -172,7 +174,8 @@ def _terms(text: str) -> dict[str, frozenset[str]]:
             shaped[key], text = frozenset((key,)), shape.sub(" ", text)
     if _HOW_MUCH.search(" ".join(words_of(text))):
         # "How much is it?" alone is for its price.
-        shaped["=figure"] = frozenset(("=figure",) if telling(text) else ("=price",))
+        priced = not telling(text) or _HOW_PRICED.search(" ".join(words_of(text)))
+        shaped["=figure"] = _PRICE if priced else _FIGURE
     keys = {stem(word): keys_of(word) | {f"={name}" for name in meanings_of(word)} for word in telling(text)}
     # "Open" in a question for hours is not the one of "open your account", nor "where" all of "where do I sign up".
     telling_more = {word: found for word, found in keys.items() if word not in _WHERE}
@@ -208,13 +211,13 @@ class _Index:
         having = having or max((self._seen[near] for near in self._near(keys)), default=0)
         worth = math.log(1 + (self._count - having + 0.5) / (having + 0.5)) + 0.5
         # That something is told in figures helps to choose; that it is not is no reason for silence.
-        return min(worth, _FIGURES_AT_MOST) if keys == _FIGURE or keys & COMMON else worth
+        return min(worth, _FIGURES_AT_MOST) if keys in (_FIGURE, _PRICE) or keys & COMMON else worth
 
     def share(self, asked: Mapping[str, frozenset[str]], at: int) -> float:
         """Of the question's weight, what a passage has."""
         whole = sum(map(self.weight, asked.values()))
         had = {word: self._has(keys, at) for word, keys in asked.items()}
-        telling = [has > 0 for word, has in had.items() if asked[word] != _FIGURE and not asked[word] & COMMON]
+        telling = [has > 0 for word, has in had.items() if word != "=figure" and not asked[word] & COMMON]
         by_count = sum(telling) / len(telling) if telling else 1.0
         by_weight = sum(self.weight(keys) * had[word] for word, keys in asked.items()) / whole if whole else 0.0
         return min(by_weight, by_count)
