@@ -98,6 +98,14 @@ async def test_a_page_tells_which_pages_of_the_site_it_leads_to_menus_included_a
     assert page.text == "Our cakes, others, mail, top, evil"
 
 
+async def test_links_that_stand_side_by_side_are_words_of_their_own(served: Served):
+    served.pages["/cta"] = html_page(
+        '<p><a href="/a">See the plans</a><a href="/b">Ask us</a>, or <a href="/c">call</a>.'
+    )
+    page = await read(served, "/cta")
+    assert page.text == "See the plans Ask us, or call."
+
+
 async def test_a_long_page_is_cut_to_the_budget_at_a_word(served: Served):
     served.pages["/long"] = html_page("<p>" + "palabra " * 5000)
     page = await read(served, "/long", budget=100)

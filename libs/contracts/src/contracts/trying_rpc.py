@@ -10,6 +10,7 @@ from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Citation, Usage
 from contracts.ids import CompanyId, Id
+from contracts.knowledge import Passage
 from contracts.rpc import Rpc
 
 Language = Literal["es", "en"]
@@ -130,6 +131,10 @@ class ExplainedTurn(Wire):
     offered: list[str]
     calls: list[ExplainedCall]
     citations: list[Citation]
+    passages: list[Passage] = Field(
+        default_factory=list[Passage],
+        description="in the prompt, in the order of their numbers",
+    )
     started_at: datetime
 
 

@@ -27,6 +27,7 @@ from agent.adapters.hand_offs import EndedTurns, HandOffs
 from agent.adapters.histories import Histories
 from agent.adapters.journal_store import JournalStore
 from agent.adapters.json_schemas import JsonSchemas
+from agent.adapters.knowledge import CompanyKnowledge
 from agent.adapters.live import LiveEvents
 from agent.adapters.models import configured
 from agent.adapters.newest import NewestFacts
@@ -152,6 +153,7 @@ class Agent:
             spending=spending,
             records=self._records,
             contexts=contexts,
+            knowledge=CompanyKnowledge(rpc),
             encoders=self._encodings,
             own=BusOwnCalls(rpc),
             summaries=self._summaries,

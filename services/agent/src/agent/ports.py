@@ -12,7 +12,8 @@ from agent.domain.turn.journal import Call, Journal, Reply, Tokens
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.context_rpc import FullContext, Summary
 from contracts.conversation import Snapshot
-from contracts.events.chat import Action, Chart
+from contracts.events.chat import Action, Chart, Citation
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.memory_rpc import Tier
 
 
@@ -88,6 +89,8 @@ class Prompt:
     page_url: str | None = None
     begun_before: bool = False
     """The conversation had begun before the messages that are shown here."""
+    knowledge: KnowledgeFound | None = None
+    """What was found for the question: models read it in the prompt. None: not to be had."""
     market: Mapping[str, Any] | None = None
     """Its state now, where it is known: models read it in the prompt."""
     task: Literal["answer", "suggest", "improve"] = "answer"
@@ -149,7 +152,7 @@ class Ending:
 
     journal: Journal
     text: str
-    citations: tuple[tuple[str, str], ...] = ()
+    citations: tuple[Citation, ...] = ()
     actions: tuple[Action, ...] = ()
     charts: tuple[Chart, ...] = ()
     config_version: int = 0
@@ -193,6 +196,14 @@ class Contexts(Protocol):
 
     async def save(self, key: Key, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
         """Keeps a summary that covers `messages` messages up to a sequence, in place of `over`; best effort."""
+        ...
+
+
+class Knowledge(Protocol):
+    """What the company says."""
+
+    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
+        """The passages that fit best; None: not to be had."""
         ...
 
 

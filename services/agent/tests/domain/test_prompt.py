@@ -138,7 +138,10 @@ def test_pages_really_fetched_are_cited_once_each() -> None:
     empty = json.dumps({"success": True, "data": {"url": "https://x.test/app", "title": "App", "text": " \n"}})
     calls = (*calls, Call("g", "fetch_page", "{}", "", empty))
     journal = replace(JOURNAL, steps=(Step(1, "", calls),))
-    assert citations(journal) == (("https://x.test/pricing", "Prices"), ("https://x.test/help", "Help"))
+    assert [(one.url, one.title) for one in citations(journal)] == [
+        ("https://x.test/pricing", "Prices"),
+        ("https://x.test/help", "Help"),
+    ]
 
 
 def test_a_call_made_before_is_not_made_again() -> None:

@@ -10,6 +10,7 @@ from contracts.envelope import Wire
 from contracts.errors import SystemCode
 from contracts.events.chat import CancelReason, Citation, Usage
 from contracts.ids import Id
+from contracts.knowledge import Grounding
 
 
 class JournalCall(Wire):
@@ -60,6 +61,7 @@ class TurnJournal(Wire):
     provider: str = ""
     answer: str | None = None
     citations: list[Citation] = Field(default_factory=list[Citation])
+    grounding: Grounding | None = Field(default=None, description="what `answer` stands on")
     ended: Annotated[Literal["answered", "failed", "cancelled"], OPEN] | None = None
 
 

@@ -141,13 +141,14 @@ def _answer(ending: Ending, message_id: str) -> dict[str, Any]:
         "turnId": journal.turn_id,
         "basis": journal.basis,
         "text": ending.text,
-        "citations": [{"url": url, "title": title} for url, title in ending.citations],
+        "citations": [one.to_wire() for one in ending.citations],
         "actions": [action.to_wire() for action in ending.actions],
         "charts": [chart.to_wire() for chart in ending.charts],
         "usage": {"promptTokens": journal.usage.prompt, "completionTokens": journal.usage.completion},
         "model": journal.model,
         "provider": journal.provider,
         "configVersion": ending.config_version,
+        **({"grounding": journal.grounding.to_wire()} if journal.grounding else {}),
     }
 
 

@@ -11,7 +11,9 @@ import orjson
 from agent.domain.turn.journal import Call, Journal, Step, Tokens
 from agent.ports import Key
 from contracts import channels
+from contracts.events.chat import Citation
 from contracts.ids import uuid7
+from contracts.knowledge import Grounding
 from runtime.direct import DirectReader
 from runtime.errors import FenceRefused, PublishTimeout, Unavailable
 from runtime.publishing import Fence, Publisher
@@ -116,6 +118,8 @@ def journal_to_wire(journal: Journal) -> dict[str, Any]:
         "model": journal.model,
         "provider": journal.provider,
         "answer": journal.answer,
+        **({"citations": [one.to_wire() for one in journal.citations]} if journal.citations else {}),
+        **({"grounding": journal.grounding.to_wire()} if journal.grounding else {}),
     }
 
 
@@ -152,6 +156,8 @@ def journal_from_wire(data: dict[str, Any]) -> Journal:
         usage=_tokens(data.get("usage")),
         model=str(data.get("model", "")),
         provider=str(data.get("provider", "")),
+        citations=tuple(Citation.model_validate(one) for one in data.get("citations") or ()),
+        grounding=Grounding.model_validate(data["grounding"]) if data.get("grounding") else None,
     )
 
 

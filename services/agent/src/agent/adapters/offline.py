@@ -31,6 +31,7 @@ class Offline:
             introduced=prompt.begun_before,
             last=prompt.tool_choice == "none",
             market=prompt.market,
+            knowledge=prompt.knowledge,
         )
         if isinstance(response, Say):
             text = _up_to(response.text, prompt.stop)

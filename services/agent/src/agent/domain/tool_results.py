@@ -4,9 +4,11 @@ import json
 from collections.abc import Iterator
 from typing import Any, cast
 
+from agent.domain.knowledge import SEARCH_TOOL
 from agent.domain.prompt.messages import PAGE_TOOL
 from agent.domain.turn.journal import Call, Journal
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
+from contracts.events.chat import Citation
 
 MAX_RESULT = 60_000
 """Characters of one result that are kept in the journal."""
@@ -67,24 +69,32 @@ def noted(result: str) -> str:
     return json.dumps({**json.loads(result), "note": _SEEN}, ensure_ascii=False)
 
 
-def citations(journal: Journal) -> tuple[tuple[str, str], ...]:
-    """(url, title) of the pages really fetched and read, in order, each once. The rules read more pages than they
-    answer from, and name in their answer those that they quote."""
-    pages: dict[str, str] = {}
+def citations(journal: Journal) -> tuple[Citation, ...]:
+    """What the answer stands on, each page and heading once: the passages that it cites, then the pages really fetched
+    and read. The rules read more pages than they answer from, and name in their answer those that they quote."""
+    found = {(one.url, tuple(one.heading or ())): one for one in journal.citations}
+    passages = {one.url.partition("#")[0] for one in journal.citations}
+    by_rules = journal.provider == "offline" and journal.answer is not None
     for call in journal.calls:
         if call.tool != PAGE_TOOL or call.result is None:
             continue
         data = data_of(call.result)
         url = data.get("url")
         # A page with nothing to read is no source, also when an older executor or its cache calls it a success.
-        if isinstance(url, str) and url and str(data.get("text") or "").strip():
-            pages.setdefault(url, str(data.get("title") or url))
-    by_rules = journal.provider == "offline" and journal.answer is not None
-    return tuple((url, title) for url, title in pages.items() if not by_rules or _names(str(journal.answer), url))
+        read = isinstance(url, str) and url and str(data.get("text") or "").strip()
+        if not read or url in passages or (by_rules and not _names(str(journal.answer), str(url))):
+            continue
+        found.setdefault((str(url), ()), Citation(url=str(url), title=str(data.get("title") or url)))
+    return tuple(found.values())
 
 
 def _names(answer: str, url: str) -> bool:
     return f", {url})" in answer or f", {url};" in answer
+
+
+def searches(journal: Journal) -> list[dict[str, Any]]:
+    """The data of the turn's searches in the company's knowledge."""
+    return [data_of(call.result) for call in journal.calls if call.tool == SEARCH_TOOL]
 
 
 def room_for_each(journal: Journal) -> int:

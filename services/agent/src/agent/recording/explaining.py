@@ -8,7 +8,7 @@ from agent.domain.spending import Prices
 from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Call, Journal, Tokens
 from agent.recording.reading import RecordedTurn
-from contracts.events.chat import Citation, Usage
+from contracts.events.chat import Usage
 from contracts.trying_rpc import ExplainedCall, ExplainedTurn, ExplainReply, ExplainRequest
 
 
@@ -54,7 +54,8 @@ def explained(turn: RecordedTurn, prices: Prices) -> ExplainedTurn:
         discarded=journal.cancels,
         offered=list(turn.tools),
         calls=[_call(call) for call in journal.calls],
-        citations=[Citation(url=url, title=title) for url, title in citations(journal)],
+        citations=list(citations(journal)),
+        passages=turn.inputs.knowledge.passages if turn.inputs.knowledge else [],
         started_at=datetime.fromtimestamp(turn.started_at, UTC),
     )
 

@@ -12,6 +12,7 @@ from agent.domain.turn.journal import Journal
 from agent.ports import Asker, History, Key, Seen, Tool
 from contracts.channels import conversation_tree
 from contracts.context_rpc import FullContext
+from contracts.knowledge import KnowledgeFound
 
 PROVEN = "recorded"
 """Stands for a principal that was good: the principal itself is a key, and is not kept."""
@@ -24,6 +25,7 @@ class Inputs:
     seen: Seen
     history: History
     context: FullContext | None = None
+    knowledge: KnowledgeFound | None = None
 
 
 @dataclass(frozen=True, slots=True)

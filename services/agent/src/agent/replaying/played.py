@@ -14,6 +14,7 @@ from agent.recording.turn import EndedTurn
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.context_rpc import FullContext, Summary
 from contracts.conversation import Snapshot
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 
 NOT_IN_RECORD = "NOT_IN_RECORD"
 
@@ -107,6 +108,18 @@ class PlayedContexts:
 
     async def save(self, key: Key, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
         """Nothing is kept."""
+
+
+@dataclass(frozen=True)
+class PlayedKnowledge:
+    """ports.Knowledge: what was found then."""
+
+    turn: RecordedTurn
+
+    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
+        """The recorded passages."""
+        del company, query
+        return self.turn.inputs.knowledge
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
-from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
+from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
 
 Handle = Callable[[ToolCallRequested], Awaitable[ToolResult]]
 
@@ -49,6 +49,9 @@ class Executor:
         known = self.done.get(request.call_id)
         if known is not None:
             return known
+        if request.tool not in self.tools:
+            unknown = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=f"no tool {request.tool}")
+            return ToolResult(success=False, error=unknown, metadata=ToolMetadata(execution_time=0.0))
         self.effects.append((request.call_id, json.dumps(request.arguments, sort_keys=True)))
         result = await self.tools[request.tool](request)
         open_ = result.error is not None and (

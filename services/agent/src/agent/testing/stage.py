@@ -33,6 +33,8 @@ from contracts.events.chat import (
 from contracts.events.fact import CompanyConfigChanged
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested
 from contracts.ids import uuid7
+from contracts.knowledge import KnowledgeFound
+from contracts.knowledge_rpc import SEARCH, KnowledgeSearch
 from contracts.memory_rpc import (
     BUDGET_RESERVE,
     BUDGET_SETTLE,
@@ -97,6 +99,8 @@ class Stage:
         self.reserved: list[BudgetReserveRequest] = []
         self.settled: list[BudgetSettleRequest] = []
         self.copilot = CopilotSide()
+        self.knowledge: KnowledgeFound | None = KnowledgeFound()
+        self.searched: list[KnowledgeSearch] = []
         self._heard: dict[tuple[str, str], asyncio.Event] = {}
         self._server = RpcServer(client)
         # It has no leases of its own: a loop that stands still in a test must not make it run a call twice.
@@ -109,6 +113,7 @@ class Stage:
         await ensure_streams(self.nats)
         await self._server.serve(COMPANY_GET, self._company)
         await self._server.serve(HISTORY, self._history)
+        await self._server.serve(SEARCH, self._search)
         await self._server.serve(CATALOGUE, self._catalogue)
         await self._server.serve(BUDGET_RESERVE, self._reserve)
         await self._server.serve(BUDGET_SETTLE, self._settle)
@@ -245,6 +250,12 @@ class Stage:
             if kind in _ROLES
         ]
         return HistoryReply(messages=messages[-request.limit :], up_to_seq=request.up_to_seq)
+
+    async def _search(self, request: KnowledgeSearch) -> KnowledgeFound:
+        self.searched.append(request)
+        if self.knowledge is None:
+            raise RpcError("UNAVAILABLE", "no knowledge")
+        return self.knowledge
 
     async def _reserve(self, request: BudgetReserveRequest) -> BudgetReserveReply:
         self.reserved.append(request)

@@ -21,7 +21,7 @@ from agent.turns.needs import Limits
 from agent.turns.paying import ask_paid
 from agent.turns.prompting import UNBOUNDED, Material, prompt_for
 from contracts.company import CompanyConfig
-from contracts.events.chat import Citation, Usage
+from contracts.events.chat import Usage
 from contracts.trying_rpc import TRY_SECONDS, Language, PromptLayer, PromptReply, PromptRequest, TryReply, TryRequest
 
 
@@ -76,7 +76,7 @@ class Trying:
             model=journal.model,
             provider=journal.provider,
             tools=[call.tool for call in journal.calls],
-            citations=[Citation(url=url, title=title) for url, title in citations(journal)],
+            citations=list(citations(journal)),
             usage=Usage(prompt_tokens=journal.usage.prompt, completion_tokens=journal.usage.completion),
         )
 

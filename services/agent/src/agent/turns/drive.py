@@ -179,6 +179,7 @@ class Drive:
             raise
         if self._due and seen.view.unanswered:
             self._knowing.begin_context(seen)
+            self._knowing.begin_search(seen.view, seen.asker.language)
         self._found, revision = await reading
         return Looked(seen.view, self._found, revision)
 
@@ -237,6 +238,7 @@ class Drive:
         seen_before = self._watch.first_stop(effect, policy_of(settings))
         if seen_before is not None:
             return self._told(seen_before)
+        heard = self._knowing.heard(deltas, journal)
         try:
             with self._until_stopped(effect, settings):
                 reply = await ask_paid(
@@ -245,7 +247,7 @@ class Drive:
                     call.account,
                     settings.config,
                     call.prompt,
-                    deltas,
+                    heard,
                     call.choice,
                     call.advance,
                 )
@@ -259,8 +261,9 @@ class Drive:
             if self._ports.clock.now() >= journal.deadline:
                 return AskFailed("DEADLINE", str(error), final=True)
             return AskFailed("LLM_UNAVAILABLE", str(error))
+        heard.flush()
         deltas.flush()
-        return Replied(reply)
+        return Replied(self._knowing.grounded(reply, effect))
 
     async def _prepare(self, ask: Ask | None) -> None:
         settings = await self._settings()

@@ -1,24 +1,33 @@
-"""What one delivery knows of its conversation: the history, a customer's context, and the prompt made of them.
+"""What one delivery knows of its conversation: the history, a customer's context, what the company says,
+and the prompt made of them.
 
-Both are asked for as soon as the conversation is known, side by side, and once a turn.
+They are asked for as soon as the conversation is known, side by side, and once a turn; what the company says about the
+question is searched as soon as the question is known, while the journal is being saved.
 """
 
 import asyncio
 
 from agent.analysis.in_chat import offered_with_analysis
 from agent.domain.context.compression import Compressed
+from agent.domain.grounding import grounded, query_of
+from agent.domain.knowledge import Numbers, fitting, sources
 from agent.domain.own.answers import own_answer
 from agent.domain.own.steps import finished, own_step, said
+from agent.domain.prompt.layers import Language
 from agent.domain.providers import window_of
+from agent.domain.tool_results import searches
 from agent.domain.turn.effects import Ask
-from agent.domain.turn.journal import Reply
-from agent.ports import History, Key, ModelChoice, Prompt, Seen, Tool
+from agent.domain.turn.journal import Journal, Reply
+from agent.ports import History, Key, ModelChoice, Prompt, Seen, TextSink, Tool
 from agent.recording.turn import Inputs
+from agent.turns.cited_text import CitedText
 from agent.turns.needs import Limits, Ports
 from agent.turns.prompting import UNBOUNDED, Material, estimated, prompt_for
 from agent.turns.unheard import unheard
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
+from contracts.conversation import Snapshot
+from contracts.knowledge import KnowledgeFound
 from runtime.gen_ai import SPAN_CONTEXT
 from runtime.telemetry import current_span, span
 
@@ -32,6 +41,8 @@ class Knowing:
         self.key = key
         self._history: tuple[int, asyncio.Task[History]] | None = None
         self._context: tuple[int, asyncio.Task[FullContext | None]] | None = None
+        self._search: tuple[int, asyncio.Task[KnowledgeFound | None]] | None = None
+        self.found: KnowledgeFound | None = None
         self.compressed: Compressed | None = None
         self.context: FullContext | None = None
         self.inputs: Inputs | None = None
@@ -52,6 +63,17 @@ class Knowing:
         if self._context is None or self._context[0] != seq:
             self._context = (seq, unheard(self._ports.contexts.full(self.key, asker, seen.text, seen.view.seq)))
         return self._context[1]
+
+    def begin_search(self, view: Snapshot, language: Language) -> "asyncio.Task[KnowledgeFound | None]":
+        """What the company says about what nobody has answered yet, on its way."""
+        if self._search is None or self._search[0] != view.seq:
+            self._search = (view.seq, unheard(self._searched(view, language)))
+        return self._search[1]
+
+    async def _searched(self, view: Snapshot, language: Language) -> KnowledgeFound | None:
+        history = await asyncio.shield(self.begin(view.seq))
+        query = query_of(history.messages, view.basis, language)
+        return await self._ports.knowledge.search(self.key.company, query) if query else None
 
     async def own_reply(self, effect: Ask, seen: Seen) -> Reply | None:
         """What the agent itself does or says at the user's plain words; None: the model is to be asked."""
@@ -74,12 +96,20 @@ class Knowing:
         """The prompt of the next call of the models of `choice`."""
         with span(SPAN_CONTEXT) as work:
             history, context = self.begin(effect.view.seq), self.begin_context(seen)
+            search = self.begin_search(effect.view, seen.asker.language)
             tools = await self._ports.catalogue.offered(self.key.company, seen.asker)
             # Shielded: a call that is no longer wanted must not take what the next one needs with it.
             self.context = await asyncio.shield(context) if context is not None else None
             heard = await asyncio.shield(history)
             tools = offered_with_analysis(tools, seen.asker, heard)
-            self.tools, self.inputs = tools, Inputs(seen, heard, self.context)
+            model, name = choice.candidates[0]
+            # Rules have no window, and read results and passages whole.
+            rules = model.provider == "offline"
+            found = await asyncio.shield(search)
+            if found is not None and not rules:
+                found = fitting(found, (await self._ports.encoders.counter(name)).text)
+            self.found = found
+            self.tools, self.inputs = tools, Inputs(seen, heard, self.context, found)
             material = Material(
                 config=config,
                 asker=seen.asker,
@@ -90,15 +120,28 @@ class Knowing:
                 time_limit=seconds,
                 context=self.context,
                 window=self._limits.window,
+                knowledge=found,
             )
-            model, name = choice.candidates[0]
-            # Rules have no window, and read results whole.
-            room = UNBOUNDED if model.provider == "offline" else window_of(name) or self._limits.model_window
+            room = UNBOUNDED if rules else window_of(name) or self._limits.model_window
             prompt, self.compressed = await prompt_for(material, self._ports.encoders, name, room)
             self._sent = prompt, name
             if self.context is not None:
                 work.set_attributes({"nexus.context.missing": self.context.missing})
         return prompt
+
+    def heard(self, sink: TextSink, journal: Journal) -> CitedText:
+        """Who hears the running answer, with the numbers that it will have in the end."""
+        more = searches(journal)
+        asked = self.found is not None or bool(more)
+        return CitedText(sink, Numbers(sources(self.found, more)) if asked else None)
+
+    def grounded(self, reply: Reply, effect: Ask) -> Reply:
+        """The reply with what it stands on, where it is the turn's answer."""
+        if (reply.calls and not effect.last) or self.inputs is None:
+            return reply
+        inputs = self.inputs
+        query = query_of(inputs.history.messages, effect.view.basis, inputs.seen.asker.language)
+        return grounded(reply, effect.journal, self.found, query)
 
     async def tell_estimate(self) -> None:
         """The last prompt's tokens, on the turn's span: counted when nobody waits for the answer any more."""
@@ -110,6 +153,6 @@ class Knowing:
 
     def close(self) -> None:
         """Lets go of what is still on its way."""
-        for begun in (self._history, self._context):
+        for begun in (self._history, self._context, self._search):
             if begun is not None:
                 begun[1].cancel()

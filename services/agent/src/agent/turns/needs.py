@@ -17,6 +17,7 @@ from agent.ports import (
     Histories,
     Journals,
     Key,
+    Knowledge,
     Live,
     Models,
     OwnCalls,
@@ -55,6 +56,7 @@ class Ports:
     spending: Spending
     records: Records
     contexts: Contexts
+    knowledge: Knowledge
     encoders: Encoders
     own: OwnCalls
     summaries: Summaries

@@ -6,14 +6,16 @@ from typing import Any
 
 from agent.domain.context.compression import DEFAULT_WINDOW, KEPT, Compressed, Draft, Window, compress
 from agent.domain.context.tokens import Counter, most_tokens
+from agent.domain.knowledge import section, sources
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import VisitorInfo, system_prompt
-from agent.domain.prompt.messages import conversation
+from agent.domain.prompt.messages import PAGE_TOOL, conversation
 from agent.domain.turn.journal import Journal
 from agent.measures import COMPRESSED_TOKENS, COMPRESSION, ORIGINAL_TOKENS, STRATEGIES
 from agent.ports import Asker, Encoders, History, Prompt, Tool
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
+from contracts.knowledge import KnowledgeFound
 from runtime.telemetry import current_span
 
 MESSAGES = 20
@@ -26,7 +28,8 @@ MANY = 30_000
 
 @dataclass(frozen=True)
 class Material:
-    """Everything that a prompt is made of. `context`: a customer's; None: a visitor, or not to be had."""
+    """Everything that a prompt is made of. `context`: a customer's; None: a visitor, or not to be had;
+    `knowledge`: what the company says about the question, as much as has room; None: not to be had."""
 
     config: CompanyConfig
     asker: Asker
@@ -37,6 +40,7 @@ class Material:
     time_limit: float
     context: FullContext | None = None
     window: Window = DEFAULT_WINDOW
+    knowledge: KnowledgeFound | None = None
 
 
 class Composer:
@@ -64,6 +68,7 @@ class Composer:
             of.journal.steps,
             language=of.asker.language,
             last=of.last and bool(of.tools),
+            given=sources(of.knowledge, ()),
         )
 
     def prompt(self, messages: Sequence[Mapping[str, Any]]) -> Prompt:
@@ -79,11 +84,17 @@ class Composer:
             time_limit=of.time_limit,
             language=of.asker.language,
             page_url=of.asker.page_url or of.history.page_url,
+            knowledge=of.knowledge,
             market=of.context.market.model_dump(mode="json") if of.context and of.context.market else None,
             begun_before=len(of.history.messages) >= MESSAGES,
         )
 
     def _system(self, draft: Draft) -> str:
+        of = self._of
+        said = section(of.knowledge, of.asker.language, pages=any(tool.name == PAGE_TOOL for tool in of.tools))
+        return "\n\n".join(filter(None, [self._layers(draft), said]))
+
+    def _layers(self, draft: Draft) -> str:
         of, language = self._of, self._of.asker.language
         names = tuple(tool.name for tool in of.tools)
         if of.asker.role == "user":

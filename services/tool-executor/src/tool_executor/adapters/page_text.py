@@ -26,6 +26,7 @@ _BLOCKS = _words(
     "h6 header hr li main ol p pre section summary table tbody thead tfoot tr ul caption br"
 )
 _OPENING = {f"h{level}": "#" * level + " " for level in range(1, 7)} | {"li": "- ", "td": " | ", "th": " | "}
+_BUTTONS = frozenset(("a", "button"))
 _LONGEST_TITLE = 300
 _MOST_LINKS = 200
 _ENOUGH = 200
@@ -68,6 +69,7 @@ class _Reader:
         self._in_menu = False
         self._links: list[tuple[str, list[str], str | None]] = []
         self._linking = False
+        self._parted = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         hidden = _is_hidden(attributes)
@@ -82,7 +84,8 @@ class _Reader:
             self._end_line()
         if tag in self._open:
             self._open[tag] += 1
-        self._line.append(_OPENING.get(tag, ""))
+        # Buttons that stand side by side are apart on the screen, whatever the markup has between them.
+        self._line.append(" " if self._parted and tag in _BUTTONS else _OPENING.get(tag, ""))
 
     def _begin_link(self, tag: str, attributes: Mapping[str, str]) -> None:
         address, language = attributes.get("href"), attributes.get("hreflang")
@@ -94,6 +97,7 @@ class _Reader:
     def end(self, tag: str) -> None:
         if tag == "a":
             self._linking = False
+        self._parted = tag in _BUTTONS
         if self._unseen:
             self._unseen -= 1
             return
@@ -107,6 +111,7 @@ class _Reader:
             self._links[-1][1].append(text)
         if self._unseen:
             return
+        self._parted = False
         if self._open["title"]:
             self._title.append(text)
         elif not self._open["head"]:

@@ -166,19 +166,29 @@ def market_now(market: Mapping[str, Any] | None, language: Language) -> str | No
 
 
 def quoted(passages: Sequence[Passage], language: Language) -> str:
-    """What the site says, word for word, with its page."""
-    pages = dict.fromkeys((one.title or one.url, one.url) for one in passages)
+    """What the site says, word for word, with where it says it: the number of its passage, or else its page."""
+    numbered = all(one.number for one in passages)
+    marks = "".join(f"[{number}]" for number in dict.fromkeys(one.number for one in passages)) if numbered else ""
     headings = list(dict.fromkeys(one.heading for one in passages))
     if len(headings) > 1:
-        under = {name: "; ".join(one.text for one in passages if one.heading == name) for name in headings}
-        said = "".join(f"- {name}: {text}\n" for name, text in under.items()) + "\n"
+        under = {name: [one for one in passages if one.heading == name] for name in headings}
+        lines = [f"- {name}: {'; '.join(one.text for one in those)}{_mark(those)}" for name, those in under.items()]
+        said = "\n".join(lines)
     elif len(passages) > 3:
-        said = "".join(f"- {one.text}\n" for one in passages) + "\n"
+        said = "\n".join(f"- {one.text}{_mark([one])}" for one in passages)
     else:
         ended = [one.text if one.text.endswith((".", "!", "?", ":")) else f"{one.text}." for one in passages]
-        said = " ".join(ended) + " "
+        said = " ".join(ended) + (f" {marks}" if numbered else "")
+    if numbered:
+        return said
+    pages = dict.fromkeys((one.title or one.url, one.url) for one in passages)
     source = "; ".join(f"{title}, {url}" for title, url in pages)
-    return said + {"es": f"(Fuente: {source})", "en": f"(Source: {source})"}[language]
+    joint = "\n\n" if "\n" in said else " "
+    return f"{said}{joint}" + {"es": f"(Fuente: {source})", "en": f"(Source: {source})"}[language]
+
+
+def _mark(passages: Sequence[Passage]) -> str:
+    return "".join(f" [{number}]" for number in dict.fromkeys(one.number for one in passages) if number)
 
 
 def unread(reason: str, language: Language) -> str:

@@ -6,11 +6,11 @@ from typing import Any, cast
 
 from agent.domain.offline.answers import NOTICE, answer_from, is_unknown, market_now, plain_answer
 from agent.domain.offline.intents import Intent, Wish, goes_on, wish_in
-from agent.domain.offline.passages import Passage
 from agent.domain.offline.reading import decision_words, language_of
-from agent.domain.offline.site import Asked, from_site
+from agent.domain.offline.site import Asked, from_knowledge, from_site
 from agent.domain.offline.steps import Say, Use, step_of
 from agent.domain.prompt.layers import Language
+from contracts.knowledge import KnowledgeFound
 
 _Result = tuple[str, dict[str, Any], dict[str, Any]]
 
@@ -24,11 +24,11 @@ def respond(
     introduced: bool = False,
     last: bool = False,
     market: Mapping[str, Any] | None = None,
-    passages: Sequence[Passage] = (),
+    knowledge: KnowledgeFound | None = None,
 ) -> Say | Use:
     """What a model would do with this prompt. `offered`: the tools there are, with their schemas; `introduced`: that it
-    is offline was said before these messages; `last`: nothing more may be called; `market`: its state now; `passages`:
-    what a search of the company's knowledge has found for the question.
+    is offline was said before these messages; `last`: nothing more may be called; `market`: its state now; `knowledge`:
+    what was found for the question in what the company says.
     """
     question, after, before, said = _question(messages)
     for said_before in [*before[-1:], question]:
@@ -38,14 +38,16 @@ def respond(
     if said and is_unknown(said[-1]) and decision_words(question):
         wish = Wish(Intent.HANDOFF)
     response: Say | Use
-    if wish.intent in (Intent.SITE, Intent.ABOUT):
+    known = knowledge is not None and bool(knowledge.documents)
+    if wish.intent in (Intent.SITE, Intent.ABOUT) or (wish.withheld and known):
         leaning = before[-1] if before and goes_on(question) else ""
-        response = from_site(
-            Asked(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed),
-            results,
-            passages,
-            last=last,
-        )
+        asked = Asked(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed)
+        if knowledge is not None and known and not asked.about:
+            response = from_knowledge(asked, knowledge)
+            if wish.withheld and is_unknown(response.text):
+                response = Say(plain_answer(wish, language, offered))
+        else:
+            response = from_site(asked, results, last=last)
     elif wish.intent is Intent.MARKET and (state := market_now(market, language)):
         response = Say(state)
     elif wish.way:

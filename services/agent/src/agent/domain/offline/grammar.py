@@ -6,6 +6,7 @@ fits is meant. Texts are plain: lower case, no accents, typing errors in key wor
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agent.domain.offline.lexicon import one_apart
 from agent.domain.offline.reading import plain, word_set
@@ -54,7 +55,9 @@ TABLE: tuple[Row, ...] = (
          unless=r"\b(i own|do i (?:have|own|hold)|tengo yo)\b"),
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarmas?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
-    _row("list_alerts", r"\b(alerts?|alertas?)\b", unless=r"\b(how|como|work\w*|funcionan?|que es una|what is an)\b"),
+    _row("list_alerts", r"\b(alerts?|alertas?)\b",
+         rf"{_MINE}|\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
+         unless=r"\b(how|como|work\w*|funcionan?|que es una|what is an)\b"),
     _row("cancel_paper_order", _DELETE, _ORDER, unless=r"\bhow\b|\bcomo\b", way="cancel"),
     _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|pendientes?|abiertas?|mis|tengo|en espera)\b",
          unless=r"\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
@@ -102,11 +105,11 @@ TABLE: tuple[Row, ...] = (
     _row("get_price",
          r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
          r"accion|acciones|"
-         r"cuesta|cuanto esta|how(?: much)? (?:is|are|s)|how s|que tal|valor|going for|up or down|sube o baja|clos\w+|"
+         r"cuesta|a (?:cuanto|como)|cuanto esta|how(?: much)? (?:is|are|s)|how s|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"cerro|cierre)\b", about=True),
     _row("get_portfolio",
          r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have)|shares? do i (?:own|have|hold)|"
-         r"do i own|cartera|portafolio|posiciones|que tengo|mi efectivo|mis acciones|mi saldo)\b",
+         r"do i own|cartera|portafolio|posiciones|que tengo|efectivo|mis acciones|mi saldo)\b",
          _MINE, unless=r"\b(should|deberia)\b"),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
 )  # fmt: skip
@@ -129,6 +132,7 @@ def put_right(text: str) -> str:
     return _WORD.sub(lambda match: _nearest(match[0]), plain(text))
 
 
+@lru_cache(maxsize=20_000)
 def _nearest(word: str) -> str:
     if word in _KEYS or word in _SOUND or word.removesuffix("s") in _KEYS:
         return word

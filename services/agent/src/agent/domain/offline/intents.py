@@ -142,6 +142,10 @@ _PERSONAL = word_set(
 )
 """What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
 _FIGURES = ("calculate_risk_reward", "calculate_position_size")
+_LONGEST_TALK = 200
+"""Characters of small talk."""
+_LONGEST = 600
+"""Characters of a message that are read: whoever wants something says so in fewer."""
 _FAR = 6
 """Messages back that a follow-up may be about."""
 
@@ -149,6 +153,7 @@ _FAR = 6
 def wish_in(text: str, offered: Collection[str], before: Sequence[str] = ()) -> Wish:
     """What the text asks for. `offered`: the tools there are, with their schemas; `before`: what the person said
     earlier, oldest first."""
+    text, before = text[:_LONGEST], [one[:_LONGEST] for one in before]
     said = plain(text)
     if _HANDOFF.search(put_right(text)):
         return Wish(Intent.HANDOFF)
@@ -299,6 +304,12 @@ def _small(said: str) -> Intent | None:
     greeted = re.search(r"\b(how are you|que tal|como estas)\b", said)
     # Thanks with a greeting, or a goodbye with thanks, is the one that ends.
     return next((kind for kind, _ in _SMALL if kind in kinds), Intent.GREETING if greeted else None)
+
+
+def talk_only(text: str) -> bool:
+    """Whether a text asks for nothing that could be looked up: small talk, or a person is wanted."""
+    said = plain(text[:_LONGEST_TALK])
+    return len(text) <= _LONGEST_TALK and (_small(said) is not None or bool(_HANDOFF.search(said)))
 
 
 def goes_on(text: str) -> bool:

@@ -23,7 +23,7 @@ change: chang* switch* upgrad* downgrad* modif* cambi* mejora reduccion bajar ba
 register: regist* sign signup enrol* join inscrib* inscripcion alta apunt*
 begin: start* begin* beginning first step* guide* tutorial empez* empiez* comenzar* comienz* primer* paso* guia*
 hours: hour hours open opens opened opening close closes closed closing schedul* time times
-hours: horari* hora horas abr* abiert* cierr* cerr*
+hours: horari* hora horas atiend* atend* abr* abiert* cierr* cerr*
 contact: contact* phone* telephone* call email* mail reach telefono* llamar* llamo correo*
 where: where address* locat* direction* donde direccion* ubica* quedais queda
 deliver: deliver* ship* shipping home domicilio envi* entrega* reparto* reparten repart*
@@ -38,7 +38,7 @@ insurance: insur* seguro* aseguradora* mutua*
 child: child* kid* children nin* bebe* pediatr* paediatr*
 cake: cake* tarta* pastel* torta*
 order: order* orden ordenes pedido* encarg*
-last: expir* last* duration long caduc* dura duran duracion
+last: expir* last* duration long caduc* dura duran duracion valid* vigen* venc*
 type: type* kind* tipo* clase*
 money: money dinero
 include: includ* contain* inside incluy* incluid* trae contien* ingredient*
@@ -68,6 +68,8 @@ def _read() -> tuple[dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
 
 _WHOLE, _STARTS = _read()
 _WORDS = re.compile(r"[^\W_]+(?:/[^\W_]+)?|>=|<=|[<>]")
+_CODE = re.compile(r"\b([a-z]{1,5})-(\d)")
+"""What a thing is called by: one word, and no figure."""
 _LONGEST_ENDING = 5
 
 
@@ -88,7 +90,7 @@ def meanings_of(word: str) -> frozenset[str]:
 def words_of(text: str) -> list[str]:
     """The text's words in their order, plain; p/e is one."""
     return [word.replace("/", "") if word in ("p/e", "r/r") else word
-            for found in _WORDS.findall(plain(text)) for word in _parts(found)]  # fmt: skip
+            for found in _WORDS.findall(_CODE.sub(r"\1\2", plain(text))) for word in _parts(found)]  # fmt: skip
 
 
 def meanings_in(text: str) -> frozenset[str]:

@@ -9,53 +9,51 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from agent.domain.offline.common_words import COMMON, LIGHT
 from agent.domain.offline.lexicon import keys_of, meanings_of, one_apart, swapped, words_of
-from agent.domain.offline.reading import stem, word_set
+from agent.domain.offline.reading import stem
 
 ENOUGH = 0.6
 """Of a question's weight, what a passage must cover to be its answer."""
 _ENDED = re.compile(r"(?<=[.!?])\s+(?=[¿¡\"“«(]?[A-ZÁÉÍÓÚÑ0-9])")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"[|\s:-]+")
+_ACCOUNT_OPENED = re.compile(
+    r"\b(?:create|open|crea|crear|abre|abro|abrir)\w* (?:an?|your|una|tu) (?:\w+ )?(?:account|cuenta)", re.IGNORECASE
+)
+_PHRASES = (
+    ("=register", _ACCOUNT_OPENED),
+    ("=refund", re.compile(r"\b(?:money|cash) back\b|\bdinero de vuelta\b|\bmi dinero\b", re.IGNORECASE)),
+)
+"""What a question says in several words."""
 _SHAPES = (
-    ("=register", re.compile(r"\b(?:create|open|crea|crear|abre|abro|abrir)\w* (?:an?|your|una|tu) (?:\w+ "
-                             r")?(?:account|cuenta)",
-                             re.IGNORECASE)),
+    ("=register", _ACCOUNT_OPENED),
     ("=hours", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
                           r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
     ("=price", re.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)", re.IGNORECASE)),
     ("=contact", re.compile(r"\S@\S+\.\w|(?:\+|\b)\d[\d ()-]{7,}\d")),
-    ("=figure", re.compile(r"\d")),
+    ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|"
+                           r"fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
+                           r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
     ("=where", re.compile(r"\b(?:street|avenue|road|calle|avenida|plaza|paseo|st\.|av\.)", re.IGNORECASE)),
 )  # fmt: skip
 """What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
 _RELATED = {"=discount": "=price"}
 """What tells a part of it."""
 _HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
+_HOW_PRICED = re.compile(r"\bhow much (?:is|are|for)\b|\bcuanto (?:es|son|sale\w*|seria\w*)\b")
 _INCLUDED = re.compile(
     r"\b(?:what(?: i|')?s in|comes? with|includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
 )
-_LIGHT = word_set(
-    "do does did is are was be been am can could may might will would shall should have has had i you we they it "
-    "he she me my your our their us them this that these those there here the a an of to for in on at by with "
-    "from as and or but if so not no any some all much many long far often type types kind kinds tipo tipos clase "
-    "clases support supported supports more most very just also too up out about into than then what which who "
-    "whom whose when why how where get got give gives need want like know tell say says let please hi hello hey "
-    "thanks ok okay well actually really whole work works make makes take takes offer offers sell sells provide "
-    "provides possible thing things way exactly mean site page website company business service services product "
-    "products el la los las un una unos unas lo al del de en y e o u a que cual cuales quien quienes como cuando "
-    "cuanto cuanta cuantos cuantas donde por para con sin sobre si no es son era ser esta estan este estos esa "
-    "ese eso esto estas hay tiene tienen teneis tienes tengo tener puedo puede pueden puedes podria podeis hace "
-    "hacen haceis hacer hago me te se le les nos os mi mis tu tus su sus yo usted ustedes vosotros nosotros "
-    "quiero quisiera queria necesito saber decir dime mas muy tan tambien ya aqui ahi alli pero porque pues vale "
-    "hola gracias favor todo toda todos todas ofrece ofrecen ofreceis venden vendeis vende trabajan exactamente "
-    "sitio pagina web empresa negocio servicio servicios policy politica atencion information informacion info "
-    "details detalles shop store tienda local bring traer llevar doy dar darme dame funciona funcionan funcionar "
-    "estais sois trabajais vuestro vuestra vuestros vuestras accept accepts aceptais aceptan acepta producto "
-    "productos cosa cosas dan dais da sirve sirven"
-)
 _COMPARING = re.compile(r"\b(differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b")
 _MOST_SHOWN = 5
+_SHORT = 3
+_FIGURE = frozenset(("=figure",))
+_PRICE = frozenset(("=price",))
+_FIGURES_AT_MOST = 0.8
 _TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
 
 
@@ -72,25 +70,36 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A sentence, list item or table row, with the heading that it stands under and the page's address and title."""
+    """A sentence, list item or table row, with the heading that it stands under and the page's address and title.
+    `number`: of the passage that it is from, where it is from one that was found for the question."""
 
     text: str
     heading: str
     url: str
     title: str
     place: int
+    number: int = 0
 
 
 def passages_of(page: Page) -> list[Passage]:
     """A page's passages, in its order; a row of a table says its column's name with each cell."""
+    return sentences_of(page.text, "", page.url, page.title)
+
+
+def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0) -> list[Passage]:
+    """The sentences, list items and rows of a text that begins under a heading."""
     found: list[Passage] = []
-    heading, columns = "", list[str]()
-    for line in filter(None, map(str.strip, page.text.splitlines())):
+    columns = list[str]()
+    for line in filter(None, map(str.strip, text.splitlines())):
         if line.startswith("#"):
             heading, columns = line.lstrip("# "), []
             continue
         if " | " in line:
-            cells = [cell.strip() for cell in line.split("|")]
+            if _RULE.fullmatch(line):
+                continue
+            cells = [
+                cell.strip().replace("\\|", "|") for cell in _CELL_END.split(line.removeprefix("|").removesuffix("|"))
+            ]
             if not columns:
                 columns = cells
                 if not any(character.isdigit() for character in line):
@@ -103,7 +112,7 @@ def passages_of(page: Page) -> list[Passage]:
             pieces = [line]
         else:
             columns, pieces = [], _ENDED.split(line.lstrip("- "))
-        found += [Passage(text, heading, page.url, page.title, len(found) + at) for at, text in enumerate(pieces)]
+        found += [Passage(said, heading, url, title, len(found) + at, number) for at, said in enumerate(pieces)]
     return found
 
 
@@ -112,18 +121,23 @@ def best_passages(question: str, before: str, pages: Sequence[Page], enough: flo
     return rank(question, before, [one for page in pages for one in passages_of(page)], enough)
 
 
-def rank(question: str, before: str, passages: Sequence[Passage], enough: float = ENOUGH) -> list[Passage]:
-    """What answers the question, of one section, in the page's order; `before`: the question that it follows."""
+def rank(
+    question: str, before: str, passages: Sequence[Passage], enough: float = ENOUGH, total: int = 0
+) -> list[Passage]:
+    """What answers the question, of one section, in the page's order; `before`: the question that it follows; `total`:
+    of how many documents the passages are the best."""
     asked, earlier = _terms(question), _terms(before)
     sections = _compared(question, passages) or _included(question, passages)
     sections = sections or ([] if before else _all_shown(asked, passages))
     if sections or not passages or not asked or not (before or telling(question)):
         return sections
-    index = _Index(passages)
-    scores = [index.covered(asked, earlier, at) for at in range(len(passages))]
-    best = max(scores)
-    if best < enough:
+    index = _Index(passages, total)
+    shares = [index.share(asked, at) for at in range(len(passages))]
+    if max(shares) < enough:
         return []
+    written = {word.rstrip("s") for word in words_of(question) if len(word) > _SHORT}
+    scores = [share + index.preferred(asked, earlier, written, at) for at, share in enumerate(shares)]
+    best = max(scores)
     at = scores.index(best)
     chosen = passages[at]
     section = [other for other, one in enumerate(passages) if (one.url, one.heading) == (chosen.url, chosen.heading)]
@@ -146,7 +160,7 @@ def telling(text: str) -> list[str]:
 
 
 def _is_light(word: str) -> bool:
-    return (word in _LIGHT and word not in _ASKING) or (len(word) == 4 and any(swapped(word, one) for one in _LIGHT))
+    return (word in LIGHT and word not in _ASKING) or (len(word) == 4 and any(swapped(word, one) for one in LIGHT))
 
 
 _ASKING = frozenset(("where", "donde"))
@@ -155,12 +169,13 @@ _WHERE = frozenset(map(stem, _ASKING))
 
 def _terms(text: str) -> dict[str, frozenset[str]]:
     shaped: dict[str, frozenset[str]] = {}
-    for key, shape in _SHAPES[:1]:
+    for key, shape in _PHRASES:
         if shape.search(text):
             shaped[key], text = frozenset((key,)), shape.sub(" ", text)
     if _HOW_MUCH.search(" ".join(words_of(text))):
         # "How much is it?" alone is for its price.
-        shaped["=figure"] = frozenset(("=figure",) if telling(text) else ("=price",))
+        priced = not telling(text) or _HOW_PRICED.search(" ".join(words_of(text)))
+        shaped["=figure"] = _PRICE if priced else _FIGURE
     keys = {stem(word): keys_of(word) | {f"={name}" for name in meanings_of(word)} for word in telling(text)}
     # "Open" in a question for hours is not the one of "open your account", nor "where" all of "where do I sign up".
     telling_more = {word: found for word, found in keys.items() if word not in _WHERE}
@@ -172,37 +187,54 @@ def _terms(text: str) -> dict[str, frozenset[str]]:
 class _Index:
     """Which words each passage has: its own whole, its heading's and its title's for less."""
 
-    def __init__(self, passages: Sequence[Passage]) -> None:
+    def __init__(self, passages: Sequence[Passage], total: int = 0) -> None:
         self._own = [_keys(one.text) | {key for key, shape in _SHAPES if shape.search(one.text)} for one in passages]
-        self._around = [_keys(one.heading) for one in passages]
+        # Pages that were fetched are few and have names of one word; those of a whole company are told apart by theirs.
+        self._around = [_keys(f"{one.title} {one.heading}" if one.number else one.heading) for one in passages]
+        self._written = [{word.rstrip("s") for word in words_of(one.text)} for one in passages]
+        self._named = [bool(one.number) for one in passages]
         for key, shape in _SHAPES:
             # Where a page shows hours, "open" somewhere else speaks of something else.
             shaped = [bool(shape.search(one.text)) for one in passages]
             if any(shaped):
                 for own, is_shaped in zip(self._own, shaped, strict=True):
                     own -= set() if is_shaped else {key}
-        seen = Counter[str]()
-        for own, around in zip(self._own, self._around, strict=True):
-            seen.update(own | around)
-        self._seen = seen
-        self._count = len(passages)
+        held: dict[int, set[str]] = {}
+        for at, (own, around) in enumerate(zip(self._own, self._around, strict=True)):
+            held.setdefault(passages[at].number or -at - 1, set()).update(own, around)
+        self._seen = Counter(key for keys in held.values() for key in keys)
+        self._count = max(len(held), total)
 
     def weight(self, keys: frozenset[str]) -> float:
         """How much a word of the question tells: the most where no page has it."""
         having = max((self._seen[key] for key in keys), default=0)
         having = having or max((self._seen[near] for near in self._near(keys)), default=0)
-        return math.log(1 + (self._count - having + 0.5) / (having + 0.5)) + 0.5
+        worth = math.log(1 + (self._count - having + 0.5) / (having + 0.5)) + 0.5
+        # That something is told in figures helps to choose; that it is not is no reason for silence.
+        return min(worth, _FIGURES_AT_MOST) if keys in (_FIGURE, _PRICE) or keys & COMMON else worth
 
-    def covered(self, asked: dict[str, frozenset[str]], earlier: dict[str, frozenset[str]], at: int) -> float:
-        """The share of the question's weight that a passage has. What was asked before counts where it helps."""
+    def share(self, asked: Mapping[str, frozenset[str]], at: int) -> float:
+        """Of the question's weight, what a passage has."""
         whole = sum(map(self.weight, asked.values()))
-        got = sum(self.weight(keys) * self._has(keys, at) for keys in asked.values())
-        if not whole:
-            return 0.0
-        more = sum(self.weight(keys) * self._has(keys, at) for key, keys in earlier.items() if key not in asked)
-        # A heading that is all about it makes the difference among equals.
+        had = {word: self._has(keys, at) for word, keys in asked.items()}
+        telling = [has > 0 for word, has in had.items() if word != "=figure" and not asked[word] & COMMON]
+        by_count = sum(telling) / len(telling) if telling else 1.0
+        by_weight = sum(self.weight(keys) * had[word] for word, keys in asked.items()) / whole if whole else 0.0
+        return min(by_weight, by_count)
+
+    def preferred(
+        self,
+        asked: Mapping[str, frozenset[str]],
+        earlier: Mapping[str, frozenset[str]],
+        written: AbstractSet[str],
+        at: int,
+    ) -> float:
+        """What chooses among those that have much the same: a heading that is all about it, what was asked before, the
+        very words of the question, and few words."""
         headed = 0.05 * any(keys & self._around[at] for keys in asked.values())
-        return got / whole + headed + 0.1 * min(more / whole, 1.0) - 0.001 * len(self._own[at])
+        before = {key: keys for key, keys in earlier.items() if key not in asked}
+        same = 0.02 * len(written & self._written[at]) / max(len(written), 1)
+        return headed + 0.1 * min(self.share(before, at), 1.0) + same - 0.001 * len(self._own[at])
 
     def only_heading(self, asked: dict[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is found by its heading alone."""
@@ -213,7 +245,7 @@ class _Index:
         if shared:
             return 1.0 if len(keys) == 1 or any(not key.startswith("=") for key in shared) else 0.93
         if keys & self._around[at]:
-            return 0.85
+            return 0.97 if self._named[at] else 0.85
         if any(_RELATED.get(key) in self._own[at] for key in keys):
             return 0.4
         near = self._near(keys)
@@ -223,7 +255,7 @@ class _Index:
         """Words of the pages that are a letter away from what was written, where it is in none as it stands."""
         if any(self._seen[key] for key in keys):
             return frozenset()
-        long = [key for key in keys if len(key) >= 5 and not key.startswith("=")]
+        long = [key for key in keys if len(key) >= 5 and key.isalpha()]
         return frozenset(word for word in self._seen for key in long if len(word) >= 4 and one_apart(word, key))
 
 

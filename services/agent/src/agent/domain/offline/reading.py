@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from agent.domain.analysis.tickers import KNOWN_LOWER, undotted
 from agent.domain.prompt.layers import Language
@@ -134,12 +135,26 @@ def stems(text: str) -> set[str]:
     return {stem(word) for word in _WORD.findall(plain(text)) if word not in _STOP and len(word) > 1}
 
 
+_ENDINGS = (
+    "aciones", "iciones", "amiento", "imiento", "ments", "ment", "acion", "icion", "ieron", "iendo", "mente", "ando",
+    "aron", "amos", "emos", "imos", "ados", "adas", "idos", "idas", "ado", "ada", "ido", "ida", "aba", "ing", "ies",
+    "ied", "ed", "ar", "er", "ir", "es", "as", "os", "an", "en", "s", "a", "o", "e", "y",
+)  # fmt: skip
+"""Longest first: of verbs and nouns, es and en."""
+_MORE_BEFORE = ("s", "es", "ed", "ing", "y")
+
+
+@lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """The word without its plural and its last e."""
-    for ending in ("es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
-            return word[: -len(ending)].rstrip("e")
-    return word.rstrip("e") if len(word) > 3 else word
+    """The word without its endings: pesa and peso are one, as are mix, mixed and mixing."""
+    for _ in range(2):
+        ending = next((one for one in _ENDINGS if word.endswith(one) and len(word) - len(one) >= 3), "")
+        if word.endswith("ss") or not ending:
+            break
+        word = word[: -len(ending)]
+        if ending not in _MORE_BEFORE:
+            break
+    return word
 
 
 def decision_words(text: str) -> bool:

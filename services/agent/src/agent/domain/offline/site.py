@@ -7,9 +7,10 @@ from urllib.parse import urlsplit
 
 from agent.domain.offline.answers import quoted, unknown, unread
 from agent.domain.offline.lexicon import keys_of, words_of
-from agent.domain.offline.passages import Page, Passage, about, best_passages, rank, telling
+from agent.domain.offline.passages import Page, Passage, about, best_passages, rank, sentences_of, telling
 from agent.domain.offline.steps import Result, Say, Use
 from agent.domain.prompt.layers import Language
+from contracts.knowledge import KnowledgeFound
 
 TOOL = "fetch_page"
 AT_ONCE = 3
@@ -36,14 +37,31 @@ class Asked:
     missed: bool
 
 
-def from_site(asked: Asked, results: Sequence[Result], given: Sequence[Passage], *, last: bool) -> Say | Use:
-    """The answer, or the pages to read for it. `given`: what a search has found already."""
+def from_knowledge(asked: Asked, found: KnowledgeFound) -> Say:
+    """The answer that the company's own words hold: a pair's as it is written, or the sentences that say it."""
+    exact = next((at for at, one in enumerate(found.passages, start=1) if one.exact), 0)
+    if exact:
+        return Say(f"{found.passages[exact - 1].text} [{exact}]")
+    spoken: list[Passage] = []
+    others: list[Passage] = []
+    for number, one in enumerate(found.passages, start=1):
+        # Its heading is that of the section that fits best; a passage of several sections tells the later ones itself.
+        heading = one.heading[-1] if one.heading and f"# {one.heading[-1]}" not in one.text else ""
+        mine = one.language is None or one.language[:2].lower() == asked.language
+        (spoken if mine else others).extend(sentences_of(one.text, heading, one.url or one.id, one.title, number))
+    chosen = rank(asked.question, asked.before, spoken, total=found.documents)
+    if not chosen and len(telling(asked.question)) > 1:
+        # Words of two languages look alike by chance: one alone proves nothing.
+        chosen = rank(asked.question, asked.before, others, SURE, total=found.documents)
+    return Say(quoted(chosen, asked.language) if chosen else unknown(asked.language, missed=asked.missed))
+
+
+def from_site(asked: Asked, results: Sequence[Result], *, last: bool) -> Say | Use:
+    """The answer, or the pages to read for it."""
     fetched = [(str(arguments.get("path")), body) for tool, arguments, body in results if tool == TOOL]
     tried = [path for path, _ in fetched]
     pages = [_page(path, body) for path, body in fetched if "error" not in body]
     question, before, language = asked.question, asked.before, asked.language
-    if given and (found := rank(question, before, given)):
-        return Say(quoted(found, language))
     start = "/" if asked.about else first_page(asked.page_url)
     more: tuple[str, ...] = () if tried else (start,)
     if tried and not pages and "/" not in tried:

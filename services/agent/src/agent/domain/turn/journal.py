@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 
 from agent.domain.turn.policy import PATIENCE, StopReason
 from contracts.conversation import Snapshot
+from contracts.events.chat import Citation
+from contracts.knowledge import Grounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,9 @@ class RequestedCall:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One reply of the model: text, or calls (perhaps with text beside them). `cut`: it ended at its token limit."""
+    """One reply of the model: text, or calls (perhaps with text beside them). `cut`: it ended at its token limit;
+    `citations`: the passages that an answer stands on; `grounding`: how well, where the company's knowledge was asked.
+    """
 
     text: str = ""
     calls: tuple[RequestedCall, ...] = ()
@@ -64,13 +68,16 @@ class Reply:
     model: str = ""
     provider: str = ""
     cut: bool = False
+    citations: tuple[Citation, ...] = ()
+    grounding: Grounding | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Journal:
     """A turn as recorded. Times are seconds since the epoch by the bus's clock.
 
-    `answer` or `failure` (a code), once there, is what the turn ends in: no model is called again for it.
+    `answer` (with `citations` and `grounding`) or `failure` (a code), once there, is what the turn ends in: no model is
+    called again for it.
     `released`: by its driver's own word nobody drives it now.
     """
 
@@ -91,6 +98,8 @@ class Journal:
     usage: Tokens = Tokens()
     model: str = ""
     provider: str = ""
+    citations: tuple[Citation, ...] = ()
+    grounding: Grounding | None = None
 
     @property
     def ended(self) -> bool:
@@ -148,7 +157,8 @@ def with_reply(journal: Journal, reply: Reply, *, last: bool) -> Journal:
     usage, model = journal.usage + reply.usage, reply.model or journal.model
     provider = reply.provider or journal.provider
     if last or not reply.calls:
-        return replace(journal, answer=reply.text, usage=usage, model=model, provider=provider)
+        told = replace(journal, citations=reply.citations, grounding=reply.grounding)
+        return replace(told, answer=reply.text, usage=usage, model=model, provider=provider)
     index = journal.iterations
     calls = tuple(
         Call(f"{journal.turn_id}-{index}-{position}", call.tool, call.arguments, call.model_id)

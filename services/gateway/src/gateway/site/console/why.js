@@ -2,7 +2,7 @@
 import { get } from "./api.js";
 import { make, button } from "./dom.js";
 import { link } from "./markdown.js";
-import { money, number, say, span } from "./words-of.js";
+import { exactly, money, number, percent, say, span } from "./words-of.js";
 
 export async function showWhy(conversation, message) {
   const body = make("div", { class: "why" }, make("p", {}, say("loading")));
@@ -31,10 +31,18 @@ function described(turn) {
     make("p", {}, make("b", {}, one.tool), " ", make("span", { class: one.success ? "good" : "bad" }, one.success ? say("worked") : one.code || say("failed")),
       " ", make("small", {}, `${number.format(Math.round(one.ms))} ms${one.cached ? `, ${say("fromCache")}` : ""}`)),
     make("pre", { tabindex: "0" }, JSON.stringify(one.arguments, null, 2))));
-  const pages = (turn.citations || []).map((page) => make("li", {}, link(page.url, [page.title || page.url], page.title || page.url)));
+  const named = ({ url, title, heading }) => {
+    const name = [title || url, ...(heading || [])].join(" › ");
+    return link(url || "", [name], name);
+  };
+  const pages = (turn.citations || []).map((page) => make("li", {}, named(page)));
+  const passages = (turn.passages || []).map((one) => make("li", {}, named(one), " ",
+    make("small", {}, say("why_passage", { share: percent.format(one.score), when: exactly(one.readAt) })),
+    make("pre", { tabindex: "0" }, one.text)));
   return [
     make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(`why_${name}`)), make("dd", {}, value)])),
     make("h3", {}, say("why_tools")), calls.length ? make("ol", { class: "calls" }, ...calls) : make("p", {}, say("noTools")),
+    ...(passages.length ? [make("h3", {}, say("why_passages")), make("ol", {}, ...passages)] : []),
     ...(pages.length ? [make("h3", {}, say("why_pages")), make("ul", {}, ...pages)] : []),
   ];
 }

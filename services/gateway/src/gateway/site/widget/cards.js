@@ -98,12 +98,13 @@ export function alertCard(alert) {
 }
 
 export function citations(list) {
-  const chips = list.map(({ url, title }) => {
+  const chips = list.map(({ url, title, heading }) => {
     const address = safeAddress(url);
-    if (!address) return null;
+    const name = [title || address, heading?.at(-1)].filter(Boolean).join(" › ").slice(0, 120);
+    if (!address) return url ? null : make("li", {}, make("span", { class: "chip" }, icon("file"), make("span", { dir: "auto" }, name)));
     const elsewhere = !address.startsWith(`${location.origin}/`);
     return make("li", {}, make("a", { class: "chip", href: address, rel: "noopener noreferrer", title: address, ...(elsewhere && { target: "_blank" }) },
-      icon("file"), make("span", { dir: "auto" }, (title || address).slice(0, 120))));
+      icon("file"), make("span", { dir: "auto" }, name)));
   }).filter(Boolean);
   return chips.length ? make("ul", { class: "sources", "aria-label": words.sources }, ...chips) : null;
 }

@@ -1,0 +1,29 @@
+"""What the company says, from memory (ports.Knowledge)."""
+
+import structlog
+
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery
+from contracts.knowledge_rpc import SEARCH, KnowledgeSearch
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+
+log = structlog.get_logger(__name__)
+
+DEADLINE = 1.0
+"""Seconds; then the turn goes on without."""
+
+
+class CompanyKnowledge:
+    """One request a turn, side by side with the others."""
+
+    def __init__(self, rpc: RpcClient) -> None:
+        self._rpc = rpc
+
+    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
+        """The passages that fit best; None: not to be had in time."""
+        request = KnowledgeSearch(company_id=company, **dict(query))
+        try:
+            return await self._rpc.call(SEARCH, request, deadline=DEADLINE)
+        except RpcError as error:
+            log.warning("knowledge.unavailable", company=company, reason=error.code)
+            return None

@@ -1,0 +1,45 @@
+"""What is asked of the company's knowledge, and what an answer stands on in the end."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agent.domain.context.compression import Spoken
+from agent.domain.knowledge import cited, sources
+from agent.domain.offline.answers import is_unknown
+from agent.domain.offline.intents import talk_only
+from agent.domain.prompt.layers import Language
+from agent.domain.tool_results import data_of, searches
+from agent.domain.turn.journal import Journal, Reply
+from contracts.knowledge import MAX_QUERY, NOTHING_OLDER, Grounding, KnowledgeFound, KnowledgeQuery
+
+LIMIT = 12
+"""Passages; a prompt holds as many of them as have room."""
+PAGES = 20
+"""Pages of the site that are named to the model, as far as there is room."""
+
+
+def query_of(messages: Sequence[Spoken], basis: int, language: Language) -> KnowledgeQuery | None:
+    """The search for what nobody has answered yet, with what was asked before; None: nothing is asked, or it is small
+    talk."""
+    asked = [one.text for one in messages if not one.mine and one.seq > basis]
+    earlier = [one.text[:MAX_QUERY] for one in reversed(messages) if not one.mine and one.seq <= basis]
+    text = "\n".join(asked)[-MAX_QUERY:]
+    if not text.strip() or talk_only(text):
+        return None
+    return KnowledgeQuery(text=text, earlier=earlier[:NOTHING_OLDER], language=language, limit=LIMIT, pages=PAGES)
+
+
+def grounded(reply: Reply, journal: Journal, found: KnowledgeFound | None, query: KnowledgeQuery | None) -> Reply:
+    """The answer with only such citations as it was given, and whether the question was answered from anything at all:
+    one that stands on no passage, page or tool is one that the company does not tell."""
+    found_more = searches(journal)
+    if found is None and not found_more:
+        return reply
+    results = [call.result for call in journal.calls if call.result is not None]
+    text, citations = cited(reply.text, sources(found, found_more), [query.text if query else "", *results])
+    reply = replace(reply, text=text, citations=citations)
+    if query is None:
+        return reply
+    known = not is_unknown(text) and (bool(citations) or any(map(data_of, results)))
+    best = max((one.score for one in found.passages), default=None) if found else None
+    return replace(reply, grounding=Grounding(question=query.text, known=known, score=best, language=query.language))

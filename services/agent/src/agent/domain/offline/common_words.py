@@ -1,0 +1,46 @@
+"""Words that say little or nothing of what a question is about, es and en, without accents."""
+
+from agent.domain.offline.reading import stem, word_set
+
+LIGHT = word_set(
+    "do does did is are was be been am can could may might will would shall should have has had i you we they it he "
+    "she me my your our their us them this that these those there here the a an of to for in on at by with from as "
+    "and or but if so not no any some all much many long far often type types kind kinds tipo tipos clase clases "
+    "support supported supports more most very just also too up out about into than then what which who whom whose "
+    "when why how where get got give gives need want like know tell say says let please hi hello hey thanks ok okay "
+    "well actually really whole work works make makes take takes offer offers sell sells provide provides possible "
+    "thing things way exactly mean site page website company business service services product products el la los "
+    "las un una unos unas lo al del de en y e o u que cual cuales quien quienes como cuando cuanto cuanta cuantos "
+    "cuantas donde por para con sin sobre si es son era ser esta estan este estos esa ese eso esto estas hay tiene "
+    "tienen teneis tienes tengo tener puedo puede pueden puedes podria podeis hace hacen haceis hacer hago te se le "
+    "les nos os mi mis tu tus su sus yo usted ustedes vosotros nosotros quiero quisiera queria necesito saber decir "
+    "dime mas muy tan tambien ya aqui ahi alli pero porque pues vale hola gracias favor todo toda todos todas "
+    "ofrece ofrecen ofreceis venden vendeis vende trabajan exactamente sitio pagina web empresa negocio servicio "
+    "servicios policy politica atencion information informacion info details detalles shop store tienda local bring "
+    "traer llevar doy dar darme dame funciona funcionan funcionar estais sois trabajais vuestro vuestra vuestros "
+    "vuestras accept accepts aceptais aceptan acepta producto productos cosa cosas dan dais da sirve sirven algo "
+    "alguien alguna alguno algun nadie cada falta va van voy vas dejar deja dejo pongo poner pasa pasar ocurre "
+    "ocurrir suceder debe debo deber needs must happen happens happened leave something anything someone anyone "
+    "each every one go goes going lets look looking see find found told wondering case "
+)
+"""Of grammar and of asking: not looked for."""
+_COMMON = word_set(
+    "apply applies stay valid available start begin finish end keep hold carry send show help ask answer exist "
+    "exists seem become allow require remain continue run play move live believe think understand learn try wait "
+    "meet set add real actual normal usual usually quick quickly fast soon later early again still already always "
+    "never sometimes maybe perhaps good bad best better nice fine new old other another same different dislike love "
+    "wish hope prefer care worry sure certain certainly currently present today tomorrow now yet time times moment "
+    "people person somebody around inside within during before after until since while once total quantity amount "
+    "main general full both either such own able apart besides instead according regarding concerning basically "
+    "simply automatically directly aplicar aplica queda quedar valido disponible empezar empieza acabar acaba "
+    "terminar mantener lleva enviar mostrar ayudar preguntar responder existir existe parecer permitir permite "
+    "seguir sigue vivir creer pensar conocer entender aprender intentar esperar encontrar agregar realmente verdad "
+    "normalmente rapido pronto luego antes despues todavia aun siempre nunca veces vez quiza bueno malo mejor nuevo "
+    "viejo otro otra mismo misma diferente gusta gustar gustaria preferir importa seguro actualmente hoy manana "
+    "ahora momento gente persona alrededor dentro durante hasta desde mientras cantidad completo ambos propio capaz "
+    "aparte ademas segun basicamente simplemente automaticamente directamente llega llegar recibir recibo avisa "
+    "avisar incluso entonces asi parte forma manera modo caso number numero name nombre list lista detail value "
+    "period reach "
+)
+COMMON = frozenset(map(stem, _COMMON))
+"""Stems of what anybody says about anything: they help to choose, and their absence is no reason for silence."""

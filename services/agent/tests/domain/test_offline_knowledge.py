@@ -1,0 +1,121 @@
+"""The assistant without a model and the company's knowledge: the sentence or row that answers, cited, or that it is not
+told."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from agent.domain.offline.answers import is_unknown
+from agent.domain.offline.assistant import respond
+from agent.domain.offline.steps import Say, Use
+from contracts.knowledge import KnowledgeFound, Passage
+
+READ = datetime(2026, 3, 1, tzinfo=UTC)
+SHED = (
+    "The {name} shed is made of larch.\n\n"
+    "| Fact | Value |\n| --- | --- |\n| Price | {price} € |\n| Weight | {weight} kg |"
+)
+
+
+def passage(title: str, text: str, language: str = "en", **changes: Any) -> Passage:
+    fields: dict[str, Any] = {
+        "id": title.replace(" ", "-"),
+        "document_id": "d",
+        "source": "site",
+        "title": title,
+        "url": f"https://x.test/{title.replace(' ', '-')}",
+        "text": text,
+        "language": language,
+        "score": 0.7,
+        "read_at": READ,
+        "hash": "h",
+    }
+    return Passage(**{**fields, **changes})
+
+
+SHEDS = [
+    passage("Shed S-20", SHED.format(name="S-20", price=310, weight=90)),
+    passage("Shed S-30", SHED.format(name="S-30", price=420, weight=120)),
+    passage("Caseta S-30", "La caseta S-30 cuesta 420 € y es de alerce.", "es"),
+    passage("Opening", "We close in August.\n\n## Hours\n\n| Day | Opens |\n| --- | --- |\n| Monday | 9:00 |"),
+    passage("Returns", "You may return a shed within 14 days, unassembled.", heading=["Returns"]),
+]
+
+
+def said(question: str, language: Any = "en", found: list[Passage] | None = None, *before: dict[str, Any]) -> str:
+    known = KnowledgeFound(passages=SHEDS if found is None else found, documents=200)
+    messages = [*before, {"role": "user", "content": question}]
+    response = respond(messages, {"fetch_page": {}}, language, introduced=True, knowledge=known)
+    assert isinstance(response, Say), response
+    return response.text
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "answer"),
+    [
+        ("How much is the S-30?", "en", "Price: Value 420 €. [2]"),
+        ("weight of shed s-20", "en", "Weight: Value 90 kg. [1]"),
+        ("¿cuánto cuesta la caseta S-30?", "es", "La caseta S-30 cuesta 420 € y es de alerce. [3]"),
+        ("what time do you open on Monday?", "en", "Monday: Opens 9:00. [4]"),
+        ("can I return my shed?", "en", "You may return a shed within 14 days, unassembled. [5]"),
+        ("until when may I retrun a shed", "en", "You may return a shed within 14 days, unassembled. [5]"),
+    ],
+)
+def test_the_sentence_or_row_that_answers_is_cited_by_its_number(question: str, language: str, answer: str) -> None:
+    assert said(question, language) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("how much is the S-90?", "en"),
+        ("what colour is the S-30?", "en"),
+        ("do you sell greenhouses?", "en"),
+        ("¿vendéis piscinas?", "es"),
+        ("who is the manager?", "en"),
+    ],
+)
+def test_what_no_passage_tells_is_not_told(question: str, language: str) -> None:
+    assert is_unknown(said(question, language))
+
+
+def test_the_second_miss_offers_a_person_by_itself_and_a_yes_is_for_them() -> None:
+    first = said("do you sell greenhouses?")
+    before = [{"role": "user", "content": "do you sell greenhouses?"}, {"role": "assistant", "content": first}]
+    second = said("and swimming pools?", "en", None, *before)
+    assert "Would you like someone of the team to go on?" in second
+    more = [*before, {"role": "user", "content": "and swimming pools?"}, {"role": "assistant", "content": second}]
+    assert "Talk to a person" in said("yes", "en", None, *more)
+
+
+def test_a_pair_is_used_word_by_word() -> None:
+    pair = passage("Greenhouses", "No. But our sister company *does*!", source="answer", url=None, exact=True)
+    assert said("do you sell greenhouses?", "en", [*SHEDS, pair]) == "No. But our sister company *does*! [6]"
+
+
+def test_a_page_in_another_language_answers_where_there_is_none_in_the_questions_own() -> None:
+    assert said("¿cuánto es el precio de la S-20?", "es", SHEDS[:1]) == "Price: Value 310 €. [1]"
+    assert is_unknown(said("¿quién fundó esto?", "es", [passage("Funds", "We trade funds.")])), "alike by chance"
+
+
+def test_a_follow_up_is_about_what_was_asked_before() -> None:
+    before = {"role": "user", "content": "do you have the shed S-20?"}
+    answer = {"role": "assistant", "content": "The S-20 shed is made of larch. [1]"}
+    assert said("and how much is it?", "en", SHEDS[:2], before, answer).startswith("Price: Value 310 €.")
+
+
+def test_what_a_visitor_may_not_do_is_answered_where_the_site_tells_of_it() -> None:
+    told = passage("Guide", "An alert fires once, when its condition becomes true.")
+    assert said("how do alerts work: does my alert fire once?", "en", [told]).startswith("An alert fires once")
+
+
+def test_a_company_whose_knowledge_is_empty_is_answered_from_its_pages() -> None:
+    empty = KnowledgeFound()
+    response = respond([{"role": "user", "content": "sheds?"}], {"fetch_page": {}}, "en", knowledge=empty)
+    assert isinstance(response, Use)
+
+
+def test_a_long_message_costs_little_to_understand() -> None:
+    text = "what about " + "the marvellous antelope quickly sitting " * 200
+    assert is_unknown(said(text))
