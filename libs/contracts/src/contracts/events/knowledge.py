@@ -1,10 +1,10 @@
 """What is known of companies' own words: facts of documents and runs (FACTS), and the work that makes them (KNOWLEDGE).
 
 Memory asks for a run (`knowledge.refresh.requested.v1`) or for a file to be read (`knowledge.file.received.v1`). A
-request is a place at its run: the tool-executor that holds it reads pages for some seconds and gives it back, and asks for
-further places at the same run, so that it goes on wherever one of them died. What they read comes back as facts, which
-other services may publish as well. What a run found gone is told when it has finished, and memory removes it, or waits
-for an admin's yes.
+request is a place at its run: the tool-executor that holds it reads pages for some seconds and gives it back, and asks
+for further places at the same run, so that it goes on wherever one of them died. What they read comes back as facts,
+which other services may publish as well. What a run found gone is told when it has finished, and memory removes it, or
+waits for an admin's yes.
 A file's bytes wait in the stream UPLOADS, a message a piece (`uploads.v1.<company>.<upload>.<piece, from 0>`), for an
 hour; who has read them purges the subject.
 """

@@ -35,8 +35,8 @@ _SHAPES = (
                           r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
     ("=price", re.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)", re.IGNORECASE)),
     ("=contact", re.compile(r"\S@\S+\.\w|(?:\+|\b)\d[\d ()-]{7,}\d")),
-    ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|"
-                           r"fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
+    ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|"
+                           r"thirty|fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
                            r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
     ("=where", re.compile(r"\b(?:street|avenue|road|calle|avenida|plaza|paseo|st\.|av\.)", re.IGNORECASE)),
 )  # fmt: skip
