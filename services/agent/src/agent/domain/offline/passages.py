@@ -35,8 +35,8 @@ _SHAPES = (
                           r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
     ("=price", re.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)", re.IGNORECASE)),
     ("=contact", re.compile(r"\S@\S+\.\w|(?:\+|\b)\d[\d ()-]{7,}\d")),
-    ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|"
-                           r"fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
+    ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|"
+                           r"thirty|fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
                            r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
     ("=where", re.compile(r"\b(?:street|avenue|road|calle|avenida|plaza|paseo|st\.|av\.)", re.IGNORECASE)),
 )  # fmt: skip
@@ -233,7 +233,8 @@ class _Index:
         very words of the question, and few words."""
         headed = 0.05 * any(keys & self._around[at] for keys in asked.values())
         before = {key: keys for key, keys in earlier.items() if key not in asked}
-        same = 0.02 * len(written & self._written[at]) / max(len(written), 1)
+        own = sum(bool(keys & self._own[at]) for keys in asked.values()) / max(len(asked), 1)
+        same = 0.1 * own + 0.02 * len(written & self._written[at]) / max(len(written), 1)
         return headed + 0.1 * min(self.share(before, at), 1.0) + same - 0.001 * len(self._own[at])
 
     def only_heading(self, asked: dict[str, frozenset[str]], at: int) -> bool:
