@@ -67,7 +67,7 @@ async def test_axe_finds_nothing_in_any_view(visits: Visits, stack: RunningStack
         await expect(page.locator(".offer")).to_have_count(3)
         await clean(page, "conversation")
         await page.get_by_role("button", name="Why this answer").first.click()
-        await expect(page.get_by_role("dialog").get_by_text("fetch_page")).to_be_visible()
+        await expect(page.get_by_role("dialog").get_by_role("link", name="Pricing").first).to_be_visible()
         await clean(page, "why")
         await page.keyboard.press("Escape")
     await page.route("**/v2/turns/failed?*", failures)

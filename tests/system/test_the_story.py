@@ -11,10 +11,10 @@ async def test_the_price_of_a_plan_is_read_from_the_site_and_cited(visitor: Chat
     answer = await visitor.ask("What does the Pro plan cost?")
     assert answer["role"] == "assistant"
     assert "29" in answer["text"]
-    assert [c["url"] for c in answer["citations"]] == [f"{stack.url}/pricing"]
-    started = visitor.of_type("tool.started")
-    assert {f["tool"] for f in started} == {"fetch_page"}
-    assert {f["success"] for f in visitor.of_type("tool.finished")} == {True}
+    assert [c["url"].partition("#")[0] for c in answer["citations"]] == [f"{stack.url}/pricing"]
+    # The page is read in the turn only as long as the site has not been taken in.
+    assert {f["tool"] for f in visitor.of_type("tool.started")} <= {"fetch_page"}
+    assert all(f["success"] for f in visitor.of_type("tool.finished"))
 
 
 async def test_the_answer_streams_before_it_is_final(visitor: ChatClient) -> None:

@@ -52,6 +52,13 @@ def test_headings_nest_and_anchors_are_those_of_the_nearest_heading():
     ]
 
 
+def test_what_holds_the_whole_page_is_no_headings_anchor():
+    page = extract_html(
+        "<main id=content><h2>Pro</h2><p>29 USD</p><section id=free><h2>Free</h2><p>0 USD</p></section></main>"
+    )
+    assert [(block.text, block.anchor) for block in page.blocks] == [("29 USD", None), ("0 USD", "free")]
+
+
 def test_rows_stay_whole_with_cells_over_several_rows_and_columns():
     page = extract_html(
         "<table><thead><tr><th>Plan<th>Month<th>Year</thead><tr><td rowspan=2>Pro<td>29 <b>USD</b><td>290"

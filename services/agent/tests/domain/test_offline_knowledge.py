@@ -1,6 +1,7 @@
 """The assistant without a model and the company's knowledge: the sentence or row that answers, cited, or that it is not
 told."""
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -114,6 +115,24 @@ def test_a_company_whose_knowledge_is_empty_is_answered_from_its_pages() -> None
     empty = KnowledgeFound()
     response = respond([{"role": "user", "content": "sheds?"}], {"fetch_page": {}}, "en", knowledge=empty)
     assert isinstance(response, Use)
+
+
+def test_what_says_it_itself_goes_before_what_only_stands_under_its_name() -> None:
+    plans = "Change from any plan to Free whenever you like.\n\n## Pro\n\n- Everything in Free"
+    assert said("can I change from Pro to Free?", "en", [passage("Plans", plans)]).startswith("Change from any plan")
+
+
+def test_a_manual_in_a_language_is_no_translation_of_the_first_page() -> None:
+    links = [{"path": "/manual", "text": "Manual", "language": "en"}]
+    home = {"url": "https://x.test/", "title": "Home", "text": "We make sheds by hand.", "links": links}
+    call = {"id": "c", "function": {"name": "fetch_page", "arguments": json.dumps({"path": "/"})}}
+    messages = [
+        {"role": "user", "content": "What is this?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": json.dumps(home)},
+    ]
+    response = respond(messages, {"fetch_page": {}}, "en", introduced=True)
+    assert response == Say("We make sheds by hand. (Source: Home, https://x.test/)")
 
 
 def test_a_long_message_costs_little_to_understand() -> None:

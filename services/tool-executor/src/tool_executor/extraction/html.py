@@ -96,7 +96,8 @@ class _Reader:
         elif tag == "footer":
             self._end_bare(0)
             self._headings = []
-        elif tag in _LANDMARKS or (tag == "a" and self._heading is not None):
+        elif (tag in _LANDMARKS and tag != "main") or (tag == "a" and self._heading is not None):
+            # What holds the whole page is no place on it.
             self._heading_id = attributes.get("id") or attributes.get("name") or self._heading_id
         elif tag == "table":
             self._emit_list()

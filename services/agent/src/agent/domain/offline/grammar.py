@@ -105,8 +105,8 @@ TABLE: tuple[Row, ...] = (
     _row("get_price",
          r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
          r"accion|acciones|"
-         r"cuesta|a (?:cuanto|como)|cuanto esta|how(?: much)? (?:is|are|s)|how s|que tal|valor|going for|up or down|"
-         r"sube o baja|clos\w+|"
+         r"cuesta|a (?:cuanto|como)|cuanto esta|"
+         r"how(?: much)? (?:is|are|s)|how s|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"cerro|cierre)\b", about=True),
     _row("get_portfolio",
          r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have)|shares? do i (?:own|have|hold)|"

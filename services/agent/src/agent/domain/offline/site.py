@@ -130,6 +130,8 @@ def translations(language: Language, read: Sequence[Page], tried: Collection[str
     """The page in the question's language, where the first page that was read says there is one."""
     if any(not foreign(page.path, None, language) and foreign(page.path, None, _OTHER[language]) for page in read):
         return ()
-    paths = [path for page in read[:1] for path, _, spoken in page.links
-             if spoken and spoken.lower().startswith(language)]  # fmt: skip
+    # A page that is only said to be in the language ("see our manual, in English") is no translation of this one.
+    paths = [path for page in read[:1] for path, words, spoken in page.links
+             if spoken and spoken.lower().startswith(language)
+             and (not words or foreign(path, None, _OTHER[language]))]  # fmt: skip
     return tuple(path for path in paths if path not in tried)[:1]
