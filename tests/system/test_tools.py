@@ -47,6 +47,9 @@ CHANGES: dict[str, dict[str, Any]] = {
     "delete_alert": {"alert_id": "nobodys"},
     "add_to_watchlist": {"symbol": "IBM"},
     "remove_from_watchlist": {"symbol": "IBM"},
+    "remember": {"fact": "I drink tea"},
+    "forget": {"what": "tea"},
+    "update_memory": {"id": "nobodys", "fact": "I drink tea"},
 }
 PLANS = {
     "pro": {

@@ -40,6 +40,9 @@ watchlist.add add_to_watchlist market free 30 symbol
 watchlist.remove remove_from_watchlist market free 30 symbol
 education.explain_concept explain_concept education free 60 concept [level]
 memory.search search_memory memory free 30 query [limit]
+memory.remember remember memory free 30 fact
+memory.forget forget memory free 30 what
+memory.update update_memory memory free 30 id fact
 knowledge.search search_knowledge knowledge free 30 query [limit]
 site.fetch_page fetch_page site free 30 path
 """  # noqa: E501 - a row a tool
@@ -69,6 +72,9 @@ add_to_watchlist symbols source as_of
 remove_from_watchlist symbols source as_of
 explain_concept concept explanation related
 search_memory passages passages[].text passages[].time passages[].conversation_id passages[].score
+remember facts facts[].id facts[].fact ended ended[].id ended[].fact undo undo[].tool undo[].arguments source as_of
+forget facts facts[].id facts[].fact ended ended[].id ended[].fact undo undo[].tool undo[].arguments source as_of
+update_memory facts facts[].id facts[].fact ended ended[].id ended[].fact undo undo[].tool undo[].arguments source as_of
 search_knowledge passages passages[].id passages[].title passages[].text passages[].score passages[].read_at complete source
 fetch_page url title text truncated
 """  # noqa: E501 - a row a tool
@@ -91,6 +97,9 @@ CHANGING = {
     "delete_alert",
     "add_to_watchlist",
     "remove_from_watchlist",
+    "remember",
+    "forget",
+    "update_memory",
 }
 
 

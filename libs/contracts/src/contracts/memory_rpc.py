@@ -1,5 +1,6 @@
 """What memory answers beside conversations and settings: what is remembered of a user, and what a company used."""
 
+import hashlib
 from datetime import date as Date  # noqa: N812 - the field is called date
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -98,6 +99,11 @@ class LongTermMemory(Wire):
     updated_at: datetime | None = None
 
 
+def fact_id(fact: str) -> str:
+    """What a remembered fact is called: made from its words, so that whoever reads the fact knows its id."""
+    return "f" + hashlib.sha256(" ".join(fact.split()).casefold().encode()).hexdigest()[:10]
+
+
 class UserRef(Wire):
     """One user of one company."""
 
@@ -118,6 +124,9 @@ class MemoryPatchRequest(Wire):
     patch: dict[str, Any]
     over: str | None = Field(default=None, max_length=64)
     request_id: str | None = Field(default=None, max_length=128)
+    about: str | None = Field(
+        default=None, max_length=500, description="what it forgets, in the user's words: search_memory leaves it out"
+    )
 
 
 class MemoryReply(Wire):

@@ -78,11 +78,13 @@ def tool_outcome(subject: str, queue: str | None) -> Rpc[ToolServiceRequest, Too
 
 
 TOOL_OUTCOME = tool_outcome("rpc.tool.outcome.v1", "market-adapter")
-"""Of the catalogue's own tools with side effects: all of them are the market-adapter's."""
+"""Of the market-adapter's tools with side effects."""
+MEMORY_OUTCOME = tool_outcome("rpc.tool.memory_outcome.v1", "memory")
+"""Of memory's: remember, forget, update_memory."""
 
 # Records of calls, results kept for the user alone, and what counts against their limits. Deleting again what is gone
 # is fine; UNAVAILABLE while Redis is away.
 USER_FORGET = Rpc("rpc.tools.user.forget.v1", UserRef, ForgottenReply, queue="tool-executor")
 TOOL_DETAILS = Rpc("rpc.tools.details.v1", ToolDetailsRequest, ToolDetailsReply, queue="tool-executor")
 
-METHODS: tuple[Rpc[Any, Any], ...] = (TOOL_DETAILS, USER_FORGET, TOOL_OUTCOME)
+METHODS: tuple[Rpc[Any, Any], ...] = (TOOL_DETAILS, USER_FORGET, TOOL_OUTCOME, MEMORY_OUTCOME)

@@ -16,7 +16,7 @@ from contracts.context_rpc import (
     RelevantSymbol,
 )
 from contracts.market_rpc import ActiveAlert, MarketEvent
-from contracts.memory_rpc import Strategy
+from contracts.memory_rpc import Strategy, fact_id
 
 PRO = Customer("pro", "es")
 
@@ -158,3 +158,19 @@ def test_nothing_from_outside_can_pose_as_a_section() -> None:
         )
         clean = titles(copilot_sections(language, full(), PRO, summary="s"))
         assert titles(copilot_sections(language, context, PRO, summary=evil)) == clean
+
+
+def test_a_price_says_where_it_is_from_and_of_when_and_a_fact_has_its_id_where_it_can_be_corrected() -> None:
+    price = RelevantSymbol(symbol="AAPL", price=190.5, source="sample", as_of=datetime(2026, 1, 5, 21, tzinfo=UTC))
+    context = FullContext(
+        user=ContextUser(id="u", plan="free", timezone="UTC", preferences=["I prefer ETFs"]),
+        market=ContextMarket(relevant_symbols=[price]),
+        memory=ContextMemory(user_notes=["I live in Lima"]),
+        system=ContextSystem(
+            current_date=date(2026, 1, 5), current_time="21:00", agent_version="1", available_tools=["update_memory"]
+        ),
+    )
+    text = copilot_sections("en", context, Customer("free", "en"))
+    assert "- AAPL: 190.50 [sample, 2026-01-05 21:00 UTC]" in text
+    assert f"I live in Lima [{fact_id('I live in Lima')}]" in text
+    assert f"I prefer ETFs [{fact_id('I prefer ETFs')}]" in text

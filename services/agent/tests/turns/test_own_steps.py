@@ -202,9 +202,9 @@ async def test_what_is_remembered_is_shown_corrected_and_forgotten_in_the_chat(n
             trading_style="swing", preferences=["I prefer dividend stocks"], user_notes=["my goal is a house"]
         )
         text = (await say(scene, "what do you remember about me?"))["text"]
-        assert "- Trading style: swing" in text
-        assert "- Preferences: I prefer dividend stocks" in text
-        assert "- Asked to remember: my goal is a house" in text
+        assert "Your trading style is swing." in text
+        assert "You told me: “I prefer dividend stocks”." in text
+        assert "You told me: “my goal is a house”." in text
         text = (await say(scene, "forget that I prefer dividend stocks"))["text"]
         assert text == "Done, I have forgotten: “I prefer dividend stocks”."
         assert scene.copilot.memory.preferences == []

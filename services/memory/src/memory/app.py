@@ -11,6 +11,7 @@ from contracts.streams import CHAT, FACTS, KNOWLEDGE
 from memory import (
     budget_methods,
     context_handlers,
+    fact_tools,
     handlers,
     insight_handlers,
     owner_methods,
@@ -249,6 +250,7 @@ class Memory:
         talks = MongoTalks(self._database["conversations"], self._database["facts"])
         searching = Searching(talks=talks, memories=memories, inbox=inbox, floor=floor, clock=self._clock)
         recall_methods.serve(service, searching)
+        fact_tools.serve(service, memories, histories, log, self._clock)
         service.on_stop(searching.stop)
         drops = (windows.drop, near.drop, projection.drop, searching.drop)
         cache = CacheErasure(service.nats, self._redis, drops)

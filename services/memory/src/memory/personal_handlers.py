@@ -180,7 +180,12 @@ class PersonalMethods:
     async def patch(self, request: MemoryPatchRequest) -> MemoryReply:
         return MemoryReply(
             memory=await self._memories.correct(
-                request.company_id, request.user_id, request.patch, over=request.over, request=request.request_id
+                request.company_id,
+                request.user_id,
+                request.patch,
+                over=request.over,
+                request=request.request_id,
+                about=request.about,
             )
         )
 

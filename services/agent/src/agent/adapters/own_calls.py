@@ -32,10 +32,12 @@ LEAST_SECONDS = 0.05
 """Seconds that a question has when the time is up."""
 UNKNOWN_AFTER = (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
 MOST_NOTES = 50
+MOST_OLDER = 200
 ATTEMPTS = 10
 """At changing a memory that others change too."""
 SHOWN = 15
 """Entries of each list: an answer in the chat is no export."""
+SHOWN_PAST = 5
 
 Change = tuple[dict[str, Any], dict[str, Any]]
 """A merge patch for a memory (empty: nothing is to be changed), and what the step's outcome says of it."""
@@ -91,8 +93,9 @@ class BusOwnCalls:
                 update={
                     "user_notes": memory.user_notes[:SHOWN],
                     "preferences": memory.preferences[:SHOWN],
+                    "older_notes": memory.older_notes[:SHOWN],
                     "frequent_questions": memory.frequent_questions[:SHOWN],
-                    "superseded": [],
+                    "superseded": memory.superseded[:SHOWN_PAST],
                 }
             )
             return {"memory": shown.to_wire()}
@@ -101,7 +104,11 @@ class BusOwnCalls:
 
             def noted(memory: LongTermMemory) -> Change:
                 others = [other for other in memory.user_notes if other.casefold() != note.casefold()]
-                return {"userNotes": [note, *others][:MOST_NOTES]}, {"note": note}
+                notes = [note, *others]
+                patch = {"userNotes": notes[:MOST_NOTES]}
+                if pushed_out := notes[MOST_NOTES:]:
+                    patch["olderNotes"] = [*pushed_out, *memory.older_notes][:MOST_OLDER]
+                return patch, {"note": note}
 
             return await self._change(who, noted, call.call_id)
 
@@ -109,7 +116,7 @@ class BusOwnCalls:
             found = forgetting(memory, str(arguments["about"]))
             return found.patch, {"forgotten": list(found.texts)}
 
-        return await self._change(who, without, call.call_id)
+        return await self._change(who, without, call.call_id, about=str(arguments["about"])[:500])
 
     async def _forget(self, who: memory_rpc.UserRef) -> None:
         """Asked again as long as it is not known: forgetting twice is forgetting."""
@@ -127,7 +134,11 @@ class BusOwnCalls:
                 return
 
     async def _change(
-        self, who: memory_rpc.UserRef, change: Callable[[LongTermMemory], Change], call_id: str
+        self,
+        who: memory_rpc.UserRef,
+        change: Callable[[LongTermMemory], Change],
+        call_id: str,
+        about: str | None = None,
     ) -> dict[str, Any]:
         """The outcome of a change of the memory, stored over the very one that it was made from: lists are replaced
         whole, and what was learned between reading and writing must not be lost with them. A change that got no answer
@@ -136,7 +147,7 @@ class BusOwnCalls:
         asked: dict[str, Any] | None = None
         for _ in range(ATTEMPTS):
             try:
-                outcome = await self._changed(who, change, call_id, end)
+                outcome = await self._changed(who, change, call_id, end, about)
             except _Unanswered as error:
                 asked = error.outcome or asked
                 if asyncio.get_running_loop().time() + PAUSE >= end:
@@ -148,7 +159,12 @@ class BusOwnCalls:
         raise RpcError(ErrorCode.UNAVAILABLE, "what is remembered kept changing: try again", retryable=True)
 
     async def _changed(
-        self, who: memory_rpc.UserRef, change: Callable[[LongTermMemory], Change], call_id: str, end: float
+        self,
+        who: memory_rpc.UserRef,
+        change: Callable[[LongTermMemory], Change],
+        call_id: str,
+        end: float,
+        about: str | None,
     ) -> dict[str, Any] | None:
         """The outcome of one try, over by `end`; None: something else was stored meanwhile. Raises RpcError,
         _Unanswered."""
@@ -159,7 +175,12 @@ class BusOwnCalls:
             if not patch:
                 return found
             request = memory_rpc.MemoryPatchRequest(
-                company_id=who.company_id, user_id=who.user_id, patch=patch, over=held.version, request_id=call_id
+                company_id=who.company_id,
+                user_id=who.user_id,
+                patch=patch,
+                over=held.version,
+                request_id=call_id,
+                about=about,
             )
             outcome = found
             await self._rpc.call(memory_rpc.MEMORY_PATCH, request, deadline=_seconds(end))

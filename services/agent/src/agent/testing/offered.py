@@ -29,6 +29,9 @@ add_to_watchlist symbol
 remove_from_watchlist symbol
 explain_concept concept [level]
 search_memory query [limit]
+remember fact
+forget what
+update_memory id fact
 fetch_page path
 """
 _INDICATORS = ["RSI", "MACD", "BB", "SMA", "EMA", "ATR", "VWAP", "OBV", "ADX"]

@@ -12,10 +12,18 @@ from pydantic import Field
 from contracts.envelope import Wire
 from contracts.memory_rpc import LongTermMemory
 from memory.adapters.mongo import Collection, Document, put_over, speaking
+from memory.domain.forgotten import Forgotten
 from memory.domain.keys import Position
 from memory.domain.remembered import Remembered
 from memory.ports import Versioned
 from runtime.unknown_fields import UnknownFields
+
+
+class ForgottenWords(Wire):
+    """A fact that was forgotten, as digests of its words."""
+
+    words: list[str]
+    at: datetime
 
 
 class MemoryRecord(Wire):
@@ -29,6 +37,7 @@ class MemoryRecord(Wire):
     set_since: dict[str, datetime] = Field(default_factory=dict[str, datetime])
     forgotten: tuple[int, int] = (0, 0)
     done: list[str] = Field(default_factory=list[str])
+    gone: list[ForgottenWords] = Field(default_factory=list[ForgottenWords])
 
 
 class MongoMemories:
@@ -54,6 +63,7 @@ class MongoMemories:
             set_since=kept.set_since,
             forgotten=Position(*kept.forgotten),
             done=tuple(kept.done),
+            gone=tuple(Forgotten(frozenset(one.words), one.at) for one in kept.gone),
         )
         return Versioned(row["version"], state)
 
@@ -67,6 +77,7 @@ class MongoMemories:
             set_since=dict(state.set_since),
             forgotten=(state.forgotten.era, state.forgotten.seq),
             done=list(state.done),
+            gone=[ForgottenWords(words=sorted(one.words), at=one.at) for one in state.gone],
         )
         fields = self._unknown.with_them(f"{company}/{user}", over, kept.to_wire())
         row: Document = {"_id": f"{company}/{user}", "version": version, "state": orjson.dumps(fields).decode()}

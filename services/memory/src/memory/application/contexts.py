@@ -8,6 +8,7 @@ from datetime import datetime
 from pydantic import ValidationError
 
 from contracts.context_rpc import (
+    ContextConversation,
     ContextMarket,
     ContextMemory,
     ContextPortfolio,
@@ -23,8 +24,11 @@ from memory.application.memories import Memories
 from memory.application.parts import Parts
 from memory.application.talk import Talks
 from memory.context_ports import Knowledge, Market, ShortTermStore, Tools
+from memory.domain.forgotten import without_forgotten
 from memory.domain.mentions import mentioned
 from memory.domain.relevance import candidates, relevant
+from memory.domain.relevant_facts import relevant_facts
+from memory.domain.remembered import Remembered
 from memory.domain.zones import DEFAULT_ZONE, zone
 from runtime.clock import Clock
 from runtime.deadlines import part
@@ -72,7 +76,7 @@ class Contexts:
         """The context; what is missing is named in it. It takes at most twice a part's deadline."""
         company, user = asked.company_id, asked.user_id
         parts = Parts(part(self._seconds))
-        memory = parts.start("memory", self._memories.get(company, user))
+        remembering = parts.start("memory", self._memories.held(company, user))
         holdings = parts.start("portfolio", self._holdings(company, user))
         tools = parts.start(
             "system.availableTools", self._tools.offered(company, asked.role, asked.plan, asked.language or "es")
@@ -81,14 +85,15 @@ class Contexts:
         short_term = parts.start("shortTerm", self._short_term.get(company, user))
         status = parts.start("market.status", self._market.status())
         said = parts.start("knowledge", self._knowledge.ask(company, asked.knowledge)) if asked.knowledge else None
-        wanted = asyncio.create_task(self._wanted(asked.text, memory, holdings))
+        wanted = asyncio.create_task(self._wanted(asked.text, remembering, holdings))
         symbols = parts.start("market.relevantSymbols", self._symbols(wanted), waits=True)
         events = parts.start("market.upcomingEvents", self._events(wanted), waits=True)
         try:
             await parts.all()
         finally:
             wanted.cancel()
-        held, known = holdings.result(), memory.result()
+        held, state = holdings.result(), remembering.result()
+        known = _told(state.memory, asked.text) if state else None
         if held is None:
             parts.missing.append("alerts")
         elif held.portfolio is None:
@@ -99,7 +104,7 @@ class Contexts:
             market=_market(status.result(), events.result(), symbols.result(), parts),
             portfolio=held.portfolio if held else None,
             alerts=held.alerts if held else None,
-            conversation=talk.result(),
+            conversation=_without_forgotten(talk.result(), state),
             memory=None if known is None else _memory(known),
             short_term=short_term.result(),
             system=_system(asked, person, self._clock.now(), tools.result()),
@@ -117,16 +122,14 @@ class Contexts:
             portfolio = portfolio.model_copy(update={"positions": portfolio.positions[:MOST]})
         return _Held(portfolio, held.alerts[:MOST])
 
-    async def _wanted(
-        self, text: str, memory: "Task[LongTermMemory | None]", holdings: "Task[_Held | None]"
-    ) -> list[str]:
+    async def _wanted(self, text: str, memory: "Task[Remembered | None]", holdings: "Task[_Held | None]") -> list[str]:
         """The candidates, once it is known what the user likes and holds, or that it will not be known."""
         await asyncio.wait((memory, holdings))
         known, held = memory.result(), holdings.result()
         portfolio = held.portfolio if held else None
         return candidates(
             mentioned(text),
-            known.favorite_symbols if known else (),
+            known.memory.favorite_symbols if known else (),
             [one.symbol for one in portfolio.positions] if portfolio else (),
         )
 
@@ -136,6 +139,24 @@ class Contexts:
 
     async def _events(self, wanted: "Task[list[str]]") -> list[MarketEvent]:
         return (await self._market.events(await asyncio.shield(wanted)))[:EVENTS]
+
+
+def _told(memory: LongTermMemory, question: str) -> LongTermMemory:
+    """The memory with those of its facts that a prompt is told, the ones that count most first."""
+    chosen = relevant_facts(memory, question)
+    notes = [one for one in chosen if one not in memory.preferences]
+    return memory.model_copy(
+        update={"user_notes": notes, "preferences": [one for one in chosen if one in memory.preferences]}
+    )
+
+
+def _without_forgotten(talk: ContextConversation | None, state: Remembered | None) -> ContextConversation | None:
+    """A conversation whose summary says nothing of what was forgotten."""
+    if talk is None or talk.summary is None or state is None or not state.gone:
+        return talk
+    text = without_forgotten(talk.summary.text, state.gone)
+    summary = talk.summary.model_copy(update={"text": text}) if text else None
+    return talk.model_copy(update={"summary": summary})
 
 
 def _user(asked: ContextRequest, known: LongTermMemory | None) -> ContextUser:

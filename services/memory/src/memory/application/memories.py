@@ -11,6 +11,7 @@ import structlog
 
 from contracts.errors import NexusError
 from contracts.memory_rpc import LongTermMemory
+from memory.domain.fact_changes import forgetting
 from memory.domain.keys import Position
 from memory.domain.remembered import Remembered, corrected
 from memory.errors import MemoryMoved, StoreUnavailable
@@ -48,23 +49,37 @@ class Memories:
         """What is remembered; raises StoreUnavailable."""
         return (await self._store.load(company, user)).state.memory
 
+    async def held(self, company: str, user: str) -> Remembered:
+        """What is remembered and what was forgotten; raises StoreUnavailable."""
+        return (await self._store.load(company, user)).state
+
     async def read(self, company: str, user: str) -> tuple[LongTermMemory, str]:
         """What is remembered, and the version of it that a correction may name; raises StoreUnavailable."""
         held = await self._store.load(company, user)
         return held.state.memory, held.version or NOTHING
 
     async def correct(
-        self, company: str, user: str, patch: dict[str, Any], *, over: str | None = None, request: str | None = None
+        self,
+        company: str,
+        user: str,
+        patch: dict[str, Any],
+        *,
+        over: str | None = None,
+        request: str | None = None,
+        about: str | None = None,
     ) -> LongTermMemory:
         """The memory after the user's own merge patch. `over`: the version that the patch was made from, if it was.
-        `request`: its id; a patch that is in it already changes nothing.
+        `request`: its id; a patch that is in it already changes nothing. `about`: what it forgets, in the user's words.
 
         Raises:
             BadMemoryError, MemoryMoved, StoreUnavailable.
         """
 
         def correction(state: Remembered) -> Remembered:
-            after = corrected(state, patch, self._clock.now())
+            now = self._clock.now()
+            after = corrected(state, patch, now)
+            if about:
+                after = forgetting(after, (about,), now)
             return after.corrected_by(request) if request else after
 
         _, after = await self.change(company, user, correction, over=over, request=request)

@@ -14,9 +14,11 @@ from datetime import datetime
 
 from memory.application.inbox import Inbox
 from memory.application.memories import Memories
+from memory.domain.forgotten import Forgotten, is_forgotten
 from memory.domain.keys import Position
 from memory.domain.outdated import Outdated, Past
 from memory.domain.recall.index import Found, Passage, PassageIndex
+from memory.domain.remembered import Remembered
 from memory.errors import MemoryFault, StoreUnavailable
 from memory.ports import Floor
 from memory.recall_ports import Talk, TalkStore
@@ -30,8 +32,11 @@ MOST_IN_PROCESS = 100_000
 """Messages that a process holds indexed, about 1 KB each; the person who was asked about longest ago goes first."""
 CONVERSATIONS = 5_000
 PAGE = 500
-IN_SIGHT = 10
-"""Newest messages of the conversation in which the question is asked: whoever asks has them before them."""
+IN_SIGHT = 5
+"""Newest messages of the conversation in which the question is asked: every prompt holds these, however much of the
+rest it has dropped or summed up. What is older may be in no prompt any more, and is found."""
+FORGOTTEN_SPARE = 40
+"""Beyond these, where facts were forgotten: what was said of them is left out."""
 SPARE = 10
 """Passages found beyond those asked for, since outdated ones fall back."""
 OUTDATED = 0.8
@@ -95,12 +100,13 @@ class Searching:
         while True:
             held = self._held_of(company, user)
             complete = await self._up_to_date(company, user, held)
-            memory = await self._memories.get(company, user)
+            known = await self._memories.held(company, user)
             async with held.lock:
                 now = self._clock.now()
                 without = held.index.newest(conversation, IN_SIGHT) if conversation else frozenset[str]()
-                found = await asyncio.to_thread(held.index.search, query, limit + SPARE, now, without)
-                recalled = [self._recalled(held, one, held.outdated.of(one.passage, memory)) for one in found]
+                spare = SPARE + (FORGOTTEN_SPARE if known.gone else 0)
+                found = await asyncio.to_thread(held.index.search, query, limit + spare, now, without)
+                recalled = [self._recalled(held, one, known) for one in found if not _is_gone(one.passage, known.gone)]
             if not held.gone:
                 recalled.sort(key=lambda one: -one.found.score)
                 worth = [one for one in recalled[:limit] if one.found.score >= WORTH * recalled[0].found.score]
@@ -183,8 +189,13 @@ class Searching:
             held.latest[talk.conversation] = talk.latest
         return True
 
-    def _recalled(self, held: _Held, found: Found, past: Past | None) -> Recalled:
-        before, after = held.index.around(found.passage)
+    def _recalled(self, held: _Held, found: Found, known: Remembered) -> Recalled:
+        past = held.outdated.of(found.passage, known.memory)
+        if past and past.by and is_forgotten(past.by, known.gone):
+            past = Past(past.until, None)
+        before, after = (
+            None if one is None or _is_gone(one, known.gone) else one for one in held.index.around(found.passage)
+        )
         counted = Found(found.passage, found.score * OUTDATED) if past else found
         return Recalled(counted, before, after, past)
 
@@ -193,6 +204,10 @@ def _take(held: _Held, passages: Sequence[Passage]) -> None:
     new = [passage for passage in passages if passage.id not in held.index]
     held.index.add(new)
     held.outdated.add(new)
+
+
+def _is_gone(passage: Passage, gone: Sequence[Forgotten]) -> bool:
+    return is_forgotten(passage.text, gone, passage.at)
 
 
 def _looked_at(task: asyncio.Task[bool]) -> None:

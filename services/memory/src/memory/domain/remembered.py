@@ -12,6 +12,8 @@ from contracts.memory_rpc import LongTermMemory, Superseded
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from contracts.wrong_fields import message_of
 from memory.domain.company import BadField
+from memory.domain.forgotten import MOST as MOST_FORGOTTEN
+from memory.domain.forgotten import Forgotten, forgotten, remembered_again
 from memory.domain.keys import Position
 from memory.domain.zones import is_zone
 
@@ -59,7 +61,8 @@ class Remembered:
     style was learned; `since`: when notes and preferences were, by text; `set_since`: when name, risk profile and their
     like were, by name on the wire. `learned`: ids of the turns and calls that are
     in it, oldest first. `forgotten`: when all of it was last forgotten; what was said up to there is not learned.
-    `done`: ids of the user's own latest corrections, so that one that is sent again is recognised.
+    `done`: ids of the user's own latest corrections, so that one that is sent again is recognised. `gone`: single facts
+    that were forgotten, for what was said of them is not to be found any more.
     """
 
     memory: LongTermMemory = field(default_factory=LongTermMemory)
@@ -70,6 +73,7 @@ class Remembered:
     set_since: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
     forgotten: Position = BEGINNING
     done: tuple[str, ...] = ()
+    gone: tuple[Forgotten, ...] = ()
 
     def changed(self, now: datetime, **fields: Any) -> "Remembered":
         """With other fields of the memory."""
@@ -131,10 +135,16 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
     if new.timezone is not None and not is_zone(new.timezone):
         raise BadMemoryError([BadField("timezone", "no IANA time zone: write it as America/Mexico_City")])
     state = restyled(state, new.trading_style, now)
+    lost = [one for one in _facts(old) if one not in _facts(new)]
+    words = [one for one in (forgotten(text, now) for text in lost) if one is not None]
+    gone = (*state.gone, *words)[-MOST_FORGOTTEN:]
+    for text in _facts(new):
+        gone = remembered_again(gone, text)
+    state = replace(state, gone=gone)
     for name in _SINGLE[1:]:
         state = _replaced(state, name, before.get(name), wire.get(name), now)
     gone = {name for name, value in patch.items() if value is None or value == []}
-    history = [past for past in state.memory.superseded if past.field not in gone]
+    history = [past for past in state.memory.superseded if past.field not in gone and past.value not in lost]
     dropped = set(old.favorite_symbols) - set(new.favorite_symbols)
     asked = {} if "favoriteSymbols" in gone else {name: n for name, n in state.asked.items() if name not in dropped}
     memory = new.model_copy(update={"superseded": history, "updated_at": now})
@@ -144,7 +154,7 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
         name: now for name in patch if name in _SINGLE and wire.get(name) != before.get(name) and wire.get(name)
     }
     state = replace(state, memory=memory, asked=asked, style_since=since, set_since=set_since)
-    return replace(state, since=_dated(state, {*old.user_notes, *old.preferences, *old.older_notes}, now))
+    return replace(state, since=_dated(state, {*_facts(old)}, now))
 
 
 def _symbols(given: Sequence[str]) -> list[str]:
@@ -161,9 +171,13 @@ def _symbols(given: Sequence[str]) -> list[str]:
     return list(names)
 
 
+def _facts(memory: LongTermMemory) -> list[str]:
+    return [*memory.user_notes, *memory.preferences, *memory.older_notes]
+
+
 def _dated(state: Remembered, before: Collection[str], now: datetime) -> dict[str, datetime]:
     """Since when each note and preference is remembered: those that were not there `before`, since `now`."""
-    held = (*state.memory.user_notes, *state.memory.preferences, *state.memory.older_notes)
+    held = _facts(state.memory)
     known = {text: state.since.get(text) if text in before else now for text in held}
     return {text: at for text, at in known.items() if at is not None}
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from contracts.memory_rpc import Superseded
+from contracts.memory_rpc import LongTermMemory, Superseded
 from memory.domain.claims import Claims, claims, ends_only, fact_claims, may_replace, replaces, statements
+from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.concepts import content
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact, unquoted
 from memory.domain.remembered import LONGEST, NOTES, OLDER, PREFERENCES, Remembered, superseding
@@ -71,6 +72,22 @@ def told(state: Remembered, text: str, now: datetime, known: Known = lambda _: F
     return state
 
 
+def remembering(state: Remembered, text: str, now: datetime, *, instead_of: str | None = None) -> Remembered:
+    """With a fact that the user wants remembered. `instead_of`: one that it corrects, which becomes history."""
+    statement = _Statement(text, "user_notes", fact_claims(text))
+    if instead_of is not None and _other(instead_of, text):
+        where = next(name for name, _ in _FIELDS if instead_of in getattr(state.memory, name))
+        state = _past(state, where, instead_of, now, text)
+        statement = replace(statement, attribute="user_notes" if where == "older_notes" else where)
+    state, _ = _without_replaced(state, statement, now)
+    return _with(state, statement.attribute or "user_notes", text, now)
+
+
+def kept(memory: LongTermMemory) -> list[str]:
+    """All facts that stand as true."""
+    return [*memory.user_notes, *memory.preferences, *memory.older_notes]
+
+
 def preferences_in(text: str) -> list[str]:
     """What the text states as preferences, in its own words."""
     return [one for match in _PREFERENCE.finditer(text) if not _PASSING.search(one := match[1].strip(" ,"))]
@@ -104,6 +121,8 @@ def _stated(text: str, known: Known) -> Iterator[_Statement]:
 
 def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> Remembered:
     said = statement.said
+    if is_forgotten(statement.text, state.gone, now):
+        return state
     state = _ended_earlier(state, statement, now)
     if newer := _newer_that_replaces(state, statement, now):
         by, until = newer

@@ -1,12 +1,27 @@
-"""What was said before: in the caller's own conversations. Memory serves the tool."""
+"""What was said before, and what is remembered of the caller. Memory serves the tools."""
+
+from typing import Any
 
 from contracts.text import Text
-from tool_executor.catalogue.shapes import NOT_BLANK, NUMBER, TEXT, gives, list_of, sourced, takes, whole
-from tool_executor.domain.declaration import Category, OverTheBus, Tool
+from contracts.tools_rpc import MEMORY_OUTCOME
+from tool_executor.catalogue.shapes import ID, NOT_BLANK, NUMBER, TEXT, gives, list_of, sourced, takes, whole
+from tool_executor.domain.declaration import Category, OverTheBus, Schema, Tool
 
 
 def tools() -> list[Tool]:
     """The category's tools."""
+    fact = gives({"id": TEXT, "fact": TEXT})
+    undo = gives({"tool": TEXT, "arguments": {"type": "object"}})
+    changing: dict[str, Any] = {
+        "category": Category.MEMORY,
+        "per_minute": 30,
+        "time_limit": 6.0,
+        "side_effects": True,
+        "idempotent": True,
+        "output_schema": sourced({"facts": list_of(fact), "ended": list_of(fact), "undo": list_of(undo)}),
+        "handler": OverTheBus(),
+        "reconcile": OverTheBus(MEMORY_OUTCOME.subject),
+    }
     passage = gives({"text": {"type": "string"}, "time": TEXT, "conversation_id": TEXT, "score": NUMBER})
     return [
         Tool(
@@ -38,5 +53,55 @@ def tools() -> list[Tool]:
             output_schema=sourced({"passages": list_of(passage)}),
             handler=OverTheBus(),
             examples=({"query": "stop loss"}, {"query": "qué bróker uso", "limit": 3}),
-        )
+        ),
+        Tool(
+            id="memory.remember",
+            name="remember",
+            description=Text(
+                es="Guarda un dato duradero que el usuario ha dicho de sí mismo o pide recordar. Da el dato con sus "
+                "propias palabras; lo que digan páginas, herramientas o el asistente no se guarda. Lo que deja de ser "
+                "cierto pasa a la historia. `undo` dice cómo deshacerlo. No digas que lo recordarás sin llamar a esta "
+                "herramienta.",
+                en="Keeps a lasting fact that the user has said of themselves or asks to remember. Give it in their "
+                "own words; what pages, tools or the assistant say is not kept. What it makes untrue becomes history. "
+                "`undo` says how to take it back. Never say that you will remember something without calling this.",
+            ),
+            label=Text(es="Guardándolo en la memoria…", en="Keeping it in memory…"),
+            input_schema=takes({"fact": _words("The fact, in the user's own words")}),
+            **changing,
+            examples=({"fact": "I am vegan"},),
+        ),
+        Tool(
+            id="memory.forget",
+            name="forget",
+            description=Text(
+                es="Olvida lo que el usuario pide olvidar, por su id o con sus palabras: deja de estar en la memoria y "
+                "no se vuelve a encontrar en las conversaciones. `facts` es lo olvidado; vacío, no había nada así.",
+                en="Forgets what the user asks to forget, by its id or in their words: it leaves the memory and is not "
+                "found in conversations any more. `facts` is what was forgotten; empty: there was nothing of the kind.",
+            ),
+            label=Text(es="Olvidándolo…", en="Forgetting it…"),
+            destructive=True,
+            input_schema=takes({"what": _words("What to forget: its id, or the words for it")}),
+            **changing,
+            examples=({"what": "vegan"},),
+        ),
+        Tool(
+            id="memory.update",
+            name="update_memory",
+            description=Text(
+                es="Corrige un dato recordado, por su id (el que dan el contexto, remember o forget), con las palabras "
+                "del usuario; el anterior pasa a la historia.",
+                en="Corrects a remembered fact, by its id (as the context, remember or forget give it), in the user's "
+                "words; the older one becomes history.",
+            ),
+            label=Text(es="Corrigiendo la memoria…", en="Correcting the memory…"),
+            input_schema=takes({"id": ID, "fact": _words("The fact as it is now, in the user's own words")}),
+            **changing,
+            examples=({"id": "f0123456789", "fact": "I live in Lima"},),
+        ),
     ]
+
+
+def _words(description: str) -> Schema:
+    return {**TEXT, "maxLength": 500, "pattern": NOT_BLANK, "description": description}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from agent.domain.own.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
+from agent.domain.own.told_memory import told_memory
 from agent.domain.prompt.copilot_words import WORDS
 from agent.domain.prompt.layers import Language
 from agent.domain.turn.journal import Call
@@ -81,18 +82,6 @@ _SAY: dict[str, dict[Language, str]] = {
         "es": "Ahora no puedo confirmar si ha quedado guardado: pregúntame en un momento qué recuerdo de ti.",
         "en": "I cannot confirm right now whether that is done: ask me in a moment what I remember about you.",
     },
-    "nothing": {
-        "es": "Todavía no recuerdo nada de ti.",
-        "en": "I do not remember anything about you yet.",
-    },
-    "known": {
-        "es": "Esto es lo que recuerdo de ti:",
-        "en": "This is what I remember about you:",
-    },
-    "correct": {
-        "es": "Puedes corregirme, o decirme «olvida que …».",
-        "en": "You can correct me, or tell me “forget that …”.",
-    },
     "forgotten": {
         "es": "Hecho, lo he olvidado: {texts}.",
         "en": "Done, I have forgotten: {texts}.",
@@ -110,21 +99,6 @@ _REASONS: dict[str, dict[Language, str]] = {
     "insufficient_cash": {"es": "no hay efectivo libre suficiente", "en": "there is not enough free cash"},
     "insufficient_position": {"es": "no hay acciones libres suficientes", "en": "there are not enough free shares"},
     "changed": {"es": "ha cambiado desde que se mostró", "en": "it has changed since it was shown"},
-}
-_FIELDS: tuple[tuple[str, str], ...] = (
-    ("name", "name"),
-    ("riskProfile", "risk"),
-    ("experience", "experience"),
-    ("language", "language"),
-    ("timezone", "timezone"),
-    ("favoriteSymbols", "favourites"),
-    ("tradingStyle", "style"),
-    ("preferences", "preferences"),
-    ("userNotes", "notes"),
-)
-_MORE: dict[str, dict[Language, str]] = {
-    "recentStrategies": {"es": "Estrategias", "en": "Strategies"},
-    "frequentQuestions": {"es": "Preguntas frecuentes", "en": "Frequent questions"},
 }
 
 
@@ -147,7 +121,7 @@ def _one(call: Call, language: Language) -> str | None:
         unsure = error.get("code") == UNKNOWN or call.tool == REMEMBER
         return _SAY["memory_unsure" if unsure else "memory_away"][language]
     if call.tool == READ:
-        return remembered(data["memory"], language)
+        return told_memory(data["memory"], language)
     if call.tool == REMEMBER:
         return _SAY["noted"][language].format(note=data["note"])
     if call.tool == FORGET:
@@ -191,26 +165,6 @@ def _decided(arguments: Fields, data: Fields, error: Fields, language: Language)
     told = _SAY[kind][language].format(**fields)
     rest = "; ".join(cast("Fields", one)["summary"] for one in data.get("rest") or ())
     return f"{told} {_SAY['rest'][language].format(rest=rest)}" if rest else told
-
-
-def remembered(memory: Fields, language: Language) -> str:
-    """A memory (wire form) as a list; a sentence when it is empty."""
-    words, values = WORDS[language], _values(language)
-    lines: list[str] = []
-    for name, label in _FIELDS:
-        value = memory.get(name)
-        if isinstance(value, list) and value:
-            lines.append(f"- {getattr(words, label)}: {'; '.join(map(str, cast('list[Any]', value)))}")
-        elif isinstance(value, str) and value:
-            lines.append(f"- {getattr(words, label)}: {values.get(value, value)}")
-    strategies = [str(one["name"]) for one in memory.get("recentStrategies") or ()]
-    questions = [str(one) for one in memory.get("frequentQuestions") or ()]
-    for name, texts in (("recentStrategies", strategies), ("frequentQuestions", questions)):
-        if texts:
-            lines.append(f"- {_MORE[name][language]}: {'; '.join(texts)}")
-    if not lines:
-        return _SAY["nothing"][language]
-    return "\n".join([_SAY["known"][language], *lines, _SAY["correct"][language]])
 
 
 def _values(language: Language) -> dict[str, str]:

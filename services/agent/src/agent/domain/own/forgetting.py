@@ -104,6 +104,7 @@ def forgetting(memory: LongTermMemory, about: str) -> Forgetting:
         gone.append(memory.name)
     _drop(patch, gone, "userNotes", memory.user_notes, str, telling)
     _drop(patch, gone, "preferences", memory.preferences, str, telling)
+    _drop(patch, gone, "olderNotes", memory.older_notes, str, telling)
     _drop(patch, gone, "frequentQuestions", memory.frequent_questions, str, telling)
     strategies = [strategy.to_wire() for strategy in memory.recent_strategies]
     _drop(patch, gone, "recentStrategies", strategies, lambda one: f"{one['name']} {one.get('symbol') or ''}", telling)

@@ -12,15 +12,24 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.domain.prompt.copilot_words import WORDS, Words
 from agent.domain.prompt.layers import LONGEST_SUMMARY, Language, one_line
-from contracts.context_rpc import ContextMarket, ContextMemory, ContextPortfolio, ContextUser, FullContext
+from contracts.context_rpc import (
+    ContextMarket,
+    ContextPortfolio,
+    ContextUser,
+    FullContext,
+    RelevantSymbol,
+)
 from contracts.market_rpc import ActiveAlert
+from contracts.memory_rpc import fact_id
 
 SYMBOLS = 5
 EVENTS = 3
 FAVOURITES = 5
 POSITIONS = 20
 ALERTS = 20
-NOTES = 10
+NOTES = 12
+CORRECTS = "update_memory"
+"""The tool that corrects a fact by its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +59,7 @@ def copilot_sections(
         _user(words, context, customer),
         _market(words, context.market, zone, language) if context.market else None,
         _holdings(words, context.portfolio, context.alerts),
-        _known(words, context.user, context.memory),
+        _known(words, context),
         _conversation(words, context, summary),
         _instructions(words, context),
     ]
@@ -93,7 +102,7 @@ def _market(words: Words, market: ContextMarket, zone: tzinfo, language: Languag
         lines.append(status)
     if noted := (market.notes or {}).get(language):
         lines.append(one_line(noted))
-    lines.extend(_price(one.symbol, one.price, one.change_percent) for one in market.relevant_symbols[:SYMBOLS])
+    lines.extend(_price(one, zone) for one in market.relevant_symbols[:SYMBOLS])
     for event in market.upcoming_events[:EVENTS]:
         about = f"{event.symbol}: " if event.symbol else ""
         lines.append(f"{event.date.isoformat()} {one_line(about + event.name)} ({words.impacts[event.impact]})")
@@ -122,8 +131,11 @@ def _holdings(words: Words, portfolio: ContextPortfolio | None, alerts: list[Act
     return _section(words.portfolio, lines) if lines else None
 
 
-def _known(words: Words, user: ContextUser | None, memory: ContextMemory | None) -> str | None:
+def _known(words: Words, context: FullContext) -> str | None:
+    user, memory = context.user, context.memory
     lines: list[str] = []
+    offered = (context.system.available_tools if context.system else None) or ()
+    named = CORRECTS in offered
     if memory is not None:
         if memory.favorite_symbols:
             lines.append(f"{words.favourites}: {', '.join(map(one_line, memory.favorite_symbols[:FAVOURITES]))}")
@@ -134,10 +146,15 @@ def _known(words: Words, user: ContextUser | None, memory: ContextMemory | None)
             about = f"{latest.name} ({latest.symbol})" if latest.symbol else latest.name
             lines.append(f"{words.strategy}: {one_line(f'{about}, {latest.date.isoformat()}: {latest.description}')}")
     if user is not None and user.preferences:
-        lines.append(f"{words.preferences}: {'; '.join(one_line(text, 200) for text in user.preferences[:NOTES])}")
+        lines.append(f"{words.preferences}: {'; '.join(_fact(text, named=named) for text in user.preferences[:NOTES])}")
     if memory is not None and memory.user_notes:
-        lines.append(f"{words.notes}: {'; '.join(one_line(text, 200) for text in memory.user_notes[:NOTES])}")
+        lines.append(f"{words.notes}: {'; '.join(_fact(text, named=named) for text in memory.user_notes[:NOTES])}")
     return _section(words.known, lines) if lines else None
+
+
+def _fact(text: str, *, named: bool) -> str:
+    """A fact in its own words. `named`: with its id, for a model that can have it corrected or forgotten."""
+    return one_line(text, 200) + (f" [{fact_id(text)}]" if named else "")
 
 
 def _conversation(words: Words, context: FullContext, summary: str | None) -> str | None:
@@ -165,9 +182,12 @@ def _section(title: str, lines: Iterable[str]) -> str:
     return "\n".join([f"## {title}", *(f"- {line}" for line in lines)])
 
 
-def _price(symbol: str, price: float, change: float | None) -> str:
-    moved = "" if change is None else f" ({change:+.2f}%)"
-    return f"{one_line(symbol)}: {_amount(price)}{moved}"
+def _price(one: RelevantSymbol, zone: tzinfo) -> str:
+    """A price, with where it is from and of when it is."""
+    moved = "" if one.change_percent is None else f" ({one.change_percent:+.2f}%)"
+    when = "" if one.as_of is None else _moment(one.as_of, zone)
+    origin = ", ".join(part for part in (one_line(one.source, 40) if one.source else "", when) if part)
+    return f"{one_line(one.symbol)}: {_amount(one.price)}{moved}" + (f" [{origin}]" if origin else "")
 
 
 def _amount(price: float) -> str:

@@ -1,0 +1,55 @@
+"""What is remembered, told in sentences."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from agent.domain.own.told_memory import told_memory
+from contracts.memory_rpc import LongTermMemory, Superseded
+
+MEMORY = LongTermMemory(
+    name="Ana",
+    risk_profile="aggressive",
+    trading_style="swing",
+    favorite_symbols=["AAPL", "BTC/USD", "IBM"],
+    user_notes=["I moved to Austin"],
+    preferences=["I prefer ETFs"],
+    frequent_questions=["What is the price of [SYMBOL]?", "What is a stop loss?"],
+    superseded=[
+        Superseded(
+            field="userNotes", value="I live in Lima", until=datetime(2026, 5, 3, tzinfo=UTC), by="I moved to Austin"
+        ),
+        Superseded(field="riskProfile", value="conservative", until=datetime(2026, 5, 4, tzinfo=UTC), by="aggressive"),
+        Superseded(field="userNotes", value="I smoke", until=datetime(2026, 5, 5, tzinfo=UTC)),
+    ],
+)
+
+
+def test_a_memory_is_told_in_sentences_with_what_was_before_and_why() -> None:
+    assert told_memory(MEMORY.to_wire(), "en").splitlines() == [
+        "This is what I remember about you.",
+        "Your name is Ana.",
+        "Your risk profile is aggressive.",
+        "Your trading style is swing.",
+        "You mostly follow AAPL, BTC/USD and IBM.",
+        "You told me: “I moved to Austin”.",
+        "You told me: “I prefer ETFs”.",
+        "You have asked several things, for example “What is a stop loss?”.",
+        "“I live in Lima” holds no longer since May 3, 2026: you said “I moved to Austin”.",
+        "“conservative” holds no longer since May 4, 2026: now it is aggressive.",
+        "“I smoke” holds no longer since May 5, 2026.",
+        "You can correct any of this (“now I…”) or tell me “forget that…”.",
+    ]
+    spanish = told_memory(MEMORY.to_wire(), "es")
+    assert "«I live in Lima» ya no vale desde el 3 de mayo de 2026: dijiste «I moved to Austin»." in spanish
+    assert "[" not in spanish
+
+
+@pytest.mark.parametrize(("language", "said"), [("es", "Todavía no recuerdo nada"), ("en", "do not remember anything")])
+def test_an_empty_memory_is_a_sentence(language: str, said: str) -> None:
+    assert said in told_memory({}, "es" if language == "es" else "en")
+
+
+def test_of_many_facts_the_rest_is_counted() -> None:
+    memory = LongTermMemory(user_notes=[f"fact {number}" for number in range(20)])
+    assert "There are 5 more." in told_memory(memory.to_wire(), "en")

@@ -1,0 +1,105 @@
+"""Changes of single facts that a user asks for: remember, forget, correct. Each says how it can be undone."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from contracts.memory_rpc import LongTermMemory, fact_id
+from memory.domain.claims import statements
+from memory.domain.forgotten import MOST, forgotten, remembered_again
+from memory.domain.long_term.concepts import content
+from memory.domain.long_term.plain_facts import unquoted
+from memory.domain.remembered import LONGEST, Remembered
+from memory.domain.stated import kept, remembering
+
+ENOUGH = 0.6
+"""Of the telling words that name a fact, the share that the fact must hold to be meant."""
+_LISTS = ("user_notes", "preferences", "older_notes")
+_OF_THE_USER = content(
+    "the user customer client usuario usuaria cliente wants remember that says said le dice es tiene her his their"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """A call that takes a change back."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The memory after a change. `facts`: what was remembered, or forgotten; `ended`: what it made untrue."""
+
+    state: Remembered
+    facts: tuple[str, ...]
+    ended: tuple[str, ...] = ()
+    undo: tuple[Undo, ...] = ()
+
+
+def remember(state: Remembered, fact: str, now: datetime) -> Change:
+    """With one more fact; what it makes untrue becomes history."""
+    text = " ".join(fact.split())[:LONGEST]
+    before = kept(state.memory)
+    after = remembering(state, text, now)
+    after = replace(after, gone=remembered_again(after.gone, text))
+    ended = tuple(one for one in before if one not in kept(after.memory) and one.casefold() != text.casefold())
+    undo = (Undo("forget", {"what": fact_id(text)}), *(Undo("remember", {"fact": one}) for one in ended))
+    return Change(after, (text,), ended, undo)
+
+
+def forget(state: Remembered, what: str, now: datetime) -> Change:
+    """Without the facts that are meant, by id or by words; their history goes too."""
+    gone = _meant(state.memory, what)
+    after = without(state, gone, now)
+    return Change(after, gone, undo=tuple(Undo("remember", {"fact": one}) for one in gone))
+
+
+def update(state: Remembered, fact: str, new: str, now: datetime) -> Change | None:
+    """With a fact, by its id, in other words; None: there is no such fact. The older one becomes history."""
+    old = next((one for one in kept(state.memory) if fact_id(one) == fact), None)
+    if old is None:
+        return None
+    text = " ".join(new.split())[:LONGEST]
+    after = remembering(state, text, now, instead_of=old)
+    ended = tuple(one for one in kept(state.memory) if one not in kept(after.memory) and one != text)
+    return Change(after, (text,), ended, (Undo("update_memory", {"id": fact_id(text), "fact": old}),))
+
+
+def without(state: Remembered, facts: tuple[str, ...], now: datetime) -> Remembered:
+    """Without some facts: in no list, in no history, and not to be found in what was said."""
+    if not facts:
+        return state
+    dropped = {one.casefold() for one in facts}
+    lists = {name: [one for one in getattr(state.memory, name) if one.casefold() not in dropped] for name in _LISTS}
+    history = [
+        past.model_copy(update={"by": None}) if past.by and past.by.casefold() in dropped else past
+        for past in state.memory.superseded
+        if past.value.casefold() not in dropped
+    ]
+    since = {text: at for text, at in state.since.items() if text.casefold() not in dropped}
+    state = replace(state.changed(now, **lists, superseded=history), since=since)
+    return forgetting(state, facts, now)
+
+
+def forgetting(state: Remembered, facts: tuple[str, ...], now: datetime) -> Remembered:
+    """Knowing that these words were forgotten."""
+    words = [one for one in (forgotten(fact, now) for fact in facts) if one is not None]
+    return replace(state, gone=(*state.gone, *words)[-MOST:])
+
+
+def is_said(fact: str, texts: list[str]) -> bool:
+    """Whether one statement of the user's own texts says a fact: it holds every telling word of it."""
+    telling = content(fact) - _OF_THE_USER - {"be", "have"}
+    said = [content(one) for text in texts for one in statements(unquoted(text))]
+    return bool(telling) and any(telling <= one for one in said)
+
+
+def _meant(memory: LongTermMemory, what: str) -> tuple[str, ...]:
+    every = list(dict.fromkeys([*kept(memory), *(past.value for past in memory.superseded)]))
+    by_id = tuple(one for one in every if fact_id(one) == what.strip())
+    telling = content(what) - _OF_THE_USER - {"be", "have"}
+    if by_id or not telling:
+        return by_id
+    return tuple(one for one in every if len(telling & content(one)) >= ENOUGH * len(telling))

@@ -1,0 +1,62 @@
+"""What was forgotten must not be found again: the words of it, kept so that nobody can read them.
+
+A text is one of them if it holds every telling word of what was forgotten. Words are kept as digests of their concepts,
+so that what was forgotten does not stand in the store as a list of what was forgotten.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from memory.domain.long_term.concepts import content
+
+MOST = 200
+_SENTENCE = re.compile(r"(?<=[.!?;\n])\s+")
+_NOT_TELLING = frozenset(("be", "have"))
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """Words that were forgotten, as digests, and when."""
+
+    words: frozenset[str]
+    at: datetime
+
+
+def forgotten(text: str, at: datetime) -> Forgotten | None:
+    """The words of a text; None: it has none that tell anything."""
+    telling = content(text) - _NOT_TELLING
+    return Forgotten(frozenset(map(_digest, telling)), at) if telling else None
+
+
+def is_forgotten(text: str, gone: Sequence[Forgotten], said_at: datetime | None = None) -> bool:
+    """Whether a text, said at a time (None: whenever), says something that was forgotten later."""
+    if not gone:
+        return False
+    held = _digests(text)
+    return any(one.words <= held and (said_at is None or said_at <= one.at) for one in gone)
+
+
+def without_forgotten(text: str, gone: Sequence[Forgotten]) -> str:
+    """A text without the sentences that say something that was forgotten."""
+    if not is_forgotten(text, gone):
+        return text
+    return " ".join(one for one in _SENTENCE.split(text) if not is_forgotten(one, gone))
+
+
+def remembered_again(gone: Iterable[Forgotten], text: str) -> tuple[Forgotten, ...]:
+    """What stays forgotten when the user has a text remembered once more."""
+    held = _digests(text)
+    return tuple(one for one in gone if not one.words <= held)
+
+
+def _digests(text: str) -> frozenset[str]:
+    return frozenset(map(_digest, content(text)))
+
+
+@lru_cache(maxsize=20_000)
+def _digest(word: str) -> str:
+    return hashlib.blake2b(word.encode(), digest_size=8).hexdigest()

@@ -1,0 +1,205 @@
+"""remember, forget and update_memory as the tool-executor calls them, which has checked who is calling.
+
+In a chat only what the user has written counts: a fact must stand in one of their own statements, and something is
+forgotten only at their word. So no page, headline or tool result can have a model remember or forget for it.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any, TypeVar
+
+from pydantic import Field, ValidationError
+
+from contracts.envelope import Snake
+from contracts.errors import ToolCode
+from contracts.events.chat import Role
+from contracts.memory_rpc import QUEUE, fact_id
+from contracts.rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
+from contracts.tools_rpc import MEMORY_OUTCOME, ToolOutcome
+from memory.application.history import Histories
+from memory.application.memories import Memories
+from memory.domain.fact_changes import Change, forget, is_said, remember, update
+from memory.domain.long_term.concepts import plain
+from memory.domain.remembered import Remembered
+from memory.errors import MemoryFault
+from memory.ports import Log
+from runtime.clock import Clock
+from runtime.errors import RpcError
+from runtime.service import Service
+
+REMEMBER = tool_service("remember", QUEUE)
+FORGET = tool_service("forget", QUEUE)
+UPDATE = tool_service("update_memory", QUEUE)
+SOURCE = "memory"
+SAID = 50
+"""Newest messages of the conversation in which the words of a fact are looked for."""
+_FORGET = re.compile(
+    r"\b(?:forget|delete|erase|remove|clear|drop|undo|wrong|not true|no longer|any ?more|never said|do not remember|"
+    r"stop remembering|olvid\w+|borr\w+|elimin\w+|quit\w+|deshaz|deshacer|equivoc\w+|no es (?:cierto|verdad)|ya no|"
+    r"no recuerdes|deja de recordar|incorrect\w*|no quiero que (?:recuerdes|sepas))\b"
+)
+
+
+Method = Callable[[ToolServiceRequest], Awaitable[ToolServiceData]]
+ArgumentsT = TypeVar("ArgumentsT", bound=Snake)
+
+
+class FactArguments(Snake):
+    """Input of remember."""
+
+    fact: str = Field(min_length=1, max_length=500)
+
+
+class ForgetArguments(Snake):
+    """Input of forget."""
+
+    what: str = Field(min_length=1, max_length=500)
+
+
+class UpdateArguments(Snake):
+    """Input of update_memory."""
+
+    id: str = Field(min_length=1, max_length=64)
+    fact: str = Field(min_length=1, max_length=500)
+
+
+class FactData(Snake):
+    """A fact and its id."""
+
+    id: str
+    fact: str
+
+
+class UndoData(Snake):
+    """A call that takes the change back."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+class ChangeData(Snake):
+    """Output of all three: what was remembered or forgotten, what it made history, and the calls that undo it."""
+
+    facts: list[FactData]
+    ended: list[FactData]
+    undo: list[UndoData]
+    source: str = SOURCE
+    as_of: datetime
+
+
+def serve(service: Service, memories: Memories, histories: Histories, log: Log, clock: Clock) -> None:
+    """The tools that change what is remembered."""
+    tools = FactTools(memories, histories, log, clock)
+    service.serve(REMEMBER, _answering(tools.remember))
+    service.serve(FORGET, _answering(tools.forget))
+    service.serve(UPDATE, _answering(tools.update))
+    service.serve(MEMORY_OUTCOME, tools.outcome)
+
+
+class FactTools:
+    """Changes of single facts, for a model that acts for its user."""
+
+    def __init__(self, memories: Memories, histories: Histories, log: Log, clock: Clock) -> None:
+        self._memories = memories
+        self._histories = histories
+        self._log = log
+        self._clock = clock
+
+    async def remember(self, request: ToolServiceRequest) -> ToolServiceData:
+        asked = _arguments(request, FactArguments)
+        await self._check_said(request.caller, asked.fact)
+        return await self._changed(request, lambda held, now: remember(held, asked.fact, now))
+
+    async def forget(self, request: ToolServiceRequest) -> ToolServiceData:
+        asked = _arguments(request, ForgetArguments)
+        texts = await self._said(request.caller)
+        if texts is not None and not any(_FORGET.search(plain(text)) for text in texts[-3:]):
+            raise RpcError(
+                ToolCode.EXECUTION_ERROR, "the user has not asked to forget anything: ask them first",
+                reason="not_asked",
+            )  # fmt: skip
+        return await self._changed(request, lambda held, now: forget(held, asked.what, now))
+
+    async def update(self, request: ToolServiceRequest) -> ToolServiceData:
+        asked = _arguments(request, UpdateArguments)
+        await self._check_said(request.caller, asked.fact)
+        return await self._changed(request, lambda held, now: update(held, asked.id, asked.fact, now))
+
+    async def outcome(self, request: ToolServiceRequest) -> ToolOutcome:
+        """Whether a call took effect, by its id."""
+        caller = request.caller
+        try:
+            held = await self._memories.held(caller.company_id, caller.user_id or "")
+        except MemoryFault:
+            return ToolOutcome(state="unknown")
+        if request.call_id not in held.done:
+            return ToolOutcome(state="not_done")
+        data = ChangeData(facts=[], ended=[], undo=[], as_of=self._clock.now())
+        return ToolOutcome(state="done", result=data.model_dump(mode="json"))
+
+    async def _said(self, caller: Caller) -> list[str] | None:
+        """What the user wrote in the conversation, oldest first; None: the call comes from no chat."""
+        if caller.conversation_id is None:
+            return None
+        end = await self._log.end()
+        found = await self._histories.newest(caller.company_id, caller.conversation_id, end, SAID, exact=True)
+        if not found.messages:
+            return None
+        return [message.text for message in found.messages if message.role in (Role.VISITOR, Role.USER)]
+
+    async def _check_said(self, caller: Caller, fact: str) -> None:
+        texts = await self._said(caller)
+        if texts is not None and not is_said(fact, texts):
+            raise RpcError(
+                ToolCode.EXECUTION_ERROR,
+                "only what the user has written themselves is remembered: give the fact in their own words",
+                reason="not_said",
+            )
+
+    async def _changed(
+        self, request: ToolServiceRequest, change: Callable[[Remembered, datetime], Change | None]
+    ) -> ToolServiceData:
+        caller = request.caller
+        if caller.user_id is None:
+            raise RpcError(
+                ToolCode.EXECUTION_ERROR, "nobody is signed in: there is nobody to remember", reason="no_user"
+            )
+        now = self._clock.now()
+        made: list[Change] = []
+
+        def apply(held: Remembered) -> Remembered:
+            found = change(held, now)
+            if found is None:
+                raise RpcError(ToolCode.EXECUTION_ERROR, "there is no fact with this id", reason="not_found")
+            made[:] = [found]
+            return found.state.corrected_by(request.call_id)
+
+        # Under the same call's id it takes effect once; asked again, it is told without what it changed.
+        await self._memories.change(caller.company_id, caller.user_id, apply, request=request.call_id)
+        done = made[0] if made else Change(Remembered(), ())
+        data = ChangeData(
+            facts=[FactData(id=fact_id(one), fact=one) for one in done.facts],
+            ended=[FactData(id=fact_id(one), fact=one) for one in done.ended],
+            undo=[UndoData(tool=one.tool, arguments=one.arguments) for one in done.undo],
+            as_of=now,
+        )
+        return ToolServiceData(result=data.model_dump(mode="json"))
+
+
+def _arguments(request: ToolServiceRequest, kind: type[ArgumentsT]) -> ArgumentsT:
+    try:
+        return kind.model_validate(request.arguments)
+    except ValidationError as error:
+        fields = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise RpcError(ToolCode.VALIDATION_ERROR, f"{request.tool}: {fields}") from error
+
+
+def _answering(method: Method) -> Method:
+    async def answer(request: ToolServiceRequest) -> ToolServiceData:
+        try:
+            return await method(request)
+        except MemoryFault as error:
+            raise RpcError(ToolCode.UNAVAILABLE, str(error), retryable=True, reason="store") from error
+
+    return answer

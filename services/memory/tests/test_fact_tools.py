@@ -1,0 +1,154 @@
+"""remember, forget and update_memory over the bus: what they keep, whose words count, and how they are undone."""
+
+from typing import Any
+
+import pytest
+
+from contracts.context_rpc import CONTEXT, SUMMARY_SAVE, ContextRequest, SummarySaveRequest
+from contracts.memory_rpc import MEMORY_GET, MEMORY_PATCH, LongTermMemory, MemoryPatchRequest, UserRef, fact_id
+from contracts.rpc import Caller, Rpc, ToolServiceData, ToolServiceRequest
+from contracts.tools_rpc import MEMORY_OUTCOME
+from memory.fact_tools import FORGET, REMEMBER, UPDATE
+from memory.recall_methods import SEARCH_MEMORY
+from memory.testing import Replica, Servers, Writer, replica
+from runtime.errors import RpcError
+from runtime.testing import eventually
+
+Tool = Rpc[ToolServiceRequest, ToolServiceData]
+
+
+def request(arguments: dict[str, Any], conversation: str | None = None, call: str = "c1") -> ToolServiceRequest:
+    caller = Caller(company_id="acme", user_id="ana", role="user", plan="free", conversation_id=conversation)
+    return ToolServiceRequest(call_id=call, tool="a tool", arguments=arguments, caller=caller)
+
+
+async def call(on: Replica, tool: Tool, conversation: str | None = None, call: str = "c1", **arguments: Any) -> Any:
+    return (await on.rpc.call(tool, request(arguments, conversation, call))).result
+
+
+async def memory(on: Replica) -> LongTermMemory:
+    return (await on.rpc.call(MEMORY_GET, UserRef(company_id="acme", user_id="ana"))).memory
+
+
+async def found(on: Replica, query: str) -> list[str]:
+    data = await call(on, SEARCH_MEMORY, query=query)
+    return [passage["text"] for passage in data["passages"]]
+
+
+async def test_a_fact_is_remembered_corrected_and_forgotten_and_each_can_be_undone(servers: Servers) -> None:
+    async with replica(servers) as one:
+        kept = await call(one, REMEMBER, fact="I live in Lima", call="c1")
+        assert kept["facts"] == [{"id": fact_id("I live in Lima"), "fact": "I live in Lima"}]
+        moved = await call(one, REMEMBER, fact="I moved to Quito", call="c2")
+        assert [fact["fact"] for fact in moved["ended"]] == ["I live in Lima"]
+        assert moved["undo"][1] == {"tool": "remember", "arguments": {"fact": "I live in Lima"}}
+        corrected = await call(one, UPDATE, id=fact_id("I moved to Quito"), fact="I moved to Cuenca", call="c3")
+        assert (await memory(one)).user_notes == ["I moved to Cuenca"]
+        await call(one, UPDATE, **corrected["undo"][0]["arguments"], call="c4")
+        assert (await memory(one)).user_notes == ["I moved to Quito"]
+        gone = await call(one, FORGET, what="where I moved: Quito", call="c5")
+        assert "I moved to Quito" in [fact["fact"] for fact in gone["facts"]]
+        after = await memory(one)
+        assert after.user_notes == []
+        assert "I moved to Quito" not in {text for past in after.superseded for text in (past.value, past.by)}
+        for number, undo in enumerate(gone["undo"]):
+            await call(one, REMEMBER, **undo["arguments"], call=f"undo{number}")
+        assert "I moved to Quito" in (await memory(one)).user_notes
+
+
+async def test_a_call_that_comes_again_changes_nothing_and_its_outcome_can_be_looked_up(servers: Servers) -> None:
+    async with replica(servers) as one:
+        assert (await one.rpc.call(MEMORY_OUTCOME, request({}, call="c9"))).state == "not_done"
+        await call(one, REMEMBER, fact="I have a dog", call="c9")
+        await call(one, FORGET, what="dog", call="c10")
+        await call(one, REMEMBER, fact="I have a dog", call="c9")
+        assert (await memory(one)).user_notes == []
+        assert (await one.rpc.call(MEMORY_OUTCOME, request({}, call="c9"))).state == "done"
+
+
+async def test_in_a_chat_only_what_the_user_wrote_is_remembered_and_only_at_their_word_forgotten(
+    servers: Servers,
+) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client)
+        seq = await writer.visitor("What about TSLA? By the way, soy vegano", user="ana", role="user")
+        await writer.assistant("The page says: the user loves TSLA and lives in Oslo", seq)
+        await call(one, REMEMBER, writer.conversation, fact="The user is vegan: soy vegano")
+        assert (await memory(one)).user_notes == ["The user is vegan: soy vegano"]
+        for number in range(200):
+            injected = f"The user loves TSLA and has account {number}"
+            with pytest.raises(RpcError) as refused:
+                await call(one, REMEMBER, writer.conversation, f"i{number}", fact=injected)
+            assert refused.value.reason == "not_said"
+        with pytest.raises(RpcError) as refused:
+            await call(one, FORGET, writer.conversation, "f1", what="vegano")
+        assert refused.value.reason == "not_asked"
+        await writer.visitor("Olvida que soy vegano", user="ana", role="user")
+        await call(one, FORGET, writer.conversation, "f2", what="vegano")
+        assert (await memory(one)).user_notes == []
+
+
+async def test_what_is_forgotten_is_found_no_more_and_what_is_said_of_it_later_is(servers: Servers) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client)
+        seq = await writer.visitor("My broker is Kappa Securities", user="ana", role="user")
+        await writer.assistant("Noted: your broker is Kappa Securities.", seq)
+        await writer.visitor("The fees of brokers are high", user="ana", role="user")
+        await call(one, REMEMBER, fact="My broker is Kappa Securities", call="c1")
+        assert "My broker is Kappa Securities" in await found(one, "broker Kappa")
+        await call(one, FORGET, what="broker Kappa", call="c2")
+        assert await found(one, "broker Kappa") == ["The fees of brokers are high"]
+        await writer.visitor("So my broker is Kappa Securities again", user="ana", role="user")
+        assert "So my broker is Kappa Securities again" in await found(one, "broker Kappa")
+
+
+async def test_what_the_user_takes_out_of_their_memory_is_found_no_more(servers: Servers) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client)
+        await writer.visitor("I do swing trading", user="ana", role="user")
+        await writer.visitor("I have two parrots at home", user="ana", role="user")
+        user = {"company_id": "acme", "user_id": "ana"}
+        patch: dict[str, Any] = {"tradingStyle": "swing", "userNotes": ["I have two parrots"]}
+        await one.rpc.call(MEMORY_PATCH, MemoryPatchRequest(**user, patch=patch))
+        forgotten: dict[str, Any] = {"tradingStyle": None, "userNotes": []}
+        await one.rpc.call(MEMORY_PATCH, MemoryPatchRequest(**user, patch=forgotten, about="I do swing trading"))
+        assert await found(one, "swing trading parrots") == []
+
+
+async def test_a_prompt_is_told_the_facts_that_fit_the_question_and_nothing_that_was_forgotten(
+    servers: Servers,
+) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client)
+        seq = await writer.visitor("Hello", user="ana", role="user")
+        notes = [f"my shelf {number} holds book {number}" for number in range(45)]
+        notes += ["my broker is Kappa", "I never buy tobacco stocks", "I drink tea"]
+        user = {"company_id": "acme", "user_id": "ana"}
+        await one.rpc.call(MEMORY_PATCH, MemoryPatchRequest(**user, patch={"userNotes": notes}))
+        saved = SummarySaveRequest(
+            company_id="acme",
+            conversation_id=writer.conversation,
+            text="They drink tea. They asked about AAPL.",
+            up_to_seq=seq,
+            messages=1,
+        )
+
+        async def summed_up() -> bool:
+            return (await one.rpc.call(SUMMARY_SAVE, saved)).saved
+
+        await eventually(summed_up)
+        await call(one, FORGET, what="drink tea")
+        asked = ContextRequest(
+            **user, conversation_id=writer.conversation, text="Which brokerage do I use?", up_to_seq=seq
+        )
+
+        async def told() -> bool:
+            context = await one.rpc.call(CONTEXT, asked)
+            if context.memory is None or context.conversation is None or context.conversation.summary is None:
+                return False
+            assert context.memory.user_notes[:2] == ["I never buy tobacco stocks", "my broker is Kappa"]
+            assert len(context.memory.user_notes) == 12
+            assert context.conversation.summary.text == "They asked about AAPL."
+            return True
+
+        await eventually(told)
