@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.channels import ChatKind
-from contracts.conversation import Answering, Fact, Snapshot, may_answer, snapshot_of
+from contracts.conversation import AnswerRules, Fact, Snapshot, may_answer, snapshot_of
 from contracts.events.chat import OwnerKind
 
 AI, WAITING, HUMAN = OwnerKind.AI, OwnerKind.WAITING, OwnerKind.HUMAN
@@ -82,17 +82,17 @@ def test_a_cancelled_run_settles_and_is_no_reply() -> None:
     ],
 )
 def test_who_is_answered(enabled: bool, owner: OwnerKind, beside: bool, answers: bool) -> None:
-    assert may_answer(Answering(enabled, beside), owner) is answers
+    assert may_answer(AnswerRules(enabled, beside), owner) is answers
 
 
 def test_without_settings_nobody_is_answered() -> None:
-    assert not may_answer(Answering.of(None), AI)
+    assert not may_answer(AnswerRules.of(None), AI)
 
 
 def test_an_owner_that_only_a_newer_release_knows_is_somebody() -> None:
     changed = Fact.of(ChatKind.OWNER, 1, {"data": {"owner": {"kind": "a robot of tomorrow"}}})
     assert snapshot_of([changed]).owner is HUMAN
-    assert not may_answer(Answering(enabled=True), snapshot_of([changed]).owner)
+    assert not may_answer(AnswerRules(enabled=True), snapshot_of([changed]).owner)
 
 
 def _lawful(kinds: list[tuple[ChatKind, int]]) -> list[Fact]:

@@ -38,11 +38,11 @@ from memory.domain.handoff import (
     Absence,
     Decision,
     GiveBack,
+    LogPlace,
     Nothing,
     Notify,
     NotYet,
     Patience,
-    Place,
     decide,
     unreplied,
 )
@@ -61,7 +61,7 @@ WAITING = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="v1")
 GIVEN_BACK = OwnerChanged(owner=Owner(kind=OwnerKind.AI), by="memory", reason="handoff_timeout")
 
 
-HERE = Place("acme", "c1", 1)
+HERE = LogPlace("acme", "c1", 1)
 
 
 def fact(kind: ChatKind, seq: int, data: ChatData, age: float = 0) -> Fact:

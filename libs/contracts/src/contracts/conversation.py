@@ -181,22 +181,22 @@ def snapshot_of(facts: Iterable[Fact], seq: int = 0) -> Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class AnswerRules:
     """What a company's settings say about whom the AI answers."""
 
     enabled: bool
     beside_human: bool = False
 
     @classmethod
-    def of(cls, settings: CompanySettings | None) -> "Answering":
+    def of(cls, settings: CompanySettings | None) -> "AnswerRules":
         """A company without settings is not answered."""
         if settings is None:
-            return Answering(enabled=False)
+            return AnswerRules(enabled=False)
         config = settings.config
-        return Answering(config.ai_auto_response_enabled, config.ai_respond_with_commercial)
+        return AnswerRules(config.ai_auto_response_enabled, config.ai_respond_with_commercial)
 
 
-def may_answer(settings: Answering, owner: OwnerKind) -> bool:
+def may_answer(settings: AnswerRules, owner: OwnerKind) -> bool:
     """Whether the AI may answer now: a conversation that waits for a person counts as a human's."""
     return settings.enabled and (owner is OwnerKind.AI or settings.beside_human)
 

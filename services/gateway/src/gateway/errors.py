@@ -6,7 +6,6 @@ NexusError                      contracts/errors.py
     ├── Limited                 too much at once: `retry_after` seconds
     ├── Unavailable             a service or the bus does not answer; retryable
     ├── TookTooLong             what was asked for takes more time than there is
-    ├── FenceRefused            something newer is in the conversation: decide again
     ├── TokenInvalid            not a token of ours
     └── TokenExpired            was one
 """
@@ -59,13 +58,6 @@ class TookTooLong(GatewayError):  # noqa: N818 - reads as an event, as all of th
     """Somebody worked on it and was not done in time."""
 
     code = ErrorCode.TIMEOUT
-
-
-class FenceRefused(GatewayError):  # noqa: N818 - reads as an event, as all of these do
-    """The conversation went on in the meantime."""
-
-    code = ErrorCode.CONFLICT
-    retryable = True
 
 
 class TokenInvalid(GatewayError):  # noqa: N818 - reads as an event, as all of these do

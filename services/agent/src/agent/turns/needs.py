@@ -27,7 +27,7 @@ from agent.ports import (
 from agent.recording.turn import EndedTurn
 from agent.turns.paying import Spending
 from contracts.company import CompanySettings
-from contracts.conversation import Answering
+from contracts.conversation import AnswerRules
 
 
 class Records(Protocol):
@@ -81,7 +81,7 @@ def policy_of(settings: CompanySettings | None) -> Policy:
         return Policy(enabled=False)
     config = settings.config
     return Policy(
-        **asdict(Answering.of(settings)),
+        **asdict(AnswerRules.of(settings)),
         delay=config.response_delay_ms / 1000,
         max_iterations=config.tool_config.max_iterations,
     )

@@ -1,4 +1,4 @@
-"""The agents, asked over the bus (ports.Agents)."""
+"""The agents, asked over the bus."""
 
 import structlog
 
@@ -19,6 +19,7 @@ class BusAgents:
         self._client = client
 
     async def turn_state(self, company: str, conversation: str) -> TurnState | None:
+        """The running turn with its text so far; None when nobody drives one (or says so in time)."""
         request = TurnStateRequest(company_id=company, conversation_id=conversation)
         try:
             return await self._client.ask_all(TURN_STATE, request, deadline=DEADLINE)

@@ -1,10 +1,12 @@
-"""Analyses over the bus (analysis_ports.Analyses): begun in TURNS and FACTS, driven by whichever agent takes them."""
+"""Analyses over the bus: begun in TURNS and FACTS, driven by whichever agent takes them."""
+
+from dataclasses import dataclass
+from typing import Literal
 
 import structlog
 
 from contracts.events.analysis import AnalysisRecord, AnalysisRequested
 from contracts.ids import is_id
-from gateway.analysis_ports import AskedAnalysis
 from gateway.errors import Unavailable, not_found
 from gateway.ports import Caller, Principals
 from runtime.analyses import Analyses
@@ -15,14 +17,27 @@ log = structlog.get_logger(__name__)
 _AWAY = "analyses cannot be reached now: try again"
 
 
+@dataclass(frozen=True, slots=True)
+class AskedAnalysis:
+    """One analysis; the same `analysis_id` of the same caller again is the same one."""
+
+    analysis_id: str
+    query: str
+    tickers: tuple[str, ...] = ()
+    use_llm: bool = False
+    language: Literal["es", "en"] | None = None
+
+
 class BusAnalyses:
-    """The caller's own analyses; whoever's token it is, another's id is not found."""
+    """The caller's own analyses; whoever's token it is, another's id is not found. Each method raises Unavailable when
+    the bus does not answer in time."""
 
     def __init__(self, analyses: Analyses, principals: Principals) -> None:
         self._analyses = analyses
         self._principals = principals
 
     async def begin(self, caller: Caller, asked: AskedAnalysis) -> AnalysisRecord:
+        """The analysis as it is now, begun if it is new."""
         request = AnalysisRequested(
             analysis_id=asked.analysis_id,
             company_id=caller.company,
@@ -40,6 +55,7 @@ class BusAnalyses:
             raise Unavailable(_AWAY) from error
 
     async def get(self, caller: Caller, analysis_id: str) -> AnalysisRecord:
+        """The analysis as it is now; raises Refused (NOT_FOUND), for another user's too."""
         if not is_id(analysis_id):
             raise not_found("analysis")
         try:
@@ -51,6 +67,7 @@ class BusAnalyses:
         return kept.record
 
     async def finished(self, caller: Caller, analysis_id: str, seconds: float) -> AnalysisRecord | None:
+        """The analysis when it is finished within so many seconds; None when it is not."""
         try:
             return await self._analyses.finished(caller.company, caller.subject, analysis_id, seconds)
         except RuntimeFault as error:

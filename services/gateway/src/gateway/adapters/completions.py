@@ -1,4 +1,4 @@
-"""Completions, asked of the agents over the bus (ports.Completions)."""
+"""Completions, asked of the agents over the bus."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -41,10 +41,17 @@ class BusCompletions:
         self._running = AtOnce(AT_ONCE, _BUSY)
 
     async def models(self, company: str) -> list[ModelName]:
+        """The names a completion may ask for; raises Refused (NOT_FOUND: no such company), Unavailable."""
         return (await ask(self._client, MODELS, ModelsRequest(company_id=company))).models
 
     @asynccontextmanager
     async def complete(self, caller: Caller, request: CompleteRequest) -> AsyncGenerator[AsyncIterator[CompletePart]]:
+        """The answer in parts, the last one with its end; a block that is left early stops the work.
+
+        Raises:
+            Refused: NOT_FOUND with the field model, BAD_FIELD.
+            Limited, TookTooLong, Unavailable: among the parts too.
+        """
         with self._running.one_more((caller.company, caller.subject)):
             try:
                 async with self._streams.open(COMPLETE, request) as parts:

@@ -1,4 +1,4 @@
-"""Failed turns, as agents keep them (ports.Failures)."""
+"""Failed turns, as agents keep them."""
 
 from contracts.failed_rpc import FAILED_TURNS, FailedTurnsReply, FailedTurnsRequest
 from gateway.adapters.asking import ask
@@ -15,5 +15,6 @@ class BusFailures:
         self._client = client
 
     async def failed(self, company: str, limit: int, before: int | None) -> FailedTurnsReply:
+        """A page of the company's, newest first; raises Unavailable."""
         request = FailedTurnsRequest(company_id=company, limit=limit, before=before)
         return await ask(self._client, FAILED_TURNS, request, deadline=SECONDS)

@@ -12,12 +12,11 @@ from contracts.envelope import CloudEvent, Wire
 from contracts.ids import derive_id
 from gateway.domain.conversation_ids import begun_at
 from gateway.domain.recovery import Bounds
-from gateway.errors import FenceRefused, Unavailable
+from gateway.errors import Unavailable
 from gateway.ports import Decide
 from runtime.clock import Clock
 from runtime.conversation import ConversationLog, ConversationWriter, NewFact, facts_of
-from runtime.errors import ConversationBusy, PublishFailed, ReadFailed
-from runtime.errors import FenceRefused as RuntimeFenceRefused
+from runtime.errors import ConversationBusy, FenceRefused, PublishFailed, ReadFailed
 from runtime.publishing import Appended, Publisher
 from runtime.single_flight import SingleFlight
 
@@ -140,8 +139,8 @@ class NatsLog:
 def _publishing() -> Generator[None]:
     try:
         yield
-    except RuntimeFenceRefused as error:
-        raise FenceRefused("the conversation went on in the meantime") from error
+    except FenceRefused:
+        raise
     except ConversationBusy as error:
         raise Unavailable("the conversation changes too quickly: try again") from error
     except PublishFailed as error:

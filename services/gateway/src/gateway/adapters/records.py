@@ -1,4 +1,4 @@
-"""What memory and the market keep of a user, and what a company used (record_ports.Records)."""
+"""What memory and the market keep of a user, and what a company used."""
 
 from datetime import date
 from typing import Any
@@ -16,23 +16,27 @@ CORRECT_SECONDS = 6.0
 
 
 class BusRecords:
-    """Memory and the market-adapter behind their RPC methods."""
+    """Memory and the market-adapter behind their RPC methods. Each raises Unavailable without an answer in time."""
 
     def __init__(self, client: RpcClient) -> None:
         self._client = client
 
     async def usage(self, company: str, since: date, until: date) -> memory_rpc.UsageReply:
+        """Day by day, both ends counted."""
         request = memory_rpc.UsageRequest(company_id=company, since=since, until=until)
         return await ask(self._client, memory_rpc.USAGE, request)
 
     async def insights(self, company: str, since: date, until: date) -> insight_rpc.InsightsReply:
+        """How the company's assistant did on these days, both counted."""
         request = insight_rpc.InsightsRequest(company_id=company, since=since, until=until)
         return await ask(self._client, insight_rpc.INSIGHTS, request)
 
     async def remembered(self, company: str, user: str) -> memory_rpc.LongTermMemory:
+        """What is remembered of the user."""
         return (await ask(self._client, memory_rpc.MEMORY_GET, _user(company, user))).memory
 
     async def correct(self, company: str, user: str, patch: dict[str, Any]) -> memory_rpc.LongTermMemory:
+        """After a merge patch; raises Refused: BAD_FIELD with fields."""
         # Under the same id it takes effect once: a repeat tells what became of a try that got no answer.
         request = memory_rpc.MemoryPatchRequest(company_id=company, user_id=user, patch=patch, request_id=uuid7())
         try:
@@ -41,16 +45,20 @@ class BusRecords:
             return (await ask(self._client, memory_rpc.MEMORY_PATCH, request, deadline=CORRECT_SECONDS)).memory
 
     async def forget_memory(self, company: str, user: str) -> None:
+        """Deletes what is remembered; conversations stay."""
         await ask(self._client, memory_rpc.MEMORY_DELETE, _user(company, user))
 
     async def export(self, company: str, user: str, cursor: str | None) -> memory_rpc.MemoryExportReply:
+        """A page of everything that memory keeps of the user."""
         request = memory_rpc.MemoryExportRequest(company_id=company, user_id=user, cursor=cursor)
         return await ask(self._client, memory_rpc.MEMORY_EXPORT, request)
 
     async def holdings(self, company: str, user: str) -> market_rpc.Holdings:
+        """The user's side of the market."""
         return await ask(self._client, market_rpc.HOLDINGS, memory_rpc.UserRef(company_id=company, user_id=user))
 
     async def forget_user(self, company: str, user: str) -> None:
+        """Deletes the user everywhere; after an error call again: what is gone already is no error."""
         # Memory tells the other services.
         await ask(self._client, memory_rpc.USER_FORGET, _user(company, user), deadline=FORGET_SECONDS)
 

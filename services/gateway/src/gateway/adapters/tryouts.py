@@ -1,4 +1,4 @@
-"""Settings tried before they are saved, and turns explained (ports.Tryouts)."""
+"""Settings tried before they are saved, and turns explained."""
 
 from datetime import datetime
 
@@ -13,7 +13,10 @@ TRY_SECONDS = trying_rpc.TRY_SECONDS + 1.0
 
 
 class BusTryouts:
-    """Agents and executors behind their RPC methods. What is tried is tried as a visitor of the company."""
+    """Agents and executors behind their RPC methods. What is tried is tried as a visitor of the company.
+
+    Each method raises Unavailable when nobody answers in time, Refused and Limited with the service's own code.
+    """
 
     def __init__(self, client: RpcClient, principals: Principals) -> None:
         self._client = client
@@ -22,24 +25,28 @@ class BusTryouts:
     async def prompt(
         self, caller: Caller, config: CompanyConfig, language: trying_rpc.Language
     ) -> trying_rpc.PromptReply:
+        """The prompt that these settings make."""
         request = trying_rpc.PromptRequest(config=config, principal=self._visitor(caller, language), language=language)
         return await ask(self._client, trying_rpc.PROMPT, request)
 
     async def answer(
         self, caller: Caller, config: CompanyConfig, question: str, language: trying_rpc.Language
     ) -> trying_rpc.TryReply:
+        """An answer with these settings."""
         request = trying_rpc.TryRequest(
             config=config, principal=self._visitor(caller, language), question=question, language=language
         )
         return await ask(self._client, trying_rpc.TRY, request, deadline=TRY_SECONDS)
 
     async def site(self, tools: ToolConfig, address: str, language: trying_rpc.Language) -> trying_rpc.SiteCheckReply:
+        """Whether fetch_page may read the address."""
         request = trying_rpc.SiteCheckRequest(tool_config=tools, address=address, language=language)
         return await ask(self._client, trying_rpc.SITE_CHECK, request)
 
     async def explain(
         self, company: str, conversation: str, turn: str, user: str | None, answered_at: datetime
     ) -> trying_rpc.ExplainedTurn | None:
+        """The turn of this visitor or customer that was answered then; None: it is not on record."""
         request = trying_rpc.ExplainRequest(
             company_id=company, conversation_id=conversation, turn_id=turn, user_id=user, answered_at=answered_at
         )

@@ -10,7 +10,7 @@ from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, message_view
 from contracts.rpc import TurnState
 from contracts.ws import Cursor
-from gateway.agent_ports import Agents
+from gateway.adapters.agents import BusAgents
 from gateway.chat.hub import Attachment, Hub
 from gateway.chat.standing import Standing
 from gateway.domain import server_frames
@@ -59,7 +59,7 @@ class Recovery:
         hub: Hub,
         log_: Log,
         memory: Memory,
-        agents: Agents,
+        agents: BusAgents,
         standing: Standing,
         *,
         heartbeat_ms: int,

@@ -4,11 +4,12 @@ It keeps its own ids, so nobody sees it twice; at its new place it is unanswered
 """
 
 from contracts.channels import ChatKind
-from contracts.conversation import Answering, Fact, Snapshot, may_answer
+from contracts.conversation import AnswerRules, Fact, Snapshot, may_answer
 from contracts.errors import ErrorCode
 from contracts.ids import turn_id
-from gateway.errors import FenceRefused, Refused
+from gateway.errors import Refused
 from gateway.ports import Log, Principals, Settings
+from runtime.errors import FenceRefused
 from runtime.publishing import Appended
 
 
@@ -48,7 +49,7 @@ class Replays:
         saved = await self._settings.newest(company)
         if saved is None or not saved.config.ai_auto_response_enabled:
             raise _conflict("the assistant is switched off: switch it on in the settings first")
-        if not may_answer(Answering.of(saved), now.owner):
+        if not may_answer(AnswerRules.of(saved), now.owner):
             raise _conflict("a person has this conversation: return it to the AI first")
 
 

@@ -13,7 +13,7 @@ from contracts.errors import ErrorCode
 from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisProblem, AnalysisRecord, AnalysisStatus
 from contracts.ids import derive_id, uuid7
 from contracts.symbols import parse_symbol
-from gateway.analysis_ports import AskedAnalysis
+from gateway.adapters.analyses import AskedAnalysis
 from gateway.errors import Refused
 from gateway.web.deps import ApiDep, CustomerDep
 from gateway.web.problems import described

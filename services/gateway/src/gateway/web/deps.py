@@ -7,9 +7,13 @@ from fastapi import Depends, Path, Request
 
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
+from gateway.adapters.analyses import BusAnalyses
+from gateway.adapters.completions import BusCompletions
+from gateway.adapters.failures import BusFailures
 from gateway.adapters.knowledge import BusKnowledge
-from gateway.agent_ports import Completions, Writers
-from gateway.analysis_ports import Analyses
+from gateway.adapters.records import BusRecords
+from gateway.adapters.tryouts import BusTryouts
+from gateway.adapters.writers import BusWriters
 from gateway.chat.access import Access
 from gateway.chat.commands import Commands
 from gateway.chat.limits import Door
@@ -27,8 +31,6 @@ from gateway.ports import (
     Tokens,
     Tools,
 )
-from gateway.record_ports import Records
-from gateway.tryout_ports import Failures, Tryouts
 from runtime.clock import Clock
 
 
@@ -46,15 +48,15 @@ class Api:
     actions: Actions
     standing: Standing
     settings: Settings
-    writers: Writers
-    completions: Completions
-    records: Records
     knowledge: BusKnowledge
-    tryouts: Tryouts
-    failures: Failures
+    writers: BusWriters
+    completions: BusCompletions
+    records: BusRecords
+    tryouts: BusTryouts
+    failures: BusFailures
     replays: Replays
     principals: Principals
-    analyses: Analyses
+    analyses: BusAnalyses
     clock: Clock
     seal_key: bytes
     dev: bool = False

@@ -10,7 +10,7 @@ from contracts.conversation import Snapshot
 from contracts.errors import NexusError
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
 from memory.domain.conversation import Conversation
-from memory.domain.handoff import BY, Absence, Decision, GiveBack, Notify, NotYet, Patience, Place, decide, unreplied
+from memory.domain.handoff import BY, Absence, Decision, GiveBack, LogPlace, Notify, NotYet, Patience, decide, unreplied
 from memory.errors import CacheUnavailable
 from memory.metrics import HANDOVER_OLDEST, HANDOVERS
 from memory.ports import CompanyStore, ConversationStore, Log, LogClock, Looks
@@ -82,7 +82,7 @@ class Handoffs:
         async def due(snapshot: Snapshot) -> NewFact | None:
             now = await self._clock.now()
             absence = await self._absence(company, conversation, snapshot)
-            decision = decide(snapshot, Place(company, conversation, self._log.era), patience, now, absence)
+            decision = decide(snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence)
             fact = _fact(decision)
             if fact is None and snapshot.owner is OwnerKind.HUMAN:
                 self._not_before[company, conversation] = min(_next_look(decision, now), now + AGAIN)

@@ -49,7 +49,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LogPlace:
     """A conversation in one incarnation of the log."""
 
     company: str
@@ -104,7 +104,7 @@ Decision = GiveBack | Notify | Nothing | NotYet
 
 
 def decide(
-    snapshot: Snapshot, place: Place, patience: Patience, now: datetime, absence: Absence | None = None
+    snapshot: Snapshot, place: LogPlace, patience: Patience, now: datetime, absence: Absence | None = None
 ) -> Decision:
     """What to append to a conversation.
 
@@ -131,7 +131,7 @@ def decide(
     return NotYet(due) if now < due else GiveBack(place.event_id(owner, reason, "owner"), to, reason)
 
 
-def _untold(snapshot: Snapshot, place: Place, owner: Fact) -> Notify | None:
+def _untold(snapshot: Snapshot, place: LogPlace, owner: Fact) -> Notify | None:
     """The notice that is due after a change of owner by this service."""
     by, reason = owner.data.get("by"), owner.data.get("reason")
     if by != BY or reason not in REASONS:

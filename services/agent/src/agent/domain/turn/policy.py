@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from contracts.channels import ChatKind
-from contracts.conversation import Answering, Fact, Snapshot, may_answer
+from contracts.conversation import AnswerRules, Fact, Snapshot, may_answer
 from contracts.events.chat import OwnerKind
 
 
@@ -18,7 +18,7 @@ class StopReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Policy(Answering):
+class Policy(AnswerRules):
     """What a company's settings say about answering. `delay` in seconds."""
 
     delay: float = 0.0
