@@ -23,6 +23,7 @@ from agent.adapters.drivers import AgentDrivers
 from agent.adapters.encodings import Encodings
 from agent.adapters.failed_turns import FailedTurns
 from agent.adapters.failures import FailureReports
+from agent.adapters.followed import FollowedConversations
 from agent.adapters.hand_offs import EndedTurns, HandOffs
 from agent.adapters.histories import Histories
 from agent.adapters.journal_store import JournalStore
@@ -126,6 +127,7 @@ class Agent:
         self._clock = JetStreamClock(nats)
         self._live = LiveEvents(publisher)
         self._watches = Watches()
+        self._followed = followed = FollowedConversations()
         self.models = configured(connections.models, self._session, settings.model_silence_seconds)
         self._budgets = MemoryBudgets(rpc, nats)
         self._usage = UsageBook(publisher, prices())
@@ -138,9 +140,9 @@ class Agent:
         executor = ToolRequests(publisher, ReplyInbox.of(nats), instance)
         analyses = Analyses(nats, SOURCE)
         ports = Ports(
-            chat=JetStreamChatLog(chat, writer, connections.verify),
-            journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance),
-            histories=Histories(rpc, chat),
+            chat=JetStreamChatLog(chat, writer, connections.verify, followed),
+            journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance, followed.ended_by),
+            histories=Histories(rpc, chat, followed=followed),
             companies=self.companies,
             catalogue=self._catalogue,
             tools=AnalysisCalls(executor, analyses, self.companies, self.models),
@@ -241,7 +243,7 @@ class Agent:
         """Listens first, then takes turns."""
         self._encodings.begin()
         await subscribe(self._nats, CHANGES, self.settings.changed)
-        await listen(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches, self._sweep).take)
+        await listen(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches, self._sweep, self._followed).take)
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
         await self._help.serve(self._server)
         await self._completions.serve(self._server, self._streams)
@@ -257,6 +259,7 @@ class Agent:
     async def reconnected(self) -> None:
         """After a reconnect: what came meanwhile on core subscriptions is lost."""
         self.settings.missed()
+        self._followed.clear()
         await self._clock.look()
 
     async def drain(self, deadline: float) -> None:
