@@ -83,6 +83,7 @@ log = structlog.get_logger(__name__)
 DURABLE = "agent"
 ANALYSES_DURABLE = "agent-analysis"
 VISITOR_MESSAGES = TURN_TRIGGERS[0]
+TOOLS_CHANGED = ("tools.announced.v1.>", "tools.withdrawn.v1.>")
 LONGEST_TURNS = 3
 """A turn's handler is broken off after so many of its deadlines: turns of a burst follow one another in one handler."""
 SWEPT = 20_000
@@ -130,7 +131,7 @@ class Agent:
         self._followed = followed = FollowedConversations()
         self.models = configured(connections.models, self._session, settings.model_silence_seconds)
         self._budgets = MemoryBudgets(rpc, nats)
-        self._usage = UsageBook(publisher, prices())
+        self._usage = UsageBook(publisher, prices(), self._budgets.settle)
         self._records = TurnRecords(publisher)
         spending = Spending(self._budgets, self._usage)
         contexts = Contexts(rpc)
@@ -243,6 +244,8 @@ class Agent:
         """Listens first, then takes turns."""
         self._encodings.begin()
         await subscribe(self._nats, CHANGES, self.settings.changed)
+        for subject in TOOLS_CHANGED:
+            await subscribe(self._nats, subject, self._catalogue.changed)
         await listen(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches, self._sweep, self._followed).take)
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
         await self._help.serve(self._server)
@@ -260,6 +263,7 @@ class Agent:
         """After a reconnect: what came meanwhile on core subscriptions is lost."""
         self.settings.missed()
         self._followed.clear()
+        await self._catalogue.changed()
         await self._clock.look()
 
     async def drain(self, deadline: float) -> None:
