@@ -66,11 +66,11 @@ class MemoryBudgets:
         if kept is not None:
             return kept
         if self._clock() >= self._away_until:
-            wanted = replace(wanted, tokens=int(wanted.tokens * ROOM))
+            larger = replace(wanted, tokens=int(wanted.tokens * ROOM))
             request = BudgetReserveRequest(
                 company_id=wanted.company,
                 reservation_id=wanted.call,
-                tokens=wanted.tokens,
+                tokens=larger.tokens,
                 ahead=AHEAD,
                 seconds=min(wanted.seconds, 600.0),
                 payer=wanted.payer,
@@ -84,7 +84,7 @@ class MemoryBudgets:
                 # Granted or not, nobody will use it.
                 for number in range(AHEAD + 1):
                     name = f"{wanted.call}-{number}" if number else wanted.call
-                    self.settle(replace(wanted, call=name, at=int(self._clock())), 0)
+                    self.settle(replace(larger, call=name, at=int(self._clock())), 0)
                 raise
             except RpcError as error:
                 self._away_until = self._clock() + AWAY
@@ -92,7 +92,7 @@ class MemoryBudgets:
             else:
                 if not reply.granted:
                     raise _spent(reply.spent)
-                granted = replace(wanted, at=reply.reserved_at)
+                granted = replace(larger, at=reply.reserved_at)
                 self._stocks[purse] = [replace(granted, call=name, seconds=AHEAD_SECONDS) for name in reply.ahead]
                 self._stocks.move_to_end(purse)
                 if len(self._stocks) > STOCKS:
