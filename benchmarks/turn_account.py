@@ -59,7 +59,11 @@ class Turn:
         for line in self.lines:
             if line.server != "bus" or line.at >= self.asked or line.what.startswith("$JS.API.CONSUMER.MSG.NEXT"):
                 continue
-            if line.what.startswith("_INBOX."):
+            if line.reply.startswith("$JS.ACK."):
+                # A delivery: consumers are named after their service.
+                receiver, depth = line.reply.split(".")[3].split("-")[0], fact + 1
+                known[receiver] = max(known.get(receiver, 0), depth)
+            elif line.what.startswith("_INBOX."):
                 receiver = line.what.split(".")[1]
                 depth = sent.get(line.what, fact) + 1
                 known[receiver] = max(known.get(receiver, 0), depth)

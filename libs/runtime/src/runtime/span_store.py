@@ -1,6 +1,6 @@
 """Spans kept on the bus, in the stream TRACES, so that `nexus trace` needs no other server.
 
-Best effort, behind everybody's back: a bounded list, sent every half second, one message a trace, with no
+Best effort, behind everybody's back: a bounded list, sent two seconds after its first, one message a trace, with no
 acknowledgement. What does not fit, or finds no connection, is lost, and counted.
 """
 
@@ -21,8 +21,8 @@ from contracts.ids import is_id, uuid7
 from runtime.metrics import SPANS
 from runtime.telemetry import TURN, Span
 
-EVERY = 0.5
-"""Seconds between two sendings."""
+GATHERED = 2.0
+"""Seconds after the first span in which others may join it: the spans of a turn go out as one message a service."""
 WAITING = 10_000
 """Spans that wait to be sent, at most."""
 IN_A_MESSAGE = 200
@@ -36,11 +36,13 @@ class SpanStore:
         self._service = service
         self._spans: list[Span] = []
         self._task: asyncio.Task[None] | None = None
+        self._came = asyncio.Event()
 
     def take(self, span: Span) -> None:
         """One span; it is sent in a moment."""
         if len(self._spans) < WAITING:
             self._spans.append(span)
+            self._came.set()
         else:
             SPANS.labels("dropped").inc()
 
@@ -90,9 +92,10 @@ class SpanStore:
 
     async def _send_now_and_then(self) -> None:
         while True:
-            await asyncio.sleep(EVERY)
-            if self._spans:
-                await self.flush()
+            await self._came.wait()
+            await asyncio.sleep(GATHERED)
+            self._came.clear()
+            await self.flush()
 
 
 def _wire(span: Span) -> dict[str, Any]:

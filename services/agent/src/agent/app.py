@@ -23,6 +23,7 @@ from agent.adapters.drivers import AgentDrivers
 from agent.adapters.encodings import Encodings
 from agent.adapters.failed_turns import FailedTurns
 from agent.adapters.failures import FailureReports
+from agent.adapters.followed import FollowedConversations
 from agent.adapters.hand_offs import EndedTurns, HandOffs
 from agent.adapters.histories import Histories
 from agent.adapters.journal_store import JournalStore
@@ -83,6 +84,7 @@ log = structlog.get_logger(__name__)
 DURABLE = "agent"
 ANALYSES_DURABLE = "agent-analysis"
 VISITOR_MESSAGES = TURN_TRIGGERS[0]
+TOOLS_CHANGED = ("tools.announced.v1.>", "tools.withdrawn.v1.>")
 LONGEST_TURNS = 3
 """A turn's handler is broken off after so many of its deadlines: turns of a burst follow one another in one handler."""
 SWEPT = 20_000
@@ -127,9 +129,10 @@ class Agent:
         self._clock = JetStreamClock(nats)
         self._live = LiveEvents(publisher)
         self._watches = Watches()
+        self._followed = followed = FollowedConversations()
         self.models = configured(connections.models, self._session, settings.model_silence_seconds)
         self._budgets = MemoryBudgets(rpc, nats)
-        self._usage = UsageBook(publisher, prices())
+        self._usage = UsageBook(publisher, prices(), self._budgets.settle)
         self._records = TurnRecords(publisher)
         spending = Spending(self._budgets, self._usage)
         contexts = Contexts(rpc)
@@ -139,9 +142,9 @@ class Agent:
         executor = ToolRequests(publisher, ReplyInbox.of(nats), instance)
         analyses = Analyses(nats, SOURCE)
         ports = Ports(
-            chat=JetStreamChatLog(chat, writer, connections.verify),
-            journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance),
-            histories=Histories(rpc, chat),
+            chat=JetStreamChatLog(chat, writer, connections.verify, followed),
+            journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance, followed.ended_by),
+            histories=Histories(rpc, chat, followed=followed),
             companies=self.companies,
             catalogue=self._catalogue,
             tools=AnalysisCalls(executor, analyses, self.companies, self.models),
@@ -243,7 +246,9 @@ class Agent:
         """Listens first, then takes turns."""
         self._encodings.begin()
         await subscribe(self._nats, CHANGES, self.settings.changed)
-        await listen(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches, self._sweep).take)
+        for subject in TOOLS_CHANGED:
+            await subscribe(self._nats, subject, self._catalogue.changed)
+        await listen(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches, self._sweep, self._followed).take)
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
         await self._help.serve(self._server)
         await self._completions.serve(self._server, self._streams)
@@ -259,6 +264,8 @@ class Agent:
     async def reconnected(self) -> None:
         """After a reconnect: what came meanwhile on core subscriptions is lost."""
         self.settings.missed()
+        self._followed.clear()
+        await self._catalogue.changed()
         await self._clock.look()
 
     async def drain(self, deadline: float) -> None:

@@ -5,6 +5,7 @@ import structlog
 from nats.aio.msg import Msg
 from pydantic import ValidationError
 
+from agent.adapters.followed import FollowedConversations
 from agent.analysis.driving import Analyst
 from agent.domain.turn import effects
 from agent.domain.turn.effects import Trigger
@@ -18,6 +19,7 @@ from contracts.events.analysis import AnalysisCompleted, AnalysisProblem
 from contracts.rpc import TurnState, TurnStateRequest
 from runtime.analyses import REQUESTED, request_of
 from runtime.conversation import fact_of
+from runtime.direct import StoredFact
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.pulling import Delivery
 from runtime.replies import headers_of
@@ -97,21 +99,37 @@ def _faults(error: ValueError) -> str:
 
 
 class LiveFacts:
-    """The standing subscription to the log's live copy: tells the running turns' watches, and the sweep."""
+    """The standing subscription to the log's live copy: tells the running turns' watches, the sweep, and what is known
+    of the conversations that are followed."""
 
-    def __init__(self, watches: Watches, sweep: Sweep) -> None:
+    def __init__(self, watches: Watches, sweep: Sweep, followed: FollowedConversations) -> None:
+        self._followed = followed
         self._watches = watches
         self._sweep = sweep
 
     def take(self, message: Msg) -> None:
         """One fact; those that nobody waits for cost a look at the subject."""
         address = parse_chat(message.subject)
-        seq = headers_of(message).get("Nats-Sequence", "")
-        if address is None or not seq.isdigit():
+        headers = headers_of(message)
+        number = headers.get("Nats-Sequence", "")
+        if not number.isdigit():
+            return
+        seq = int(number)
+        self._followed.heard(seq)
+        if address is None:
+            # Of a kind that this release does not know: it counts for a snapshot, and nobody here can say whose.
+            self._followed.clear()
             return
         key = Key(address.company, address.conversation)
         wanted = address.kind is ChatKind.VISITOR or self._sweep.waits(key) or self._watches.wanted(key)
-        if wanted and (fact := fact_of(message.subject, int(seq), message.data)) is not None:
+        follows = self._followed.follows(key, address.kind)
+        if not wanted and not follows:
+            return
+        stored = StoredFact(seq, message.subject.removeprefix("live."), message.data, headers["Nats-Time-Stamp"])
+        fact = fact_of(stored.subject, seq, stored.event, stored.time.timestamp())
+        if follows:
+            self._followed.take(key, stored, fact)
+        if wanted and fact is not None:
             self._sweep.saw(key, fact)
             self._watches.tell(key, fact)
 

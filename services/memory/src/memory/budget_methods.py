@@ -22,7 +22,8 @@ class BudgetMethods:
     async def reserve(self, request: BudgetReserveRequest) -> BudgetReserveReply:
         """May it use so many tokens?"""
         spent, at = await self._budgets.reserve(request)
-        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=at)
+        ahead = await self._budgets.reserve_ahead(request, at) if spent is None and request.ahead else []
+        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=at, ahead=ahead)
 
     async def settle(self, request: BudgetSettleRequest) -> BudgetSettled:
         """What it used."""

@@ -20,14 +20,15 @@ class Behind:
         self._lost = lost
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def write(self, writing: Callable[[], Awaitable[object]], **about: str | None) -> None:
-        """Begins to write one fact. `about`: what the log says of it, should it be lost."""
+    def write(self, writing: Callable[[], Awaitable[object]], **about: str | None) -> bool:
+        """Begins to write one fact; False: it is lost. `about`: what the log says of it, should it be lost later."""
         if len(self._tasks) >= self._most:
             self._lost.inc()
-            return
+            return False
         task = asyncio.create_task(self._write(writing, about))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return True
 
     async def flush(self, deadline: float) -> None:
         """Waits for what is on its way, at most so many seconds; the rest is lost."""

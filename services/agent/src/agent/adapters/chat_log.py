@@ -9,12 +9,13 @@ from typing import Any, Literal
 
 import orjson
 
+from agent.adapters.followed import FollowedConversations
 from agent.domain.offline.reading import language_of
 from agent.domain.own.asked import Asked, asked_in
 from agent.errors import UnreachableError
 from agent.ports import Appending, Asker, Ending, Key, Seen
 from contracts.channels import ChatKind
-from contracts.conversation import Fact
+from contracts.conversation import Fact, Snapshot
 from contracts.events.chat import VisitorMessage
 from contracts.ids import answer_id
 from runtime.conversation import ConversationLog, ConversationWriter
@@ -30,7 +31,10 @@ _ANONYMOUS = Asker(principal=None, role="visitor", plan="free", user=None, langu
 class JetStreamChatLog:
     """Reads by direct get, appends with the fence on the conversation's tree."""
 
-    def __init__(self, log: ConversationLog, writer: ConversationWriter, verify: Verify) -> None:
+    def __init__(
+        self, log: ConversationLog, writer: ConversationWriter, verify: Verify, followed: FollowedConversations
+    ) -> None:
+        self._followed = followed
         self._log = log
         self._writer = writer
         self._verify = verify
@@ -38,6 +42,19 @@ class JetStreamChatLog:
 
     async def look(self, key: Key, at_least: int) -> Seen:
         """The snapshot no older than `at_least`, with the time of the first unanswered message."""
+        view = await self._followed.snapshot(key, at_least)
+        if view is None:
+            view = await self._read(key, at_least)
+            self._followed.read(key, view)
+        self._remember(key, view.basis)
+        newest = view.last.get(ChatKind.VISITOR)
+        if newest is None:
+            return Seen(view, _ANONYMOUS)
+        asker, text = self._asker(newest, key)
+        asked = _asked(view.last) if asker.role == "user" and view.unanswered else ()
+        return Seen(view, asker, text, asked)
+
+    async def _read(self, key: Key, at_least: int) -> Snapshot:
         # The first unanswered message is asked for at the same time, by the basis that is known from the last turn.
         guess = self._bases.get(key, 0)
         try:
@@ -57,12 +74,7 @@ class JetStreamChatLog:
                 view = replace(view, first_unanswered_at=first.at, first_unanswered=first.seq)
         except ReadFailed as error:
             raise UnreachableError(str(error)) from error
-        self._remember(key, view.basis)
-        if newest is None:
-            return Seen(view, _ANONYMOUS)
-        asker, text = self._asker(newest, key)
-        asked = _asked(view.last) if asker.role == "user" and view.unanswered else ()
-        return Seen(view, asker, text, asked)
+        return view
 
     async def append(self, key: Key, ending: Ending, fence: int) -> Appending:
         """The answer or the system message, if nothing newer than `fence` is in the tree."""
@@ -83,8 +95,10 @@ class JetStreamChatLog:
                 *key, kind, orjson.dumps(event, option=orjson.OPT_UTC_Z), ending.journal.turn_id, fence=fence
             )
         except FenceRefused:
+            self._followed.drop(key)
             return Appending("refused")
         except (PublishTimeout, Unavailable):
+            self._followed.drop(key)
             return Appending("unknown")
         self._remember(key, ending.journal.basis)
         return Appending("stored", stored.seq)

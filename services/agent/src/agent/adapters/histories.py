@@ -2,6 +2,7 @@
 
 import structlog
 
+from agent.adapters.followed import FollowedConversations
 from agent.adapters.windows import MESSAGES, Window, Windows, answered
 from agent.errors import UnreachableError
 from agent.ports import History, Key
@@ -23,7 +24,14 @@ GAP_DEADLINE = 1.0
 class Histories:
     """The last messages up to a sequence, none missing."""
 
-    def __init__(self, rpc: RpcClient, chat: ConversationLog, windows: Windows | None = None) -> None:
+    def __init__(
+        self,
+        rpc: RpcClient,
+        chat: ConversationLog,
+        windows: Windows | None = None,
+        followed: FollowedConversations | None = None,
+    ) -> None:
+        self._followed = followed or FollowedConversations()
         self._rpc = rpc
         self._chat = chat
         self._windows = windows or Windows()
@@ -58,7 +66,9 @@ class Histories:
         if held.up_to == seq:
             return held
         try:
-            facts = await self._chat.read(*key, held.up_to, seq, deadline=GAP_DEADLINE)
+            facts = self._followed.facts(key, held.up_to, seq)
+            if facts is None or not facts or facts[-1].seq != seq:
+                facts = await self._chat.read(*key, held.up_to, seq, deadline=GAP_DEADLINE)
         except ReadFailed:
             return None
         # A replica that lags does not say so: only the fact that was named shows that none is missing.

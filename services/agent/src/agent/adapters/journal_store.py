@@ -3,6 +3,8 @@
 What a newer release has written into a turn's journal stays there while this one drives that turn (decision 0041).
 """
 
+from collections import OrderedDict
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -20,12 +22,19 @@ from runtime.publishing import Fence, Publisher
 from runtime.unknown_fields import UnknownFields
 
 SOURCE = "/nexus/agent"
+KEPT = 4_096
+"""Journals of one's own that are remembered."""
 
 
 class JournalStore:
     """Reads by direct get, writes with the expected last sequence of the subject."""
 
-    def __init__(self, turns: DirectReader, publisher: Publisher, instance: str) -> None:
+    def __init__(
+        self, turns: DirectReader, publisher: Publisher, instance: str, ended_by: Callable[[Key], str | None]
+    ) -> None:
+        """`ended_by`: the turn that ended last in a conversation, while nobody can have driven another one since."""
+        self._ended_by = ended_by
+        self._kept: OrderedDict[Key, tuple[Journal, int]] = OrderedDict()
         self._turns = turns
         self._publisher = publisher
         self._instance = instance
@@ -33,7 +42,13 @@ class JournalStore:
         self._unknown = UnknownFields()
 
     async def read(self, key: Key) -> tuple[Journal | None, int]:
-        """The value and its revision; an unreadable value counts as none, so that it is replaced."""
+        """The value and its revision; an unreadable value counts as none, so that it is replaced.
+
+        One's own last journal is not read again once its turn has ended, until somebody else may have written one.
+        """
+        kept = self._kept.get(key)
+        if kept is not None and self._ended_by(key) == kept[0].turn_id:
+            return kept
         stored = await self._turns.last(channels.journal(*key))
         if stored is None:
             return None, 0
@@ -76,10 +91,18 @@ class JournalStore:
                 deadline=5.0,
             )
         except (FenceRefused, PublishTimeout, Unavailable):
+            self._kept.pop(key, None)
             return None
+        self._keep(key, journal, stored.seq)
         if written is not None:
             self._unknown.found(journal.turn_id, stored.seq, data, written)
         return stored.seq
+
+    def _keep(self, key: Key, journal: Journal, revision: int) -> None:
+        self._kept[key] = journal, revision
+        self._kept.move_to_end(key)
+        if len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
 
 
 def _plain(journal: Journal) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """usage.recorded.v1 in FACTS, one for each model call, behind the turn's back: nobody waits for it to be written."""
 
+from collections.abc import Callable
 from functools import partial
 
 from agent.adapters.behind import Behind
@@ -12,6 +13,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.chat import Usage
 from contracts.events.fact import UsageRecorded, UsageReservation
 from contracts.ids import is_id
+from runtime.errors import PublishFailed
 from runtime.publishing import Publisher
 
 SOURCE = "/nexus/agent"
@@ -23,7 +25,9 @@ WAITING = 5_000
 class UsageBook:
     """UsageFacts."""
 
-    def __init__(self, publisher: Publisher, prices: Prices) -> None:
+    def __init__(self, publisher: Publisher, prices: Prices, settle: Callable[[Reservation, int], None]) -> None:
+        """`settle`: what is done for the reservation of a call whose fact, which settles it, is lost."""
+        self._settle = settle
         self._publisher = publisher
         self._prices = prices
         self._behind = Behind(TYPE, WAITING, USAGE_LOST)
@@ -58,16 +62,26 @@ class UsageBook:
         if data.cost is not None and data.currency is not None:
             MODEL_COST.labels(provider, data.currency).inc(data.cost)
         event = CloudEvent(source=SOURCE, type=TYPE, data=data)
-        self._behind.write(partial(self._write, event), company=account.company)
+        used = usage.prompt + usage.completion
+        if not self._behind.write(partial(self._write, event, reservation, used), company=account.company):
+            self._unsettled(reservation, used)
 
     async def flush(self, deadline: float) -> None:
         """Waits for what is on its way, at most so many seconds."""
         await self._behind.flush(deadline)
 
-    async def _write(self, event: CloudEvent[UsageRecorded]) -> None:
+    async def _write(self, event: CloudEvent[UsageRecorded], reservation: Reservation | None, used: int) -> None:
         user = event.data.user_id
         subject = channels.fact(TYPE, event.data.company_id, user if user and is_id(user) else None)
-        await self._publisher.append(subject, event, stream="FACTS", msg_id=event.id)
+        try:
+            await self._publisher.append(subject, event, stream="FACTS", msg_id=event.id)
+        except PublishFailed:
+            self._unsettled(reservation, used)
+            raise
+
+    def _unsettled(self, reservation: Reservation | None, used: int) -> None:
+        if reservation is not None:
+            self._settle(reservation, used)
 
 
 def _told(reservation: Reservation) -> UsageReservation:

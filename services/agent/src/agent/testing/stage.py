@@ -1,6 +1,7 @@
 """A stage for the agent's tests: a real bus, a real agent, and small stand-ins for the services it asks."""
 
 import asyncio
+import time
 import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -30,7 +31,7 @@ from contracts.events.chat import (
     RunCancelled,
     VisitorMessage,
 )
-from contracts.events.fact import CompanyConfigChanged
+from contracts.events.fact import CompanyConfigChanged, UsageRecorded
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested
 from contracts.ids import uuid7
 from contracts.knowledge import KnowledgeFound
@@ -98,6 +99,8 @@ class Stage:
         self.budgets = LocalBudgets()
         self.reserved: list[BudgetReserveRequest] = []
         self.settled: list[BudgetSettleRequest] = []
+        self.grants_ahead = False
+        """Whether tokens are reserved for later calls too, at a time that is now."""
         self.copilot = CopilotSide()
         self.knowledge: KnowledgeFound | None = KnowledgeFound()
         self.searched: list[KnowledgeSearch] = []
@@ -119,6 +122,7 @@ class Stage:
         await self._server.serve(BUDGET_SETTLE, self._settle)
         await self.copilot.serve(self._server)
         await subscribe(self.nats, "live.turn.>", self._live)
+        await subscribe(self.nats, "usage.recorded.v1.>", self._settle_by_fact)
         await self._worker.start()
         await self.nats.flush()
 
@@ -268,11 +272,29 @@ class Stage:
             request.hourly_tokens,
             0,
         )
-        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=1)
+        if spent is not None or not self.grants_ahead:
+            return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=1)
+        ahead = [f"{request.reservation_id}-{number}" for number in range(1, request.ahead + 1)]
+        return BudgetReserveReply(granted=True, reserved_at=int(time.time()), ahead=ahead)
 
     async def _settle(self, request: BudgetSettleRequest) -> BudgetSettled:
         self.settled.append(request)
         return BudgetSettled(settled=True)
+
+    async def _settle_by_fact(self, message: Msg) -> None:
+        event = CloudEvent[UsageRecorded].model_validate_json(message.data)
+        held, usage = event.data.reservation, event.data.usage
+        if held is not None:
+            settlement = BudgetSettleRequest(
+                company_id=event.data.company_id,
+                reservation_id=held.id,
+                reserved=held.tokens,
+                used=usage.prompt_tokens + usage.completion_tokens,
+                reserved_at=held.at,
+                payer=held.payer,
+                tier=held.tier,
+            )
+            self.settled.append(settlement)
 
     async def _catalogue(self, request: CatalogueRequest) -> CatalogueReply:
         del request

@@ -1,7 +1,7 @@
 """Model calls that are paid for: tokens are reserved before each, settled after it, and told as a fact.
 
 Each attempt is a call of its own, whoever is asked; the built-in provider uses no tokens and pays for none, but its
-turns are told too. What was used settles its reservation twice over: at once, and by the fact, which is not lost.
+turns are told too. What was used settles its reservation by that fact; what was not used is given back at once.
 """
 
 import asyncio
@@ -175,7 +175,7 @@ class _PaidModel:
             self._broken_off(reservation, prompt, heard)
             raise
         except BaseException:
-            self._settle(reservation, 0)
+            self._unused(reservation)
             raise
         usage = reply.usage
         if usage == Tokens():
@@ -184,7 +184,6 @@ class _PaidModel:
             self._record(prompt.model, usage, reservation, estimated=True)
         else:
             self._record(prompt.model, usage, reservation, estimated=False)
-        self._settle(reservation, usage.prompt + usage.completion)
         return reply
 
     async def _reserve(self, prompt: Prompt) -> Reservation | None:
@@ -195,15 +194,14 @@ class _PaidModel:
     def _broken_off(self, reservation: Reservation | None, prompt: Prompt, heard: "_Heard") -> None:
         """A call without a count: once it had begun to speak it is billed, by estimate; before that it is not."""
         if not heard.characters:
-            self._settle(reservation, 0)
+            self._unused(reservation)
             return
         usage = Tokens(_prompt_tokens(prompt), estimated_tokens(heard.characters, 0))
         self._record(prompt.model, usage, reservation, estimated=True)
-        self._settle(reservation, usage.prompt + usage.completion)
 
-    def _settle(self, reservation: Reservation | None, used: int) -> None:
+    def _unused(self, reservation: Reservation | None) -> None:
         if reservation is not None:
-            self._spending.budgets.settle(reservation, used)
+            self._spending.budgets.settle(reservation, 0)
 
     def _record(self, model: str, usage: Tokens, reservation: Reservation | None, *, estimated: bool) -> None:
         self._spending.facts.record(

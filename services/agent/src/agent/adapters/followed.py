@@ -1,0 +1,185 @@
+"""Conversations that this agent follows: what the log says of them, kept true by the log's live copy.
+
+The live copy brings every fact of every conversation in the log's order, so its sequences have no gap. While that
+holds, what has been heard is the log up to a sequence, and nobody needs to read it. At a gap, or when the connection
+was away, everything is forgotten. A view that is older than the log is what a read from a slow replica is too:
+the fence and the journal's compare-and-set refuse what is decided from it, and then it is forgotten and read anew.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from agent.ports import Key
+from contracts.channels import ChatKind
+from contracts.conversation import Fact, Snapshot, snapshot_of
+from runtime.direct import StoredFact
+
+KEPT_SECONDS = 300.0
+"""Since the last use: an erased conversation does not live on here."""
+CONVERSATIONS = 4_096
+BYTES = 32 * 1024 * 1024
+FACTS = 64
+"""The latest of a conversation that are kept."""
+LATE = 0.02
+"""Seconds that the live copy of a message may come after its delivery; then the log is read."""
+_ENDINGS = (ChatKind.ASSISTANT, ChatKind.SYSTEM)
+
+
+@dataclass(slots=True)
+class _Conversation:
+    """`recent`: every message from `since` on, with the fact that it is (None: it fits no contract). `last` and `n`:
+    the snapshot, once it is known. `first`: the basis by which it was read, the message that waited first then, and
+    when that was stored."""
+
+    since: int
+    used: float
+    recent: list[tuple[StoredFact, Fact | None]] = field(default_factory=list[tuple[StoredFact, Fact | None]])
+    size: int = 0
+    n: int = 0
+    last: dict[ChatKind, Fact] | None = None
+    first: tuple[int, int, float | None] = (0, 0, None)
+
+    def visitors(self, after: int) -> list[Fact]:
+        return [
+            fact for _, fact in self.recent if fact is not None and fact.kind is ChatKind.VISITOR and fact.seq > after
+        ]
+
+
+class FollowedConversations:
+    """Bounded in number, bytes and time; those used last stay."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._kept: OrderedDict[Key, _Conversation] = OrderedDict()
+        self._size = 0
+        self._heard = 0
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    def clear(self) -> None:
+        """Forgets everything: something may have been missed."""
+        self._kept.clear()
+        self._size = self._heard = 0
+
+    def drop(self, key: Key) -> None:
+        """Forgets a conversation: what was decided from it has been refused."""
+        gone = self._kept.pop(key, None)
+        if gone is not None:
+            self._size -= gone.size
+
+    def heard(self, seq: int) -> None:
+        """The log's next fact has come, of whatever conversation; call it before `take`."""
+        if self._heard and seq != self._heard + 1:
+            self.clear()
+        self._heard = seq
+
+    def follows(self, key: Key, kind: ChatKind) -> bool:
+        """Whether the fact that was just heard is to be taken."""
+        return kind is ChatKind.VISITOR or key in self._kept
+
+    def take(self, key: Key, stored: StoredFact, fact: Fact | None) -> None:
+        """What was heard, of a conversation that is followed, or is from now on; `fact` is None: it is none."""
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = self._kept[key] = _Conversation(stored.seq, self._clock())
+        kept.recent.append((stored, fact))
+        self._grow(kept, len(stored.event))
+        if len(kept.recent) > FACTS:
+            gone, _ = kept.recent.pop(0)
+            kept.since = gone.seq + 1
+            self._grow(kept, -len(gone.event))
+        if kept.last is not None:
+            _apply(kept, stored.seq, fact)
+        while self._kept and (len(self._kept) > CONVERSATIONS or self._size > BYTES):
+            self.drop(next(iter(self._kept)))
+        self._wake()
+
+    def read(self, key: Key, view: Snapshot) -> None:
+        """The log has been read: followed from here on, if all that came since is known."""
+        kept = self._kept.get(key)
+        if kept is None or view.seq < kept.since:
+            return
+        kept.last, kept.n = dict(view.last), view.seq
+        kept.first = (view.basis, view.first_unanswered, view.first_unanswered_at)
+        for stored, fact in kept.recent:
+            _apply(kept, stored.seq, fact)
+
+    async def snapshot(self, key: Key, at_least: int) -> Snapshot | None:
+        """The conversation as the log tells it, no older than `at_least`, with the first message that waits; None: read
+        it."""
+        kept = self._kept.get(key)
+        if kept is None or kept.last is None or not await self._reach(at_least):
+            return None
+        kept = self._kept.get(key)
+        if kept is None or kept.last is None or self._clock() - kept.used > KEPT_SECONDS:
+            self.drop(key)
+            return None
+        kept.used = self._clock()
+        self._kept.move_to_end(key)
+        view = snapshot_of(kept.last.values(), kept.n)
+        if not view.unanswered:
+            return view
+        if view.basis + 1 >= kept.since:
+            first = next(iter(kept.visitors(view.basis)), kept.last[ChatKind.VISITOR])
+            return replace(view, first_unanswered=first.seq, first_unanswered_at=first.at)
+        known_by, seq, at = kept.first
+        return replace(view, first_unanswered=seq, first_unanswered_at=at) if known_by == view.basis and seq else None
+
+    def facts(self, key: Key, after: int, up_to: int) -> list[StoredFact] | None:
+        """The facts with after < seq ≤ up_to, in order; None: not all of them are known."""
+        kept = self._kept.get(key)
+        if kept is None or after + 1 < kept.since or up_to > self._heard:
+            return None
+        return [stored for stored, _ in kept.recent if after < stored.seq <= up_to]
+
+    def ended_by(self, key: Key) -> str | None:
+        """The turn that ended last, where since then one visitor message at most has come: nobody else has driven a
+        turn here. None: that is not known."""
+        kept = self._kept.get(key)
+        if kept is None or kept.last is None:
+            return None
+        endings = [fact for kind in _ENDINGS if (fact := kept.last.get(kind)) is not None]
+        ending = max(endings, key=_seq, default=None)
+        if ending is None or ending.seq + 1 < kept.since or len(kept.visitors(ending.seq)) > 1:
+            return None
+        turn = ending.data.get("turnId")
+        return turn if isinstance(turn, str) else None
+
+    async def _reach(self, seq: int) -> bool:
+        if self._heard >= seq:
+            return True
+        end = asyncio.get_running_loop().time() + LATE
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(end):
+                while self._heard < seq:
+                    waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                    self._waiting.add(waiting)
+                    try:
+                        await waiting
+                    finally:
+                        self._waiting.discard(waiting)
+        return self._heard >= seq
+
+    def _wake(self) -> None:
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_result(None)
+
+    def _grow(self, kept: _Conversation, size: int) -> None:
+        kept.size += size
+        self._size += size
+
+
+def _apply(kept: _Conversation, seq: int, fact: Fact | None) -> None:
+    if seq <= kept.n:
+        return  # the log was read before its live copy came
+    kept.n = seq
+    if fact is not None and kept.last is not None:
+        kept.last[fact.kind] = fact
+
+
+def _seq(fact: Fact) -> int:
+    return fact.seq
