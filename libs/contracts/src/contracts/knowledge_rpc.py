@@ -321,6 +321,8 @@ GAP_DECIDE = Rpc(f"{_AT}gap.decide.v1", GapDecide, GapReply, queue=QUEUE)
 REFRESH = Rpc(f"{_AT}refresh.v1", RefreshAsk, RunReply, queue=QUEUE)
 RUN_GET = Rpc(f"{_AT}run.get.v1", RunRequest, RunReply, queue=QUEUE)
 RUN_DECIDE = Rpc(f"{_AT}run.decide.v1", RunDecide, RunReply, queue=QUEUE)
+# With its company: everything that it says, in every store and stream. Deleting again what is gone is fine.
+FORGET = Rpc(f"{_AT}forget.v1", CompanyRequest, DocumentGone, queue=QUEUE)
 
 METHODS: tuple[Rpc[Any, Any], ...] = (
     SEARCH,
@@ -340,4 +342,5 @@ METHODS: tuple[Rpc[Any, Any], ...] = (
     REFRESH,
     RUN_GET,
     RUN_DECIDE,
+    FORGET,
 )

@@ -1,6 +1,9 @@
 """A company's words: stored, found by every replica, replaced, taken out; strictly each company's own."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
+
+import pytest
 
 from contracts.channels import fact
 from contracts.envelope import CloudEvent
@@ -12,6 +15,7 @@ from contracts.knowledge_rpc import (
     DOCUMENT_GET,
     DOCUMENT_PUT,
     DOCUMENTS,
+    FORGET,
     SEARCH,
     DocumentPut,
     DocumentReply,
@@ -19,10 +23,11 @@ from contracts.knowledge_rpc import (
     DocumentsRequest,
     KnowledgeSearch,
 )
-from contracts.rpc import HISTORY, Caller, HistoryRequest, ToolServiceRequest
+from contracts.rpc import HISTORY, Caller, CompanyRequest, HistoryRequest, ToolServiceRequest
 from contracts.streams import FACTS
 from memory.knowledge.tool import SEARCH_KNOWLEDGE
 from memory.testing import Replica, Servers, Writer, replica
+from runtime.direct import DirectReader
 from runtime.publishing import Publisher
 from runtime.testing import eventually
 
@@ -127,7 +132,7 @@ async def test_pages_come_over_the_bus_in_any_order_and_in_parts(servers: Server
         await eventually(both, deadline=20)
         older = page("Nothing is returned.", url=url, at=now - timedelta(hours=1), hash="h0")
         await tell(one, "knowledge.document.upserted.v1", older)
-        read_again = page("", url=url, at=now + timedelta(hours=1), hash="h1")
+        read_again = page("", url=url, at=now + timedelta(hours=1), hash="h1", title="/returns")
         await tell(one, "knowledge.document.upserted.v1", read_again)
 
         async def read_anew() -> bool:
@@ -135,6 +140,7 @@ async def test_pages_come_over_the_bus_in_any_order_and_in_parts(servers: Server
             return bool(passages) and passages[0].read_at > now and "within a month" in passages[0].text
 
         await eventually(read_anew, deadline=20)
+        assert (await search(one, "refunds of shoes returned")).passages[0].title == "A page"
         removed = DocumentRemoved(company_id="acme", source="site", url=url)
         await tell(one, "knowledge.document.removed.v1", removed, now + timedelta(hours=2))
 
@@ -178,3 +184,41 @@ async def test_passages_ride_along_with_a_history_and_answer_the_tool(servers: S
         )
         (passage,) = (await one.rpc.call(SEARCH_KNOWLEDGE, call)).result["passages"]
         assert "29 USD" in passage["text"]
+
+
+async def test_a_companys_knowledge_goes_with_it_on_every_replica(servers: Servers) -> None:
+    async with replica(servers) as one, replica(servers) as two:
+        await put(one)
+        await put(one, company="rival")
+        await tell(one, "knowledge.document.upserted.v1", page("Shoes are returned.", url="https://a.example/x"))
+
+        async def known() -> bool:
+            return (await search(two, "price of pro")).documents == 2
+
+        await eventually(known, deadline=20)
+        for _ in range(2):
+            await one.rpc.call(FORGET, CompanyRequest(company_id="acme"))
+
+        async def gone() -> bool:
+            return [(await search(each, "price of pro")).documents for each in (one, two)] == [0, 0]
+
+        await eventually(gone, deadline=20)
+        assert (await search(two, "price of pro", company="rival")).documents == 1
+        left = await DirectReader(one.client, FACTS.name).last_of_each(["knowledge.document.>"])
+        assert left == []
+
+
+@pytest.mark.parametrize("round_", range(3))
+async def test_whoever_writes_one_document_at_once_leaves_it_whole(servers: Servers, round_: int) -> None:
+    async with replica(servers) as one, replica(servers) as two:
+        texts = [f"Shoes number {n} of round {round_} are returned." for n in range(4)]
+        await asyncio.gather(*(put(on, text) for text in texts for on in (one, two)))
+        shown = await one.rpc.call(DOCUMENT_GET, DocumentRequest(company_id="acme", id="kb-1"))
+        told = [passage.text for passage in shown.passages]
+        assert told in [[text] for text in texts]
+
+        async def agree() -> bool:
+            found = [[p.text for p in (await search(on, "shoes returned")).passages] for on in (one, two)]
+            return found[0] == found[1] == told
+
+        await eventually(agree, deadline=40)

@@ -223,6 +223,7 @@ async def test_a_site_is_read_by_itself_and_its_run_is_followed(servers: Servers
 
         await eventually(running, deadline=30)
         ids = await pages(one, 4)
+        await progress(one, run, "running", 9)
         await progress(one, run, "finished", 9, [ids[3]])
 
         async def finished() -> bool:

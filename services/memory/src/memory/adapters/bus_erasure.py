@@ -21,7 +21,8 @@ PAGE = 256
 LETTERS = 10_000
 FEEDBACK = "feedback.given.v1"
 """About an answer of anybody's conversation, under the name of whoever gave it."""
-COMPANYS_OWN = ("company.config.changed.v1", "tools.announced.v1", "tools.withdrawn.v1")
+KNOWLEDGE = tuple(one.removesuffix(".>") for one in FACTS.subjects if one.startswith("knowledge."))
+COMPANYS_OWN = ("company.config.changed.v1", "tools.announced.v1", "tools.withdrawn.v1", *KNOWLEDGE)
 
 
 class StreamErasure:

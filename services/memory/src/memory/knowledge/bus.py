@@ -3,6 +3,7 @@
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
 from pydantic import ValidationError
 
 from contracts.channels import company_of, fact, knowledge_work
@@ -13,11 +14,13 @@ from contracts.ids import uuid7
 from contracts.streams import FACTS, KNOWLEDGE
 from memory.adapters.announcements import COMPANY_CHANGED
 from memory.adapters.chat_log import SOURCE
+from memory.errors import BusUnavailable
 from memory.knowledge.shelves import Shelves
 from runtime.connection import subscribe
 from runtime.publishing import Publisher
 
 CHANGED = "knowledge.changed.v1"
+TOLD = tuple(one.removesuffix(".>") for one in FACTS.subjects if one.startswith("knowledge."))
 REFRESH_REQUESTED = "knowledge.refresh.requested.v1"
 FILE_RECEIVED = "knowledge.file.received.v1"
 _log = structlog.get_logger(__name__)
@@ -26,11 +29,12 @@ _log = structlog.get_logger(__name__)
 class KnowledgeBus:
     """What is told."""
 
-    def __init__(self, publisher: Publisher) -> None:
+    def __init__(self, client: Client, publisher: Publisher) -> None:
+        self._js = client.jetstream()  # pyright: ignore[reportUnknownMemberType]
         self._publisher = publisher
 
     async def changed(self, company: str, document: str | None) -> None:
-        """Tells every replica that a document is another."""
+        """Tells every replica that a document is another; None: more than one."""
         event = CloudEvent(
             id=uuid7(),
             source=SOURCE,
@@ -41,6 +45,14 @@ class KnowledgeBus:
         await self._publisher.append(
             fact(CHANGED, company, None), event, stream=FACTS.name, msg_id=f"{company}.knowledge.{event.id}"
         )
+
+    async def forget(self, company: str) -> None:
+        """Takes a company's documents and runs out of the streams; raises BusUnavailable."""
+        try:
+            for kind in TOLD:
+                await self._js.purge_stream(FACTS.name, subject=fact(kind, company, None))
+        except (NatsError, TimeoutError) as error:
+            raise BusUnavailable(f"a company's knowledge could not be taken out of the streams: {error!r}") from error
 
     async def refresh(self, asked: RefreshRequested, again: int = 0) -> None:
         """Asks the executors to read a site or a page. The same run again is the same run to them."""

@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import blake2b
 from urllib.parse import urldefrag
 
@@ -17,7 +17,17 @@ from memory.knowledge.index import MOST_PASSAGES
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.mongo_state import State
 from memory.knowledge.passages import Cut, Section, passages, plain
-from memory.knowledge.records import ANSWER, FAILED, GONE, READING, READY, Pair, Record, milliseconds
+from memory.knowledge.records import (
+    ANSWER,
+    FAILED,
+    GONE,
+    READING,
+    READY,
+    Pair,
+    Record,
+    milliseconds,
+    next_edition,
+)
 from memory.knowledge.shelves import Shelves
 from memory.knowledge.texts import Text, digest, text_of
 from runtime.clock import Clock
@@ -25,6 +35,8 @@ from runtime.markdown_blocks import blocks as blocks_of
 
 TRIES = 8
 """Writers of one document at once."""
+TURNS = 64
+"""Documents that are changed side by side in one process."""
 PAGES = 20_000
 FEW = 8
 """Pages of a site below which nothing counts as repeated."""
@@ -35,6 +47,8 @@ ELSEWHERE = 60.0
 QUIET = 3_000
 """Milliseconds without a new page after which it is looked at what pages repeat."""
 
+NEVER = datetime.fromtimestamp(0, UTC)
+"""When what is still being read was read: an executor's clock may be behind this one's."""
 Tell = Callable[[str, str | None], Awaitable[None]]
 
 
@@ -63,6 +77,7 @@ class Library:
         self._shelves = shelves
         self._tell = tell
         self._clock = clock
+        self._turns = [asyncio.Lock() for _ in range(TURNS)]
         self._touched = True
         self._looked = 0.0
 
@@ -149,7 +164,7 @@ class Library:
                 file.document_id,
                 "document",
                 title,
-                now,
+                NEVER,
                 now,
                 READING,
                 file.url,
@@ -185,7 +200,7 @@ class Library:
 
         await self._change(company, name, out)
         if found:
-            await self._documents.tidy(company, name, None, None)
+            await self._documents.empty(company, name)
             await self._unsettle(company)
             await self._told(company, name)
         return found
@@ -221,13 +236,13 @@ class Library:
         blocks = [block for part in parts for block in part]
         kept = [block for block in blocks if _number(block) not in repeated]
         texts = await asyncio.to_thread(_cut, kept, page.title)
-        edition = uuid7()
+        edition = next_edition(page)
         await self._documents.write_texts(company, page.id, edition, texts)
         after = replace(
             page, edition=edition, passages=len(texts), dropped=len(repeated.intersection(page.blocks)), version=uuid7()
         )
         if await self._documents.put(company, after, page.version):
-            await self._documents.tidy(company, page.id, digest(page.hash or ""), edition)
+            await self._documents.tidy(company, page.id, edition, None)
             await self._told(company, page.id)
 
     async def _take(self, company: str, read: Read, blocks: Sequence[Block]) -> Record:
@@ -249,11 +264,10 @@ class Library:
     async def _write(
         self, company: str, read: Read, made: Callable[[Record | None], tuple[Sequence[Text], Record]]
     ) -> Record:
-        edition = uuid7()
-        stored = False
+        replaced: str | None = None
 
         async def write(old: Record | None) -> Record | None:
-            nonlocal stored
+            nonlocal replaced
             if old is not None and old.read_at > read.read_at:
                 return None
             texts, record = made(old)
@@ -261,13 +275,14 @@ class Library:
             if len(shelf.index) - shelf.index.of(read.id) + len(texts) > MOST_PASSAGES:
                 problem = f"a company has {MOST_PASSAGES} passages at most: take other documents out first"
                 return replace(record, state=FAILED, problem=problem, **_as_before(old))
-            if not stored:
-                await self._documents.write_texts(company, read.id, edition, texts)
-                stored = True
+            replaced = digest(old.hash) if old and old.hash and old.hash != read.hash else None
+            edition = next_edition(old)
+            await self._documents.write_texts(company, read.id, edition, texts)
             return replace(record, edition=edition, passages=len(texts))
 
         record = await self._change(company, read.id, write)
-        await self._documents.tidy(company, read.id, digest(read.hash), record.edition)
+        if record.edition is not None:
+            await self._documents.tidy(company, read.id, record.edition, replaced)
         await self._told(company, read.id)
         return record
 
@@ -276,7 +291,7 @@ class Library:
             if old is None or old.hash != read.hash or old.read_at > read.read_at or old.state == GONE:
                 return None
             etag, modified = read.etag or old.etag, read.last_modified or old.last_modified
-            return replace(old, read_at=read.read_at, etag=etag, last_modified=modified, title=read.title or old.title)
+            return replace(old, read_at=read.read_at, etag=etag, last_modified=modified)
 
         await self._change(company, read.id, seen)
         await self._told(company, read.id)
@@ -287,18 +302,20 @@ class Library:
         name: str,
         change: Callable[[Record | None], Record | None] | Callable[[Record | None], Awaitable[Record | None]],
     ) -> Record:
-        """Changes a document, whoever else does at the same moment; None from `change`: it stays."""
-        for _ in range(TRIES):
-            old = await self._documents.get(company, name)
-            new = change(old)
-            if isinstance(new, Awaitable):
-                new = await new
-            if new is None:
-                now = self._clock.now()
-                return old or Record(name, "document", name, now, now, GONE)
-            new = replace(new, version=uuid7())
-            if await self._documents.put(company, new, old.version if old else None):
-                return new
+        """Changes a document, whoever else does at the same moment; None from `change`: it stays. In one process one
+        after the other, so that only replicas meet."""
+        async with self._turns[hash((company, name)) % len(self._turns)]:
+            for _ in range(TRIES):
+                old = await self._documents.get(company, name)
+                new = change(old)
+                if isinstance(new, Awaitable):
+                    new = await new
+                if new is None:
+                    now = self._clock.now()
+                    return old or Record(name, "document", name, now, now, GONE)
+                new = replace(new, version=uuid7())
+                if await self._documents.put(company, new, old.version if old else None):
+                    return new
         raise StoreUnavailable("too many write the same document at once: try again")
 
     async def _told(self, company: str, name: str) -> None:

@@ -127,16 +127,22 @@ class Documents:
             rows = await self._parts.find(where).sort("_id", ASCENDING).to_list()
         return [[Block.model_validate(block) for block in orjson.loads(zlib.decompress(row["blocks"]))] for row in rows]
 
-    async def tidy(self, company: str, document: str, hashed: str | None, edition: str | None) -> None:
-        """Takes out what the document no longer has; None: all of it."""
+    async def tidy(self, company: str, document: str, edition: str, hashed: str | None) -> None:
+        """Takes out texts of editions before this one, and what was read under the hash that it replaced. Texts that
+        somebody else is writing at this moment have a later number, and stay."""
+        every = f"{company}/{document}/"
+        number, _, _ = edition.partition(".")
         async with speaking("take out old passages"):
-            for rows, kept in ((self._texts, edition), (self._parts, hashed)):
-                every = f"{company}/{document}/"
-                if kept is None:
-                    await rows.delete_many({"_id": {"$gt": every, "$lt": every + END}})
-                else:
-                    await rows.delete_many({"_id": {"$gt": every, "$lt": f"{every}{kept}/"}})
-                    await rows.delete_many({"_id": {"$gt": f"{every}{kept}/{END}", "$lt": every + END}})
+            await self._texts.delete_many({"_id": {"$gt": every, "$lt": f"{every}{number}"}})
+            if hashed is not None:
+                await self._parts.delete_many({"_id": {"$gt": f"{every}{hashed}/", "$lt": f"{every}{hashed}/{END}"}})
+
+    async def empty(self, company: str, document: str) -> None:
+        """Takes out all that there is of a document that is gone."""
+        every = f"{company}/{document}/"
+        async with speaking("take out passages"):
+            for rows in (self._texts, self._parts):
+                await rows.delete_many({"_id": {"$gt": every, "$lt": every + END}})
 
     async def forget(self, company: str) -> None:
         """Deletes everything of a company."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from contracts.ids import uuid7
 from contracts.knowledge_rpc import AnswerView, DocumentView
 from memory.knowledge.texts import Document
 
@@ -92,6 +93,13 @@ class Record:
     def gone(self, at: datetime) -> "Record":
         """With nothing left but that it was there."""
         return replace(Record(self.id, self.source, self.title, max(at, self.read_at), at, GONE), version=self.version)
+
+
+def next_edition(before: Record | None) -> str:
+    """A name for texts that are written over these. Its number grows with every edition, so that whoever tidies up
+    knows which are older; writers over the same one have the same number, and only one of them is named."""
+    number = int(before.edition.partition(".")[0]) if before is not None and before.edition else 0
+    return f"{number + 1:010d}.{uuid7()}"
 
 
 def milliseconds(at: datetime) -> int:

@@ -10,6 +10,8 @@ from contracts.events.chat import AssistantMessage, OperatorMessage, OwnerChange
 from contracts.events.fact import FeedbackGiven
 from contracts.events.knowledge import DocumentFailed, DocumentRemoved, DocumentUpserted, RunProgressed
 from contracts.knowledge import Grounding
+from contracts.knowledge_rpc import FORGET, DocumentGone
+from contracts.rpc import CompanyRequest
 from contracts.streams import FACTS
 from memory.adapters.mongo import Database
 from memory.adapters.mongo_companies import MongoCompanies
@@ -18,7 +20,7 @@ from memory.application.sweeps import Sweep
 from memory.domain.facts import Fact
 from memory.domain.keys import Position
 from memory.errors import BadKnowledge
-from memory.handlers import fact_owner
+from memory.handlers import answering, fact_owner
 from memory.knowledge import answer_methods, methods, tool
 from memory.knowledge.answer_methods import AnswerMethods, GapMethods
 from memory.knowledge.bus import Following, KnowledgeBus
@@ -72,7 +74,7 @@ class Room:
         documents = Documents(asked)
         self._gap_store = Gaps(stored)
         self.shelves = Shelves(documents, companies.get)
-        self.bus = KnowledgeBus(service.publisher)
+        self.bus = KnowledgeBus(service.nats, service.publisher)
         self.library = Library(Documents(stored), State(stored), self.shelves, self.bus.changed, clock)
         self.refreshing = Refreshing(Runs(stored), Documents(stored), self.library, companies, self.bus, clock)
         self.gaps = GapList(self._gap_store, self.library, clock)
@@ -86,6 +88,8 @@ class Room:
         )
         answer_methods.serve(service, AnswerMethods(self.library, documents, clock), GapMethods(Gaps(asked), self.gaps))
         tool.serve(service, self.searcher)
+        self._stores = (Documents(stored), State(stored), Runs(stored), self._gap_store)
+        service.serve(FORGET, answering(self._forget))
 
     def parts(self) -> Sequence[Sweep | Following]:
         """What has a life of its own."""
@@ -129,6 +133,15 @@ class Room:
             Unanswered(company, rating.conversation_id, rating.message_id, question, "thumbs_down", at, language)
         )
         return True
+
+    async def _forget(self, request: CompanyRequest) -> DocumentGone:
+        """Everything of a company: the streams first, from which nothing may come back."""
+        await self.bus.forget(request.company_id)
+        for store in self._stores:
+            await store.forget(request.company_id)
+        self.shelves.drop(request.company_id)
+        await self.bus.changed(request.company_id, None)
+        return DocumentGone(deleted=True)
 
     async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
         """Deletes what was asked in these conversations."""

@@ -68,7 +68,7 @@ class Refreshing:
         """How far a run is."""
         for _ in range(TRIES):
             old = await self._runs.get(company, event.run_id)
-            if old is not None and (old.step >= event.step or old.run.state in (*ENDED, "waiting")):
+            if old is not None and (_step(old.step, "running") >= _step(event.step, event.state) or _over(old.run)):
                 return
             reading = await self._moved(company, old, event)
             if reading.run.state == "finished":
@@ -193,6 +193,15 @@ class Refreshing:
     async def _remove(self, company: str, gone: "list[str] | tuple[str, ...]") -> None:
         for name in gone:
             await self._library.remove(company, name)
+
+
+def _step(step: int, state: str) -> tuple[int, bool]:
+    """The order of what is told: the end of a run may have the step of the last that was told before it."""
+    return step, state in ENDED
+
+
+def _over(run: Run) -> bool:
+    return run.state in (*ENDED, "waiting")
 
 
 def _origin(url: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from memory.knowledge.records import Record
 from memory.knowledge.texts import Document, Text
 
 MOST_IN_PROCESS = 100_000
-"""Passages that a process holds, about 3 KB each; the company that was asked about longest ago goes first."""
+"""Passages that a process holds, about 2.5 KB each; the company that was asked about longest ago goes first."""
 MOST_COMPANIES = 2_000
 BREATH = 200
 """Passages after which others get their turn."""
