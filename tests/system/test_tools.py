@@ -38,6 +38,7 @@ READS: dict[str, dict[str, Any]] = {
     "calculate_risk_reward": {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115},
     "explain_concept": {"concept": "stop loss"},
     "search_memory": {"query": "stop loss"},
+    "search_knowledge": {"query": "what does Pro cost"},
     "fetch_page": {"path": "/pricing"},
 }
 CHANGES: dict[str, dict[str, Any]] = {
@@ -67,7 +68,7 @@ PLANS = {
     "premium": {"get_ml_features"},
 }
 ALL = {**READS, **CHANGES, "get_ml_features": {"symbol": "IBM", "prediction_id": "p"}}
-COMPUTED = {"calculate_position_size", "calculate_risk_reward", "explain_concept", "fetch_page"}
+COMPUTED = {"calculate_position_size", "calculate_risk_reward", "explain_concept", "search_knowledge", "fetch_page"}
 """What is no market data and nobody's own: the figures come from the arguments, the texts from a book or a page."""
 NEVER_KEPT = {
     "get_pending_orders",
@@ -76,6 +77,7 @@ NEVER_KEPT = {
     "calculate_position_size",
     "calculate_risk_reward",
     "search_memory",
+    "search_knowledge",
 }
 ABOUT_A_SYMBOL = {
     **{tool: arguments for tool, arguments in ALL.items() if "symbol" in arguments and tool != "remove_from_watchlist"},

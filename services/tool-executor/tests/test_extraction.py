@@ -59,6 +59,16 @@ def test_what_holds_the_whole_page_is_no_headings_anchor():
     assert [(block.text, block.anchor) for block in page.blocks] == [("29 USD", None), ("0 USD", "free")]
 
 
+def test_a_link_past_the_menu_is_not_said_and_a_frames_id_is_no_headings_anchor():
+    page = extract_html(
+        "<title>Plans</title><a class=skip href='#content'>Skip to the content</a><main id=content><h1>Plans</h1>"
+        "<p>Free. <a href='#pro'>See Pro</a></p></main>"
+    )
+    assert [(block.text, block.anchor) for block in page.blocks] == [("Free. See Pro", None)]
+    page = extract_html("<h2><a href='#top'>Top</a></h2><p>Words")
+    assert (page.title, page.blocks[0].text) == ("Top", "Words")
+
+
 def test_rows_stay_whole_with_cells_over_several_rows_and_columns():
     page = extract_html(
         "<table><thead><tr><th>Plan<th>Month<th>Year</thead><tr><td rowspan=2>Pro<td>29 <b>USD</b><td>290"

@@ -34,7 +34,6 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)} | {"summary": 7, "dt":
 """A question that is unfolded, or defined, heads its answer."""
 _ENDS = {"details": 7, "dl": 8}
 """Where such a heading ends."""
-_LANDMARKS = _words("article section main aside")
 _APART = _words("article section aside")
 """What is said below a heading in there ends with it; the page's own heading goes on."""
 _LONGEST_HEADING = 300
@@ -83,7 +82,10 @@ class _Reader:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag in {"a", "link", "area"}:
             self._link(attributes)
-        if self._unseen or tag in _UNSEEN or _is_hidden(attributes):
+        # A link within the page, before anything is said, leads past the menu.
+        begun = bool(self.page.blocks or self._headings or self._heading is not None)
+        skips = tag == "a" and not begun and attributes.get("href", "").startswith("#")
+        if self._unseen or tag in _UNSEEN or skips or _is_hidden(attributes):
             self._unseen += 1
             return
         self._note(tag, attributes)
@@ -96,7 +98,7 @@ class _Reader:
         elif tag == "footer":
             self._end_bare(0)
             self._headings = []
-        elif (tag in _LANDMARKS and tag != "main") or (tag == "a" and self._heading is not None):
+        elif tag in _APART or (tag == "a" and self._heading is not None):
             # What holds the whole page is no place on it.
             self._heading_id = attributes.get("id") or attributes.get("name") or self._heading_id
         elif tag == "table":
