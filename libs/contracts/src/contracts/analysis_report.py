@@ -118,6 +118,7 @@ class AnalysisReport(Snake):
     generated_at: datetime
     errors: list[Failure] = Field(default_factory=list[Failure])
     language: Literal["es", "en"] = "en"
+    dropped_sentences: int = Field(default=0, ge=0, description="of the model's summary: no tool result backs them")
 
 
 def report_schema() -> dict[str, Any]:

@@ -20,7 +20,7 @@ from agent.domain.analysis.texts import note
 from agent.domain.spending import Account
 from agent.domain.turn.journal import Call
 from agent.errors import BudgetSpentError, ModelError, UnreachableError
-from agent.measures import ANALYSES
+from agent.measures import ANALYSES, SENTENCES
 from agent.ports import Asker, Key, Prompt
 from agent.turns.paying import ask_paid
 from contracts.analysis_report import report_schema
@@ -159,6 +159,7 @@ class Analyst:
         if not self._ports.schemas.fits(_REPORT, report):
             log.error("analysis.bad_report", analysis_id=record.request.analysis_id)
             return await run.failed(AnalysisProblem(code="INTERNAL", message="the report does not fit its schema"))
+        SENTENCES.labels("report").inc(report["dropped_sentences"])
         await run.save(record.model_copy(update={"status": "done", "stage": "finished", "report": report}))
         return run.record
 

@@ -32,6 +32,7 @@ def report_of(
     period: AskedPeriod,
     language: Language,
     now: datetime,
+    dropped: int = 0,
 ) -> dict[str, Any]:
     """The report as JSON values; `limitations` in the order in which they came up."""
     report: dict[str, Any] = {
@@ -46,6 +47,7 @@ def report_of(
         "generated_at": now.isoformat().replace("+00:00", "Z"),
         "errors": [{name: entry[name] for name in ("error", "ticker", "reason")} for entry in found.errors],
         "language": language,
+        "dropped_sentences": dropped,
     }
     compared = comparison(found.findings, period.period)
     if compared is not None:

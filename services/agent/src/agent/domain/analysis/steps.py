@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any
 
 from agent.domain.analysis.asked import Period, asks_for_a_forecast, language_in, period_in, refusal_of
-from agent.domain.analysis.checking import unsupported
 from agent.domain.analysis.figures import Gathered, data_of, gathered
 from agent.domain.analysis.planning import (
     Planned,
@@ -27,6 +26,8 @@ from agent.domain.analysis.reporting import limits_of_data, report_of, without_f
 from agent.domain.analysis.summary import basis, rule_summary
 from agent.domain.analysis.texts import note, plain_summary, reason_of
 from agent.domain.analysis.tickers import normal_tickers, tickers_in
+from agent.domain.claims.checking import checked
+from agent.domain.claims.facts import facts_of_findings
 from agent.domain.prompt.layers import Language
 from contracts.events.analysis import MAX_TICKERS, AnalysisCall, AnalysisRecord, AnalysisReply, ModelStep
 
@@ -207,21 +208,26 @@ def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: d
         if reply is None:
             messages = summary_messages(request.query, found.findings, limitations, period.period, language)
             return record.model_copy(update={"stage": "writing"}), Ask("summary", messages)
-        summary, remark = _judged(reply, found, period.period, language)
+        summary, remark, dropped = _judged(reply, found, period.period, language)
         limitations = [*limitations, *remark]
     else:
-        summary = _by_rule(found, period.period, language)
-    return record, Finish(report_of(record, found, summary, limitations, period, language, now))
+        summary, dropped = _by_rule(found, period.period, language), 0
+    return record, Finish(report_of(record, found, summary, limitations, period, language, now, dropped))
 
 
-def _judged(reply: AnalysisReply, found: Gathered, period: Period, language: Language) -> tuple[str, list[str]]:
-    """The model's summary where it says only what the tools gave; otherwise the rule's, and why."""
+def _judged(reply: AnalysisReply, found: Gathered, period: Period, language: Language) -> tuple[str, list[str], int]:
+    """What of the model's summary the tools back, what to say of the rest, and how many sentences that is; where it is
+    less than half of them, the summary is the rule's."""
     if reply.text is None or not reply.text.strip():
-        return _by_rule(found, period, language), [note("summary_away", language)]
-    text = reply.text.strip()
-    if len(text) > MAX_SUMMARY or unsupported(reply.text, found.findings, period):
-        return _by_rule(found, period, language), [note("summary_unsupported", language)]
-    return f"{text}\n{basis(found.findings, found.sources, language)}", []
+        return _by_rule(found, period, language), [note("summary_away", language)], 0
+    if len(reply.text) > MAX_SUMMARY:
+        return _by_rule(found, period, language), [note("summary_unsupported", language)], 0
+    said = checked(reply.text.strip(), facts_of_findings(found.findings, found.sources), period)
+    dropped = len(said.dropped)
+    if not said.kept or dropped > said.kept:
+        return _by_rule(found, period, language), [note("summary_unsupported", language)], dropped
+    remarks = [note("sentences_dropped", language, count=dropped)] if dropped else []
+    return f"{said.text}\n{basis(found.findings, found.sources, language)}", remarks, dropped
 
 
 def _by_rule(found: Gathered, period: Period, language: Language) -> str:

@@ -175,6 +175,10 @@ _NOTES: dict[str, dict[Language, str]] = {
         "worded by "
         "rule.",
     },
+    "sentences_dropped": {
+        "es": "Frases del resumen del modelo que ninguna herramienta respalda y se han quitado: {count}.",
+        "en": "Sentences of the model's summary that no tool backs, and that were left out: {count}.",
+    },
     "summary_away": {
         "es": "El modelo no ha podido redactar el resumen: está redactado por regla.",
         "en": "The model could not word the summary: it is worded by rule.",
