@@ -29,7 +29,7 @@ from agent.domain.claims.words import COMPARING, TALK, WORDS
 @dataclass(frozen=True, slots=True)
 class Token:
     """`kind`: ticker, foreign, figure, number, period, day, report, source, rise, fall, flat, more, less, better,
-    worse, than, above, below, between, super, all, neither, break, not, unknown, expected, confirmed, of, word or odd."""
+    worse, than, above, below, between, all, neither, break, not, unknown, expected, confirmed, word or odd, …"""
 
     kind: str
     text: str

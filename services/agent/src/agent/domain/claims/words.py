@@ -11,7 +11,8 @@ and or but nor so yet as at by for from in into of on part onto to with without 
 after before between against during through throughout across per via than then when while whereas where which who
 what how why if although though since until both all each every either neither respectively also too only
 just still again already even more most less least much many few several some any other others another same
-beside beside such enough very slightly somewhat well far quite rather nearly almost roughly approximately around about some exactly
+beside such enough very slightly somewhat well far quite
+rather nearly almost roughly approximately around about some exactly
 first second third last latest recent recently previous past next current currently now today yesterday
 figure figures data number numbers value values level levels result results report reports reported reporting
 summary overview analysis answer question comparison compared comparing compare comparable side
