@@ -13,7 +13,7 @@ import orjson
 import structlog
 
 from agent.analysis.needs import AnalysisLimits, AnalysisPorts
-from agent.domain.analysis.planning import ANALYSIS_TOOLS, ToolInfo
+from agent.domain.analysis.planning import ToolInfo
 from agent.domain.analysis.reporting import NOT_MADE
 from agent.domain.analysis.steps import Ask, Finish, Policy, Run, advance, language_of, ran, replied
 from agent.domain.analysis.texts import note
@@ -109,7 +109,7 @@ class Analyst:
         latest = record.asked_at + timedelta(seconds=self._limits.seconds)
         try:
             settings = await self._ports.companies.get(request.company_id)
-            tools = await self._ports.tools.details(request.company_id, asker, ANALYSIS_TOOLS)
+            tools = await self._ports.tools.details(request.company_id, asker)
         except UnreachableError as error:
             if self._now() < latest:
                 raise
@@ -205,10 +205,12 @@ class Analyst:
         request = record.request
         key = Key(request.company_id, request.conversation_id or "")
         categories = {tool.name: tool.category for tool in tools}
+        single = {tool.name for tool in tools if tool.takes_one}
         seconds = min(left, self._limits.tool)
 
         async def one(call: AnalysisCall) -> dict[str, Any]:
-            arguments = orjson.dumps({"tickers": call.tickers}).decode()
+            about = {"symbol": call.tickers[0]} if call.tool in single else {"tickers": call.tickers}
+            arguments = orjson.dumps({**(call.arguments or {}), **about}).decode()
             asked = Call(call.call_id, call.tool, arguments)
             text = await self._ports.calls.outcome(
                 key, asked, categories.get(call.tool, "market"), asker, request.analysis_id, seconds

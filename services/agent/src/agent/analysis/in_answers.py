@@ -14,6 +14,7 @@ from agent.domain.claims.checking import Checker, sentences
 from agent.domain.claims.facts import Facts, facts_of_results
 from agent.domain.claims.lexing import readings
 from agent.domain.prompt.layers import Language
+from agent.domain.prompt.messages import PAGE_TOOL
 from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal, Reply
 from agent.measures import SENTENCES
@@ -21,7 +22,7 @@ from agent.ports import ModelChoice, Prompt, TextSink, Tool
 from contracts.symbols import InvalidSymbolError, parse_symbol
 
 CATEGORIES = frozenset(("market", "news", "ml"))
-_NO_FIGURES = frozenset(("get_watchlist", "add_to_watchlist", "remove_from_watchlist"))
+_NO_FIGURES = frozenset((PAGE_TOOL, "get_watchlist", "add_to_watchlist", "remove_from_watchlist"))
 _NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
 _LEFT_OUT: dict[Language, str] = {
     "es": "(Frases que ningún dato respalda y se han quitado: {count}.)",

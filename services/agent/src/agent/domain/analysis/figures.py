@@ -46,7 +46,13 @@ def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
             for entry in cast("list[dict[str, Any]]", data.get("errors") or [])
         }
         for ticker in call.tickers:
-            if ticker in answered:
+            if call.tool not in (SNAPSHOT, EVENTS) and not answered:
+                if ticker in failed:
+                    found.errors.append(failed[ticker])
+                else:
+                    _beside(figures.setdefault(ticker, {"ticker": ticker}), data, ticker)
+                    found.sources.append(_source(call.tool, ticker, data))
+            elif ticker in answered:
                 entry = cast("dict[str, Any]", answered[ticker])
                 figures.setdefault(ticker, {"ticker": ticker}).update(_figures(call.tool, entry))
                 found.sources.append(_source(call.tool, ticker, entry))
@@ -83,6 +89,30 @@ def _figures(tool: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     elif "currency" in entry:
         taken["currency"] = entry["currency"]
     return taken
+
+
+def _beside(finding: dict[str, Any], data: Mapping[str, Any], ticker: str) -> None:
+    """What any other tool says of a ticker: typed figures, crossings, headlines; of a tool that nobody here knows, its
+    numbers by their own names."""
+    typed = cast("list[dict[str, Any]]", data.get("figures") or [])
+    mine = [one for one in typed if one.get("ticker") == ticker]
+    if "crossings" in data:
+        finding["crossings"] = data["crossings"]
+        finding["crossing_averages"] = [data.get("fast"), data.get("slow")]
+    if "items" in data:
+        finding["news"] = [
+            {name: one.get(name) for name in ("title", "time", "source")}
+            for one in cast("list[dict[str, Any]]", data["items"])
+        ]
+    if not typed and "crossings" not in data and "items" not in data:
+        mine = [
+            {"ticker": ticker, "figure": name, "value": value}
+            for name, value in data.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        ]
+    finding.setdefault("as_of", data.get("as_of"))
+    if mine:
+        finding.setdefault("derived", []).extend(mine)
 
 
 def _source(tool: str, ticker: str, entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -96,6 +96,10 @@ _NOTES: dict[str, dict[Language, str]] = {
         "presupuesto.",
         "en": "The model repeated calls: each tool runs on a ticker as often as its budget says, and no more.",
     },
+    "not_answered": {
+        "es": "No respondido: {what} de {tickers}, porque {reason}.",
+        "en": "Not answered: {what} of {tickers}, because {reason}.",
+    },
     "over_budget": {
         "es": "El presupuesto de {max} consultas no ha alcanzado para {tool} de {tickers}.",
         "en": "The budget of {max} calls did not reach as far as {tool} for {tickers}.",

@@ -317,6 +317,8 @@ class Clause:
         move: str | None = None,
     ) -> None:
         others = self.objects or [one for one in context.whole if one not in context.subjects][:1]
+        # IBM did better, of two: than the other one.
+        others = others or [one for one in self.known if one not in context.subjects and len(self.known) == 2]
         subjects = [one for one in context.subjects if one not in others]
         if not others or not subjects or not figures:
             reading.problems.append("a comparison with nobody")

@@ -157,10 +157,14 @@ class Day:
 
 def span_of(match: re.Match[str]) -> str:
     """12 months as 1y, seven days as 1w, six months as 6m."""
-    count, word = match["count"], re.sub(r"(?<=[^s])(?:es|s)$|(?<=s)es$", "", match["unit"])
-    unit = next(code for name, code in _UNITS.items() if match["unit"].startswith(name))
+    return length_of(match["count"], match["unit"])
+
+
+def length_of(count: str, unit: str) -> str:
+    """A count and a unit, as words: six months as 6m."""
+    code = next(code for name, code in _UNITS.items() if unit.startswith(name))
     number = int(count) if count.isdigit() else _NUMBERS[count]
-    return _SAME.get(f"{number}{unit}", f"{number}{unit}") if word else ""
+    return _SAME.get(f"{number}{code}", f"{number * 3}m" if code == "q" else f"{number}{code}")
 
 
 def day_of(match: re.Match[str]) -> Day:
