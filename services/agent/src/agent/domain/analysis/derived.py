@@ -46,7 +46,8 @@ def over(asked: str, language: Language) -> str:
 
 def _stretches(finding: Finding, language: Language) -> list[str]:
     ticker = str(finding["ticker"])
-    figures = cast("Sequence[Mapping[str, Any]]", finding.get("derived") or ())
+    derived = cast("Sequence[Mapping[str, Any]]", finding.get("derived") or ())
+    figures = [one for one in derived if one["ticker"] == ticker]
     found: list[str] = []
     for asked in dict.fromkeys(str(one["asked"]) for one in figures if one.get("asked")):
         mine = [one for one in figures if one.get("asked") == asked]
@@ -126,7 +127,14 @@ def _ranks(findings: Sequence[Finding], language: Language) -> list[str]:
     values: dict[str, dict[str, float]] = {}
     for finding in findings:
         for one in cast("Sequence[Mapping[str, Any]]", finding.get("derived") or ()):
-            if one["figure"] in _RANKED and one.get("asked") and not one.get("other") and one.get("value") is not None:
+            mine = one["ticker"] == finding["ticker"]
+            if (
+                mine
+                and one["figure"] in _RANKED
+                and one.get("asked")
+                and not one.get("other")
+                and one.get("value") is not None
+            ):
                 values.setdefault(str(one["asked"]), {})[str(one["ticker"])] = float(one["value"])
     lines: list[str] = []
     for asked, known in values.items():

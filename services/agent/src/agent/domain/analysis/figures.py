@@ -50,8 +50,12 @@ def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
                 if ticker in failed:
                     found.errors.append(failed[ticker])
                 else:
-                    _beside(figures.setdefault(ticker, {"ticker": ticker}), data, ticker)
-                    found.sources.append(_source(call.tool, ticker, data))
+                    said = _beside(data, ticker)
+                    if said:
+                        finding = figures.setdefault(ticker, {"ticker": ticker, "as_of": data.get("as_of")})
+                        said["derived"] = [*finding.get("derived", []), *said.get("derived", [])]
+                        finding.update({name: value for name, value in said.items() if value or name != "derived"})
+                        found.sources.append(_source(call.tool, ticker, data))
             elif ticker in answered:
                 entry = cast("dict[str, Any]", answered[ticker])
                 figures.setdefault(ticker, {"ticker": ticker}).update(_figures(call.tool, entry))
@@ -91,28 +95,24 @@ def _figures(tool: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     return taken
 
 
-def _beside(finding: dict[str, Any], data: Mapping[str, Any], ticker: str) -> None:
+def _beside(data: Mapping[str, Any], ticker: str) -> dict[str, Any]:
     """What any other tool says of a ticker: typed figures, crossings, headlines; of a tool that nobody here knows, its
     numbers by their own names."""
-    typed = cast("list[dict[str, Any]]", data.get("figures") or [])
-    mine = [one for one in typed if one.get("ticker") == ticker]
     if "crossings" in data:
-        finding["crossings"] = data["crossings"]
-        finding["crossing_averages"] = [data.get("fast"), data.get("slow")]
+        return {"crossings": data["crossings"], "crossing_averages": [data.get("fast"), data.get("slow")]}
     if "items" in data:
-        finding["news"] = [
-            {name: one.get(name) for name in ("title", "time", "source")}
-            for one in cast("list[dict[str, Any]]", data["items"])
-        ]
-    if not typed and "crossings" not in data and "items" not in data:
+        items = cast("list[dict[str, Any]]", data["items"])
+        return {"news": [{name: one.get(name) for name in ("title", "time", "source")} for one in items]}
+    if "figures" in data:
+        typed = cast("list[dict[str, Any]]", data["figures"])
+        mine = [one for one in typed if ticker in (one.get("ticker"), one.get("other"))]
+    else:
         mine = [
             {"ticker": ticker, "figure": name, "value": value}
             for name, value in data.items()
             if isinstance(value, int | float) and not isinstance(value, bool)
         ]
-    finding.setdefault("as_of", data.get("as_of"))
-    if mine:
-        finding.setdefault("derived", []).extend(mine)
+    return {"derived": mine} if mine else {}
 
 
 def _source(tool: str, ticker: str, entry: Mapping[str, Any]) -> dict[str, Any]:

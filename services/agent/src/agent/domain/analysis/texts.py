@@ -64,9 +64,9 @@ _NOTES: dict[str, dict[Language, str]] = {
         "meant.",
     },
     "no_model_asked": {
-        "es": "Sin modelo: las herramientas se han elegido por regla (cotización y fundamentales de cada valor) y el "
+        "es": "Sin modelo: las herramientas se han elegido por regla, según las palabras de la pregunta, y el "
         "resumen está redactado por regla.",
-        "en": "No model was used: the tools were chosen by rule (prices and fundamentals of every ticker) and the "
+        "en": "No model was used: the tools were chosen by rule, from the words of the question, and the "
         "summary "
         "is worded by rule.",
     },
