@@ -42,7 +42,8 @@ def test_what_a_snapshot_has_needs_nothing_else(query: str) -> None:
     ("query", "calls"),
     [
         ("10,000 invested a year ago in IBM", [("get_performance", {"period": "1y", "amount": 10000.0})]),
-        ("Si hubiera invertido 10.000 euros en IBM hace 2 años", [("get_performance", {"period": "2y", "amount": 10000.0})]),
+        ("Si hubiera invertido 10.000 euros en IBM hace 2 años",
+         [("get_performance", {"period": "2y", "amount": 10000.0})]),
         ("Correlation of IBM and MSFT in 2012", [("get_correlation", {"start": "2012-01-01", "end": "2012-12-31"})]),
         ("Beta of IBM against MSFT over the last year", [("get_correlation", {"period": "1y", "benchmark": "MSFT"})]),
         ("Golden cross of IBM since 2010", [("get_crossings", {"start": "2010-01-01"})]),
