@@ -16,11 +16,15 @@ from tool_executor.ports import Outside
 
 TABLE = """
 market.get_price get_price market free 60 symbol
-market.get_ohlcv get_ohlcv market free 30 symbol timeframe [limit]
+market.get_ohlcv get_ohlcv market free 30 symbol timeframe [limit] [start] [end]
 market.get_indicators get_indicators market free 30 symbol indicators [timeframe]
 market.get_fundamentals get_fundamentals market free 20 symbol
 market.snapshot market_snapshot market free 30 tickers
 market.fundamentals_events fundamentals_events market free 20 tickers
+market.get_performance get_performance market free 30 tickers [start] [end] [period] [amount]
+market.get_correlation get_correlation market free 30 tickers [start] [end] [period] [benchmark]
+market.get_crossings get_crossings market free 30 symbol [fast] [slow] [start] [end] [period]
+market.backtest_strategy backtest_strategy market free 10 symbol [rule] [fast] [slow] [start] [end] [period] [cash] [cost_percent]
 news.get_news get_news news free 10 symbol [limit]
 news.get_sentiment get_sentiment news pro 20 symbol
 ml.get_prediction get_ml_signals ml pro 30 symbol
@@ -53,6 +57,10 @@ get_indicators timeframe warmup_bars indicators source as_of
 get_fundamentals symbol period pe eps revenue market_cap gross_margin net_margin dividend_yield beta currency source as_of
 market_snapshot tickers errors errors[].error errors[].ticker errors[].reason
 fundamentals_events tickers errors errors[].error errors[].ticker errors[].reason
+get_performance figures figures[].ticker figures[].figure figures[].value figures[].from figures[].to figures[].asked errors errors[].error errors[].ticker errors[].reason source as_of
+get_correlation figures figures[].ticker figures[].figure figures[].value figures[].from figures[].to figures[].asked errors errors[].error errors[].ticker errors[].reason source as_of
+get_crossings symbol crossings crossings[].on crossings[].above crossings[].close source as_of
+backtest_strategy symbol rule figures figures[].ticker figures[].figure figures[].value figures[].from figures[].to figures[].asked trades trades[].on trades[].side trades[].price assumptions source as_of
 get_news items items[].title items[].time items[].source items[].sentiment source as_of
 get_sentiment label score sources sources[].source sources[].items sources[].score method source as_of
 get_ml_signals prediction_id prediction confidence horizon accuracy skill_vs_base source as_of
@@ -82,6 +90,8 @@ DATA = {name: fields for name, *fields in map(str.split, GIVES.strip().splitline
 DEFAULTS = {
     "get_ohlcv": {"limit": 100},
     "get_indicators": {"timeframe": "1d"},
+    "get_crossings": {"fast": 50, "slow": 200},
+    "backtest_strategy": {"rule": "sma_cross", "fast": 50, "slow": 200},
     "get_news": {"limit": 5},
     "get_trade_history": {"limit": 20},
     "calculate_position_size": {"lot_size": 1},

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Measure how good answers and recall are.")
 
+MOST_HELD = 0.01
+"""The share of true sentences that may be held back."""
 TITLES = {"search_memory": "search_memory", "bm25": "plain BM25", "overlap": "word overlap"}
 
 
@@ -214,6 +216,43 @@ def knowledge(
         row = found[name].view()
         cells = ("-" if value is None else f"{value:.1%}" for value in row.values())
         print(f"{name:<18}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, (10, 14, 16), strict=True)))
+
+
+@app.command()
+def claims(
+    count: Annotated[int, typer.Option(min=1, max=100_000, help="How many false sentences are made.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="The same seed makes the same sentences.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Measure how well false sentences about figures are told from true ones: each false one has one thing changed."""
+    if importlib.util.find_spec("agent") is None:
+        fail("the agent, whose judgement is measured, is not installed here: install the distribution nexus-agent")
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TextColumn
+
+    from nexus_cli.evaluating.claims import measure
+
+    console = Console(stderr=True)
+    columns = (TextColumn("judging"), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=count)
+        found = measure(count, seed, lambda: progress.advance(task))
+    view = found.view()
+    if as_json:
+        print(json.dumps(view, indent=2, ensure_ascii=False))
+    else:
+        print(
+            f"{view['caught']} of {view['false']} false sentences caught; {view['held']} "
+            f"of {view['true']} true ones held"
+        )
+        for change, counts in view["byChange"].items():
+            print(f"  {change:<12}{counts['caught']:>7} of {counts['made']}")
+        for one in found.passed[:10]:
+            print(f"not caught ({one.change}): {one.text}")
+        for one in found.held[:10]:
+            print(f"held: {one.text}")
+    if found.passed or len(found.held) > MOST_HELD * found.true:
+        raise typer.Exit(1)
 
 
 def _measured(cases: list[Case]) -> Report:

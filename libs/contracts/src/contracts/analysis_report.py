@@ -29,6 +29,36 @@ class Window(Snake):
     volume: float | None = None
 
 
+class Derived(Snake):
+    """A figure of a stretch of time, or of a ticker beside another: return, max_drawdown, correlation, growth, …"""
+
+    ticker: str
+    figure: str
+    value: float | None = None
+    asked: str | None = Field(default=None, description="the stretch as asked for: 2008-01-01/2008-12-31, 5y")
+    first: date | None = Field(default=None, alias="from")
+    last: date | None = Field(default=None, alias="to")
+    on: date | None = None
+    other: str | None = None
+    currency: str | None = None
+
+
+class Crossing(Snake):
+    """A session at whose close the fast average stood on the other side of the slow one."""
+
+    on: date
+    above: bool
+    close: float
+
+
+class Item(Snake):
+    """A headline."""
+
+    title: str
+    time: datetime
+    source: str
+
+
 class Finding(Snake):
     """The figures of one ticker."""
 
@@ -58,6 +88,10 @@ class Finding(Snake):
     next_earnings_date: date | None = None
     next_earnings_status: str | None = None
     next_dividend_date: date | None = None
+    derived: list[Derived] | None = Field(default=None, description="figures of the stretches that were asked for")
+    crossings: list[Crossing] | None = None
+    crossing_averages: list[int] | None = Field(default=None, description="sessions of the fast and the slow one")
+    news: list[Item] | None = None
 
 
 class Ranked(Snake):
@@ -118,6 +152,8 @@ class AnalysisReport(Snake):
     generated_at: datetime
     errors: list[Failure] = Field(default_factory=list[Failure])
     language: Literal["es", "en"] = "en"
+    not_answered: list[str] = Field(default_factory=list[str], description="what was asked and could not be answered")
+    dropped_sentences: int = Field(default=0, ge=0, description="of the model's summary: no tool result backs them")
 
 
 def report_schema() -> dict[str, Any]:

@@ -9,6 +9,7 @@ TURNS_RUNNING = Gauge("nexus_turns_running", "Turns that this agent drives now")
 TURNS_DUE = Gauge("nexus_turns_due", "Messages that are due and not begun; each agent tells of all")
 OLDEST_DUE = Gauge("nexus_oldest_due_seconds", "For how long the oldest of them has been due")
 ANALYSES = Counter("nexus_analyses_total", "Analyses ended", ("outcome",))
+SENTENCES = Counter("nexus_sentences_dropped_total", "A model's sentences that no tool result backs", ("where",))
 MODEL_SECONDS = Histogram("nexus_model_seconds", "One model call", ("provider", "outcome"), buckets=_SECONDS)
 MODEL_TOKENS = Counter("nexus_model_tokens_total", "Tokens as providers count them", ("provider", "kind"))
 FIRST_TOKEN_SECONDS = Histogram(

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.domain.analysis.asked import Period
-from agent.domain.analysis.checking import unsupported
 from agent.domain.analysis.figures import gathered
 from agent.domain.analysis.summary import rule_summary
+from agent.domain.claims.checking import unsupported as unsupported_by
+from agent.domain.claims.facts import facts_of_findings
 from agent.testing.figures import output
 from contracts.events.analysis import AnalysisCall
 
@@ -22,6 +23,10 @@ def findings() -> list[dict[str, Any]]:
         for tool in ("market_snapshot", "fundamentals_events")
     ]
     return gathered(TICKERS, calls).findings
+
+
+def unsupported(text: str, found: list[dict[str, Any]], period: Period) -> list[str]:
+    return unsupported_by(text, facts_of_findings(found), period)
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,13 @@ from market_adapter.tools.indicators import IndicatorArguments, IndicatorTools
 from market_adapter.tools.news import NewsArguments, NewsTools
 from market_adapter.tools.portfolio import HistoryArguments, PortfolioTools
 from market_adapter.tools.prices import OhlcvArguments, PriceTools
+from market_adapter.tools.ranges import (
+    BacktestArguments,
+    CrossingArguments,
+    RangeArguments,
+    RangeTools,
+    RelationArguments,
+)
 from market_adapter.tools.research import ResearchTools
 from market_adapter.tools.shapes import SymbolArguments, TickersArguments
 from market_adapter.tools.signals import FeatureArguments, SignalTools
@@ -48,6 +55,7 @@ def market_tools(provider: MarketProvider) -> Sequence[Tool]:
     """The tools about the market: the same answer for everybody."""
     prices, indicators = PriceTools(provider), IndicatorTools(provider)
     research, news, signals = ResearchTools(provider), NewsTools(provider), SignalTools(provider)
+    ranges = RangeTools(provider)
     tools = [
         tool("get_price", SymbolArguments, prices.get_price),
         tool("get_ohlcv", OhlcvArguments, prices.get_ohlcv),
@@ -55,6 +63,10 @@ def market_tools(provider: MarketProvider) -> Sequence[Tool]:
         tool("get_fundamentals", SymbolArguments, research.get_fundamentals),
         worded_tool("market_snapshot", TickersArguments, research.market_snapshot),
         worded_tool("fundamentals_events", TickersArguments, research.fundamentals_events),
+        worded_tool("get_performance", RangeArguments, ranges.get_performance),
+        worded_tool("get_correlation", RelationArguments, ranges.get_correlation),
+        tool("get_crossings", CrossingArguments, ranges.get_crossings),
+        tool("backtest_strategy", BacktestArguments, ranges.backtest_strategy),
         tool("get_news", NewsArguments, news.get_news),
         tool("get_sentiment", SymbolArguments, news.get_sentiment),
         tool("get_ml_signals", SymbolArguments, signals.get_ml_signals),
@@ -152,7 +164,7 @@ def arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> Arguments
 async def answered(answer: Awaitable[BaseModel], language: str) -> ToolServiceData:
     """The data as JSON; what goes wrong as an error reply (`told`)."""
     with told(language):
-        return ToolServiceData(result=(await answer).model_dump(mode="json"))
+        return ToolServiceData(result=(await answer).model_dump(mode="json", by_alias=True))
 
 
 @contextmanager

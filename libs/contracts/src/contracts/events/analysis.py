@@ -74,6 +74,7 @@ class AnalysisCall(Wire):
     call_id: Id
     tool: str
     tickers: list[str]
+    arguments: dict[str, Any] | None = Field(default=None, description="beside the tickers")
     again: bool = Field(default=False, description="the one more try after an answer that cannot be used")
     result: dict[str, Any] | None = None
 

@@ -1,7 +1,8 @@
 """Everything about the tools that an analysis may use, asked of the executor and kept for a while."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 
 from agent.domain.analysis.planning import ToolInfo
 from agent.errors import UnreachableError
@@ -15,6 +16,7 @@ FRESH = 30.0
 DEADLINE = 3.0
 """Seconds for the executor's answer."""
 KEPT = 1_000
+CATEGORIES = frozenset(("market", "news", "ml"))
 
 
 class ExecutorTools:
@@ -24,15 +26,13 @@ class ExecutorTools:
         self._rpc = rpc
         self._kept: dict[tuple[str, ...], tuple[float, tuple[ToolInfo, ...]]] = {}
 
-    async def details(self, company: str, asker: Asker, names: Sequence[str]) -> tuple[ToolInfo, ...]:
-        """Raises UnreachableError."""
-        key = (company, asker.role, asker.plan, asker.language, *names)
+    async def details(self, company: str, asker: Asker) -> tuple[ToolInfo, ...]:
+        """Those that take tickers or a symbol and change nothing, announced ones too; raises UnreachableError."""
+        key = (company, asker.role, asker.plan, asker.language)
         kept = self._kept.get(key)
         if kept is not None and time.monotonic() - kept[0] < FRESH:
             return kept[1]
-        request = ToolDetailsRequest(
-            company_id=company, role=asker.role, plan=asker.plan, language=asker.language, names=list(names)
-        )
+        request = ToolDetailsRequest(company_id=company, role=asker.role, plan=asker.plan, language=asker.language)
         try:
             reply = await self._rpc.call(TOOL_DETAILS, request, deadline=DEADLINE)
         except RpcError as error:
@@ -45,10 +45,18 @@ class ExecutorTools:
                 examples=tool.examples,
                 budget=tool.budget_per_ticker,
                 output_schema=tool.output_schema,
+                parameters=tool.parameters,
             )
             for tool in reply.tools
+            if tool.category in CATEGORIES and not tool.side_effects and _about_tickers(tool.parameters)
         )
         if len(self._kept) >= KEPT:
             self._kept.clear()
         self._kept[key] = (time.monotonic(), found)
         return found
+
+
+def _about_tickers(parameters: Mapping[str, Any]) -> bool:
+    """Whether tickers, or one, are all that it must be told."""
+    required = set(parameters.get("required", ()))
+    return bool(required) and required <= {"tickers", "symbol"}

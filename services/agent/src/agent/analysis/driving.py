@@ -13,14 +13,14 @@ import orjson
 import structlog
 
 from agent.analysis.needs import AnalysisLimits, AnalysisPorts
-from agent.domain.analysis.planning import ANALYSIS_TOOLS, ToolInfo
+from agent.domain.analysis.planning import ToolInfo
 from agent.domain.analysis.reporting import NOT_MADE
 from agent.domain.analysis.steps import Ask, Finish, Policy, Run, advance, language_of, ran, replied
 from agent.domain.analysis.texts import note
 from agent.domain.spending import Account
 from agent.domain.turn.journal import Call
 from agent.errors import BudgetSpentError, ModelError, UnreachableError
-from agent.measures import ANALYSES
+from agent.measures import ANALYSES, SENTENCES
 from agent.ports import Asker, Key, Prompt
 from agent.turns.paying import ask_paid
 from contracts.analysis_report import report_schema
@@ -109,7 +109,7 @@ class Analyst:
         latest = record.asked_at + timedelta(seconds=self._limits.seconds)
         try:
             settings = await self._ports.companies.get(request.company_id)
-            tools = await self._ports.tools.details(request.company_id, asker, ANALYSIS_TOOLS)
+            tools = await self._ports.tools.details(request.company_id, asker)
         except UnreachableError as error:
             if self._now() < latest:
                 raise
@@ -159,6 +159,7 @@ class Analyst:
         if not self._ports.schemas.fits(_REPORT, report):
             log.error("analysis.bad_report", analysis_id=record.request.analysis_id)
             return await run.failed(AnalysisProblem(code="INTERNAL", message="the report does not fit its schema"))
+        SENTENCES.labels("report").inc(report["dropped_sentences"])
         await run.save(record.model_copy(update={"status": "done", "stage": "finished", "report": report}))
         return run.record
 
@@ -204,10 +205,12 @@ class Analyst:
         request = record.request
         key = Key(request.company_id, request.conversation_id or "")
         categories = {tool.name: tool.category for tool in tools}
+        single = {tool.name for tool in tools if tool.takes_one}
         seconds = min(left, self._limits.tool)
 
         async def one(call: AnalysisCall) -> dict[str, Any]:
-            arguments = orjson.dumps({"tickers": call.tickers}).decode()
+            about = {"symbol": call.tickers[0]} if call.tool in single else {"tickers": call.tickers}
+            arguments = orjson.dumps({**(call.arguments or {}), **about}).decode()
             asked = Call(call.call_id, call.tool, arguments)
             text = await self._ports.calls.outcome(
                 key, asked, categories.get(call.tool, "market"), asker, request.analysis_id, seconds

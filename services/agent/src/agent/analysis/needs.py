@@ -1,6 +1,6 @@
 """What analyses need from outside, beside what turns need."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -39,8 +39,8 @@ class Outcomes(Protocol):
 class Tools(Protocol):
     """The tools that an analysis may use."""
 
-    async def details(self, company: str, asker: Asker, names: Sequence[str]) -> tuple[ToolInfo, ...]:
-        """Those of `names` that the asker may use; raises UnreachableError."""
+    async def details(self, company: str, asker: Asker) -> tuple[ToolInfo, ...]:
+        """Those about tickers that the asker may use and that change nothing; raises UnreachableError."""
         ...
 
 

@@ -70,12 +70,16 @@ async def serve_tool_details(client: Client) -> RpcServer:
                 name=name,
                 category="market",
                 description=f"about {name}",
-                parameters={"type": "object"},
+                parameters={
+                    "type": "object",
+                    "properties": {"tickers": {"type": "array"}},
+                    "required": ["tickers"],
+                },
                 output_schema=OUTPUT_SCHEMA,
                 examples=[{"tickers": ["IBM", "MSFT"]}],
                 budget_per_ticker=1,
             )
-            for name in request.names or ()
+            for name in request.names or ("market_snapshot", "fundamentals_events")
         ]
         return ToolDetailsReply(tools=tools)
 

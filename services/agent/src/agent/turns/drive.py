@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import structlog
 
+from agent.analysis.in_answers import checked_answer
 from agent.analysis.in_chat import analysis_tool
 from agent.domain.spending import degrading
 from agent.domain.turn.effects import (
@@ -238,7 +239,11 @@ class Drive:
         seen_before = self._watch.first_stop(effect, policy_of(settings))
         if seen_before is not None:
             return self._told(seen_before)
+<<<<<<< HEAD
         heard = self._knowing.heard(deltas, journal)
+=======
+        sink = checked_answer(journal, self._knowing.tools, call, deltas)
+>>>>>>> 669b703 (A model's sentence is its claims: what the tools do not back is dropped and counted, in reports and in chat answers)
         try:
             with self._until_stopped(effect, settings):
                 reply = await ask_paid(
@@ -247,7 +252,11 @@ class Drive:
                     call.account,
                     settings.config,
                     call.prompt,
+<<<<<<< HEAD
                     heard,
+=======
+                    sink,
+>>>>>>> 669b703 (A model's sentence is its claims: what the tools do not back is dropped and counted, in reports and in chat answers)
                     call.choice,
                     call.advance,
                 )
@@ -261,7 +270,11 @@ class Drive:
             if self._ports.clock.now() >= journal.deadline:
                 return AskFailed("DEADLINE", str(error), final=True)
             return AskFailed("LLM_UNAVAILABLE", str(error))
+<<<<<<< HEAD
         heard.flush()
+=======
+        reply = sink.finish(reply)
+>>>>>>> 669b703 (A model's sentence is its claims: what the tools do not back is dropped and counted, in reports and in chat answers)
         deltas.flush()
         return Replied(self._knowing.grounded(reply, effect))
 

@@ -59,9 +59,9 @@ def returns(series: Series) -> dict[str, float | None]:
     today = series.sessions[-1]
     since = {
         "1w": date.fromordinal(today.toordinal() - 7),
-        "1m": _months_before(today, 1),
-        "3m": _months_before(today, 3),
-        "1y": _months_before(today, 12),
+        "1m": months_before(today, 1),
+        "3m": months_before(today, 3),
+        "1y": months_before(today, 12),
         "ytd": date(today.year - 1, 12, 31),
     }
     found: dict[str, float | None] = {"1d": None}
@@ -73,7 +73,7 @@ def returns(series: Series) -> dict[str, float | None]:
     return found
 
 
-def _months_before(day: date, months: int) -> date:
+def months_before(day: date, months: int) -> date:
     """The same day of an earlier month, or that month's last one."""
     index = day.year * 12 + day.month - 1 - months
     year, month = divmod(index, 12)

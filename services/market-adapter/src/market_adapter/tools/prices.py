@@ -1,17 +1,24 @@
 """get_price and get_ohlcv."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import date, datetime
 
 from pydantic import Field
 
 from contracts.envelope import Snake
+from contracts.symbols import Symbol
+from contracts.text import Text
 from market_adapter.domain.asked import asked_symbol
-from market_adapter.domain.bars import Bar
+from market_adapter.domain.bars import Bar, History
 from market_adapter.domain.quotes import Quote
 from market_adapter.domain.splits import split_adjusted
 from market_adapter.domain.timeframes import Timeframe, is_closed
+from market_adapter.errors import NoDataError
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.shapes import Sourced, SymbolArguments, amount
+
+MOST_BARS = 20_000
+"""Bars that are looked through for those of some days."""
 
 
 class PriceData(Sourced):
@@ -44,10 +51,12 @@ class PriceData(Sourced):
 
 
 class OhlcvArguments(SymbolArguments):
-    """Input of get_ohlcv."""
+    """Input of get_ohlcv: the last bars, or with days the last ones of those."""
 
     timeframe: Timeframe
     limit: int = Field(default=100, ge=1, le=500)
+    start: date | None = None
+    end: date | None = None
 
 
 class BarData(Snake):
@@ -96,7 +105,11 @@ class PriceTools:
 
     async def get_ohlcv(self, asked: OhlcvArguments) -> OhlcvData:
         """The last bars of a timeframe: what the data has and no more."""
-        history = await self._provider.bars(asked_symbol(asked.symbol), asked.timeframe, asked.limit)
+        symbol = asked_symbol(asked.symbol)
+        if asked.start is None and asked.end is None:
+            history = await self._provider.bars(symbol, asked.timeframe, asked.limit)
+        else:
+            history = await self._between(symbol, asked)
         return OhlcvData(
             symbol=history.symbol.name,
             timeframe=asked.timeframe,
@@ -106,3 +119,20 @@ class PriceTools:
             source=history.source,
             as_of=history.as_of(self._provider.now()),
         )
+
+    async def _between(self, symbol: Symbol, asked: OhlcvArguments) -> History:
+        """The bars from one day to another, at most `limit`, the last ones."""
+        now = self._provider.now().date()
+        first, last = asked.start or date.min, asked.end or now
+        days = (now - asked.start).days + 10 if asked.start else MOST_BARS
+        history = await self._provider.bars(symbol, asked.timeframe, max(min(days, MOST_BARS), 1))
+        adjusted = split_adjusted(history.bars, history.splits)
+        bars = tuple(bar for bar in adjusted if first <= bar.session <= last)[-asked.limit :]
+        if not bars:
+            have = f"{history.bars[0].session} – {history.last.session}"
+            raise NoDataError(
+                symbol.name,
+                Text(es=f"no hay velas de {symbol} en esas fechas: las que hay son de {have}",
+                     en=f"{symbol} has no bars on those days: there are those of {have}"),
+            )  # fmt: skip
+        return replace(history, bars=bars, splits=())

@@ -10,6 +10,7 @@ from tool_executor.catalogue import (
     ml,
     news,
     portfolio,
+    ranges,
     site,
     trading,
     watchlist,
@@ -22,6 +23,7 @@ def all_tools(outside: Outside) -> list[Tool]:
     """The declarations, unchecked: registry.build_registry checks them."""
     return [
         *market.tools(),
+        *ranges.tools(),
         *news.tools(),
         *ml.tools(),
         *portfolio.tools(),

@@ -25,7 +25,8 @@ _TIMEFRAME = one_of(("1h", "4h", "1d"), "How long a bar is")
 _VOLUME = {"type": ["number", "null"], "minimum": 0}
 _OHLCV = {**dict.fromkeys(("open", "high", "low", "close"), PRICE), "volume": _VOLUME}
 _FAILURE = gives({"error": TEXT, "ticker": {"type": "string"}, "reason": TEXT})
-_DATE = {"type": ["string", "null"], "pattern": r"^\d{4}-\d{2}-\d{2}$"}
+DAY = r"^\d{4}-\d{2}-\d{2}$"
+_DATE = {"type": ["string", "null"], "pattern": DAY}
 _FALL = {"type": "number", "maximum": 0, "minimum": -1}
 _SPREAD = {"type": ["number", "null"], "minimum": 0}
 _WINDOW = gives({"first": _DATE, "last": _DATE, "bars": {"type": "integer", "minimum": 1}, **_OHLCV})
@@ -111,7 +112,11 @@ def tools() -> list[Tool]:
             texts_differ=True,
             input_schema=takes(
                 {"symbol": SYMBOL, "timeframe": one_of(TIMEFRAMES, "How long a bar is")},
-                {"limit": whole(100, 500, "How many of the last bars")},
+                {
+                    "limit": whole(100, 500, "How many of the last bars"),
+                    "start": {"type": "string", "pattern": DAY, "description": "First day, e.g. 2012-03-01"},
+                    "end": {"type": "string", "pattern": DAY, "description": "Last day"},
+                },
             ),
             output_schema=sourced({"bars": list_of(gives({"time": TEXT, **_OHLCV})), "closed": {"type": "boolean"}}),
             handler=OverTheBus(),

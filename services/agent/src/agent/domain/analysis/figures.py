@@ -46,7 +46,17 @@ def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
             for entry in cast("list[dict[str, Any]]", data.get("errors") or [])
         }
         for ticker in call.tickers:
-            if ticker in answered:
+            if call.tool not in (SNAPSHOT, EVENTS) and not answered:
+                if ticker in failed:
+                    found.errors.append(failed[ticker])
+                else:
+                    said = _beside(data, ticker)
+                    if said:
+                        finding = figures.setdefault(ticker, {"ticker": ticker, "as_of": data.get("as_of")})
+                        said["derived"] = [*finding.get("derived", []), *said.get("derived", [])]
+                        finding.update({name: value for name, value in said.items() if value or name != "derived"})
+                        found.sources.append(_source(call.tool, ticker, data))
+            elif ticker in answered:
                 entry = cast("dict[str, Any]", answered[ticker])
                 figures.setdefault(ticker, {"ticker": ticker}).update(_figures(call.tool, entry))
                 found.sources.append(_source(call.tool, ticker, entry))
@@ -83,6 +93,26 @@ def _figures(tool: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     elif "currency" in entry:
         taken["currency"] = entry["currency"]
     return taken
+
+
+def _beside(data: Mapping[str, Any], ticker: str) -> dict[str, Any]:
+    """What any other tool says of a ticker: typed figures, crossings, headlines; of a tool that nobody here knows, its
+    numbers by their own names."""
+    if "crossings" in data:
+        return {"crossings": data["crossings"], "crossing_averages": [data.get("fast"), data.get("slow")]}
+    if "items" in data:
+        items = cast("list[dict[str, Any]]", data["items"])
+        return {"news": [{name: one.get(name) for name in ("title", "time", "source")} for one in items]}
+    if "figures" in data:
+        typed = cast("list[dict[str, Any]]", data["figures"])
+        mine = [one for one in typed if ticker in (one.get("ticker"), one.get("other"))]
+    else:
+        mine = [
+            {"ticker": ticker, "figure": name, "value": value}
+            for name, value in data.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        ]
+    return {"derived": mine} if mine else {}
 
 
 def _source(tool: str, ticker: str, entry: Mapping[str, Any]) -> dict[str, Any]:

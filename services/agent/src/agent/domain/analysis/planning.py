@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from agent.domain.analysis.texts import note
@@ -26,14 +26,21 @@ class ToolInfo:
     examples: Sequence[Mapping[str, Any]]
     budget: int
     output_schema: Mapping[str, Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def takes_one(self) -> bool:
+        """Whether it is asked about one ticker a call."""
+        return "symbol" in self.parameters.get("properties", {})
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One call: a tool on tickers."""
+    """One call: a tool on tickers. `arguments`: beside them."""
 
     tool: str
     tickers: tuple[str, ...]
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,7 @@ def within_budgets(
     ticker as its budget says, and at most `max_calls` in all, counted per tool and ticker, in the wanted order.
     """
     budgets = {tool.name: tool.budget for tool in tools}
+    single = {tool.name for tool in tools if tool.takes_one}
     used: dict[tuple[str, str], int] = {}
     spent = 0
     calls: list[Planned] = []
@@ -83,7 +91,7 @@ def within_budgets(
                 spent += 1
                 granted.append(ticker)
         if granted:
-            calls.append(Planned(one.tool, tuple(granted)))
+            calls += _each(one, tuple(granted), ones=one.tool in single)
     notes: list[str] = []
     if unknown:
         notes.append(note("unknown_tools", language))
@@ -95,6 +103,12 @@ def within_budgets(
         names = ", ".join(dict.fromkeys(missed))
         notes.append(note("over_budget", language, max=max_calls, tool=tool, tickers=names))
     return Plan(tuple(calls), tuple(notes))
+
+
+def _each(one: Planned, granted: tuple[str, ...], *, ones: bool) -> list[Planned]:
+    """The call, or one a ticker where the tool takes no more."""
+    groups = [(ticker,) for ticker in granted] if ones else [granted]
+    return [Planned(one.tool, group, one.arguments) for group in groups]
 
 
 def read_routing(text: str) -> tuple[Planned, ...] | None:
@@ -114,7 +128,10 @@ def read_routing(text: str) -> tuple[Planned, ...] | None:
         tool, tickers = entry.get("tool"), entry.get("tickers")
         if not isinstance(tool, str) or not isinstance(tickers, list):
             return None
-        calls.append(Planned(tool, _symbols(cast("list[Any]", tickers))))
+        arguments = entry.get("arguments")
+        known = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
+        beside = {name: value for name, value in known.items() if name not in ("tickers", "symbol")}
+        calls.append(Planned(tool, _symbols(cast("list[Any]", tickers)), beside))
     return tuple(calls)
 
 

@@ -7,6 +7,8 @@ from typing import Any, cast
 from agent.domain.analysis.asked import AskedPeriod
 from agent.domain.analysis.comparing import comparison, value_of
 from agent.domain.analysis.figures import Gathered, has_prices
+from agent.domain.analysis.grammar import named
+from agent.domain.analysis.planning import ANALYSIS_TOOLS
 from agent.domain.analysis.texts import DISCLAIMER, note, plain_summary
 from agent.domain.analysis.wording import as_date, day, figure_name
 from agent.domain.prompt.layers import Language
@@ -32,6 +34,7 @@ def report_of(
     period: AskedPeriod,
     language: Language,
     now: datetime,
+    dropped: int = 0,
 ) -> dict[str, Any]:
     """The report as JSON values; `limitations` in the order in which they came up."""
     report: dict[str, Any] = {
@@ -46,6 +49,7 @@ def report_of(
         "generated_at": now.isoformat().replace("+00:00", "Z"),
         "errors": [{name: entry[name] for name in ("error", "ticker", "reason")} for entry in found.errors],
         "language": language,
+        "dropped_sentences": dropped,
     }
     compared = comparison(found.findings, period.period)
     if compared is not None:
@@ -75,17 +79,38 @@ def tools_used(calls: Sequence[AnalysisCall]) -> list[dict[str, Any]]:
     return list(used.values())
 
 
+def not_answered(calls: Sequence[AnalysisCall], found: Gathered, language: Language) -> list[str]:
+    """What the question asked for by name and no tool could answer, with the tool's own reason."""
+    told: list[str] = []
+    for call in calls:
+        if call.tool in ANALYSIS_TOOLS or call.again:
+            continue
+        what = named(call.tool, call.arguments or {}, language)
+        error: dict[str, Any] = (call.result or {}).get("error") or {}
+        if error:
+            reason = str(error.get("message") or error.get("code")).rstrip(".")
+            told.append(note("not_answered", language, what=what, tickers=", ".join(call.tickers), reason=reason))
+        told += [
+            note("not_answered", language, what=what, tickers=entry["ticker"], reason=str(entry["error"]).rstrip("."))
+            for entry in found.errors
+            if entry["tool"] == call.tool and entry["ticker"] in call.tickers
+        ]
+    return list(dict.fromkeys(told))
+
+
 def limits_of_data(found: Gathered, period: AskedPeriod, language: Language) -> list[str]:
     """What a reader must know about the figures: where they end, what they leave out, what is missing."""
     notes: list[str] = []
     same: dict[tuple[str, str, str], list[str]] = {}
     for entry in found.errors:
+        if entry["tool"] not in ANALYSIS_TOOLS:
+            continue  # told as not answered
         same.setdefault((entry["ticker"], entry["reason"], entry["error"]), []).append(entry["tool"])
     for (ticker, reason, error), tools in same.items():
         notes.append(note("ticker_failed", language, ticker=ticker, tool=", ".join(tools), reason=reason, error=error))
     for ticker, tool in found.unanswered:
         notes.append(note("no_answer", language, ticker=ticker, tool=tool))
-    if period.beyond:
+    if period.beyond and not any(finding.get("derived") for finding in found.findings):
         notes.append(note("beyond", language))
     samples = sorted({as_date(one["as_of"]) for one in found.sources if one["source"] == "sample"})
     notes += found.notes

@@ -12,9 +12,11 @@ from datetime import datetime
 from typing import Any
 
 from agent.domain.analysis.asked import Period, asks_for_a_forecast, language_in, period_in, refusal_of
-from agent.domain.analysis.checking import unsupported
+from agent.domain.analysis.derived import told_derived
 from agent.domain.analysis.figures import Gathered, data_of, gathered
+from agent.domain.analysis.grammar import wanted_by, when_in
 from agent.domain.analysis.planning import (
+    ANALYSIS_TOOLS,
     Planned,
     ToolInfo,
     fall_back,
@@ -23,10 +25,12 @@ from agent.domain.analysis.planning import (
     within_budgets,
 )
 from agent.domain.analysis.prompts import Messages, routing_messages, summary_messages, tickers_messages
-from agent.domain.analysis.reporting import limits_of_data, report_of, without_figures
+from agent.domain.analysis.reporting import limits_of_data, not_answered, report_of, without_figures
 from agent.domain.analysis.summary import basis, rule_summary
 from agent.domain.analysis.texts import note, plain_summary, reason_of
 from agent.domain.analysis.tickers import normal_tickers, tickers_in
+from agent.domain.claims.checking import checked
+from agent.domain.claims.facts import facts_of_findings
 from agent.domain.prompt.layers import Language
 from contracts.events.analysis import MAX_TICKERS, AnalysisCall, AnalysisRecord, AnalysisReply, ModelStep
 
@@ -142,7 +146,8 @@ def _with_tickers(
 def _with_plan(record: AnalysisRecord, policy: Policy, language: Language) -> tuple[AnalysisRecord, Step | None]:
     request, notes = record.request, list(record.notes)
     known = {tool.name for tool in policy.tools}
-    by_rule = fall_back(record.tickers)
+    asked = wanted_by(request.query, tuple(record.tickers))
+    by_rule = tuple(Planned(one.tool, one.tickers, one.arguments) for one in asked) or fall_back(record.tickers)
     notes_away = [note("tool_away", language, tool=one.tool) for one in by_rule if one.tool not in known]
     by_rule = tuple(one for one in by_rule if one.tool in known)
     wanted: Sequence[Planned] | None = None
@@ -169,7 +174,12 @@ def _with_plan(record: AnalysisRecord, policy: Policy, language: Language) -> tu
         plan = within_budgets(by_rule, record.tickers, policy.tools, policy.max_calls, language)
         notes += plan.notes
     calls = [
-        AnalysisCall(call_id=f"{request.analysis_id}-{index}", tool=one.tool, tickers=list(one.tickers))
+        AnalysisCall(
+            call_id=f"{request.analysis_id}-{index}",
+            tool=one.tool,
+            tickers=list(one.tickers),
+            arguments=dict(one.arguments) or None,
+        )
         for index, one in enumerate(plan.calls)
     ]
     return record.model_copy(update={"planned": True, "calls": calls, "notes": notes}), None
@@ -185,7 +195,9 @@ def _with_second_tries(record: AnalysisRecord, usable: Usable) -> tuple[Analysis
         for ticker in call.tickers:
             if (call.tool, ticker) not in tried:
                 call_id = f"{record.request.analysis_id}-{len(record.calls) + len(more)}"
-                more.append(AnalysisCall(call_id=call_id, tool=call.tool, tickers=[ticker], again=True))
+                more.append(
+                    call.model_copy(update={"call_id": call_id, "tickers": [ticker], "again": True, "result": None})
+                )
                 tried.add((call.tool, ticker))
     if not more:
         return record, ()
@@ -196,7 +208,14 @@ def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: d
     request, period = record.request, period_in(record.request.query)
     good = [call for call in record.calls if data_of(call) is not None and not _invalid(call, usable)]
     found = gathered(record.tickers, good)
-    limitations = [*record.notes, *_failures(record.calls, usable, language), *limits_of_data(found, period, language)]
+    asked = when_in(request.query).period or period.period
+    missing = not_answered(record.calls, found, language)
+    limitations = [
+        *record.notes,
+        *missing,
+        *_failures(record.calls, usable, language),
+        *limits_of_data(found, period, language),
+    ]
     if not found.findings:
         tickers = ", ".join(record.tickers)
         summary = plain_summary("nothing", language, tickers=tickers)
@@ -205,27 +224,37 @@ def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: d
     if request.use_llm and routing is not None and routing.text is not None:
         reply = _reply(record, "summary")
         if reply is None:
-            messages = summary_messages(request.query, found.findings, limitations, period.period, language)
+            messages = summary_messages(request.query, found.findings, limitations, asked, language)
             return record.model_copy(update={"stage": "writing"}), Ask("summary", messages)
-        summary, remark = _judged(reply, found, period.period, language)
+        summary, remark, dropped = _judged(reply, found, period.period, asked, language)
         limitations = [*limitations, *remark]
     else:
-        summary = _by_rule(found, period.period, language)
-    return record, Finish(report_of(record, found, summary, limitations, period, language, now))
+        summary, dropped = _by_rule(found, period.period, language), 0
+    report = report_of(record, found, summary, limitations, period, language, now, dropped)
+    return record, Finish({**report, "not_answered": missing})
 
 
-def _judged(reply: AnalysisReply, found: Gathered, period: Period, language: Language) -> tuple[str, list[str]]:
-    """The model's summary where it says only what the tools gave; otherwise the rule's, and why."""
+def _judged(
+    reply: AnalysisReply, found: Gathered, period: Period, asked: str, language: Language
+) -> tuple[str, list[str], int]:
+    """What of the model's summary the tools back, what to say of the rest, and how many sentences that is; where it is
+    less than half of them, the summary is the rule's."""
     if reply.text is None or not reply.text.strip():
-        return _by_rule(found, period, language), [note("summary_away", language)]
-    text = reply.text.strip()
-    if len(text) > MAX_SUMMARY or unsupported(reply.text, found.findings, period):
-        return _by_rule(found, period, language), [note("summary_unsupported", language)]
-    return f"{text}\n{basis(found.findings, found.sources, language)}", []
+        return _by_rule(found, period, language), [note("summary_away", language)], 0
+    if len(reply.text) > MAX_SUMMARY:
+        return _by_rule(found, period, language), [note("summary_unsupported", language)], 0
+    said = checked(reply.text.strip(), facts_of_findings(found.findings, found.sources), asked)
+    dropped = len(said.dropped)
+    if not said.kept or dropped > said.kept:
+        return _by_rule(found, period, language), [note("summary_unsupported", language)], dropped
+    remarks = [note("sentences_dropped", language, count=dropped)] if dropped else []
+    return f"{said.text}\n{basis(found.findings, found.sources, language)}", remarks, dropped
 
 
 def _by_rule(found: Gathered, period: Period, language: Language) -> str:
-    return f"{rule_summary(found.findings, period, language)}\n{basis(found.findings, found.sources, language)}".strip()
+    said = (told_derived(found.findings, language), rule_summary(found.findings, period, language))
+    text = "\n".join(filter(None, said))
+    return f"{text}\n{basis(found.findings, found.sources, language)}".strip()
 
 
 def _failures(calls: Sequence[AnalysisCall], usable: Usable, language: Language) -> list[str]:
@@ -236,7 +265,7 @@ def _failures(calls: Sequence[AnalysisCall], usable: Usable, language: Language)
         if _invalid(call, usable):
             if call.again:
                 notes.append(note("invalid_output", language, tool=call.tool, tickers=tickers))
-        elif data_of(call) is None:
+        elif data_of(call) is None and call.tool in ANALYSIS_TOOLS:
             error: dict[str, Any] = (call.result or {}).get("error") or {}
             reason = error.get("message") or error.get("code") or "?"
             notes.append(note("call_failed", language, tool=call.tool, tickers=tickers, reason=str(reason).rstrip(".")))

@@ -122,8 +122,8 @@ def _calmer(one: Finding, other: Finding, language: Language) -> list[str]:
         return []
     return [
         {
-            "es": f"{calm['ticker']} fluctuó menos y cayó menos que {rough['ticker']}.",
-            "en": f"{calm['ticker']} fluctuated less and fell less than {rough['ticker']}.",
+            "es": f"{calm['ticker']} fluctuó menos que {rough['ticker']}, con una caída máxima menor.",
+            "en": f"{calm['ticker']} fluctuated less than {rough['ticker']}, with a smaller maximum drawdown.",
         }[language]
     ]
 
@@ -160,6 +160,8 @@ def _trend(finding: Finding, language: Language) -> list[str]:
         above = {price > value for _, value in known}
         places = {"es": ("por debajo de", "por encima de"), "en": ("below", "above")}[language]
         place = {"es": "entre", "en": "between"}[language] if len(above) > 1 else places[above.pop()]
+        if any(price == value for _, value in known):
+            place = {"es": "junto a", "en": "beside"}[language]
         verb = {"es": "cierra en", "en": "closes at"}[language]
         sentences.append(f"{ticker} {verb} {close}, {place} {shown}.")
     unusual = value_of(finding, "volume_zscore")

@@ -64,9 +64,9 @@ _NOTES: dict[str, dict[Language, str]] = {
         "meant.",
     },
     "no_model_asked": {
-        "es": "Sin modelo: las herramientas se han elegido por regla (cotización y fundamentales de cada valor) y el "
+        "es": "Sin modelo: las herramientas se han elegido por regla, según las palabras de la pregunta, y el "
         "resumen está redactado por regla.",
-        "en": "No model was used: the tools were chosen by rule (prices and fundamentals of every ticker) and the "
+        "en": "No model was used: the tools were chosen by rule, from the words of the question, and the "
         "summary "
         "is worded by rule.",
     },
@@ -95,6 +95,10 @@ _NOTES: dict[str, dict[Language, str]] = {
         "es": "El modelo ha repetido consultas: cada herramienta se usa por valor tantas veces como dice su "
         "presupuesto.",
         "en": "The model repeated calls: each tool runs on a ticker as often as its budget says, and no more.",
+    },
+    "not_answered": {
+        "es": "No respondido: {what} de {tickers}, porque {reason}.",
+        "en": "Not answered: {what} of {tickers}, because {reason}.",
     },
     "over_budget": {
         "es": "El presupuesto de {max} consultas no ha alcanzado para {tool} de {tickers}.",
@@ -174,6 +178,10 @@ _NOTES: dict[str, dict[Language, str]] = {
         "en": "The model's summary held figures or claims that no tool gave: it was dropped, and the summary is "
         "worded by "
         "rule.",
+    },
+    "sentences_dropped": {
+        "es": "Frases del resumen del modelo que ninguna herramienta respalda y se han quitado: {count}.",
+        "en": "Sentences of the model's summary that no tool backs, and that were left out: {count}.",
     },
     "summary_away": {
         "es": "El modelo no ha podido redactar el resumen: está redactado por regla.",

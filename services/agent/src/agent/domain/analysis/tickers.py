@@ -9,7 +9,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_NAMES = {
+NAMES = {
     "apple": "AAPL",
     "microsoft": "MSFT",
     "google": "GOOG",
@@ -85,7 +85,7 @@ def tickers_in(query: str) -> list[str]:
     for match in _INDEX.finditer(rest):
         add(match[0], match.start())
     lowered = rest.lower()
-    for name, ticker in _NAMES.items():
+    for name, ticker in NAMES.items():
         at = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lowered)
         if at:
             add(ticker, at.start())

@@ -1,0 +1,164 @@
+"""Chat answers after market tools: a model's sentences go out once the tools' results back them; the others do not.
+
+Each sentence is held until it has ended, judged, and passed on or dropped; the answer says how many were dropped. The
+rules that answer without a model put their sentences together from the results, and are not judged.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Protocol, cast
+
+from agent.domain.claims.checking import Checker, sentences
+from agent.domain.claims.facts import Facts, facts_of_results
+from agent.domain.claims.lexing import readings
+from agent.domain.prompt.layers import Language
+from agent.domain.prompt.messages import PAGE_TOOL
+from agent.domain.tool_results import data_of
+from agent.domain.turn.journal import Journal, Reply
+from agent.measures import SENTENCES
+from agent.ports import ModelChoice, Prompt, TextSink, Tool
+from contracts.symbols import InvalidSymbolError, parse_symbol
+
+CATEGORIES = frozenset(("market", "news", "ml"))
+_NO_FIGURES = frozenset((PAGE_TOOL, "get_watchlist", "add_to_watchlist", "remove_from_watchlist"))
+_NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
+_LEFT_OUT: dict[Language, str] = {
+    "es": "(Frases que ningún dato respalda y se han quitado: {count}.)",
+    "en": "(Sentences that no data backs, left out: {count}.)",
+}
+_NOTHING: dict[Language, str] = {
+    "es": "Los datos consultados no respaldan la respuesta que había preparada, y no la doy.",
+    "en": "The data that was looked up does not back the answer that was prepared, so it is not given.",
+}
+
+
+class Asked(Protocol):
+    """The model call that is about to be made."""
+
+    @property
+    def prompt(self) -> Prompt:
+        """What the model is told."""
+        ...
+
+    @property
+    def choice(self) -> ModelChoice:
+        """Which models are asked."""
+        ...
+
+
+def checked_answer(journal: Journal, tools: Sequence[Tool], asked: Asked, sink: TextSink) -> "CheckedAnswer":
+    """Where the next reply's text goes; it is judged where a market tool has answered in this turn."""
+    prompt = asked.prompt
+    unjudged = CheckedAnswer(None, sink, prompt.language)
+    if asked.choice.candidates[0][0].provider == "offline":
+        return unjudged
+    market = {tool.name for tool in tools if tool.category in CATEGORIES} - _NO_FIGURES | {"market_analysis"}
+    if not any(call.tool in market and data_of(call.result) for call in journal.calls):
+        return unjudged
+    facts = facts_of_results((call.tool, data_of(call.result)) for call in journal.calls if call.result is not None)
+    for call in journal.calls:
+        _asked_with(facts, call.arguments)
+        _words(facts, call.result)
+    for message in prompt.messages:
+        if message.get("role") in ("user", "assistant") and isinstance(message.get("content"), str):
+            facts.loose += _numbers(str(message["content"]))
+    return CheckedAnswer(Checker(facts, strict=False), sink, prompt.language)
+
+
+class CheckedAnswer:
+    """TextSink: passes on the sentences that are backed; without a `checker`, everything."""
+
+    def __init__(self, checker: Checker | None, sink: TextSink, language: Language) -> None:
+        self._first = checker
+        self._checker = checker.anew() if checker else None
+        self._sink = sink
+        self._language: Language = language
+        self._held = ""
+        self._said: list[str] = []
+        self.dropped = 0
+
+    def text(self, piece: str) -> None:
+        """More text; what is whole of it is judged."""
+        if self._checker is None:
+            self._sink.text(piece)
+            return
+        self._held += piece
+        *whole, (rest, gap) = list(sentences(self._held))
+        for sentence, after in whole:
+            self._judge(sentence, after)
+        self._held = rest + gap
+
+    def restart(self) -> None:
+        """What was said so far does not count."""
+        self._checker, self._held, self.dropped = self._first.anew() if self._first else None, "", 0
+        self._said.clear()
+        self._sink.restart()
+
+    def finish(self, reply: Reply) -> Reply:
+        """The reply with what is left of its text."""
+        if self._held:
+            self._judge(self._held, "")
+            self._held = ""
+        if not self.dropped:
+            return reply
+        SENTENCES.labels("chat").inc(self.dropped)
+        if not reply.calls:
+            said = "".join(self._said)
+            parts = [_LEFT_OUT[self._language].format(count=self.dropped)]
+            if not said.strip():
+                parts.insert(0, _NOTHING[self._language])
+            elif not said.endswith("\n"):
+                parts.insert(0, "")
+            self._pass("\n\n".join(parts))
+        return replace(reply, text="".join(self._said).strip())
+
+    def _judge(self, sentence: str, after: str) -> None:
+        if self._checker is not None and self._checker.reasons(sentence):
+            self.dropped += 1
+        else:
+            self._pass(sentence + after)
+
+    def _pass(self, text: str) -> None:
+        if text:
+            self._said.append(text)
+            self._sink.text(text)
+
+
+def _asked_with(facts: Facts, arguments: str) -> None:
+    """The tickers and numbers of a call: they were asked about, also where nothing came of it."""
+    try:
+        asked: object = json.loads(arguments)
+    except ValueError:
+        return
+    for name, value in cast("dict[str, Any]", asked).items() if isinstance(asked, dict) else ():
+        texts = cast("list[object]", value) if isinstance(value, list) else [value]
+        if name in ("symbol", "tickers", "symbols", "benchmark"):
+            for text in texts:
+                try:
+                    facts.named.append(parse_symbol(str(text)).name)
+                except InvalidSymbolError:
+                    continue
+        else:
+            facts.loose += [float(one) for one in texts if isinstance(one, int | float)]
+
+
+def _words(facts: Facts, result: str | None) -> None:
+    """What a failed call says, and an analysis' own checked sentences, may be said again."""
+    try:
+        parsed: dict[str, Any] = json.loads(result or "{}")
+    except ValueError:
+        return
+    error = parsed.get("error")
+    told = facts.texts.setdefault("", [])
+    if isinstance(error, dict):
+        told.append(str(cast("dict[str, Any]", error).get("message") or ""))
+    data = data_of(result)
+    for text in (data.get("summary"), data.get("disclaimer"), *(data.get("limitations") or ())):
+        if isinstance(text, str):
+            told += [sentence for sentence, _ in sentences(text)]
+
+
+def _numbers(text: str) -> list[float]:
+    return [value for match in _NUMBER.finditer(text) for value, _ in readings(match[0])]

@@ -1,0 +1,78 @@
+"""What a sentence claims, and what it is read with."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agent.domain.claims.lexing import Number
+from agent.domain.claims.times import Day
+
+Relation = Literal[
+    "is",
+    "rose",
+    "fell",
+    "flat",
+    "even",
+    "more",
+    "less",
+    "highest",
+    "lowest",
+    "above",
+    "below",
+    "between",
+    "dated",
+    "unknown",
+    "confirmed",
+    "expected",
+    "report",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One thing that is said. `figures`: any of them; none: whichever fits. `periods`: any of them."""
+
+    relation: Relation
+    subject: str | None
+    figures: tuple[str, ...] = ()
+    number: Number | None = None
+    move: str | None = None
+    periods: tuple[str, ...] = ()
+    other: str | None = None
+    day: Day | None = None
+    year: int | None = None
+    soft: bool = False
+    """Whether the periods are those of other sentences, which this one need not be of."""
+
+
+@dataclass(slots=True)
+class Carried:
+    """What a sentence takes over from those before it."""
+
+    subjects: tuple[str, ...] = ()
+    periods: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Reading:
+    """The claims of a sentence, what in it is no claim that could be checked, and whom it is about."""
+
+    claims: list[Claim] = field(default_factory=list["Claim"])
+    problems: list[str] = field(default_factory=list[str])
+    subjects: tuple[str, ...] = ()
+    periods: tuple[str, ...] = ()
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    subjects: tuple[str, ...]
+    periods: tuple[str, ...]
+    later: tuple[str, ...]
+    fallback: tuple[str, ...]
+    figure: tuple[str, ...]
+    move: str | None
+    whole: tuple[str, ...]
+    named: bool
+    several: bool
+    averages: tuple[str, ...]
+    """Moving averages that the clauses after this one go on naming."""

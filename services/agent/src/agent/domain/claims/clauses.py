@@ -1,0 +1,385 @@
+"""One clause of a sentence as claims: who, in what relation, which figure, how much, of which period.
+
+A sentence is read clause by clause. A number is of the figure and the ticker named nearest before it in its clause, or
+else after it, or else in the clause before; a period holds for its clause, and one that leads a sentence for all of it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from agent.domain.claims.claim import Claim, Context, Reading, Relation
+from agent.domain.claims.lexing import Number, Token
+from agent.domain.claims.times import Day
+
+MOVES = {"rise": "rose", "fall": "fell"}
+PRICES = frozenset(("price", "close", "return"))
+_MOVABLE = frozenset(("price", "close", "return", "high", "low"))
+"""Figures that a rise or a fall may be said of: the price's own."""
+
+
+BEARING = frozenset(
+    (
+        "number",
+        "rise",
+        "fall",
+        "flat",
+        "even",
+        "more",
+        "less",
+        "highest",
+        "lowest",
+        "better",
+        "worse",
+        "moved",
+        "figure",
+        "above",
+        "below",
+        "between",
+        "up",
+        "down",
+        "unknown",
+        "day",
+        "report",
+        "confirmed",
+        "expected",
+    )
+)
+
+
+def periods_of(segment: Sequence[Token]) -> list[str]:
+    return [cast("str", token.value) for token in segment if token.kind == "period"]
+
+
+class Clause:
+    """One clause: its tokens, and the claims that they make in their context."""
+
+    def __init__(self, tokens: Sequence[Token], known: Sequence[str]) -> None:
+        self.tokens = tokens
+        self.known = known
+        self.bears = any(token.kind in BEARING for token in tokens)
+        self.everyone = any(token.kind == "all" for token in tokens)
+        self.passing = bool(tokens) and tokens[0].kind == "than"
+        self.tickers = [cast("str", token.value) for token in tokens if token.kind == "ticker"]
+        self.objects = self._objects()
+        self.subjects = [one for one in self.tickers if one not in self.objects]
+        self.periods = periods_of(tokens)
+        self.figure: tuple[str, ...] = ()
+        self.move: str | None = None
+        self.follow: tuple[str, ...] = ()
+
+    def _objects(self) -> list[str]:
+        """The tickers that others are compared with: those after the comparison."""
+        start = next(
+            (t.at for t in self.tokens if t.kind in ("than", "better", "worse")),
+            None,
+        )
+        if start is None:
+            place = next((t.at for t in self.tokens if t.kind in ("above", "below")), None)
+            if place is None or not any(t.kind == "ticker" and t.at < place for t in self.tokens):
+                return []
+            # Above MSFT's is a comparison; above its average is none.
+            after = [t for t in self.tokens if t.at > place and t.kind in ("ticker", "figure", "number")]
+            return [cast("str", after[0].value)] if after and after[0].kind == "ticker" else []
+        return [cast("str", t.value) for t in self.tokens if t.kind == "ticker" and t.at > start]
+
+    def read(self, reading: Reading, context: Context) -> None:
+        kinds = {token.kind for token in self.tokens}
+        figures = [token for token in self.tokens if token.kind == "figure"]
+        numbers = [token for token in self.tokens if token.kind == "number"]
+        moves = [token for token in self.tokens if token.kind in MOVES]
+        before = len(reading.claims)
+        if figures:
+            self.figure = cast("tuple[str, ...]", figures[-1].value)
+        if moves:
+            self.move = MOVES[moves[-1].kind]
+        if not self.known:
+            reading.problems.append("figures, and no tool gave any")
+            return
+        if "neither" in kinds:
+            reading.problems.append("a denial, which no figure can back")
+        if "unknown" in kinds and not numbers:
+            self._unknown(reading, context, figures)
+            return
+        used = self._numbers(reading, context, numbers, figures, moves)
+        self._moves(reading, context, moves, used, figures)
+        self._comparisons(reading, context, figures, moves)
+        self._places(reading, context, figures)
+        self._days(reading, context, figures)
+        if len(reading.claims) == before and "report" not in kinds and figures and not numbers and not self._neutral():
+            reading.problems.append(f"a word about {figures[0].text} that says nothing to check")
+
+    def _neutral(self) -> bool:
+        """A clause that names figures and says nothing of them: a heading, an introduction."""
+        return True
+
+    # ------------------------------------------------------------ numbers
+
+    def _numbers(
+        self,
+        reading: Reading,
+        context: Context,
+        numbers: Sequence[Token],
+        figures: Sequence[Token],
+        moves: Sequence[Token],
+    ) -> set[int]:
+        used: set[int] = set()
+        for index, token in enumerate(numbers):
+            start = numbers[index - 1].at if index else -1
+            end = numbers[index + 1].at if index + 1 < len(numbers) else 1 << 30
+            figure = self._figure_of(token, figures, start, end, context)
+            move_token = next((m for m in reversed(moves) if start < m.at < token.at), None) or next(
+                (m for m in moves if token.at < m.at < end), None
+            )
+            if move_token is not None:
+                used.add(move_token.at)
+            move = (
+                MOVES[move_token.kind] if move_token else (context.move if not figure or "return" in figure else None)
+            )
+            periods = self._periods_of(token, start, end) or context.periods
+            allowed = periods or context.later or context.fallback
+            for subject in self._subjects_of(token, start, end, context, index, len(numbers)):
+                reading.claims.append(
+                    Claim(
+                        "is",
+                        subject,
+                        figure,
+                        cast("Number", token.value),
+                        move,
+                        allowed,
+                        self._against(token),
+                        soft=not periods and not context.later,
+                    )
+                )
+        return used
+
+    def _against(self, token: Token) -> str | None:
+        """Whom a correlation or a beta is measured against, where it is said."""
+        place = next((t.at for t in self.tokens if t.kind in ("than",)), None)
+        if place is None:
+            return None
+        return next((cast("str", t.value) for t in self.tokens if t.kind == "ticker" and t.at > place), None)
+
+    def _figure_of(
+        self, token: Token, figures: Sequence[Token], start: int, end: int, context: Context
+    ) -> tuple[str, ...]:
+        nearest = next((f for f in reversed(figures) if f.at < token.at), None)
+        if nearest is None or (nearest.at < start and any(start < token.at < f.at < end for f in figures)):
+            nearest = next((f for f in figures if token.at < f.at < end), nearest)
+        if nearest is not None:
+            return cast("tuple[str, ...]", nearest.value)
+        if cast("Number", token.value).money and any(t.kind in MOVES for t in self.tokens):
+            return ("price",)
+        if any(t.kind in MOVES for t in self.tokens) or context.move:
+            return ("return",)
+        return context.figure
+
+    def _periods_of(self, token: Token, start: int, end: int) -> tuple[str, ...]:
+        before = [t for t in self.tokens if t.kind == "period" and start < t.at < token.at]
+        after = [t for t in self.tokens if t.kind == "period" and token.at < t.at < end]
+        chosen = before[-1:] or after[:1]
+        if not chosen and self.periods:
+            return (self.periods[-1],)
+        return tuple(cast("str", t.value) for t in chosen)
+
+    def _subjects_of(
+        self, token: Token, start: int, end: int, context: Context, index: int, count: int
+    ) -> tuple[str | None, ...]:
+        tickers = [t for t in self.tokens if t.kind == "ticker"]
+        before = [t for t in tickers if t.at < token.at]
+        after = [t for t in tickers if token.at < t.at < end]
+        of = next(
+            (
+                t
+                for t in self.tokens
+                if t.kind == "word" and t.word in ("for", "of", "de", "para", "by", "del") and token.at < t.at < end
+            ),
+            None,
+        )
+        if of is not None and after and not any(b.at > start for b in before):
+            return (cast("str", after[0].value),)
+        than = next((t for t in self.tokens if t.kind == "than" and t.at < token.at), None)
+        if than is not None and not any(than.at < t.at < token.at for t in tickers):
+            if after:
+                return (cast("str", after[0].value),)
+            if len(context.whole) == 2:
+                return (context.whole[1],)
+        if count > 1 and count == len(context.subjects) and not before:
+            return (context.subjects[index],)
+        if before and context.several and count == len(context.subjects) and all(t.at < token.at for t in tickers):
+            return (context.subjects[index],)
+        if before and not (context.several and len(self.subjects) == len(before) and not self.objects):
+            chosen = [t for t in before if cast("str", t.value) not in self.objects] if than is None else before
+            return (cast("str", (chosen or before)[-1].value),)
+        if after and not before and not context.named:
+            return (cast("str", after[0].value),)
+        if after and not before:
+            return (cast("str", after[0].value),)
+        return context.subjects or (None,)
+
+    # ------------------------------------------------------------ the rest
+
+    def _unknown(self, reading: Reading, context: Context, figures: Sequence[Token]) -> None:
+        for subject in context.subjects or (None,):
+            for token in figures:
+                reading.claims.append(
+                    Claim(
+                        "unknown",
+                        subject,
+                        cast("tuple[str, ...]", token.value),
+                        periods=tuple(self.periods) or context.later,
+                    )
+                )
+
+    def _moves(
+        self, reading: Reading, context: Context, moves: Sequence[Token], used: set[int], figures: Sequence[Token]
+    ) -> None:
+        flat = any(token.kind == "flat" for token in self.tokens)
+        for token in moves:
+            figure = next((f for f in reversed(figures) if f.at < token.at), None)
+            moved = cast("tuple[str, ...]", figure.value) if figure else ()
+            if moved and not _MOVABLE.intersection(moved) and any(t.kind == "number" for t in self.tokens) is False:
+                reading.problems.append(f"a change of {figure.text if figure else ''}, which no tool gave")
+                continue
+            if token.at in used and not context.several and not self.everyone:
+                continue
+            for subject in self._moved(token, context):
+                reading.claims.append(
+                    Claim(cast("Any", MOVES[token.kind]), subject, periods=self._near(token, context))
+                )
+        if any(token.kind == "even" for token in self.tokens):
+            periods = context.periods or context.later or context.fallback[:1]
+            reading.claims.append(Claim("even", None, ("return",), periods=periods))
+        if flat:
+            for subject in context.subjects:
+                reading.claims.append(
+                    Claim("flat", subject, periods=context.periods or context.later or context.fallback[:1])
+                )
+
+    def _moved(self, token: Token, context: Context) -> tuple[str, ...]:
+        if self.everyone or context.several:
+            return context.subjects
+        before = [cast("str", t.value) for t in self.tokens if t.kind == "ticker" and t.at < token.at]
+        after = [cast("str", t.value) for t in self.tokens if t.kind == "ticker" and t.at > token.at]
+        if before:
+            return (before[-1],)
+        return tuple(after) if after and not self.objects else context.subjects
+
+    def _near(self, token: Token, context: Context) -> tuple[str, ...]:
+        own = [t for t in self.tokens if t.kind == "period"]
+        if own:
+            return (cast("str", min(own, key=lambda t: abs(t.at - token.at)).value),)
+        return context.periods or context.later or context.fallback[:1]
+
+    def _comparisons(
+        self, reading: Reading, context: Context, figures: Sequence[Token], moves: Sequence[Token]
+    ) -> None:
+        periods = tuple(self.periods) or context.periods or context.later or context.fallback[:1]
+        figure = cast("tuple[str, ...]", figures[0].value) if figures else context.figure
+        place = next((t for t in self.tokens if t.kind in ("above", "below")), None)
+        for token in self.tokens:
+            if token.kind in ("better", "worse"):
+                relation = "more" if token.kind == "better" else "less"
+                compared = figure if figures and not PRICES.intersection(figure) else ("return",)
+                if moves and compared == ("return",) and token.text in ("more than", "less than"):
+                    self._compared(reading, context, relation, ("return",), periods, MOVES[moves[0].kind])
+                else:
+                    self._compared(reading, context, relation, compared, periods)
+            elif token.kind in ("more", "less"):
+                self._compared(reading, context, token.kind, (cast("str", token.value),), periods)
+            elif token.kind == "moved":
+                move, much = cast("tuple[str, str]", token.value)
+                self._compared(reading, context, cast("Any", much), ("return",), periods, MOVES[move])
+            elif token.kind in ("up", "down") and (self.objects or any(t.kind == "than" for t in self.tokens)):
+                self._compared(reading, context, "more" if token.kind == "up" else "less", figure, periods)
+            elif token.kind in ("up", "down") and not any(t.kind == "number" for t in self.tokens):
+                self._against_the_rest(reading, context, "more" if token.kind == "up" else "less", figure, periods)
+            elif token.kind in ("highest", "lowest"):
+                ranked = (cast("str", token.value),) if token.value else figure
+                who = context.subjects if context.named else tuple(self.tickers) or context.subjects
+                for subject in who[:1] if len(who) > 1 and self.tickers else who:
+                    reading.claims.append(Claim(token.kind, subject, ranked, periods=periods))
+                if not ranked:
+                    reading.problems.append("a superlative of nothing")
+        if (
+            place is not None
+            and self.objects
+            and not any(t.kind in ("up", "down", "more", "less") for t in self.tokens)
+        ):
+            self._compared(reading, context, "more" if place.kind == "above" else "less", figure, periods)
+
+    def _compared(
+        self,
+        reading: Reading,
+        context: Context,
+        relation: Relation,
+        figures: tuple[str, ...],
+        periods: tuple[str, ...],
+        move: str | None = None,
+    ) -> None:
+        others = self.objects or [one for one in context.whole if one not in context.subjects][:1]
+        # IBM did better, of two: than the other one.
+        others = others or [one for one in self.known if one not in context.subjects and len(self.known) == 2]
+        subjects = [one for one in context.subjects if one not in others]
+        if not others or not subjects or not figures:
+            reading.problems.append("a comparison with nobody")
+            return
+        for subject in subjects:
+            for other in others:
+                reading.claims.append(Claim(relation, subject, figures, None, move, periods, other))
+        self.follow = tuple(subjects)
+
+    def _against_the_rest(
+        self,
+        reading: Reading,
+        context: Context,
+        relation: Relation,
+        figures: tuple[str, ...],
+        periods: tuple[str, ...],
+    ) -> None:
+        """Volatility was higher for IBM: than for all others."""
+        for subject in context.subjects:
+            for other in self.known:
+                if other != subject:
+                    reading.claims.append(Claim(relation, subject, figures, None, None, periods, other))
+
+    def _places(self, reading: Reading, context: Context, figures: Sequence[Token]) -> None:
+        for token in self.tokens:
+            if token.kind not in ("above", "below", "between") or self.objects:
+                continue
+            averages = [
+                cast("tuple[str, ...]", f.value)[0]
+                for f in figures
+                if f.at > token.at and cast("tuple[str, ...]", f.value)[0].startswith("sma_")
+            ]
+            if averages:
+                for subject in context.subjects or (None,):
+                    reading.claims.append(Claim(token.kind, subject, (*averages, *context.averages)))
+            elif any("volume" in cast("tuple[str, ...]", f.value) for f in figures):
+                for subject in context.subjects:
+                    reading.claims.append(Claim(token.kind, subject, ("volume_zscore",)))
+            elif not any(t.kind == "number" for t in self.tokens):
+                reading.problems.append(f"{token.text} nothing that is known")
+
+    def _days(self, reading: Reading, context: Context, figures: Sequence[Token]) -> None:
+        dated = next(
+            (
+                cast("tuple[str, ...]", f.value)
+                for f in reversed(figures)
+                if cast("tuple[str, ...]", f.value)[0].startswith("next_")
+            ),
+            None,
+        )
+        if dated is None and context.figure and context.figure[0].startswith("next_") and not figures:
+            dated = context.figure
+        for token in self.tokens:
+            if token.kind == "day":
+                for subject in context.subjects or (None,):
+                    reading.claims.append(Claim("dated", subject, dated or (), day=cast("Day", token.value)))
+            elif token.kind == "report":
+                for subject in context.subjects or (None,):
+                    reading.claims.append(Claim("report", subject, year=cast("int", token.value)))
+            elif token.kind in ("expected", "confirmed") and (
+                dated or (figures and figures[0].value[0].startswith("next"))
+            ):
+                for subject in context.subjects or (None,):
+                    reading.claims.append(Claim(cast("Any", token.kind), subject, dated or ()))

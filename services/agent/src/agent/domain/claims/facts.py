@@ -1,0 +1,219 @@
+"""What tools have said, one typed figure each: of whom, which figure, how much, in what unit, of which period."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Literal, cast
+
+Unit = Literal["fraction", "money", "number", "date"]
+FRACTIONS = frozenset(
+    ("return", "max_drawdown", "current_drawdown", "volatility", "gross_margin", "net_margin", "dividend_yield",
+     "cagr", "best_day", "worst_day", "exposure", "win_rate")
+)  # fmt: skip
+MONEY = frozenset(
+    ("price", "change", "open", "high", "low", "close", "sma_20", "sma_50", "sma_200", "atr_14", "eps", "revenue",
+     "market_cap", "SMA", "EMA", "VWAP", "ATR", "upper", "middle", "lower", "MACD", "macd", "signal", "histogram",
+     "growth", "final", "costs")
+)  # fmt: skip
+FALLS = frozenset(("max_drawdown", "current_drawdown"))
+"""Figures that are said as so many percent down."""
+WINDOWED = frozenset(("max_drawdown", "current_drawdown", "volatility"))
+"""Figures of a snapshot that look at a year."""
+_DATES = ("next_earnings_date", "next_dividend_date")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_AVERAGE = re.compile(r"^sma_(\d+)$")
+_TEXTS = frozenset(("title", "summary", "report_source", "report", "period", "note", "name", "headline", "description"))
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One figure of one ticker. `period`: 1y, ytd, or first/last as dates; `other`: whom it is measured against."""
+
+    subject: str
+    figure: str
+    value: float | date | None
+    unit: Unit
+    period: str | None = None
+    currency: str | None = None
+    other: str | None = None
+
+
+@dataclass(slots=True)
+class Facts:
+    """Everything that may be said. `loose`: numbers that are nobody's figure, such as those of the question;
+    `texts`: what tools gave in words, folded by whoever reads; `days`: dates of data, by ticker."""
+
+    facts: list[Fact] = field(default_factory=list["Fact"])
+    sources: set[str] = field(default_factory=set[str])
+    days: dict[str, set[date]] = field(default_factory=dict[str, set[date]])
+    texts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    loose: list[float] = field(default_factory=list[float])
+    named: list[str] = field(default_factory=list[str])
+    confirmed: dict[str, bool] = field(default_factory=dict[str, bool])
+
+    @property
+    def subjects(self) -> list[str]:
+        """Every ticker that something is known of, or that was asked about."""
+        return list(dict.fromkeys([*self.named, *(fact.subject for fact in self.facts)]))
+
+    def of(self, subject: str, figures: Iterable[str], periods: Iterable[str] = ()) -> list[Fact]:
+        """A ticker's facts of these names; where periods are given, of one of them or of none."""
+        names, wanted = frozenset(figures), frozenset(periods)
+        return [
+            fact
+            for fact in self.facts
+            if fact.subject == subject
+            and fact.figure in names
+            and (not wanted or fact.period is None or _same_period(fact.period, wanted))
+        ]
+
+    def add(
+        self, subject: str, name: str, value: object, period: str | None = None, currency: str | None = None,
+        other: str | None = None,
+    ) -> None:  # fmt: skip
+        """One figure; what is neither number, date nor null is none."""
+        if isinstance(value, bool):
+            return
+        if name in _DATES:
+            day = date.fromisoformat(str(value)[:10]) if value else None
+            self.facts.append(Fact(subject, name, day, "date"))
+        elif value is None or isinstance(value, int | float):
+            number = None if value is None else float(value)
+            unit: Unit = "fraction" if name in FRACTIONS else "money" if name in MONEY else "number"
+            self.facts.append(Fact(subject, name, number, unit, period, currency, other))
+
+    def add_entry(self, subject: str, entry: Mapping[str, Any]) -> None:
+        """A finding, or one ticker's part of a tool's answer."""
+        currency = str(entry["currency"]) if entry.get("currency") else None
+        self.named.append(subject)
+        for period, value in cast("Mapping[str, Any]", entry.get("returns") or {}).items():
+            self.add(subject, "return", value, period, currency)
+        window = cast("Mapping[str, Any]", entry.get("window") or entry.get("ohlcv") or {})
+        for name in ("high", "low", "open"):
+            if name in window:
+                self.add(subject, name, window[name], "1y", currency)
+        if "volume" in window:
+            self.add(subject, "window_volume", window["volume"], "1y")
+        for name, value in entry.items():
+            if name in _DATES or (isinstance(value, int | float | None) and name not in ("report", "report_source")):
+                self.add(subject, name, value, "1y" if name in WINDOWED else None, currency)
+        if entry.get("next_earnings_status"):
+            self.confirmed[subject] = entry["next_earnings_status"] == "confirmed"
+        self._note(subject, {**entry, **{f"window_{key}": value for key, value in window.items()}})
+
+    def add_figures(self, figures: Sequence[Mapping[str, Any]]) -> None:
+        """The typed figures that a tool lists: {ticker, figure, value, from?, to?, asked?, currency?, other?}."""
+        for one in figures:
+            if "ticker" not in one or "figure" not in one:
+                continue
+            subject = str(one["ticker"])
+            self.named.append(subject)
+            periods: list[str | None] = [str(one["asked"])] if one.get("asked") else []
+            if one.get("from") and one.get("to"):
+                periods.append(f"{one['from']}/{one['to']}")
+            for period in periods or [None]:
+                value, other = one.get("value"), str(one["other"]) if one.get("other") else None
+                currency = str(one["currency"]) if one.get("currency") else None
+                self.add(subject, str(one["figure"]), value, period, currency, other)
+                if other is not None and one["figure"] == "correlation":
+                    self.add(other, "correlation", value, period, currency, subject)
+            self._note(subject, one)
+
+    def _note(self, subject: str, entry: Mapping[str, Any]) -> None:
+        """The dates, the source and the words of an entry."""
+        days = self.days.setdefault(subject, set())
+        for name, value in entry.items():
+            if name == "source" and isinstance(value, str):
+                self.sources.add(value)
+                self.texts.setdefault(subject, []).append(value)
+            elif name not in _DATES and isinstance(value, str) and (name in _TEXTS or not _DAY.match(value)):
+                if name in _TEXTS:
+                    self.texts.setdefault(subject, []).append(value)
+                    days |= {date.fromisoformat(one) for one in _DAY.findall(value)}
+            elif name not in _DATES and isinstance(value, str):
+                days.add(date.fromisoformat(value[:10]))
+
+
+def _same_period(period: str, wanted: frozenset[str]) -> bool:
+    if period in wanted:
+        return True
+    # "Since a day" is a range that is open at its end.
+    return any(one.endswith("/") and period.startswith(one) for one in wanted)
+
+
+def facts_of_findings(findings: Sequence[Mapping[str, Any]], sources: Iterable[Mapping[str, Any]] = ()) -> Facts:
+    """What a report's findings say."""
+    facts = Facts()
+    for finding in findings:
+        facts.add_entry(str(finding["ticker"]), finding)
+        derived = finding.get("derived")
+        if derived:
+            facts.add_figures(cast("Sequence[Mapping[str, Any]]", derived))
+    for source in sources:
+        facts.sources.add(str(source["source"]))
+        if source.get("report"):
+            facts.texts.setdefault(str(source["ticker"]), []).append(str(source["report"]))
+    return facts
+
+
+def facts_of_results(results: Iterable[tuple[str, Mapping[str, Any]]]) -> Facts:
+    """What the data of tool results say, whichever tools they are: (tool, data)."""
+    facts = Facts()
+    for tool, data in results:
+        _walk(facts, tool, data, str(data.get("symbol") or "") or None)
+    return facts
+
+
+def _walk(facts: Facts, name: str, value: object, subject: str | None) -> None:
+    if isinstance(value, Mapping):
+        entry = cast("Mapping[str, Any]", value)
+        if name == "note":
+            return
+        subject = str(entry.get("ticker") or entry.get("symbol") or "") or subject
+        if subject:
+            facts.add_entry(subject, _typed(entry))
+        elif isinstance(entry.get("source"), str):
+            facts.sources.add(str(entry["source"]))
+        if isinstance(entry.get("figures"), list):
+            facts.add_figures(cast("list[Mapping[str, Any]]", entry["figures"]))
+        for key, part in entry.items():
+            if key == "indicators" and subject:
+                _indicators(facts, subject, cast("Mapping[str, Any]", part))
+            elif key == "tickers" and isinstance(part, Mapping):
+                for ticker, one in cast("Mapping[str, Any]", part).items():
+                    _walk(facts, ticker, one, ticker)
+            elif isinstance(part, Mapping | list) and key not in ("returns", "window", "ohlcv", "figures", "tail"):
+                _walk(facts, key, cast("object", part), subject)
+    elif isinstance(value, list):
+        for part in cast("list[object]", value):
+            if isinstance(part, int | float) and not isinstance(part, bool):
+                facts.loose.append(float(part))
+            elif isinstance(part, str):
+                facts.texts.setdefault(subject or "", []).append(part)
+            else:
+                _walk(facts, name, part, subject)
+
+
+def _typed(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer's fields by the names that figures have."""
+    found = dict(entry)
+    if "change_percent" in found:
+        change = found.pop("change_percent")
+        found["returns"] = {"1d": None if change is None else change / 100}
+    return found
+
+
+def _indicators(facts: Facts, subject: str, found: Mapping[str, Any]) -> None:
+    for name, values in found.items():
+        if not isinstance(values, Mapping):
+            continue
+        parts = cast("Mapping[str, Any]", values)
+        period = parts.get("period")
+        for key, value in parts.items():
+            if key == "period":
+                continue
+            figure = name if key == "value" else key
+            if name == "SMA" and key == "value" and period in (20, 50, 200):
+                figure = f"sma_{period}"
+            facts.add(subject, figure, value)

@@ -1,0 +1,100 @@
+"""What figures are called, as patterns over folded text, in es and en; the longer names first."""
+
+FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (
+        ("max_drawdown",),
+        r"(?:maximum|max\.?|worst|peak-to-trough) (?:drawdown|falls?|drop|decline|"
+        r"loss)s?|drawdown maximo|caidas? maximas?|"
+        r"maximas? caidas?|retroceso maximo|maximo retroceso|peores caidas|peor caida",
+    ),
+    (
+        ("current_drawdown",),
+        r"current(?:ly)? (?:drawdown|fall)|caida actual|drawdown actual|(?:from|"
+        r"below) its (?:peak|high)|desde su maximo|below its high",
+    ),
+    (
+        ("max_drawdown", "current_drawdown"),
+        r"drawdowns?|caidas? desde (?:el|su|un) maximo|fall from (?:a|its|the) peak",
+    ),
+    (("volatility",), r"volatility|volatilidad(?:es)?|annualised vol|vol\b"),
+    (("volume_zscore",), r"volume z-?scores?|z-?scores?(?: of (?:its |the )?volume)?|z del volumen|z(?= ?[-+]?\d)"),
+    (("volume", "window_volume"), r"(?:trading )?volumes?|volumen(?:es)?"),
+    (
+        ("pe",),
+        r"p/e(?: ratio| multiple)?s?|\bpe(?: ratio)?\b|price[- ]to[- ]earnings(?: "
+        r"ratio)?|price/earnings|\bper\b(?! (?:share|cent|ticker|day|year|month|"
+        r"week))|"
+        r"ratio precio[- ]beneficio|precio/beneficio|precio entre beneficio|multiplo de beneficios",
+    ),
+    (("eps",), r"eps|earnings per share|beneficios? por accion|bpa"),
+    (
+        ("market_cap",),
+        r"market cap(?:italisation|italization|\.)?|market value|capitalizacion(?:es)?(?: "
+        r"bursatil| de mercado)?|valor (?:de mercado|en bolsa|bursatil)",
+    ),
+    (("gross_margin",), r"gross margins?|margen(?:es)? brutos?"),
+    (("net_margin",), r"net (?:profit )?margins?|profit margins?|margen(?:es)? netos?"),
+    (("dividend_yield",), r"dividend yields?|\byield|rentabilidad(?:es)? por dividendo"),
+    (("revenue",), r"(?:annual )?revenues?|\bsales\b|ingresos|\bventas\b|facturacion"),
+    (("beta",), r"\bbetas?\b"),
+    (("correlation",), r"correlat(?:ion|ions|ed|es)|correlacion(?:es|ada|adas|ado|ados)?"),
+    (
+        ("next_earnings_date",),
+        r"(?:next |upcoming )?(?:earnings|results)(?: (?:report|date|release|announcement))?s?(?! per)|"
+        r"(?:proximos |siguientes )?resultados",
+    ),
+    (
+        ("next_dividend_date",),
+        r"(?:next |upcoming )dividends?(?: (?:date|payment))?|(?:proximo |siguiente "
+        r")dividendo|\bdividend (?=is|on|date|payment)|dividend payment|pago (?:de|"
+        r"del) dividendo",
+    ),
+    (
+        ("atr_14",),
+        r"(?:14[- ](?:day|session) )?(?:atr|average true range|rango verdadero medio)(?: "
+        r"?\(?14\)?)?(?: de 14 (?:sesiones|dias))?",
+    ),
+    (("RSI",), r"rsi(?: ?\(?14\)?)?"),
+    (("MACD", "macd"), r"macd"),
+    (("VWAP",), r"vwap"),
+    (("OBV",), r"obv"),
+    (("ADX",), r"adx"),
+    (("EMA",), r"ema(?: ?\(?\d+\)?)?"),
+    (("upper",), r"(?:upper|banda superior)(?: band| bollinger band)?(?! than)"),
+    (("lower",), r"lower (?:bollinger )?band|banda inferior"),
+    (("middle",), r"middle (?:bollinger )?band|banda media"),
+    (
+        ("cagr",),
+        r"cagr|(?:compound )?annual growth(?: rate)?|annualised return|(?:rentabilidad|crecimiento) anualizad[oa]",
+    ),
+    (
+        ("growth", "final"),
+        r"(?:would (?:now )?be|is now|are now|serian(?: ahora)?|habria|son ahora|"
+        r"se habrian convertido en|would have (?:become|grown to)|turned into|became) "
+        r"(?:worth )?(?=(?:some |about |unos )?(?:usd |\$)?\d)",
+    ),
+    (("best_day",), r"best (?:single )?(?:day|session)|mejor (?:dia|sesion)"),
+    (("worst_day",), r"worst (?:single )?(?:day|session)|peor (?:dia|sesion)"),
+    (
+        ("high",),
+        r"(?:52-week |one-year |yearly |year )?high(?!er|est)\b|maximo(?:s)?(?: "
+        r"anual| del ano| de 52 semanas)?(?! (?:drawdown|retroceso))",
+    ),
+    (
+        ("low",),
+        r"(?:52-week |one-year |yearly |year )low(?!er|est)\b|minimo(?:s)?(?: anual|"
+        r" del ano| de 52 semanas)|period low|\blow of",
+    ),
+    (
+        ("return",),
+        r"returns?|returned|performance|rentabilidad(?:es)?|rendimientos?|variacion(?:es)?|"
+        r"price change|rindio|rinde|rindieron|desempeno",
+    ),
+    (
+        ("price", "close"),
+        r"(?:last |latest |current |closing |share |stock )?prices?|clos(?:es|ed|"
+        r"ing)(?: price)?|(?:is |are )?trad(?:es|ed|ing) at|quoted at|"
+        r"(?:ultimo |precio de )?precios?|cotiza(?:n|ba|cion)?|cierran?|cerro|cerraron|"
+        r"precio de cierre|ultimo cierre|last close|vale",
+    ),
+)

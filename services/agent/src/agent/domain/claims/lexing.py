@@ -1,0 +1,236 @@
+"""A sentence as tokens: tickers, figures, numbers, periods, directions, comparisons, and words that are none of these.
+
+Both languages at once: Spanish and English words hardly ever clash, and an answer may hold both.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from agent.domain.claims import times
+from agent.domain.claims.figure_words import FIGURES
+from agent.domain.claims.patterns import (
+    ADJECTIVES,
+    CURRENCY,
+    FINE_SOURCES,
+    HAS_AVERAGE,
+    NUMBER,
+    REPORT,
+    SCALES,
+    SMA,
+    SOURCE,
+    TOKENS,
+)
+from agent.domain.claims.words import COMPARING, TALK, WORDS
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`kind`: ticker, foreign, figure, number, period, day, report, source, rise, fall, flat, more, less, better,
+    worse, than, above, below, between, all, neither, break, not, unknown, expected, confirmed, word or odd, …"""
+
+    kind: str
+    text: str
+    at: int
+    value: Any = None
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as written: its readings (value, decimal places), its unit, its sign."""
+
+    readings: tuple[tuple[float, int], ...]
+    percent: bool
+    money: str | None
+    scale: float
+    sign: str
+    points: bool
+    times: bool = False
+
+
+_WORDS_RE = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*|\d[\d.,]*\w*|[^\s\w]")
+_PUNCTUATION = frozenset(".,;:()[]«»“”\"'’‘?!¿¡/-–—*_…·→|•`#")
+
+
+def folded(text: str) -> str:
+    """Lower case, without accents, letter by letter, so that places stay."""
+    swapped = text.translate({0x2212: "-", 0x2013: "-", 0x2019: "'", 0xA0: " ", 0x202F: " "})
+    return "".join((unicodedata.normalize("NFD", c)[0].lower() or c)[:1] for c in swapped)
+
+
+def readings(digits: str) -> tuple[tuple[float, int], ...]:
+    """The values that a number may have, with its decimal places: 1,234.5 and 1.234,5 and, in doubt, both."""
+    found: dict[tuple[float, int], None] = {}
+    for group, point in ((",", "."), (".", ",")):
+        if re.fullmatch(rf"(?:\d{{1,3}}(?:{re.escape(group)}\d{{3}})+|\d+)(?:{re.escape(point)}\d+)?", digits):
+            text = digits.replace(group, "").replace(point, ".")
+            found[float(text), len(text.partition(".")[2])] = None
+    return tuple(found)
+
+
+class Lexer:
+    """Reads sentences about `names` (by spelling in lower case); `sources` and `words` are those of the tools."""
+
+    def __init__(
+        self, names: dict[str, str], sources: Iterable[str], words: Iterable[str], foreign: Callable[[str], list[str]]
+    ) -> None:
+        self._names = names
+        spellings = sorted(names, key=len, reverse=True)
+        self._tickers = re.compile(
+            r"(?<![\w&^.])(?:" + "|".join(re.escape(one) for one in spellings) + r")(?=$|[^\w&]|'s)"
+            if spellings
+            else r"(?!)"
+        )
+        self._sources = {folded(one) for one in sources}
+        self._words = WORDS | frozenset(words)
+        self._foreign = foreign
+
+    def tokens(self, sentence: str) -> list[Token]:
+        """The tokens in their order."""
+        text = folded(sentence)
+        found: list[Token] = []
+        taken = bytearray(len(text))
+
+        def take(kind: str, match: re.Match[str], value: Any = None) -> None:
+            found.append(Token(kind, match[0], match.start(), value))
+            taken[match.start() : match.end()] = b"\x01" * (match.end() - match.start())
+
+        def each(pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+            blank = "".join("\x00" if used else c for c, used in zip(text, taken, strict=True))
+            return (match for match in pattern.finditer(blank) if match[0].strip() and "\x00" not in match[0])
+
+        self._in_parts(sentence, text, take, each)
+        for match in each(_WORDS_RE):
+            word = match[0]
+            bare = word.removesuffix("'s").strip("'’.-")
+            if bare in COMPARING:
+                found.append(Token("loaded", word, match.start(), word=bare))
+            elif word in _PUNCTUATION or bare in self._words or not bare:
+                found.append(Token("word", word, match.start(), word=bare))
+            else:
+                found.append(Token("odd", word, match.start(), word=bare))
+        return sorted(found, key=lambda token: token.at)
+
+    def _in_parts(
+        self, sentence: str, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]
+    ) -> None:
+        for match in each(SOURCE):
+            name = match["a"] or match["b"]
+            if (name is None and match["b"] is None and match["a"] is None) or name in self._sources:
+                take("word", match)
+            elif name in FINE_SOURCES or name in self._names:
+                continue
+            elif match["a"] or name not in self._words:
+                take("source", match, name)
+        for match in each(self._tickers):
+            take("ticker", match, self._names[match[0]])
+        for ticker in self._foreign(sentence):
+            if ticker in self._names.values():
+                continue
+            for match in each(re.compile(rf"(?<!\w){re.escape(folded(ticker))}(?!\w)")):
+                if sentence[match.start() : match.end()] == ticker:
+                    take("foreign", match, ticker)
+        for match in each(REPORT):
+            take("report", match, int(match["year"]))
+        has_average = bool(HAS_AVERAGE.search(text))
+        if has_average:
+            for match in each(SMA):
+                take("figure", match, (f"sma_{match['n'] or match['m'] or match['k']}",))
+        self._times(text, take, each)
+        for kind, pattern in TOKENS:
+            for match in each(pattern):
+                take(*_valued(kind, match))
+            if kind == "figure":
+                self._numbers(take, each)
+
+    def _times(self, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]) -> None:
+        for match in each(times.RANGE):
+            value = times.range_of(match["first"], match["last"])
+            if value is not None and not (re.fullmatch(r"\d{1,2}.*", match["first"]) and "/" not in value):
+                take("period", match, value)
+        for match in each(times.SINCE):
+            value = times.since_of(match["first"])
+            if value is not None:
+                take("period", match, value)
+        for pattern, read in ((times.QUARTER, times.quarter_range), (times.HALF, times.half_range)):
+            for match in each(pattern):
+                take("period", match, read(match))
+        for match in each(times.DATE):
+            try:
+                take("day", match, times.day_of(match))
+            except ValueError:
+                take("odd", match)
+        for match in each(times.IN_MONTH):
+            take("period", match, times.month_range(int(match["year"]), times.month_of(match["month"])))
+        for match in each(times.IN_YEAR):
+            take("period", match, times.year_range(int(match["year"])))
+        for name, pattern in times.NAMED:
+            for match in each(pattern):
+                take("period", match, times.span_of(match) if name == "span" else name)
+
+    def _numbers(self, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]) -> None:
+        for match in each(NUMBER):
+            before, after = (match["before"] or "").strip(), (match["after"] or "").strip()
+            money = CURRENCY.get(before) or CURRENCY.get(after.removeprefix("us "))
+            number = Number(
+                readings(match["digits"]), bool(match["percent"]), money, SCALES.get(match["scale"] or "", 1.0),
+                match["sign"] or match["sign2"] or "", bool(match["points"]), bool(match["times"]),
+            )  # fmt: skip
+            take("number", match, number)
+
+
+def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
+    """A token's kind and value."""
+    groups = match.groupdict()
+    if kind == "figure":
+        index = next(i for i in range(len(FIGURES)) if groups[f"f{i}"])
+        return "figure", match, FIGURES[index][0]
+    if kind == "compare":
+        adjective = groups["adj"] or groups["adj2"] or groups["adj3"] or groups["adj4"] or groups["er"] or "volatil"
+        figure = _figure_of(adjective)
+        less = bool(groups["less"] or groups["fless"] or groups["adj3"] or groups["adj4"]) != figure.startswith("-")
+        return ("less" if less else "more"), match, figure.lstrip("-")
+    if kind == "super":
+        adjective = groups["sadj"] or groups["sadj2"] or groups["sest"]
+        figure = _figure_of(adjective)
+        least = bool(groups["sleast"]) != figure.startswith("-")
+        return ("lowest" if least else "highest"), match, figure.lstrip("-")
+    if kind == "moved_more":
+        much = groups["much"] or groups["fmuch"]
+        return "moved", match, ("fall" if groups["fdir"] else "rise", "more" if much in ("more", "mas") else "less")
+    if kind == "best":
+        which = groups["b"] or groups["b2"] or groups["b3"] or "best"
+        return ("lowest" if which in ("worst", "peor") else "highest"), match, "return"
+    return kind, match, None
+
+
+def _figure_of(adjective: str) -> str:
+    known = {"riskier": "volatility", "riskiest": "volatility", "cheaper": "-pe", "cheapest": "-pe"}
+    for start, figure in {**known, **ADJECTIVES, "safest": "-volatility", "steadi": "-volatility"}.items():
+        if adjective.startswith(start):
+            return figure
+    return "volatility"
+
+
+def is_talk(tokens: Iterable[Token]) -> bool:
+    """Whether a sentence claims nothing of any market: no ticker, figure, number, direction or event."""
+    for token in tokens:
+        if token.kind not in (
+            "word",
+            "odd",
+            "break",
+            "not",
+            "all",
+            "period",
+            "unknown",
+            "expected",
+            "confirmed",
+            "loaded",
+        ):
+            return False
+        if token.word in TALK:
+            return False
+    return True

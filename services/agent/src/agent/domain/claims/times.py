@@ -1,0 +1,242 @@
+"""Lengths of time, ranges and dates as people write them, in es and en.
+
+A period is written as a figure's own: 1d, 1w, 1m, 3m, 1y, ytd; 2008-01-01/2008-12-31 for a range; 2008-01-01/ since a
+day. Text is folded: lower case, no accents.
+"""
+
+import calendar
+import re
+from dataclasses import dataclass
+from datetime import date
+
+MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|"
+    r"diciembre)\b\.?"
+)
+_MONTHS = {
+    **{name: number for number, name in enumerate(("jan", "feb", "mar", "apr", "may", "jun"), start=1)},
+    **{name: number for number, name in enumerate(("jul", "aug", "sep", "oct", "nov", "dec"), start=7)},
+    "ene": 1,
+    "abr": 4,
+    "ago": 8,
+    "dic": 12,
+}
+_NUMBERS = {
+    **{name: number for number, name in enumerate(("one", "two", "three", "four", "five", "six", "seven"), start=1)},
+    **{name: number for number, name in enumerate(("dos", "tres", "cuatro", "cinco", "seis", "siete"), start=2)},
+    "un": 1,
+    "una": 1,
+    "a": 1,
+    "eight": 8,
+    "ocho": 8,
+    "nine": 9,
+    "nueve": 9,
+    "ten": 10,
+    "diez": 10,
+    "twelve": 12,
+    "doce": 12,
+    "twenty": 20,
+    "veinte": 20,
+    "thirty": 30,
+    "treinta": 30,
+}
+COUNT = rf"(?:\d{{1,3}}|{'|'.join(_NUMBERS)})"
+YEAR = r"(?:19|20)\d\d"
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_ISO = r"\d{4}-\d{2}-\d{2}"
+_OF = r"(?: ?,? (?:of |de |del )?| )"
+_FULL = rf"(?:{_ISO}|{_DAY} (?:of |de )?{MONTH}{_OF}{YEAR}|{MONTH} {_DAY},? {YEAR})"
+"""A day, in full."""
+_POINT = rf"(?:{_FULL}|{MONTH}{_OF}{YEAR}|{_DAY} (?:of |de )?{MONTH}|{MONTH} {_DAY}(?!\d)|{MONTH}|{YEAR})"
+RANGE = re.compile(
+    rf"\b(?:(?:from|between|desde|de|entre|del) )?(?:el |the )?(?P<first>{_POINT})"
+    rf"(?: ?(?:to|until|till|and|through|thru|-|a|al|hasta|y|hasta el|y el|a "
+    rf"la)(?: el| the)? )(?P<last>{_POINT})(?![\w%])"
+)
+SINCE = re.compile(rf"\b(?:since|desde)(?: el| the)? (?P<first>{_POINT})(?![\w%])")
+QUARTER = re.compile(
+    rf"\b(?:q(?P<q>[1-4])|(?:the |el )?(?P<word>first|second|third|fourth|primer|segundo|tercer|cuarto) "
+    rf"(?:quarter|trimestre))(?:{_OF}| )(?P<year>{YEAR})\b"
+)
+_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "primer": 1, "segundo": 2, "tercer": 3, "cuarto": 4}
+HALF = re.compile(
+    rf"\b(?:the |el |la )?(?P<word>first|second|primer|primera|segundo|segunda) (?:half|semestre|mitad)"
+    rf"(?:{_OF}| )(?P<year>{YEAR})\b"
+)
+IN_MONTH = re.compile(rf"\b(?:(?:in|during|en|durante|of|de|for|over) )?(?P<month>{MONTH}){_OF}(?P<year>{YEAR})\b(?!-)")
+DATE = re.compile(
+    rf"\b(?:(?P<iso>{_ISO})(?:t[\d:.]+z?)?"
+    rf"|(?P<d1>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m1>{MONTH})(?:{_OF}(?P<y1>{YEAR}))?"
+    rf"|(?P<m2>{MONTH}) (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,? (?P<y2>{YEAR}))?)(?!\w)"
+)
+IN_YEAR = re.compile(
+    rf"\b(?:(?:in|during|over|for|throughout|en|durante|de|del|of)(?: the year|"
+    rf" el ano| todo| all of)? )?(?:year |ano )?"
+    rf"(?P<year>{YEAR})\b(?![%\d]|[.,]\d|-\d)"
+)
+_WORD = (
+    r"(?:(?:over|in|during|for|the|its|this|past|last|previous|trailing|latest|"
+    r"ultim[oa]s?|pasad[oa]s?|el|la|los|las|en|de|durante|de los|en los|en el|"
+    r"en la) )*"
+)
+_UNITS = {
+    "day": "d",
+    "session": "d",
+    "dia": "d",
+    "sesion": "d",
+    "week": "w",
+    "semana": "w",
+    "month": "m",
+    "mes": "m",
+    "quarter": "q",
+    "trimestre": "q",
+    "year": "y",
+    "ano": "y",
+}
+NAMED: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "ytd",
+        re.compile(
+            r"\b(?:ytd|year[- ]to[- ]date|so far this year|this year|in the year so far|"
+            r"en lo que va (?:de|del) ano|este ano|lo que va (?:de|del) ano|en el ano en curso)\b"
+        ),
+    ),
+    (
+        "span",
+        re.compile(
+            rf"\b{_WORD}(?P<count>{COUNT})[- ](?:trading[- ]|natural |calendar )?"
+            rf"(?P<unit>days?|sessions?|weeks?|months?|quarters?|years?|dias?|sesion(?:es)?|"
+            rf"semanas?|mes(?:es)?|trimestres?|anos?)\b"
+        ),
+    ),
+    (
+        "1d",
+        re.compile(
+            rf"\b(?:today|yesterday|hoy|ayer|on the day|1d|{_WORD}(?:ultima sesion|last "
+            rf"session|latest session|last day|latest day|ultimo dia)|en el dia|in the "
+            rf"session|en la sesion)\b"
+        ),
+    ),
+    ("1w", re.compile(rf"\b{_WORD}(?:week(?:ly)?|semanal(?:es|mente)?|semana|1w)\b")),
+    ("1m", re.compile(rf"\b{_WORD}(?:month(?:ly)?|mensual(?:es|mente)?|mes|1m)\b")),
+    ("3m", re.compile(rf"\b{_WORD}(?:quarter(?:ly)?|trimestral(?:es)?|trimestre|3m)\b")),
+    ("1y", re.compile(rf"\b{_WORD}(?:year(?:ly)?|anual(?:es)?|ano|1y|12m)\b")),
+)
+_SAME = {
+    "12m": "1y",
+    "7d": "1w",
+    "30d": "1m",
+    "52w": "1y",
+    "365d": "1y",
+    "1q": "3m",
+    "4q": "1y",
+    "2q": "6m",
+    "13w": "3m",
+    "5d": "1w",
+    "90d": "3m",
+    "252d": "1y",
+    "4w": "1m",
+    "24m": "2y",
+    "36m": "3y",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A day, of which the year may not be said."""
+
+    month: int
+    day: int
+    year: int | None
+
+    def fits(self, other: date) -> bool:
+        """Whether it is that day, as far as it is said."""
+        return (self.month, self.day) == (other.month, other.day) and self.year in (None, other.year)
+
+
+def span_of(match: re.Match[str]) -> str:
+    """12 months as 1y, seven days as 1w, six months as 6m."""
+    return length_of(match["count"], match["unit"])
+
+
+def length_of(count: str, unit: str) -> str:
+    """A count and a unit, as words: six months as 6m."""
+    code = next(code for name, code in _UNITS.items() if unit.startswith(name))
+    number = int(count) if count.isdigit() else _NUMBERS[count]
+    return _SAME.get(f"{number}{code}", f"{number * 3}m" if code == "q" else f"{number}{code}")
+
+
+def day_of(match: re.Match[str]) -> Day:
+    """What DATE has found; raises ValueError for no day of any calendar."""
+    if match["iso"]:
+        found = date.fromisoformat(match["iso"])
+        return Day(found.month, found.day, found.year)
+    month = month_of(match["m1"] or match["m2"])
+    year = match["y1"] or match["y2"]
+    return Day(month, int(match["d1"] or match["d2"]), int(year) if year else None)
+
+
+def month_of(name: str) -> int:
+    """march, mar., marzo: 3."""
+    return _MONTHS[name[:3]]
+
+
+def year_range(year: int) -> str:
+    """All of a year."""
+    return f"{year}-01-01/{year}-12-31"
+
+
+def month_range(year: int, first: int, last: int | None = None, last_year: int | None = None) -> str:
+    """Whole months."""
+    end, end_year = last or first, last_year or year
+    return f"{year}-{first:02}-01/{end_year}-{end:02}-{calendar.monthrange(end_year, end)[1]:02}"
+
+
+def quarter_range(match: re.Match[str]) -> str:
+    """q3 2012 as its three months."""
+    number = int(match["q"]) if match["q"] else _ORDINALS[match["word"]]
+    return month_range(int(match["year"]), 3 * number - 2, 3 * number)
+
+
+def half_range(match: re.Match[str]) -> str:
+    """The first half of 2012 as its six months."""
+    first = match["word"].startswith(("first", "primer"))
+    return month_range(int(match["year"]), 1 if first else 7, 6 if first else 12)
+
+
+def range_of(first: str, last: str) -> str | None:
+    """From one point to another, as RANGE has found them; None where they are no range."""
+    end = _edges(last, None, at_end=True)
+    if end is None:
+        return None
+    start = _edges(first, end.year, at_end=False)
+    if start is None or start > end:
+        return None
+    return f"{start.isoformat()}/{end.isoformat()}"
+
+
+def since_of(first: str) -> str | None:
+    """Since a point."""
+    start = _edges(first, None, at_end=False)
+    return None if start is None else f"{start.isoformat()}/"
+
+
+def _edges(point: str, year: int | None, *, at_end: bool) -> date | None:
+    try:
+        if re.fullmatch(YEAR, point):
+            return date(int(point), 12, 31) if at_end else date(int(point), 1, 1)
+        match = DATE.fullmatch(point)
+        if match is not None:
+            found = day_of(match)
+            known = found.year or year
+            return date(known, found.month, found.day) if known else None
+        match = re.fullmatch(rf"(?P<month>{MONTH})(?:{_OF}(?P<year>{YEAR}))?", point)
+        if match is None:
+            return None
+        known, month = int(match["year"]) if match["year"] else year, month_of(match["month"])
+        if known is None:
+            return None
+        return date(known, month, calendar.monthrange(known, month)[1] if at_end else 1)
+    except ValueError:
+        return None

@@ -1,0 +1,240 @@
+"""The words that a sentence about markets may be made of, in es and en, beside those that claim something.
+
+A sentence with any other word says something that no figure can back ("IBM's CEO resigned"), unless a tool gave that
+word in a text of its own, such as a headline.
+"""
+
+_EN = """
+a an the this that these those it its it's they their them he she we our us i you your my me there here one ones
+is are was were be been being has have had do does did can could may might shall would will not n't no
+and or but nor so yet as at by for from in into of on part onto to with without within over under up down out off about
+after before between against during through throughout across per via than then when while whereas where which who
+what how why if although though since until both all each every either neither respectively also too only
+just still again already even more most less least much many few several some any other others another same
+beside such enough very slightly somewhat well far quite
+rather nearly almost roughly approximately around about some exactly
+first second third last latest recent recently previous past next current currently now today yesterday
+figure figures data number numbers value values level levels result results report reports reported reporting
+summary overview analysis answer question comparison compared comparing compare comparable side
+ticker tickers stock stocks share shares company companies name names market markets index fund funds crypto
+investor investors security securities asset assets instrument instruments line group set peer peers pair
+day days week weeks month months quarter quarters year years session sessions period periods time times date dates
+window history long-term short-term term daily weekly monthly yearly annual annualised annualized trading calendar
+historical full whole entire rest half-year start started end ended ending beginning begins began mid close closed
+closes closing open opened opens opening
+price prices priced return returns returned total simple moving average averages mean median line
+volatility volatile risk risky risks drawdown drawdowns peak peaks trough bottom top maximum minimum max min
+momentum trend trends range ranges band bands signal basis measure measured measures indicator indicators
+fundamental fundamentals valuation valued earnings dividend dividends margin margins revenue sales income profit
+cap capitalisation capitalization ratio multiple multiples yield currency dollar dollars usd eur gbp unit units
+percent percentage per cent points point
+show shows showed shown showing stand stands stood standing sit sits sat remain remains remained stay stays stayed
+give gives gave given say says said see seen know known mean means meant include includes included including
+cover covers covered covering hold holds held holding put puts take takes taken make makes made making come comes came
+go goes went reach reaches reached stretch run runs ran look looks looked looking back recorded
+register registered post posts posted deliver delivered delivers mark marks marked see saw
+trade trades traded trading quote quotes quoted
+amount amounts amounted equal equals equalled correspond corresponds corresponding range ranged ranging
+expect expects expected confirmed scheduled due announced available unavailable missing unknown counted count
+ignoring excluding excludes exclude adjusted split splits split-adjusted unadjusted based on according source sources
+note notes noted limitation limitations disclaimer information informational advice financial
+sample live as-of provided provide provides please overall meanwhile however moreover furthermore additionally
+instead finally lastly therefore thus hence namely specifically particular relative relatively terms regard regarding
+respect case cases both likewise similarly similar different difference differences turn
+high higher highest low lower lowest large larger largest big bigger biggest small smaller smallest great greater
+greatest best better worst worse strong stronger strongest weak weaker weakest deep deeper deepest mild milder
+close closer short shorter long longer
+worth now has itself themselves calm calmer calmest rough
+fiscal full-year for ended to-date usual normal typical unusual unusually
+s published publish it'd would've let's here's yes
+"""
+_ES = """
+el la los las lo un una unos unas al del de en a con sin por para sobre entre hasta desde segun tras ante bajo durante
+junto y e o u ni pero sino aunque que quien cual cuales cuyo cuya donde cuando como cuanto mientras si no tambien ademas
+solo solamente apenas muy mas menos mucho mucha muchos muchas poco poca algo casi unos aproximadamente alrededor cerca
+exactamente asi ya aun todavia ahora hoy ayer luego despues antes
+este esta estos estas ese esa esos esas aquel aquella su sus mi mis tu tus se le les me te nos yo ella ellos ellas ello
+es son era eran fue fueron ser sido siendo esta estan estaba estaban estuvo estuvieron estar estado
+ha han habia hay haber hubo tiene tienen tenia tenian tuvo tuvieron tener
+cada todo toda todos todas ambos ambas ambos dos uno otro otra otros otras mismo misma mismos mismas respectivamente
+ningun ninguna ninguno alguno alguna algun
+primero primera segundo segunda tercero tercera ultimo ultima ultimos ultimas reciente recientes recientemente anterior
+anteriores pasado pasada pasados pasadas proximo proxima proximos proximas siguiente siguientes actual actuales
+actualmente
+cifra cifras dato datos numero numeros valor valores nivel niveles resultado resultados informe informes informa
+informo publicado publicados publicada publicadas publica publico publicaron
+resumen panorama analisis respuesta pregunta comparacion comparado comparada comparados comparadas comparativa
+comparar compara frente respecto relacion
+ticker tickers simbolo simbolos accion acciones titulo titulos empresa empresas compania companias nombre mercado
+mercados bolsa indice fondo fondos cripto activo activos inversor inversores grupo conjunto pareja lista
+dia dias semana semanas mes meses trimestre trimestres semestre ano anos sesion sesiones suficiente suficientes
+periodo periodos tiempo fecha
+fechas plazo tramo ventana historia historico historicos historica historicas diario diaria diarios diarias semanal
+semanales mensual mensuales anual anuales anualizada anualizado anualizadas interanual bursatil natural
+completo completa entero entera resto principio comienzo inicio final fin cierre cierres cierra cierran cerro cerraron
+cerrar apertura abrio abre
+precio precios cotizacion cotizaciones rentabilidad rentabilidades rendimiento rendimientos variacion variaciones
+volatilidad riesgo riesgos caida caidas pico maximo maxima maximos minimo minima minimos media medias movil moviles
+promedio simple tendencia rango rangos banda bandas senal base medida indicador indicadores
+fundamentales fundamental valoracion beneficio beneficios dividendo dividendos margen margenes ingresos ventas
+capitalizacion ratio multiplo moneda dolar dolares usd eur unidad unidades
+ciento porcentaje porcentual porcentuales puntos punto
+muestra muestran mostro mostraron situa situan situo sitio queda quedan quedo quedaron mantiene mantuvo permanece
+da dan dio dieron dice dicen dijo ve ven vio consta constan conoce conocen significa incluye incluyen incluidos
+incluidas
+incluyendo cubre cubren alcanza alcanzo alcanzan llega llego llegan va van iba fue viene vienen vino hace hacen hizo
+hicieron pone poner marca marco registra registro registraron presenta presento presentan ofrece ofrecio anota anoto
+cotiza cotizan cotizaba negocia negocian negocio supone supuso equivale corresponde corresponden correspondiente
+espera esperan esperados esperadas esperada esperado previsto previstos prevista previstas confirmado confirmados
+confirmada confirmadas programado programados disponible disponibles falta faltan desconocido desconocida contar cuenta
+contados ajustado ajustada ajustados ajustadas split splits excluye excluidos basado basada basados
+fuente fuentes nota notas limitacion limitaciones aviso informacion consejo asesoramiento financiero financiera
+muestra vivo proporcionado proporcionados segun general embargo obstante asimismo finalmente tanto ello decir
+concreto concretamente particular relativo relativa relativamente terminos cuanto caso casos igual igualmente similar
+similares distinto distinta distintos distintas diferencia diferencias vez veces
+alto alta altos altas bajo baja bajos bajas grande grandes pequeno pequena mejor mejores peor peores mayor mayores menor
+menores fuerte fuertes debil debiles profundo profunda leve tranquilo tranquila
+superior superiores inferior inferiores mas
+desempeno comportamiento evolucion movimiento movimientos habitual normal inusual
+billon billones mil millon millones
+fiscal ejercicio contra torno
+"""
+WORDS = frozenset((_EN + _ES).split())
+COMPARING = frozenset(
+    [
+        "higher",
+        "greater",
+        "larger",
+        "bigger",
+        "smaller",
+        "lower",
+        "superior",
+        "superiores",
+        "inferior",
+        "inferiores",
+        "mayor",
+        "mayores",
+        "menor",
+        "menores",
+        "better",
+        "worse",
+        "best",
+        "worst",
+        "mejor",
+        "mejores",
+        "peor",
+        "peores",
+        "stronger",
+        "weaker",
+        "strongest",
+        "weakest",
+        "strong",
+        "weak",
+        "deeper",
+        "milder",
+        "deepest",
+        "mildest",
+        "highest",
+        "lowest",
+        "largest",
+        "smallest",
+        "biggest",
+        "greatest",
+        "more",
+        "most",
+        "less",
+        "least",
+        "mas",
+        "menos",
+        "fuerte",
+        "fuertes",
+        "debil",
+        "debiles",
+    ]
+)
+"""Words that compare: where they are part of no comparison that can be read, nobody knows what they claim."""
+TALK = frozenset(
+    [
+        "ceo",
+        "cfo",
+        "coo",
+        "chairman",
+        "board",
+        "director",
+        "directors",
+        "resigned",
+        "resigns",
+        "merger",
+        "merge",
+        "merged",
+        "acquire",
+        "acquired",
+        "acquires",
+        "acquisition",
+        "takeover",
+        "lawsuit",
+        "sued",
+        "fraud",
+        "bankrupt",
+        "bankruptcy",
+        "layoffs",
+        "fired",
+        "hired",
+        "appointed",
+        "launched",
+        "launches",
+        "launch",
+        "product",
+        "products",
+        "deal",
+        "contract",
+        "buyback",
+        "split",
+        "upgraded",
+        "downgraded",
+        "downgrade",
+        "upgrade",
+        "rating",
+        "target",
+        "analysts",
+        "analyst",
+        "guidance",
+        "bloomberg",
+        "reuters",
+        "moody's",
+        "s&p",
+        "fitch",
+        "investigation",
+        "scandal",
+        "default",
+        "dimitio",
+        "dimision",
+        "dimite",
+        "fusion",
+        "adquirio",
+        "adquiere",
+        "compro",
+        "demanda",
+        "fraude",
+        "quiebra",
+        "despidos",
+        "lanzo",
+        "lanza",
+        "producto",
+        "acuerdo",
+        "contrato",
+        "recompra",
+        "rebajo",
+        "mejoro",
+        "analistas",
+        "objetivo",
+        "consejero",
+        "consejo",
+        "presidente",
+        "directiva",
+        "rumor",
+        "rumors",
+        "rumores",
+    ]
+)
+"""Words of events: a sentence of a chat that has one claims something, also without a ticker."""

@@ -1,0 +1,99 @@
+"""A sentence is its claims: directions, comparisons, units, periods, tickers and sources count as numbers do."""
+
+from typing import Any
+
+import pytest
+
+from agent.domain.claims.checking import checked, unsupported
+from agent.domain.claims.facts import Facts, facts_of_findings, facts_of_results
+from agent.testing.figures import output
+
+SOURCES = [{"ticker": "IBM", "source": "sample"}]
+
+
+def facts() -> Facts:
+    found: dict[str, dict[str, Any]] = {}
+    for tool in ("market_snapshot", "fundamentals_events"):
+        for ticker, entry in output(tool, ["IBM", "MSFT"])["tickers"].items():
+            found.setdefault(ticker, {"ticker": ticker}).update(entry)
+    return facts_of_findings(list(found.values()), SOURCES)
+
+
+TRUE = [
+    "IBM rose over the last year.",
+    "IBM is less volatile than MSFT.",
+    "Over the last year, IBM gained 2.7% (source: sample).",
+    "IBM and MSFT rose 5.9% and 4.6% year to date.",
+    "Both rose over the last three months.",
+    "IBM's volatility (16.5%) is lower than MSFT's (19.9%).",
+    "MSFT had the largest drawdown, 19.7%.",
+    "The best performer was IBM.",
+    "IBM closed at USD 202.91 on 1 March 2013.",
+    "IBM has a net margin of 15.9%, against 23.0% for MSFT.",
+    "The next earnings of IBM are expected on 18 April 2013.",
+    "There is no figure for the beta of IBM.",
+    "MSFT closes between its 50- and 200-day averages.",
+    "IBM lost 1.1% over the last month, but gained 6.8% over three months.",
+    "Ambos subieron en los últimos tres meses.",
+    "MSFT tuvo la mayor caída máxima: 19,7 %.",
+    "La volatilidad de IBM es del 16,5 %, frente al 19,9 % de MSFT.",
+    "IBM cerró en 202,91 dólares el 1 de marzo de 2013.",
+    "No hay dato de la beta de IBM.",
+    "IBM cotiza por encima de su media de 200 sesiones.",
+]
+FALSE = [
+    "IBM fell over the last year.",
+    "Both rose.",
+    "MSFT and IBM rose.",
+    "IBM is more volatile than MSFT.",
+    "IBM gained 2.7% over the last year (source: Bloomberg).",
+    "According to Bloomberg, IBM gained 2.7% over the last year.",
+    "IBM's CEO resigned.",
+    "AAPL rose 2.7% over the last year.",
+    "IBM rose 2.7% over the last month.",
+    "IBM's volatility is 12.6%.",
+    "IBM closed at EUR 202.91.",
+    "The best performer was MSFT.",
+    "MSFT is above its 200-day average.",
+    "IBM closed at USD 202.91 on 2 March 2013.",
+    "IBM did not rise.",
+    "The next earnings of IBM are confirmed for 18 April 2013.",
+    "The market expects IBM to grow.",
+    "El CEO de IBM dimitió.",
+    "Ambos subieron en el último año.",
+    "Según Reuters, IBM subió un 2,7 % en el último año.",
+    "La volatilidad de IBM es mayor que la de MSFT.",
+    "IBM tiene una volatilidad superior a la de MSFT.",
+]
+
+
+@pytest.mark.parametrize("sentence", TRUE)
+def test_what_the_figures_say_holds(sentence: str) -> None:
+    assert unsupported(sentence, facts(), "1y") == []
+
+
+@pytest.mark.parametrize("sentence", FALSE)
+def test_what_they_do_not_say_is_found_out(sentence: str) -> None:
+    assert unsupported(sentence, facts(), "1y")
+
+
+def test_only_the_sentence_that_is_wrong_goes() -> None:
+    said = checked("IBM rose 2.7% over the year. IBM's CEO resigned. MSFT fell 13.4%.", facts(), "1y")
+    assert said.text == "IBM rose 2.7% over the year. MSFT fell 13.4%."
+    assert [one.sentence for one in said.dropped] == ["IBM's CEO resigned."]
+    assert said.kept == 2
+
+
+def test_what_leans_on_a_dropped_sentence_goes_with_it() -> None:
+    said = checked("IBM rose 2.7% over the year. MSFT's CEO resigned. Its volatility is 19.9%.", facts(), "1y")
+    assert said.text == "IBM rose 2.7% over the year."
+
+
+def test_results_of_any_tool_are_facts() -> None:
+    price = {"symbol": "IBM", "price": 202.91, "change_percent": 1.04, "currency": "USD", "source": "sample"}
+    rsi = {"symbol": "IBM", "indicators": {"RSI": {"value": 61.2, "period": 14}, "SMA": {"value": 198.0, "period": 50}}}
+    known = facts_of_results([("get_price", price), ("get_indicators", rsi)])
+    assert unsupported("IBM rose 1.0% on the day to USD 202.91; its RSI is 61.2.", known) == []
+    assert unsupported("IBM is above its 50-day average.", known) == []
+    assert unsupported("IBM's RSI is 71.2.", known)
+    assert unsupported("IBM fell 1.0% on the day.", known)

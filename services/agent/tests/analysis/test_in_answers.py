@@ -1,0 +1,136 @@
+"""A chat answer after market tools says what their results back, and no more."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from agent.analysis.in_answers import CheckedAnswer, checked_answer
+from agent.domain.turn.journal import Call, Journal, Reply, Step
+from agent.ports import ModelChoice, Prompt, TextSink, Tool
+
+PRICE = {
+    "symbol": "IBM", "price": 202.91, "change": 2.08, "change_percent": 1.0357, "change_basis": "previous_close",
+    "volume": 3_300_000, "currency": "USD", "source": "sample", "as_of": "2013-03-01T21:00:00Z",
+}  # fmt: skip
+NEWS = {
+    "symbol": "IBM", "source": "sample", "as_of": "2013-03-01T21:00:00Z",
+    "items": [{"title": "IBM to buy back shares", "source": "IBM newsroom", "time": "2013-02-27T12:00:00Z"}],
+}  # fmt: skip
+TOOLS = tuple(
+    Tool(name, name, category, {}, name) for name, category in (("get_price", "market"), ("get_news", "news"))
+)
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+
+    def text(self, piece: str) -> None:
+        self.pieces.append(piece)
+
+    def restart(self) -> None:
+        self.pieces.clear()
+
+
+class Named:
+    def __init__(self, provider: str) -> None:
+        self.provider = provider
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Asked:
+    prompt: Prompt
+    choice: ModelChoice
+
+
+def answer(
+    heard: Heard, data: dict[str, Any] = PRICE, tool: str = "get_price", provider: str = "openai"
+) -> CheckedAnswer:
+    result = json.dumps({"success": True, "data": data})
+    call = Call("c1", tool, '{"symbol": "IBM"}', result=result)
+    journal = Journal("t", 1, 0.0, 60.0, steps=(Step(1, "", (call,)),))
+    messages = [{"role": "user", "content": "How is IBM? Tell me when it gets to 210."}]
+    prompt = Prompt(messages, TOOLS, "auto", "m", 0.0, 100, 10.0, language="en")
+    return checked_answer(journal, TOOLS, Asked(prompt, ModelChoice(((Named(provider), "m"),))), heard)
+
+
+def said(text: str, data: dict[str, Any] = PRICE, tool: str = "get_price") -> tuple[str, int]:
+    heard = Heard()
+    checked = answer(heard, data, tool)
+    for start in range(0, len(text), 7):
+        checked.text(text[start : start + 7])
+    reply = checked.finish(Reply(text))
+    assert "".join(heard.pieces).strip() == reply.text.strip()
+    return reply.text, checked.dropped
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "IBM trades at USD 202.91, up 1.04% on the day.",
+        "IBM rose 1.0% in the last session. Would you like an alert for it?",
+        "IBM closed at $202.91 on 1 March 2013 (source: sample).",
+        "Sure! IBM is at 202.91 USD. Let me know if you want its news.",
+        "IBM cotiza a 202,91 USD y subió un 1,0 % en la última sesión.",
+    ],
+)
+def test_what_a_result_backs_goes_out_word_for_word(text: str) -> None:
+    assert said(text) == (text, 0)
+
+
+@pytest.mark.parametrize(
+    "false",
+    [
+        "IBM fell 1.0% on the day.",
+        "IBM's CEO resigned.",
+        "The CEO resigned.",
+        "IBM trades at EUR 202.91.",
+        "IBM is at 202.91 USD according to Bloomberg.",
+        "MSFT is at 27.95.",
+        "IBM will reach 210.",
+    ],
+)
+def test_a_sentence_that_none_backs_is_dropped_and_counted(false: str) -> None:
+    text, dropped = said(f"IBM trades at USD 202.91. {false} IBM rose 1.0% in the last session.")
+    assert dropped == 1
+    assert text == (
+        "IBM trades at USD 202.91. IBM rose 1.0% in the last session.\n\n(Sentences that no data backs, left out: 1.)"
+    )
+
+
+def test_an_answer_of_which_nothing_is_left_says_so() -> None:
+    text, dropped = said("IBM trades at USD 199.00.")
+    assert dropped == 1
+    assert text.startswith("The data that was looked up does not back")
+
+
+def test_headlines_may_be_told_and_nothing_beside_them() -> None:
+    text, dropped = said("IBM to buy back shares (IBM newsroom). IBM's CEO resigned.", NEWS, "get_news")
+    assert dropped == 1
+    assert "buy back" in text
+    assert "CEO" not in text
+
+
+def test_an_answer_begun_anew_forgets_what_was_judged() -> None:
+    heard = Heard()
+    checked = answer(heard)
+    checked.text("IBM fell 1.0% today. ")
+    checked.restart()
+    checked.text("IBM trades at USD 202.91.")
+    assert checked.finish(Reply("")).text == ""
+    assert heard.pieces == ["IBM trades at USD 202.91."]
+    assert checked.dropped == 0
+
+
+@pytest.mark.parametrize(("tool", "provider"), [("search_memory", "openai"), ("get_price", "offline")])
+def test_without_market_tools_or_without_a_model_nothing_is_held(tool: str, provider: str) -> None:
+    heard = Heard()
+    checked = answer(heard, {"passages": [], "x": 1}, tool, provider)
+    checked.text("IBM fell 50% tod")
+    assert heard.pieces == ["IBM fell 50% tod"]
+    assert checked.finish(Reply("IBM fell 50% today.")).text == "IBM fell 50% today."

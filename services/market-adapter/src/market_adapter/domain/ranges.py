@@ -1,0 +1,152 @@
+"""A stretch of a series between two days, and what can be measured of it.
+
+The base of a return is the last close before the first day, so that a year's return is from year's end to year's end;
+where the data begin later, it is their first close, and `base` says of which day it is.
+"""
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+
+from market_adapter.domain.performance import YEAR
+from market_adapter.domain.series import Floats, Series
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The closes from the base on (its day first), of which `first` to `last` are the stretch's own sessions."""
+
+    days: tuple[date, ...]
+    close: Floats
+    high: float
+    low: float
+    first: date
+    last: date
+
+    @property
+    def returns(self) -> Floats:
+        """Each session's, as fractions."""
+        return self.close[1:] / self.close[:-1] - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Drawdown:
+    """A fall from a peak: to its lowest close, and when the peak was reached again (None: not yet)."""
+
+    peak: date
+    trough: date
+    recovered: date | None
+    depth: float
+
+
+def stretch(series: Series, first: date, last: date) -> Stretch | None:
+    """The sessions from `first` to `last`; None: there is none, or only a base."""
+    start, end = bisect_left(series.sessions, first), bisect_right(series.sessions, last)
+    if start >= end:
+        return None
+    base = max(start - 1, 0)
+    return Stretch(
+        days=series.sessions[base:end],
+        close=series.close[base:end],
+        high=float(series.high[start:end].max()),
+        low=float(series.low[start:end].min()),
+        first=series.sessions[start],
+        last=series.sessions[end - 1],
+    )
+
+
+def total_return(of: Stretch) -> float:
+    """From the base to the last close, as a fraction; dividends not counted."""
+    return float(of.close[-1] / of.close[0] - 1)
+
+
+def volatility(of: Stretch) -> float | None:
+    """Annualised with 252, of daily log returns; None for fewer than two."""
+    logs = np.diff(np.log(of.close))
+    return float(logs.std(ddof=1) * np.sqrt(YEAR)) if len(logs) > 1 else None
+
+
+def drawdowns(of: Stretch, most: int) -> list[Drawdown]:
+    """The deepest falls from a peak, deepest first; two of them never overlap."""
+    found: list[Drawdown] = []
+    peak, trough = 0, 0
+    for index in range(1, len(of.close)):
+        if of.close[index] >= of.close[peak]:
+            if trough > peak:
+                found.append(_drawdown(of, peak, trough, index))
+            peak = trough = index
+        elif trough == peak or of.close[index] < of.close[trough]:
+            trough = index
+    if trough > peak:
+        found.append(_drawdown(of, peak, trough, None))
+    return sorted(found, key=lambda one: one.depth)[:most]
+
+
+def extremes(of: Stretch) -> tuple[tuple[date, float], tuple[date, float]] | None:
+    """The best and the worst session: its day and return."""
+    moves = of.returns
+    if not len(moves):
+        return None
+    best, worst = int(moves.argmax()), int(moves.argmin())
+    return (of.days[best + 1], float(moves[best])), (of.days[worst + 1], float(moves[worst]))
+
+
+def together(one: Stretch, other: Stretch) -> tuple[Floats, Floats]:
+    """The daily returns of both, between the days on which both have a close."""
+    common = sorted(set(one.days) & set(other.days))
+    picked = [[of.close[bisect_left(of.days, day)] for day in common] for of in (one, other)]
+    a, b = (np.array(closes, dtype=np.float64) for closes in picked)
+    return a[1:] / a[:-1] - 1, b[1:] / b[:-1] - 1
+
+
+def correlation(one: Floats, other: Floats) -> float | None:
+    """Pearson's; None for fewer than three returns, or where one never moves."""
+    if len(one) < 3 or not one.std() or not other.std():
+        return None
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+def beta(one: Floats, benchmark: Floats) -> float | None:
+    """The covariance with the benchmark over its variance."""
+    if len(one) < 3 or not benchmark.std():
+        return None
+    return float(np.cov(one, benchmark, ddof=1)[0, 1] / benchmark.var(ddof=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """The session at whose close the fast average stood on the other side of the slow one."""
+
+    on: date
+    above: bool
+    close: float
+
+
+def crossings(series: Series, fast: int, slow: int, first: date, last: date) -> list[Crossing]:
+    """Where simple averages of `fast` and `slow` closes cross, from `first` to `last`, oldest first."""
+    if len(series) < slow:
+        return []
+    sums = np.concatenate(([0.0], np.cumsum(series.close)))
+    at = np.arange(slow, len(series) + 1)
+    gap = (sums[at] - sums[at - fast]) / fast - (sums[at] - sums[at - slow]) / slow
+    found: list[Crossing] = []
+    side = 0
+    for index, value in enumerate(gap):
+        now = 0 if abs(value) < 1e-12 * series.close[index + slow - 1] else 1 if value > 0 else -1
+        if now and side and now != side:
+            session = index + slow - 1
+            if first <= series.sessions[session] <= last:
+                found.append(Crossing(series.sessions[session], now > 0, float(series.close[session])))
+        side = now or side
+    return found
+
+
+def _drawdown(of: Stretch, peak: int, trough: int, recovered: int | None) -> Drawdown:
+    return Drawdown(
+        of.days[peak],
+        of.days[trough],
+        None if recovered is None else of.days[recovered],
+        float(of.close[trough] / of.close[peak] - 1),
+    )

@@ -1,0 +1,350 @@
+"""Figures of any stretch of time: get_performance, get_correlation, get_crossings, backtest_strategy.
+
+Each lists typed figures {ticker, figure, value, from, to, asked}: what may be said of them is what stands there.
+`asked` is the stretch as it was asked for; `from` and `to` are its first and last session.
+"""
+
+from datetime import date, timedelta
+from decimal import Decimal
+from itertools import combinations
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field, StringConstraints
+
+from contracts.envelope import Snake
+from contracts.symbols import Symbol
+from contracts.text import Text
+from market_adapter.domain.asked import asked_symbol
+from market_adapter.domain.backtest import Outcome, Trade, decisions, rule, run
+from market_adapter.domain.bars import History
+from market_adapter.domain.performance import months_before
+from market_adapter.domain.ranges import (
+    Stretch,
+    beta,
+    correlation,
+    crossings,
+    drawdowns,
+    extremes,
+    stretch,
+    together,
+    total_return,
+    volatility,
+)
+from market_adapter.domain.series import Series, series_of
+from market_adapter.domain.splits import split_adjusted
+from market_adapter.errors import MarketError, NoDataError
+from market_adapter.ports import MarketProvider
+from market_adapter.tools.shapes import FailureData, Sourced, SymbolText, TickersArguments, per_ticker
+
+PLACES = 6
+WARM_UP = 420
+"""Days before a stretch that are asked for too: the base of its return, and averages of 250 sessions."""
+FALLS = 3
+HOLDING = "buy and hold"
+MOST_CROSSINGS = 40
+PeriodText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,2}[dwmy]$")]
+"""A length up to now: 5y, 6m, 2w, 30d."""
+Rules = Literal["sma_cross", "momentum", "rsi_reversion", "buy_and_hold"]
+
+
+class RangeArguments(TickersArguments):
+    """Tickers and a stretch; without one, the year up to now."""
+
+    start: date | None = None
+    end: date | None = None
+    period: PeriodText | None = None
+    amount: float | None = Field(default=None, gt=0, le=1e12)
+
+
+class RelationArguments(RangeArguments):
+    """The same, and what betas are measured against."""
+
+    benchmark: SymbolText | None = None
+
+
+class CrossingArguments(Snake):
+    """Averages of one symbol."""
+
+    symbol: SymbolText
+    fast: int = Field(default=50, ge=2, le=249)
+    slow: int = Field(default=200, ge=3, le=250)
+    start: date | None = None
+    end: date | None = None
+    period: PeriodText | None = None
+
+
+class BacktestArguments(Snake):
+    """A rule, tried on one symbol."""
+
+    symbol: SymbolText
+    rule: Rules = "sma_cross"
+    fast: int = Field(default=50, ge=2, le=249)
+    slow: int = Field(default=200, ge=3, le=250)
+    start: date | None = None
+    end: date | None = None
+    period: PeriodText | None = None
+    cash: float = Field(default=10_000.0, gt=0, le=1e12)
+    cost_percent: float = Field(default=0.1, ge=0, le=5)
+
+
+class FigureData(Snake):
+    """One figure. Returns, drawdowns and volatility are fractions; `growth` is money."""
+
+    ticker: str
+    figure: str
+    value: float | None
+    first: date = Field(serialization_alias="from")
+    last: date = Field(serialization_alias="to")
+    asked: str
+    on: date | None = None
+    other: str | None = None
+    currency: str | None = None
+
+
+class FallData(Snake):
+    """A fall from a peak; `recovered` null: not yet."""
+
+    ticker: str
+    peak: date
+    trough: date
+    recovered: date | None
+    depth: float
+
+
+class FiguresData(Sourced):
+    """Output of get_performance and get_correlation."""
+
+    figures: list[FigureData]
+    drawdowns: list[FallData] = Field(default_factory=list[FallData])
+    errors: list[FailureData]
+    basis: str = "split-adjusted closes, dividends not counted; a return is from the last close before the stretch"
+
+
+class CrossingData(Snake):
+    """One crossing: `above`: the fast average went above the slow one."""
+
+    on: date
+    above: bool
+    close: float
+
+
+class CrossingsData(Sourced):
+    """Output of get_crossings, the newest ones."""
+
+    symbol: str
+    fast: int
+    slow: int
+    asked: str
+    crossings: list[CrossingData]
+    currency: str
+
+
+class TradeData(Snake):
+    """One fill of a backtest."""
+
+    on: date
+    side: str
+    price: float
+    quantity: float
+    cost: float
+
+
+class BacktestData(Sourced):
+    """Output of backtest_strategy: the rule's figures, those of buying and holding (`other`), and what was assumed."""
+
+    symbol: str
+    rule: str
+    figures: list[FigureData]
+    trades: list[TradeData]
+    trade_count: int
+    assumptions: list[str]
+
+
+class Asked(NamedTuple):
+    """A stretch, and how it was asked for."""
+
+    first: date
+    last: date
+    words: str
+
+
+class RangeTools:
+    """Figures of stretches."""
+
+    def __init__(self, provider: MarketProvider) -> None:
+        self._provider = provider
+
+    async def get_performance(self, asked: RangeArguments, language: str) -> FiguresData:
+        """How each ticker did from one day to another."""
+        stretched = self._stretch(asked)
+        first, last, _ = stretched
+        found, errors = await per_ticker(asked.tickers, lambda symbol: self._one(symbol, first, last), language)
+        figures: list[FigureData] = []
+        falls: list[FallData] = []
+        for name, (history, of) in found.items():
+            figures += _figures(name, of, stretched.words, history.currency, asked.amount)
+            falls += [
+                FallData(ticker=name, peak=d.peak, trough=d.trough, recovered=d.recovered, depth=round(d.depth, PLACES))
+                for d in drawdowns(of, FALLS)
+            ]
+        return FiguresData(figures=figures, drawdowns=falls, errors=errors, **self._provenance())
+
+    async def get_correlation(self, asked: RelationArguments, language: str) -> FiguresData:
+        """How tickers moved together, and with a benchmark."""
+        stretched = self._stretch(asked)
+        first, last, _ = stretched
+        names = list(dict.fromkeys([*asked.tickers, *([asked.benchmark] if asked.benchmark else [])]))
+        found, errors = await per_ticker(names, lambda symbol: self._one(symbol, first, last), language)
+        benchmark = asked_symbol(asked.benchmark).name if asked.benchmark else None
+        figures: list[FigureData] = []
+        for one, other in combinations(found, 2):
+            value = correlation(*together(found[one][1], found[other][1]))
+            figures.append(_figure(one, "correlation", value, found[one][1], stretched.words, other=other))
+        if benchmark in found:
+            for name in found:
+                if name != benchmark:
+                    value = beta(*together(found[name][1], found[benchmark][1]))
+                    figures.append(_figure(name, "beta", value, found[name][1], stretched.words, other=benchmark))
+        return FiguresData(figures=figures, errors=errors, **self._provenance())
+
+    async def get_crossings(self, asked: CrossingArguments) -> CrossingsData:
+        """Where a symbol's averages crossed."""
+        stretched = self._stretch(asked)
+        first, last, _ = stretched
+        fast, slow = sorted((asked.fast, asked.slow))
+        history, series = await self._series(asked_symbol(asked.symbol), first)
+        found = crossings(series, fast, slow, first, last)[-MOST_CROSSINGS:]
+        return CrossingsData(
+            symbol=history.symbol.name, fast=fast, slow=slow, asked=stretched.words, currency=history.currency,
+            crossings=[CrossingData(on=one.on, above=one.above, close=round(one.close, PLACES)) for one in found],
+            source=history.source, as_of=history.as_of(self._provider.now()),
+        )  # fmt: skip
+
+    async def backtest_strategy(self, asked: BacktestArguments) -> BacktestData:
+        """A rule on one symbol's past, beside buying and holding."""
+        stretched = self._stretch(asked)
+        first, last, _ = stretched
+        fast, slow = sorted((asked.fast, asked.slow))
+        symbol = asked_symbol(asked.symbol)
+        history, series = await self._series(symbol, first)
+        of = stretch(series, first, last)
+        start = next((i for i, day in enumerate(series.sessions) if day >= first), len(series))
+        end = next((i for i, day in enumerate(series.sessions) if day > last), len(series))
+        if of is None or start == 0 or end - start < 2:
+            raise _nothing(symbol, series, first, last)
+        bars = split_adjusted(history.bars, history.splits)[start:end]
+        cash, cost = Decimal(str(asked.cash)), Decimal(str(asked.cost_percent)) / 100
+        outcomes: dict[str, Outcome] = {}
+        for name in (asked.rule, "buy_and_hold"):
+            wanted = decisions(rule(name, fast, slow), series.close[: end - 1], start - 1)
+            outcomes[name] = run(bars, wanted, cash, cost)
+        done = outcomes[asked.rule]
+        figures = [
+            one
+            for name, outcome in outcomes.items()
+            for one in _outcome(history, of, stretched.words, outcome, cash, None if name == asked.rule else HOLDING)
+        ]
+        return BacktestData(
+            symbol=symbol.name, rule=asked.rule, figures=figures, trade_count=len(done.trades),
+            trades=[_trade(one) for one in done.trades[-20:]],
+            assumptions=[
+                f"{asked.rule}, fast {fast}, slow {slow}; decided at a close, done at the next session's open",
+                f"costs of {asked.cost_percent} % of each trade; all of the money in or out; no tax, no interest",
+                "prices adjusted for splits, dividends not counted; past figures promise nothing",
+            ],
+            source=history.source, as_of=history.as_of(self._provider.now()),
+        )  # fmt: skip
+
+    def _stretch(self, asked: "RangeArguments | CrossingArguments | BacktestArguments") -> Asked:
+        """As asked; the year up to now by default."""
+        last = asked.end or self._provider.now().date()
+        if asked.start is not None or asked.period is None:
+            first = asked.start or months_before(last, 12) + timedelta(days=1)
+            return Asked(first, last, f"{first}/{last}" if asked.end else f"{first}/" if asked.start else "1y")
+        count, unit = int(asked.period[:-1]), asked.period[-1]
+        if unit in "my":
+            before = months_before(last, count * (12 if unit == "y" else 1))
+        else:
+            before = last - timedelta(days=count * (7 if unit == "w" else 1))
+        return Asked(before + timedelta(days=1), last, asked.period)
+
+    async def _series(self, symbol: Symbol, first: date) -> tuple[History, Series]:
+        days = max((self._provider.now().date() - first).days, 0) + WARM_UP
+        history = await self._provider.daily_history(symbol, days)
+        return history, series_of(history)
+
+    async def _one(self, symbol: Symbol, first: date, last: date) -> tuple[History, Stretch]:
+        history, series = await self._series(symbol, first)
+        of = stretch(series, first, last)
+        if of is None:
+            raise _nothing(symbol, series, first, last)
+        return history, of
+
+    def _provenance(self) -> dict[str, object]:
+        return {"source": self._provider.source, "as_of": self._provider.now()}
+
+
+def _trade(trade: Trade) -> TradeData:
+    price, quantity, cost = float(trade.price), float(trade.quantity), float(trade.cost)
+    return TradeData(on=trade.on, side=trade.side, price=price, quantity=quantity, cost=cost)
+
+
+def _nothing(symbol: Symbol, series: Series, first: date, last: date) -> MarketError:
+    have = f"{series.sessions[0]} – {series.sessions[-1]}"
+    return NoDataError(
+        symbol.name,
+        Text(
+            es=f"no hay bastantes sesiones de {symbol} entre el {first} y el {last}: los que hay van de {have}",
+            en=f"{symbol} has not enough sessions from {first} to {last}: there are those of {have}",
+        ),
+    )
+
+
+def _figure(
+    ticker: str, name: str, value: float | None, of: Stretch, asked: str, *, on: date | None = None,
+    other: str | None = None, currency: str | None = None, places: int = PLACES,
+) -> FigureData:  # fmt: skip
+    return FigureData(
+        ticker=ticker, figure=name, value=None if value is None else round(value, places), first=of.first, last=of.last,
+        asked=asked, on=on, other=other, currency=currency,
+    )  # fmt: skip
+
+
+def _figures(ticker: str, of: Stretch, asked: str, currency: str, amount: float | None) -> list[FigureData]:
+    falls = drawdowns(of, 1)
+    found = [
+        _figure(ticker, "return", total_return(of), of, asked),
+        _figure(ticker, "max_drawdown", falls[0].depth if falls else 0.0, of, asked),
+        _figure(ticker, "volatility", volatility(of), of, asked),
+        _figure(ticker, "high", of.high, of, asked, currency=currency),
+        _figure(ticker, "low", of.low, of, asked, currency=currency),
+    ]
+    ends = extremes(of)
+    if ends is not None:
+        for name, (on, move) in zip(("best_day", "worst_day"), ends, strict=True):
+            found.append(_figure(ticker, name, move, of, asked, on=on))
+    if amount is not None:
+        grown = amount * (1 + total_return(of))
+        found.append(_figure(ticker, "growth", grown, of, asked, currency=currency, places=2))
+    return found
+
+
+def _outcome(
+    history: History, of: Stretch, asked: str, outcome: Outcome, cash: Decimal, other: str | None
+) -> list[FigureData]:
+    equity = [float(cash), *(float(value) for value in outcome.equity)]
+    peak, deepest = equity[0], 0.0
+    for value in equity:
+        peak = max(peak, value)
+        deepest = min(deepest, value / peak - 1)
+    values = {
+        "return": equity[-1] / equity[0] - 1,
+        "max_drawdown": deepest,
+        "exposure": outcome.held / len(outcome.equity),
+        "final": equity[-1],
+        "costs": float(sum(trade.cost for trade in outcome.trades)),
+    }
+    return [
+        _figure(history.symbol.name, name, value, of, asked, other=other, currency=history.currency)
+        for name, value in values.items()
+    ]

@@ -1,0 +1,141 @@
+"""Figures of any stretch, worked out anew with pandas straight from the data files."""
+
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from nats.aio.client import Client
+
+from contracts.market_rpc import QUEUE
+from contracts.rpc import Caller, ToolServiceRequest, tool_service
+from market_adapter.adapters.sample_facts import load_facts
+from market_adapter.adapters.sample_files import load_sample
+from market_adapter.adapters.sample_provider import SampleProvider
+from market_adapter.domain.sample_clock import SampleClock
+from market_adapter.handlers import market_tools
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient, RpcServer
+
+SAMPLE = load_sample()
+FACTS = load_facts()
+Call = Callable[..., Awaitable[dict[str, Any]]]
+
+
+@pytest.fixture
+async def call(nats_client: Client) -> Call:
+    server = RpcServer(nats_client)
+    provider = SampleProvider(SAMPLE, FACTS, SampleClock(SAMPLE.sessions, SAMPLE.closes, at_end=True))
+    for method, handler in market_tools(provider):
+        await server.serve(method, handler)
+    await nats_client.flush()
+
+    async def asked(tool: str, **arguments: Any) -> dict[str, Any]:
+        caller = Caller(company_id="demo", user_id="u1", role="user", plan="premium", language="en")
+        request = ToolServiceRequest(call_id="c1", tool=tool, arguments=arguments, caller=caller)
+        return (await RpcClient(nats_client).call(tool_service(tool, QUEUE), request, deadline=30)).result
+
+    return asked
+
+
+def closes(ticker: str) -> "pd.Series[float]":
+    """Split-adjusted closes, straight from the files."""
+    data = files("market_adapter") / "data"
+    bars = pd.read_csv(str(data / "bars" / f"{ticker}.csv"), index_col="date")
+    actions = pd.read_csv(str(data / "actions.csv"))
+    found = bars["close"].astype(float)
+    splits = actions[(actions["ticker"] == ticker) & (actions["kind"] == "split")]
+    for day, ratio in zip(splits["date"], splits["value"], strict=True):
+        top, _, bottom = str(ratio).partition("/")
+        found = found.where(found.index >= day, found / (float(top) / float(bottom or 1)))
+    return found
+
+
+def between(ticker: str, first: str, last: str) -> "pd.Series[float]":
+    """The closes with the base before them."""
+    all_of = closes(ticker)
+    start = max(int((all_of.index < first).sum()) - 1, 0)
+    return all_of.iloc[start : int((all_of.index <= last).sum())]
+
+
+def value(answer: dict[str, Any], ticker: str, name: str, other: str | None = None) -> Any:
+    return next(
+        one["value"]
+        for one in answer["figures"]
+        if (one["ticker"], one["figure"], one["other"]) == (ticker, name, other)
+    )
+
+
+@pytest.mark.parametrize(
+    ("ticker", "first", "last"),
+    [
+        ("IBM", "2008-01-01", "2008-12-31"),
+        ("MSFT", "2012-03-01", "2012-06-30"),
+        ("AAPL", "2005-01-01", "2005-12-31"),
+        ("GOOG", "2012-10-01", "2012-12-31"),
+    ],
+)
+async def test_a_stretch_is_what_pandas_says(call: Call, ticker: str, first: str, last: str) -> None:
+    answer = await call("get_performance", tickers=[ticker], start=first, end=last, amount=10_000)
+    of = between(ticker, first, last)
+    moves = of.pct_change().dropna()
+    expected = {
+        "return": of.iloc[-1] / of.iloc[0] - 1,
+        "volatility": np.log(of).diff().std() * np.sqrt(252),
+        "max_drawdown": (of / of.cummax() - 1).min(),
+        "best_day": moves.max(),
+        "worst_day": moves.min(),
+    }
+    for name, figure in expected.items():
+        assert value(answer, ticker, name) == pytest.approx(figure, abs=1e-6), name
+    assert value(answer, ticker, "growth") == pytest.approx(10_000 * of.iloc[-1] / of.iloc[0], abs=0.01)
+    assert answer["figures"][0]["asked"] == f"{first}/{last}"
+
+
+async def test_correlation_and_beta_are_what_pandas_says(call: Call) -> None:
+    asked = {"tickers": ["IBM", "MSFT"], "start": "2012-01-01", "end": "2012-12-31", "benchmark": "AAPL"}
+    answer = await call("get_correlation", **asked)
+    frame = pd.DataFrame({name: between(name, "2012-01-01", "2012-12-31") for name in ("IBM", "MSFT", "AAPL")})
+    moves = frame.pct_change().dropna()
+    assert value(answer, "IBM", "correlation", "MSFT") == pytest.approx(moves["IBM"].corr(moves["MSFT"]), abs=1e-6)
+    beta = moves["MSFT"].cov(moves["AAPL"]) / moves["AAPL"].var()
+    assert value(answer, "MSFT", "beta", "AAPL") == pytest.approx(beta, abs=1e-6)
+
+
+async def test_crossings_are_what_pandas_says(call: Call) -> None:
+    answer = await call("get_crossings", symbol="IBM", fast=50, slow=200, start="2008-01-01", end="2012-12-31")
+    of = closes("IBM")
+    side = (of.rolling(50).mean() - of.rolling(200).mean()).dropna() > 0
+    turned = side[side != side.shift()].iloc[1:]
+    expected = [(day, bool(above)) for day, above in turned.items() if "2008-01-01" <= str(day) <= "2012-12-31"]
+    assert [(one["on"], one["above"]) for one in answer["crossings"]] == expected
+
+
+async def test_bars_of_asked_days_are_those_days(call: Call) -> None:
+    asked = {"symbol": "IBM", "timeframe": "1d", "limit": 500, "start": "2008-03-01", "end": "2008-06-30"}
+    bars = (await call("get_ohlcv", **asked))["bars"]
+    of = closes("IBM")
+    inside = of[(of.index >= "2008-03-01") & (of.index <= "2008-06-30")]
+    assert [bar["close"] for bar in bars] == pytest.approx(list(inside))
+    assert bars[0]["time"][:10] == inside.index[0]
+
+
+async def test_days_before_the_data_are_no_figures(call: Call) -> None:
+    answer = await call("get_performance", tickers=["FB", "IBM"], start="2008-01-01", end="2008-12-31")
+    assert [one["ticker"] for one in answer["errors"]] == ["FB"]
+    assert {one["ticker"] for one in answer["figures"]} == {"IBM"}
+    with pytest.raises(RpcError, match="no bars on those days"):
+        await call("get_ohlcv", symbol="FB", timeframe="1d", start="2008-01-01", end="2008-12-31")
+
+
+async def test_buying_and_holding_is_what_the_bars_say(call: Call) -> None:
+    asked = {"symbol": "IBM", "rule": "buy_and_hold", "start": "2012-01-01", "end": "2012-12-31", "cost_percent": 0}
+    answer = await call("backtest_strategy", **asked)
+    data = files("market_adapter") / "data"
+    bars = pd.read_csv(str(data / "bars" / "IBM.csv"), index_col="date")
+    year = bars[(bars.index >= "2012-01-01") & (bars.index <= "2012-12-31")]
+    assert value(answer, "IBM", "return") == pytest.approx(year["close"].iloc[-1] / year["open"].iloc[0] - 1, abs=1e-5)
+    assert answer["trade_count"] == 1
+    assert answer["assumptions"]
