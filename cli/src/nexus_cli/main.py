@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from nexus_cli.commands import ask, chat, dlq, doctor, evaluate, knowledge, replay, stack, token, tools, trace
+from nexus_cli.commands import ask, chat, dlq, doctor, evaluate, keeping, knowledge, replay, stack, token, tools, trace
 
 app = typer.Typer(
     name="nexus",
@@ -25,6 +25,8 @@ for command in (
     trace.trace,
     token.token,
     doctor.doctor,
+    keeping.backup,
+    keeping.restore,
     stack.serve,
 ):
     app.command()(command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, cast
 
 import orjson
@@ -25,6 +26,17 @@ _SMALLEST = 8 * 1024 * 1024
 _NANOSECONDS = 1_000_000_000
 _LOOK_AGAIN = 0.1
 """Seconds between two looks for a stream that somebody else makes."""
+
+
+FIRST_MADE = "nexus.first-made"
+"""In the metadata of a stream that was restored: when the one was made that it is the continuation of."""
+
+
+def first_made(info: Mapping[str, Any]) -> datetime:
+    """Since when the stream's sequences count, over restores; `info` is STREAM.INFO's. A restored stream is another
+    incarnation for its readers outside (its epoch changes), but its facts stand where they stood."""
+    metadata = cast("Mapping[str, str]", info["config"].get("metadata") or {})
+    return datetime.fromisoformat(metadata.get(FIRST_MADE) or str(info["created"]))
 
 
 def stream_config(stream: Stream, replicas: int = 1) -> dict[str, Any]:

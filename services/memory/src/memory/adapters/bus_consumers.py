@@ -15,6 +15,7 @@ from memory.domain.keys import Position
 from memory.errors import BusUnavailable
 from runtime.direct import DirectReader, StoredFact
 from runtime.replies import ReplyInbox
+from runtime.streams import first_made
 
 ANSWER = 2.0
 SAME = 1.0
@@ -35,7 +36,7 @@ class BusConsumers:
         consumer = await self._ask(f"$JS.API.CONSUMER.INFO.{stream}.{durable}")
         if "error" in info or "error" in consumer:
             return None
-        era = era_of(datetime.fromisoformat(info["created"]))
+        era = era_of(first_made(info))
         return Progress(Position(era, floor_of(consumer)), int(info["state"]["first_seq"]))
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
