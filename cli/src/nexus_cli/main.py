@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from nexus_cli.commands import ask, chat, dlq, doctor, evaluate, knowledge, replay, stack, token, tools, trace
+from nexus_cli.commands import ask, chat, dlq, doctor, evaluate, keeping, knowledge, replay, stack, token, tools, top, trace
 
 app = typer.Typer(
     name="nexus",
@@ -25,6 +25,9 @@ for command in (
     trace.trace,
     token.token,
     doctor.doctor,
+    top.top,
+    keeping.backup,
+    keeping.restore,
     stack.serve,
 ):
     app.command()(command)

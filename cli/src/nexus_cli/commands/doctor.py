@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nexus_cli.commands.failures import fail, misuse
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+from nexus_cli.commands.failures import fail
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Services, places
 
 if TYPE_CHECKING:
     from nexus_cli.diagnosing.finding import Finding
@@ -25,17 +25,12 @@ def doctor(
     live: Annotated[
         bool, typer.Option("--live", help="Look for what is wrong with a stack that runs, in ten seconds.")
     ] = False,
-    service: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="With --live, NAME=URL of a service elsewhere, e.g. agent=http://10.0.0.7:8081; may be repeated."
-        ),
-    ] = None,
+    service: Services = None,
     company: Annotated[str, typer.Option(help="With --live, the company whose model is asked for a word.")] = "demo",
     as_json: Json = False,
 ) -> None:
     """Check versions, settings, keys and servers; with --live, what runs. Exit code 1 when something has to be done."""
-    findings = _live(data, service or [], company) if live else _examine(data)
+    findings = _live(data, places(service), company) if live else _examine(data)
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -53,18 +48,12 @@ def _examine(data: Path) -> Sequence[Finding]:
     return asyncio.run(examine(data))
 
 
-def _live(data: Path, given: Sequence[str], company: str) -> Sequence[Finding]:
+def _live(data: Path, services: Mapping[str, Sequence[str]], company: str) -> Sequence[Finding]:
     from nexus_cli.diagnosing import live
     from nexus_cli.diagnosis import room
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_addresses
 
-    services: dict[str, list[str]] = {}
-    for one in given:
-        name, _, url = one.partition("=")
-        if not url.startswith(("http://", "https://")):
-            misuse(f"--service {one}: write NAME=http://host:port")
-        services.setdefault(name, []).append(url.rstrip("/"))
     try:
         addresses = find_addresses(data, services)
     except StackError as error:

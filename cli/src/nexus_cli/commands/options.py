@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from nexus_cli.commands.failures import misuse
 
 Data = Annotated[
     Path, typer.Option("--data", help="Directory with the local stack's data, logs and secrets.", file_okay=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
+Services = Annotated[
+    list[str] | None,
+    typer.Option("--service", help="NAME=URL of a service elsewhere, e.g. agent=http://10.0.0.7:8081; again for each."),
+]
+
 DEFAULT_DATA = Path(".nexus")
+
+
+def places(given: Sequence[str] | None) -> dict[str, list[str]]:
+    """The addresses of --service, by name; ends the command where one is none."""
+    found: dict[str, list[str]] = {}
+    for one in given or ():
+        name, _, url = one.partition("=")
+        if not url.startswith(("http://", "https://")):
+            misuse(f"--service {one}: write NAME=http://host:port")
+        found.setdefault(name, []).append(url.rstrip("/"))
+    return found
 
 
 def spoken() -> str:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from nats.aio.client import Client
@@ -20,6 +20,7 @@ from runtime.dead_letters import DeadLetters
 from runtime.errors import RuntimeFault
 from runtime.replies import ReplyInbox
 from runtime.storage import full, without_quorum
+from runtime.streams import LOST_END
 
 ANSWER = 2.0
 MOVES = 3.0
@@ -100,6 +101,10 @@ async def _stream(asking: ReplyInbox, name: str) -> list[Finding]:
             return [wrong(f"stream {name}", "it is missing", advice)]
         text = str(info["error"].get("description"))
         return [wrong(f"stream {name}", text, "start the missing nats-servers, or look at their logs")]
+    if lost := cast(Mapping[str, str], info["config"].get("metadata") or {}).get(LOST_END):
+        text = f"a file of it was damaged: it lost {lost}; conversations are whole in MongoDB"
+        advice = "look at that disk; who had asked in its last seconds may have to ask again; `nexus backup` now"
+        return [Finding(f"stream {name}", "note", text, advice)]
     if problem := without_quorum(info):
         return [wrong(f"stream {name}", problem, "start the missing nats-servers: with a quorum it goes on by itself")]
     if problem := full(info):

@@ -22,6 +22,7 @@ from runtime.direct import DirectReader, StoredFact
 from runtime.errors import ConversationBusy, FenceRefused, LogBehind, ReadFailed
 from runtime.publishing import Appended, Fence, Publisher
 from runtime.replies import ReplyInbox
+from runtime.streams import first_made
 
 STREAM = "CHAT"
 _KINDS = frozenset(kind.value for kind in ChatKind)
@@ -39,19 +40,14 @@ STAND_INS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class LogBounds:
-    """The stream as it is now: its first and last sequence, the epoch that names its incarnation, and how many bytes it
-    may still hold (None: as many as there are)."""
+    """The stream as it is now: its first and last sequence, since when these count (over restores), the epoch that
+    names its incarnation, and how many bytes it may still hold (None: as many as there are)."""
 
     first_seq: int
     last_seq: int
-    created: str
+    created_at: datetime
     epoch: str
     room: int | None = None
-
-    @property
-    def created_at(self) -> datetime:
-        """When this incarnation of the stream was made."""
-        return datetime.fromisoformat(self.created)
 
     @property
     def whole_from(self) -> int:
@@ -198,12 +194,12 @@ class ConversationLog:
             raise ReadFailed(f"no answer about the stream {self._stream}: is JetStream up?") from error
         if "error" in answer:
             raise ReadFailed(f"stream {self._stream}: {answer['error'].get('description')}")
-        state, created, most = answer["state"], str(answer["created"]), int(answer["config"]["max_bytes"])
+        state, most = answer["state"], int(answer["config"]["max_bytes"])
         return LogBounds(
             first_seq=int(state["first_seq"]),
             last_seq=int(state["last_seq"]),
-            created=created,
-            epoch=epoch_of(self._stream, created),
+            created_at=first_made(answer),
+            epoch=epoch_of(self._stream, str(answer["created"])),
             room=max(most - int(state["bytes"]), 0) if most > 0 else None,
         )
 

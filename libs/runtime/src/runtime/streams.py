@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import orjson
@@ -25,6 +26,45 @@ _SMALLEST = 8 * 1024 * 1024
 _NANOSECONDS = 1_000_000_000
 _LOOK_AGAIN = 0.1
 """Seconds between two looks for a stream that somebody else makes."""
+
+
+FIRST_MADE = "nexus.first-made"
+"""In the metadata of a stream that was restored: when the one was made whose sequences it goes on counting."""
+LOST_END = "nexus.lost-end"
+"""In the metadata of a stream that has lost its end: which sequences, and when that was found."""
+MARGIN = 100_000
+"""Sequences that are left out behind a lost end: what was stored last is perhaps on nobody's books yet."""
+
+
+def first_made(info: Mapping[str, Any]) -> datetime:
+    """Since when the stream's sequences count; `info` is STREAM.INFO's. A restored stream is another incarnation for
+    its readers outside (its epoch changes), but its facts stand where they stood."""
+    return datetime.fromisoformat(_metadata(info).get(FIRST_MADE) or str(info["created"]))
+
+
+def _metadata(info: Mapping[str, Any]) -> Mapping[str, str]:
+    return cast("Mapping[str, str]", info["config"].get("metadata") or {})
+
+
+async def leave_out(client: Client, name: str, up_to: int) -> None:
+    """The stream has lost its end, which reached `up_to`: it goes on behind that, so that no sequence is given out
+    twice, and begins there, since what it holds is not whole.
+
+    Raises:
+        NotReady: JetStream does not answer, or refuses.
+    """
+    end = asyncio.get_running_loop().time() + 5.0
+    inbox = ReplyInbox.of(client)
+    info = await _call(inbox, f"STREAM.INFO.{name}", None, end)
+    if int(info["state"]["last_seq"]) >= up_to:
+        return  # whoever thought so had looked a moment ago
+    lost = f"{int(info['state']['last_seq']) + 1}-{up_to} on {datetime.now(UTC):%Y-%m-%d %H:%M}"
+    config = {**info["config"], "metadata": {**_metadata(info), LOST_END: lost}}
+    # The mark first: it is told though this ends here, and what is purged already is not behind anybody any more.
+    for method, body in ((f"UPDATE.{name}", config), (f"PURGE.{name}", {"seq": up_to + MARGIN})):
+        answer = await _call(inbox, f"STREAM.{method}", body, end)
+        if _error_code(answer) != 0:
+            raise NotReady(f"stream {name}: {answer['error'].get('description')}")
 
 
 def stream_config(stream: Stream, replicas: int = 1) -> dict[str, Any]:

@@ -14,7 +14,9 @@ from memory.application.positions import Progress
 from memory.domain.keys import Position
 from memory.errors import BusUnavailable
 from runtime.direct import DirectReader, StoredFact
+from runtime.errors import NotReady
 from runtime.replies import ReplyInbox
+from runtime.streams import first_made, leave_out
 
 ANSWER = 2.0
 SAME = 1.0
@@ -35,8 +37,10 @@ class BusConsumers:
         consumer = await self._ask(f"$JS.API.CONSUMER.INFO.{stream}.{durable}")
         if "error" in info or "error" in consumer:
             return None
-        era = era_of(datetime.fromisoformat(info["created"]))
-        return Progress(Position(era, floor_of(consumer)), int(info["state"]["first_seq"]))
+        era = era_of(first_made(info))
+        return Progress(
+            Position(era, floor_of(consumer)), int(info["state"]["first_seq"]), int(info["state"]["last_seq"])
+        )
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
         batch = await self._reader(stream).batch(subject, after + 1, size)
@@ -52,6 +56,11 @@ class BusConsumers:
             info = await self._ask(f"$JS.API.STREAM.INFO.{stream}")
             self._streams[stream] = time.monotonic(), info
         return info
+    async def leave_out(self, stream: str, up_to: int) -> None:
+        try:
+            await leave_out(self._client, stream, up_to)
+        except NotReady as error:
+            raise BusUnavailable(str(error)) from error
 
     def _reader(self, stream: str) -> DirectReader:
         return self._readers.setdefault(stream, DirectReader(self._client, stream))

@@ -15,6 +15,7 @@ from typing import Protocol
 import structlog
 
 from contracts.errors import NexusError
+from contracts.streams import CHAT
 from memory.domain.keys import Position
 from memory.metrics import RECOVERED, STORE_MISSES
 from runtime.direct import StoredFact
@@ -47,10 +48,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A consumer: everything up to `done` has been taken in. `first`: the first sequence that the stream holds."""
+    """A consumer: everything up to `done` has been taken in. `first`, `last`: the sequences that the stream holds."""
 
     done: Position
     first: int
+    last: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,10 @@ class Consumers(Protocol):
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
         """Facts after a sequence, in order, and whether there are more; raises NexusError."""
+        ...
+
+    async def leave_out(self, stream: str, up_to: int) -> None:
+        """The stream goes on behind a sequence, and holds nothing up to there; raises NexusError."""
         ...
 
     async def since(self, stream: str, subject: str, at: datetime) -> int:
@@ -183,6 +189,13 @@ class Positions:
 
     async def _compare(self, source: Source, here: Position | None, progress: Progress, *, doubted: bool) -> None:
         name, known = source.name, self._known.get(source.name)
+        lost = here is not None and here.era == progress.done.era and progress.last < here.seq
+        if here is not None and lost and source.stream == CHAT.name:
+            # A file of it was damaged or cut, and its server gives the lost sequences out again: what comes there would
+            # be taken for what the store has already. It has all that the log still holds.
+            _log.error("the log has lost its end; the store has it", stream=source.stream, **_lost(progress, here))
+            await self._consumers.leave_out(source.stream, here.seq)
+            return
         if here is None and not self._empty and known is None:
             await self._move(name, None, progress.done)
             return
@@ -242,6 +255,10 @@ class Positions:
     async def _tell_missing(self, gap: Missed) -> None:
         _log.error("the store misses what the log holds no more", store=self._store, **_named(gap))
         await self._positions.miss(gap)
+
+
+def _lost(progress: Progress, here: Position) -> dict[str, int]:
+    return {"first": progress.last + 1, "last": here.seq}
 
 
 def _named(gap: Missed) -> dict[str, object]:

@@ -1,0 +1,1 @@
+"""Backups: streams, documents and settings in a directory, and back."""

@@ -1,0 +1,1 @@
+"""What `nexus top` shows."""

@@ -1,0 +1,115 @@
+"""The services' metrics, read together twice: what is now, and what came in between."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+from prometheus_client.parser import text_string_to_metric_families
+
+ANSWER = 3.0
+Labels = tuple[tuple[str, str], ...]
+
+
+@dataclass
+class Sample:
+    """One reading of all services. `away`: those that did not answer."""
+
+    at: float
+    values: dict[str, dict[Labels, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    away: list[str] = field(default_factory=list[str])
+
+    def take(self, text: str) -> None:
+        """Adds what one process exports."""
+        for family in text_string_to_metric_families(text):
+            for one in family.samples:
+                if one.name.startswith("nexus_") and not math.isnan(one.value):
+                    self.values[one.name][tuple(sorted(one.labels.items()))].append(one.value)
+
+    def total(self, name: str, **labels: str) -> float:
+        """Over all processes: for what each counts of its own."""
+        return sum(sum(found) for found in self._matching(name, labels))
+
+    def most(self, name: str, **labels: str) -> float:
+        """The greatest: for what each tells of all."""
+        return max((max(found) for found in self._matching(name, labels)), default=0.0)
+
+    def by(self, name: str, label: str) -> dict[str, float]:
+        """Totals by the value of a label."""
+        found: dict[str, float] = defaultdict(float)
+        for labels, values in self.values.get(name, {}).items():
+            found[dict(labels).get(label, "")] += sum(values)
+        return dict(found)
+
+    def _matching(self, name: str, wanted: Mapping[str, str]) -> list[list[float]]:
+        rows = self.values.get(name, {})
+        return [values for labels, values in rows.items() if wanted.items() <= dict(labels).items()]
+
+
+async def read(services: Mapping[str, Sequence[str]]) -> Sample:
+    """Asks every service for /metrics at once."""
+    sample = Sample(time.monotonic())
+
+    async def one(http: aiohttp.ClientSession, name: str, url: str) -> None:
+        try:
+            async with http.get(f"{url}/metrics") as answer:
+                sample.take(await answer.text())
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
+            sample.away.append(f"{name} ({url})")
+
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=ANSWER)) as http:
+        await asyncio.gather(*(one(http, name, url) for name, urls in services.items() for url in urls))
+    return sample
+
+
+def view(before: Sample | None, now: Sample) -> dict[str, Any]:
+    """What is shown. Rates are per minute, and 0 where nothing was read before."""
+    minutes = (now.at - before.at) / 60 if before is not None else math.inf
+
+    def rates(name: str, label: str) -> dict[str, float]:
+        was = before.by(name, label) if before is not None else {}
+        return {key: round(max(value - was.get(key, 0), 0) / minutes, 1) for key, value in now.by(name, label).items()}
+
+    costs = now.by("nexus_model_cost_total", "currency")
+    return {
+        "away": sorted(now.away),
+        "turns": {
+            "due": int(now.most("nexus_turns_due")),
+            "oldestDueSeconds": round(now.most("nexus_oldest_due_seconds"), 1),
+            "running": int(now.total("nexus_turns_running")),
+            "perMinute": rates("nexus_turns_total", "outcome"),
+        },
+        "sockets": int(now.total("nexus_gateway_sockets")),
+        "handovers": {
+            "waiting": int(now.most("nexus_handovers_waiting")),
+            "oldestSeconds": round(now.most("nexus_handover_oldest_seconds")),
+        },
+        "tools": {
+            "due": int(now.most("nexus_tool_calls_due")),
+            "perMinute": rates("nexus_tool_calls_total", "outcome"),
+        },
+        "models": {
+            "perMinute": rates("nexus_model_seconds_count", "outcome"),
+            "tokensPerMinute": rates("nexus_model_tokens_total", "kind"),
+        },
+        "cost": {
+            currency: {"total": round(total, 4), "perMinute": rates("nexus_model_cost_total", "currency")[currency]}
+            for currency, total in costs.items()
+        },
+        "lag": {
+            name: int(value) for name, value in sorted(now.by("nexus_consumer_behind", "consumer").items()) if value
+        },
+        "fill": {
+            name: round(value, 3)
+            for name, value in sorted(now.by("nexus_stream_fill_ratio", "stream").items())
+            if value
+        },
+        "deadLetters": int(now.total("nexus_dead_letters_total")),
+        "loopLagSeconds": round(now.most("nexus_event_loop_lag_seconds"), 3),
+    }

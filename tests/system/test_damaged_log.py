@@ -1,0 +1,89 @@
+"""A file of the log is damaged: the server gives up what lies behind, MongoDB has it, and the damage is told."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo import AsyncMongoClient
+
+from contracts.rpc import CONVERSATION_MESSAGES, MessagesRequest
+from nexus_cli.diagnosing import bus as bus_looks
+from nexus_cli.target import bus
+from runtime.rpc import RpcClient
+from runtime.testing import eventually
+from tests.support.chat_client import ChatClient
+from tests.support.running_stack import RunningStack
+
+QUESTIONS = ("what does the Pro plan cost?", "what is IBM trading at?", "what is AAPL trading at?")
+
+
+def flip(file: Path) -> None:
+    """One bit in the middle."""
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def cut(file: Path) -> None:
+    """The last third is gone."""
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) * 2 // 3])
+
+
+async def on_the_books(stack: RunningStack, seq: int) -> bool:
+    """Whether MongoDB has written down that it has everything up to there, as it does every two seconds."""
+    client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(stack.facts()["urls"]["mongodb"])
+    try:
+        row = await client["nexus"]["meta"].find_one({"_id": "positions"}) or {}
+        return any(name == "CHAT/memory-projection" and int(at.split("/")[1]) >= seq for name, at in row.get("at", ()))
+    finally:
+        await client.close()
+
+
+@pytest.mark.parametrize("damage", [flip, cut])
+async def test_nothing_is_missing_from_a_transcript_when_the_log_has_lost_its_end(
+    tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    stack = RunningStack(tmp_path / "data", env={"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}).start()
+    try:
+        token, _ = await stack.visitor(locale="en")
+        async with ChatClient(stack.url, token) as visitor:
+            await visitor.hello(locale="en")
+            for question in QUESTIONS:
+                await visitor.ask(question)
+            conversation, seq = visitor.conversation, visitor.seq
+            before = [message["id"] for message in visitor.messages()]
+        await eventually(lambda: on_the_books(stack, seq), 30)
+        await asyncio.to_thread(stack.stop)
+        (file,) = (stack.data / "nats").glob("jetstream/*/streams/CHAT/msgs/*.blk")
+        damage(file)
+        # After a crash there is none that says where the server was: it reads the file.
+        file.with_name("index.db").unlink()
+        await asyncio.to_thread(stack.start)
+        async with ChatClient(stack.url, token) as visitor:
+            await visitor.hello(conversationId=conversation, locale="en")
+            snapshot = await visitor.wait_for("snapshot")
+            assert [message["id"] for message in snapshot["messages"]] == before
+            ack = await visitor.say(QUESTIONS[0])
+            answer = await visitor.answer_after(ack["seq"])
+        async with bus(stack.facts()["urls"]["nats"]) as client:
+
+            async def whole() -> bool:
+                request = MessagesRequest(company_id="demo", conversation_id=str(conversation))
+                reply = await RpcClient(client).call(CONVERSATION_MESSAGES, request, deadline=10)
+                ids = [one.id for one in reply.items]
+                assert ids == [*before, ack["messageId"], answer["id"]]
+                return True
+
+            await eventually(whole, 30)
+
+            async def told() -> bool:
+                found = await bus_looks.look(client)
+                return any("was damaged" in one.text for one in found if one.subject == "stream CHAT")
+
+            await eventually(told, 30)
+        assert "the log has lost its end" in (stack.data / "logs" / "memory.log").read_text()
+    finally:
+        stack.stop()
