@@ -239,11 +239,8 @@ class Drive:
         seen_before = self._watch.first_stop(effect, policy_of(settings))
         if seen_before is not None:
             return self._told(seen_before)
-<<<<<<< HEAD
         heard = self._knowing.heard(deltas, journal)
-=======
-        sink = checked_answer(journal, self._knowing.tools, call, deltas)
->>>>>>> 669b703 (A model's sentence is its claims: what the tools do not back is dropped and counted, in reports and in chat answers)
+        sink = checked_answer(journal, self._knowing.tools, call, heard)
         try:
             with self._until_stopped(effect, settings):
                 reply = await ask_paid(
@@ -252,11 +249,7 @@ class Drive:
                     call.account,
                     settings.config,
                     call.prompt,
-<<<<<<< HEAD
-                    heard,
-=======
                     sink,
->>>>>>> 669b703 (A model's sentence is its claims: what the tools do not back is dropped and counted, in reports and in chat answers)
                     call.choice,
                     call.advance,
                 )
@@ -270,11 +263,8 @@ class Drive:
             if self._ports.clock.now() >= journal.deadline:
                 return AskFailed("DEADLINE", str(error), final=True)
             return AskFailed("LLM_UNAVAILABLE", str(error))
-<<<<<<< HEAD
-        heard.flush()
-=======
         reply = sink.finish(reply)
->>>>>>> 669b703 (A model's sentence is its claims: what the tools do not back is dropped and counted, in reports and in chat answers)
+        heard.flush()
         deltas.flush()
         return Replied(self._knowing.grounded(reply, effect))
 

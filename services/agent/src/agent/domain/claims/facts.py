@@ -23,7 +23,9 @@ WINDOWED = frozenset(("max_drawdown", "current_drawdown", "volatility"))
 _DATES = ("next_earnings_date", "next_dividend_date")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _AVERAGE = re.compile(r"^sma_(\d+)$")
-_TEXTS = frozenset(("title", "summary", "report_source", "report", "period", "note", "name", "headline", "description"))
+_TEXTS = frozenset(
+    ("title", "text", "summary", "report_source", "report", "period", "note", "name", "headline", "description")
+)
 
 
 @dataclass(frozen=True, slots=True)
