@@ -202,6 +202,7 @@ class BudgetReserveRequest(Wire):
 
 
 AHEAD_SECONDS = 300.0
+"""Seconds for which tokens that are reserved for later calls are kept."""
 
 
 class BudgetReserveReply(Wire):
