@@ -22,7 +22,7 @@ BACKGROUND = ("find", "serverStatus", "INFO", "HGETALL")
 def of_the_turn(line: Line) -> bool:
     """Whether it is no look at how far things are, and no answer to one."""
     kind = line.kind
-    return not (kind.startswith("$JS.EVENT") or "INFO" in kind or "LIST" in kind or kind.startswith("to memory"))
+    return not (kind.startswith(("$JS.EVENT", "to memory")) or "INFO" in kind or "LIST" in kind)
 
 
 def messages(found: list[Turn]) -> float:

@@ -202,6 +202,7 @@ class BudgetReserveRequest(Wire):
 
 
 AHEAD_SECONDS = 300.0
+"""For which tokens that were reserved for later calls are held."""
 
 
 class BudgetReserveReply(Wire):
