@@ -337,12 +337,12 @@ async def test_the_catalogue_shows_each_caller_their_own_tools(nats_client: Clie
         def of(plan: Plan) -> list[str]:
             return [entry.tool.name for entry in executor.registry.for_plan(plan)]
 
-        assert await names("visitor", "premium") == ["calculate_risk_reward", "fetch_page"]
+        assert await names("visitor", "premium") == ["calculate_risk_reward", "search_knowledge", "fetch_page"]
         assert await names("user", "free") == of(Plan.FREE)
         assert await names("user", "pro") == of(Plan.PRO)
         assert await names("user", "premium") == of(Plan.PREMIUM)
         assert "paid" not in of(Plan.FREE)
         assert of(Plan.PRO)[-1] == "paid"
         assert await names("user", "unheard-of") == of(Plan.FREE)
-        assert await names("visitor", "free", company="other") == []
+        assert await names("visitor", "free", company="other") == ["search_knowledge"]
         assert "fetch_page" not in await names("user", "free", company="other")

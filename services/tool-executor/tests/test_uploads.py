@@ -15,8 +15,9 @@ from runtime.direct import DirectReader
 from runtime.publishing import Publisher
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.extraction.testing import docx_bomb, docx_of, pdf_of
-from tool_executor.testing import running_executor
-from tool_executor.testing_sites import COMPANY, SiteMemory
+from tool_executor.settings import ExecutorSettings
+from tool_executor.testing import running_executor, serving
+from tool_executor.testing_sites import COMPANY, SiteMemory, made_site, wait_for_pages
 
 PIECE = 500_000
 
@@ -83,6 +84,21 @@ async def test_a_pdf_and_a_word_document_are_read_and_the_same_id_again_replaces
     assert memory.documents[file.document_id].blocks[0].headings == ["Returns"]
     await put(nats_client, docx_of(("Title", "Returns"), ("Normal", "Sixty days.")), "returns.docx")
     await eventually(lambda: memory.documents[file.document_id].text == "Sixty days.", 60)
+
+
+async def test_a_file_does_not_wait_for_the_end_of_a_run(nats_client: Client, valkey_server: ValkeyServer):
+    async with serving() as site:
+        made_site(site, 200)
+        memory = SiteMemory(nats_client, Knowledge(site_url=f"{site.origin}/"))
+        server = await memory.serve()
+        settings = ExecutorSettings(crawl_slots=2, crawl_own_per_second=10)
+        async with running_executor(nats_client, valkey_server.url, loopback=True, settings=settings):
+            run = await memory.refresh()
+            await wait_for_pages(site, 20)
+            file = await put(nats_client, b"Words of a file.", "file.txt")
+            await eventually(lambda: file.document_id in memory.documents, 60)
+            assert memory.runs[run].state == "running"
+        await server.drain(2.0)
 
 
 @pytest.mark.parametrize(

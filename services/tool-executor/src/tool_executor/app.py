@@ -34,7 +34,7 @@ from tool_executor.catalogue.quota import QuotaReader
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.crawl.crawler import Crawler
 from tool_executor.crawl.facts import KnowledgeFacts
-from tool_executor.crawl.handler import FILES, REFRESH, KnowledgeHandler
+from tool_executor.crawl.handler import FILES, REFRESH, FileHandler, RunHandler
 from tool_executor.crawl.preparation import Preparation
 from tool_executor.crawl.uploads import Uploads
 from tool_executor.domain.declaration import Category, Tool
@@ -53,7 +53,6 @@ from tool_executor.settings import ExecutorSettings
 log = structlog.get_logger(__name__)
 
 DURABLE = "tool-executor"
-KNOWLEDGE_DURABLE = "tool-executor-knowledge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +94,12 @@ class Executor:
         calls = CallHandler(pipeline, connections.verify, Publisher(nats), call_seconds=settings.call_seconds)
         self.worker = PullWorker(nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots)
         self.waiting = Waiting(self.worker, CALLS_DUE, OLDEST_CALL)
-        self.knowledge_worker = self._knowledge_worker(connections, rpc, settings)
+        self.reading = self._reading(connections, rpc, settings)
         catalogue = CatalogueHandler(self.offers, self.companies, QuotaReader(self._limiter))
         self.catalogue, self.details = catalogue.catalogue, catalogue.details
 
-    def _knowledge_worker(self, connections: Connections, rpc: RpcClient, settings: ExecutorSettings) -> PullWorker:
-        """Reads companies' sites and files, in places of its own: a call never waits for a page."""
+    def _reading(self, connections: Connections, rpc: RpcClient, settings: ExecutorSettings) -> list[PullWorker]:
+        """Reads companies' sites, and files, each in places of its own: neither a call nor a file waits for a site."""
 
         def interval(origin: Origin) -> float:
             own = connections.loopback and origin.is_loopback
@@ -110,18 +109,15 @@ class Executor:
         preparation = Preparation(
             self.store, self._fetcher, rpc, interval, demo=connections.demo, loopback=connections.loopback
         )
-        crawler = Crawler(self.store, preparation, extraction, facts)
-        handler = KnowledgeHandler(crawler, Uploads(self._nats, extraction, facts), self.settings)
-        subjects = [REFRESH, FILES]
-        return PullWorker(
-            self._nats,
-            KNOWLEDGE.name,
-            KNOWLEDGE_DURABLE,
-            subjects,
-            handler.handle,
-            slots=settings.crawl_slots,
-            service=DURABLE,
-        )
+        runs = RunHandler(Crawler(self.store, preparation, extraction, facts), self.settings)
+        files = FileHandler(Uploads(self._nats, extraction, facts))
+        return [
+            PullWorker(self._nats, KNOWLEDGE.name, durable, [subject], handle, slots=slots, service=DURABLE)
+            for durable, subject, handle, slots in (
+                ("tool-executor-knowledge", REFRESH, runs.handle, settings.crawl_slots),
+                ("tool-executor-files", FILES, files.handle, settings.file_slots),
+            )
+        ]
 
     async def start(self) -> None:
         """Listens for what changes settings, tools and portfolios. Before the worker takes calls."""

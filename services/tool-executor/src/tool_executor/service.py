@@ -46,7 +46,8 @@ async def serve() -> None:
         service.serve(USER_FORGET, UserKeys(executor.store).forget)
         service.before_metrics(executor.waiting.refresh)
         service.add_worker(executor.worker)
-        service.add_worker(executor.knowledge_worker)
+        for worker in executor.reading:
+            service.add_worker(worker)
         await executor.start()
 
     service.on_start(build)

@@ -21,4 +21,5 @@ class ExecutorSettings(EnvSettings):
     crawl_own_per_second: float = Field(
         default=50.0, gt=0, le=10_000, description="the same, of this machine's own sites"
     )
-    crawl_slots: int = Field(default=8, ge=1, description="pages and documents in work at once")
+    crawl_slots: int = Field(default=32, ge=1, description="places at runs in work at once, four a run")
+    file_slots: int = Field(default=4, ge=1, description="uploaded documents in work at once")

@@ -176,14 +176,16 @@ async def running_executor(
     await server.serve(CATALOGUE, executor.catalogue)
     await server.serve(TOOL_DETAILS, executor.details)
     await executor.worker.start()
-    await executor.knowledge_worker.start()
+    for worker in executor.reading:
+        await worker.start()
     await client.flush()
     try:
         yield executor
     finally:
         async with asyncio.timeout(30):
             await executor.worker.drain(2.0)
-            await executor.knowledge_worker.drain(2.0)
+            for worker in executor.reading:
+                await worker.drain(2.0)
             await server.drain(2.0)
             await executor.close()
 

@@ -31,6 +31,9 @@ log = structlog.get_logger(__name__)
 
 SLICE = 2.0
 """Seconds for which a place reads before it is given back."""
+_BETWEEN = 0.1
+"""Seconds before a place that was given back is taken again: the bus hands out what comes again before what is new, so
+without a pause a new run would wait for the end of others."""
 _LONGEST_TURN = 5.0
 """Seconds for which a place waits for its host's turn; for a later one it comes again."""
 _LONGEST_WAIT = 2.0
@@ -105,7 +108,7 @@ class Crawler:
                 last = progress.left[-1].message if progress is not None and progress.left else ""
                 raise RunFailed(_SITE_AWAY.format(message=last))
             await self._tell(state, asked)
-        return Later(0.0)
+        return Later(_BETWEEN)
 
     async def _one(self, state: CrawlState, plan: Plan, site: Site, reader: PageReader, place: str, held: Held) -> int:
         """Reads one page; how many pages in a row have not been answered."""
@@ -119,7 +122,12 @@ class Crawler:
         if not took:
             return await state.settle(place, held, Outcome("failed", again=wait)) or 0
         await asyncio.sleep(wait)
-        read = await reader.read(item)
+        try:
+            read = await reader.read(item)
+        except Exception:
+            # A fault of ours with one page must not hold up the others.
+            log.exception("crawl.page_failed", company=plan.company_id, url=item.url)
+            read = Read(Outcome("failed", "crashed", said("crashed"), look_again=True))
         outcome = await self._told(state, plan, item, read)
         await self._preparation.add(state, plan, site, outcome.found)
         await state.refuse(((left, None) for left in outcome.refused), plan.max_pages)

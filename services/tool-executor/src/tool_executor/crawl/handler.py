@@ -6,13 +6,16 @@ from pydantic import ValidationError
 from contracts.envelope import CloudEvent
 from contracts.events.knowledge import FileReceived, RefreshRequested
 from runtime.companies import CompanyCache
-from runtime.outcomes import DeadLetter, Done, Outcome
+from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.pulling import Delivery
 from tool_executor.crawl.crawler import Crawler
 from tool_executor.crawl.uploads import Uploads
+from tool_executor.ports import StoreAway
 
 REFRESH = "knowledge.refresh.requested.v1.*"
 FILES = "knowledge.file.received.v1.*"
+_AWAY_PAUSE = 1.0
+"""Seconds before a place is taken again when Redis did not answer."""
 # Named once: pydantic forgets a parametrised model that nobody holds.
 RefreshEvent = CloudEvent[RefreshRequested]
 FileEvent = CloudEvent[FileReceived]
@@ -20,30 +23,50 @@ FileEvent = CloudEvent[FileReceived]
 log = structlog.get_logger(__name__)
 
 
-class KnowledgeHandler:
-    """See runtime.pulling: what it raises brings the message again."""
+class RunHandler:
+    """Places at runs. See runtime.pulling: what it raises brings the message again."""
 
-    def __init__(self, crawler: Crawler, uploads: Uploads, companies: CompanyCache) -> None:
+    def __init__(self, crawler: Crawler, companies: CompanyCache) -> None:
         self._crawler = crawler
-        self._uploads = uploads
         self._companies = companies
 
     async def handle(self, delivery: Delivery) -> Outcome:
-        """Done when a run is over or a file is told; Later when there is more to read."""
+        """Done when the run is over; Later when there is more to read."""
         try:
-            if delivery.subject.startswith(FILES.removesuffix("*")):
-                file = FileEvent.model_validate_json(delivery.data).data
-                return await self._read(delivery, file)
             asked = RefreshEvent.model_validate_json(delivery.data).data
         except ValidationError as error:
-            return DeadLetter(f"not an event of {delivery.subject}: {error.error_count()} fields are wrong")
+            return _misfit(error)
         if not delivery.subject.endswith(f".{asked.company_id}"):
-            return DeadLetter("the subject names another company than the event")
+            return _ANOTHERS
         settings = await self._companies.get(asked.company_id)
-        return await self._crawler.work(asked, str(delivery.seq), settings)
+        try:
+            return await self._crawler.work(asked, str(delivery.seq), settings)
+        except StoreAway as away:
+            # Not by the count of deliveries: each slice is one.
+            log.warning("crawl.store_away", company=asked.company_id, run=asked.run_id, error=str(away))
+            return Later(_AWAY_PAUSE)
 
-    async def _read(self, delivery: Delivery, file: FileReceived) -> Outcome:
+
+class FileHandler:
+    """Uploaded files."""
+
+    def __init__(self, uploads: Uploads) -> None:
+        self._uploads = uploads
+
+    async def handle(self, delivery: Delivery) -> Outcome:
+        """Done when it is told what the file says, or why it cannot be read."""
+        try:
+            file = FileEvent.model_validate_json(delivery.data).data
+        except ValidationError as error:
+            return _misfit(error)
         if not delivery.subject.endswith(f".{file.company_id}"):
-            return DeadLetter("the subject names another company than the event")
+            return _ANOTHERS
         await self._uploads.read(file)
         return Done()
+
+
+_ANOTHERS = DeadLetter("the subject names another company than the event")
+
+
+def _misfit(error: ValidationError) -> DeadLetter:
+    return DeadLetter(f"it does not fit its contract: {error.error_count()} fields are wrong")

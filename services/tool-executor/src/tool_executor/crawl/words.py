@@ -19,7 +19,7 @@ SAID = {
     "full": "The site has more than {most} pages (knowledge.maxPages): this and the rest are not read.",
     "no_text": "The page has no text that can be read (its scripts may write it).",
     "not_text": "This is no page, and no document that can be read.",
-    "crashed": "Reading the page ended a process several times.",
+    "crashed": "The page cannot be read: it makes its reader fail.",
 }
 
 
