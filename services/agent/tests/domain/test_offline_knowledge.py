@@ -47,7 +47,7 @@ SHEDS = [
 def said(question: str, language: Any = "en", found: list[Passage] | None = None, *before: dict[str, Any]) -> str:
     known = KnowledgeFound(passages=SHEDS if found is None else found, documents=200)
     messages = [*before, {"role": "user", "content": question}]
-    response = respond(messages, {"fetch_page": {}}, language, introduced=True, knowledge=known)
+    response = respond(messages, ("fetch_page",), language, introduced=True, knowledge=known)
     assert isinstance(response, Say), response
     return response.text
 
@@ -113,7 +113,7 @@ def test_what_a_visitor_may_not_do_is_answered_where_the_site_tells_of_it() -> N
 
 def test_a_company_whose_knowledge_is_empty_is_answered_from_its_pages() -> None:
     empty = KnowledgeFound()
-    response = respond([{"role": "user", "content": "sheds?"}], {"fetch_page": {}}, "en", knowledge=empty)
+    response = respond([{"role": "user", "content": "sheds?"}], ("fetch_page",), "en", knowledge=empty)
     assert isinstance(response, Use)
 
 
@@ -131,7 +131,7 @@ def test_a_manual_in_a_language_is_no_translation_of_the_first_page() -> None:
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c", "content": json.dumps(home)},
     ]
-    response = respond(messages, {"fetch_page": {}}, "en", introduced=True)
+    response = respond(messages, ("fetch_page",), "en", introduced=True)
     assert response == Say("We make sheds by hand. (Source: Home, https://x.test/)")
 
 

@@ -234,7 +234,7 @@ class _Index:
         headed = 0.05 * any(keys & self._around[at] for keys in asked.values())
         before = {key: keys for key, keys in earlier.items() if key not in asked}
         own = sum(bool(keys & self._own[at]) for keys in asked.values()) / max(len(asked), 1)
-        same = 0.1 * own + 0.02 * len(written & self._written[at]) / max(len(written), 1)
+        same = 0.2 * own + 0.02 * len(written & self._written[at]) / max(len(written), 1)
         return headed + 0.1 * min(self.share(before, at), 1.0) + same - 0.001 * len(self._own[at])
 
     def only_heading(self, asked: dict[str, frozenset[str]], at: int) -> bool:
