@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import typer
 
-from nexus_cli.commands import ask, chat, dlq, doctor, evaluate, keeping, knowledge, replay, stack, token, tools, top, trace
+from nexus_cli.commands import (
+    ask,
+    chat,
+    dlq,
+    doctor,
+    evaluate,
+    keeping,
+    knowledge,
+    replay,
+    stack,
+    token,
+    tools,
+    top,
+    trace,
+)
 
 app = typer.Typer(
     name="nexus",

@@ -56,6 +56,7 @@ class BusConsumers:
             info = await self._ask(f"$JS.API.STREAM.INFO.{stream}")
             self._streams[stream] = time.monotonic(), info
         return info
+
     async def leave_out(self, stream: str, up_to: int) -> None:
         try:
             await leave_out(self._client, stream, up_to)
