@@ -10,7 +10,7 @@ from nats.aio.client import Client
 from nexus_cli.keeping import streams
 from nexus_cli.keeping.streams import BackupFailed
 from runtime.connection import connect
-from runtime.conversation_log import ConversationLog
+from runtime.conversation import ConversationLog
 from runtime.publishing import Publisher
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams

@@ -44,7 +44,7 @@ class Bus:
     async def progress(self, stream: str, durable: str) -> Progress | None:
         del stream, durable
         self.asked += 1
-        return Progress(Position(1, self.done), 1)
+        return Progress(Position(1, self.done), 1, self.done)
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
         del stream, subject, after, size
@@ -53,6 +53,9 @@ class Bus:
     async def since(self, stream: str, subject: str, at: datetime) -> int:
         del stream, subject, at
         return 0
+
+    async def leave_out(self, stream: str, up_to: int) -> None:
+        raise AssertionError(f"{stream} has lost nothing before {up_to}")
 
 
 async def nothing(facts: Sequence[StoredFact]) -> None:
