@@ -39,7 +39,7 @@ _OF_ONESELF = re.compile(
     r"invierto|uso|"
     r"conduzco|manejo|estudio|arriesg\w+|risk|ahorro|gano|cobro|pago|gasto|meto|aporto|soy|somos|sigo|llevo|"
     r"enviude|quede|"
-    r"empece|prefiero|prefer|mejor|better|siempre|always|ahora|now|gustan?|mas|more|be|keep|rather|acabo)\b"
+    r"empece|\d+|prefiero|prefer|mejor|better|siempre|always|ahora|now|gustan?|mas|more|be|keep|rather|acabo)\b"
 )
 _FILL = (
     r"(?:now |currently |actually |ahora |actualmente |always |siempre |usually |normalmente |only |solo |also |just |"
@@ -55,6 +55,16 @@ _FRAMES: tuple[tuple[str, str], ...] = (
         rf"|me traslade|nos trasladamos|me cambie)(?: ahora)? (?:en|a) {_VALUE}",
     ),
     ("employer", rf"\bi (?:am |have )?{_FILL}(?:work|working|started working|started)(?: now)? (?:at|for) {_VALUE}"),
+    (
+        "employer",
+        rf"\bi (?:have )?{_FILL}(?:started|began|begun|took|landed) (?:an? |my )?(?:new )?(?:job|role|position|work) "
+        rf"(?:at|with|for) {_VALUE}",
+    ),
+    (
+        "employer",
+        rf"\b(?:empezar|empezado|empece|trabajo nuevo|nuevo trabajo|encontre trabajo|consegui trabajo|he fichado|"
+        rf"contratado|contrataron)(?: a trabajar)? (?:en|por|para) {_VALUE}",
+    ),
     ("employer", rf"\bi (?:have )?{_FILL}(?:joined|got a (?:new )?job (?:at|with)|found a job (?:at|with)) {_VALUE}"),
     (
         "employer",
@@ -102,6 +112,12 @@ _MY = re.compile(
     r"\b(?P<whose>my|mi|mis|our|nuestr[oa]) (?P<what>\w+(?:'s)?(?: (?:de |del |of |for |para )?\w+(?:'s)?){0,3}?) "
     rf"(?:(?:now |ahora |ya )?(?:is|are|es|son|sera)(?: now| ahora| de)?|changed to|cambio a|ha cambiado a) {_VALUE}"
 )
+_SET = re.compile(
+    r"\b(?:raised|lowered|increased|decreased|reduced|cut|set|changed|moved|updated|subi|baje|aumente|reduje|cambie|"
+    r"he (?:subido|bajado|aumentado|reducido|cambiado)|puse|actualice) (?P<whose>my|our|mi|nuestr[oa]) "
+    rf"(?P<what>\w+(?: \w+){{0,2}}?)(?: to| a| en|[:,] (?:now |ahora )?(?:it is|is|es)(?: now| ahora)?) {_VALUE}"
+)
+"""A change of an attribute in a verb: "I raised my budget to 3000"."""
 _SINGLE = frozenset(
     words(
         """
@@ -150,6 +166,14 @@ _MARITAL = (
 _DIET = re.compile(
     r"\b(?:i am|soy|we are|somos)(?: now| ahora)? (?:an? |una? )?(?P<value>vegan[oa]?|vegetarian[oa]?|pescatarian[oa]?|"
     r"pescetarian[oa]?|carnivor[eo]|omnivore|omnivor[oa])\b"
+)
+_UNEMPLOYED = re.compile(
+    r"\b(?:i am|estoy) (?:\w+ )?(?:unemployed|jobless|out of work|en (?:el )?paro|desemplead[oa]|"
+    r"sin trabajo|sin empleo)\b"
+)
+_EMPLOYED = re.compile(
+    r"\b(?:got|found|landed|started|have) (?:an? )?(?:new )?job\b|\b(?:encontre|consegui|empece|tengo|he encontrado) "
+    r"(?:un )?(?:nuevo )?(?:trabajo|empleo)\b|\bi (?:now )?work (?:at|for)\b|\b(?:ya|ahora) trabajo (?:en|para)\b"
 )
 _FLOW = re.compile(
     r"\b(?:(?:i|we) (?:can )?(?:only )?)?(?P<verb>save|invest|earn|make|pay|spend|put|ahorro|invierto|gano|cobro|pago|"
@@ -206,7 +230,8 @@ _ANSWERS = frozenset(
         answer answers response responses reply replies explanation explanations message messages respuesta respuestas
         explicacion explicaciones mensaje mensajes detail details detalle detalles keep make give prefer prefiero like
         rather it investor trader be hablar hables trates trato profile perfil risk riesgo language lenguaje idioma me
-        better mejor respond responde contesta habla trata style estilo inversor inversora
+        better mejor dame da dar hazme dime quiero want please partir please respond responde contesta habla
+        trata style estilo inversor inversora
         """
     )
 )
@@ -251,6 +276,7 @@ def values(text: str, *, short: bool) -> list[Value]:
     found += _counted(said, changed)
     found += _states(said, changed)
     found += _flows(said, changed)
+    found += _figures(said, changed)
     if short or changed:
         found += _slots(said, changed)
     return [one for one in dict.fromkeys(found) if one.is_]
@@ -260,7 +286,7 @@ def differ(new: Value, old: Value) -> bool:
     """Whether both are values of one attribute, under the same restrictions, and cannot both be true."""
     if new.attribute != old.attribute or new.is_ <= old.is_ or old.is_ <= new.is_:
         return False
-    if new.attribute in _ONLY_IF_CHANGED and not new.changed:
+    if (new.attribute in _ONLY_IF_CHANGED or new.attribute.startswith("figure ")) and not new.changed:
         return False
     if new.attribute.startswith("prefer ") and not new.changed and new.attribute[7:] not in _ALWAYS_ONE:
         return False
@@ -289,7 +315,7 @@ def _framed(said: str, changed: bool) -> Iterator[Value]:
 
 def _of_mine(said: str, changed: bool, text: str) -> Iterator[Value]:
     symbols = {folded(name) for name in mentioned(text)}
-    for match in _MY.finditer(said):
+    for match in (*_MY.finditer(said), *_SET.finditer(said)):
         what = [word.removesuffix("'s") for word in words(match["what"].replace("'s", "")) if word not in _STRIPPED]
         named = frozenset(concept(word) for word in what)
         value = _CLAUSE.split(f"{match['value'].strip()} ", maxsplit=1)[0]
@@ -320,6 +346,10 @@ def _states(said: str, changed: bool) -> Iterator[Value]:
     for state, pattern in _MARITAL:
         if re.search(pattern, said) and not re.search(r"\b(?:not|no|never|nunca)\b", said):
             yield Value("marital status", frozenset((state,)), frozenset(), True)
+    if _EMPLOYED.search(said):
+        yield Value("employment", frozenset(("employed",)), frozenset(), True)
+    if _UNEMPLOYED.search(said):
+        yield Value("employment", frozenset(("unemployed",)), frozenset(), True)
     for match in _DIET.finditer(said):
         yield Value("diet", frozenset((concept(match["value"]),)), _where(said, changed), True)
 
@@ -332,6 +362,15 @@ def _flows(said: str, changed: bool) -> Iterator[Value]:
             continue
         about = content(_NUMBER.sub(" ", match[0]))
         yield Value(f"how much {' '.join(sorted(about))}", _numbers(match[0]), _where(match["rest"], changed), changed)
+
+
+def _figures(said: str, changed: bool) -> Iterator[Value]:
+    """The same words with another figure: a change only where the words say that something changed."""
+    bare = _OF_A_DATE.sub(" ", said)
+    if numbers := _numbers(bare):
+        about = content(_NUMBER.sub(" ", bare)) - numbers
+        about = frozenset(word for word in about if word not in COUNTS)
+        yield Value(f"figure {' '.join(sorted(about))}", numbers, frozenset(), changed)
 
 
 def _slots(said: str, changed: bool) -> Iterator[Value]:

@@ -25,7 +25,7 @@ _VERBS = (
     r"monte|funde|"
     r"abri|cerre|deje|dejamos|termine|empece|comence|tuve|tuvimos|fui|era|estuve|"
     r"(?:he|hemos)(?= \w+(?:ado|ido|sto|cho|rto|lto)\b)|"
-    r"tenemos|tenia|teniamos|somos|"
+    r"tenemos|esperamos|tenia|teniamos|somos|"
     r"estamos|alquilo|alquile|alquilamos|poseo|mantengo|guardo|meto|aporto|paso|pase|enseno|programo|leo|entreno|"
     r"practico|"
     r"hago|hacemos|aprendi|doy|di|como|ceno|cambie|sali|rompi|acabo|mude|casamos|prefiero|odio|detesto|adoro|amo|adopte|"
@@ -100,7 +100,7 @@ _PASSING = re.compile(
     r"(?:saw|see|read|noticed|opened|clicked|typed|wrote|placed|sent|asked|meant|logged))(?!\w))"
 )
 _PASSING_ES = re.compile(
-    r"^(?:[^,]{0,30}, ?)?(?:(?:yo|ya|no|si|pues|bueno|tambien|ahora|es que|lo|la|le|me|te|se) )*(?:"
+    r"^(?:[^,]{0,30}, ?)?(?:(?:yo|ya|no|si|pues|bueno|tambien|ahora|solo|es que|lo|la|le|me|te|se) )*(?:"
     r"entiendo|se|veo|creo|pienso|supongo|espero|digo|pregunto|agradezco|confirmo|acepto|quiero|queremos|"
     r"necesito|prefiero "
     r"(?:verlo|ver|que me|saber)|quisiera|comprendo|dudo|imagino|recuerdo|puedo|podemos|"
@@ -134,6 +134,10 @@ _A_VERB = re.compile(
     r"[a-z]{3,}s|[a-z]{3,}ed)\b"
 )
 
+_MUST = re.compile(r"^(?:i|we) (?:\w+ )?(?:have|got) to (?:go|run|leave|see|check|think|ask|say|know|admit|do)\b")
+_HIS_VERB = re.compile(r"^(?:\w+ )?(?:mis?|nuestr[oa]s?) \w+ (?:se |ya |no )*\w{3,}(?:a|e|an|en)\b")
+"""A Spanish verb of the third person after its noun: "mi pasaporte caduca"."""
+
 
 def unquoted(text: str) -> str:
     """A text with spaces where it quotes somebody, so that a place in one is a place in the other."""
@@ -164,10 +168,12 @@ def is_plain_fact(clause: str) -> bool:
         return False
     if _ABOUT_NOW.match(said) or re.search(r"\b(?:can|could|puedes|podrias) you\b", said):
         return False
+    if _MUST.match(said):
+        return False
     if _GOAL.search(said) or _CAN.search(said) or _WILL.search(said):
         return not re.search(r"\b(?:want|quiero|like|need|necesito) (?:to )?(?:know|see|saber|ver|entender)\b", said)
     if re.match(rf"^(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ", said):
-        return len(words(said)) > FEWEST and bool(_A_VERB.search(said))
+        return len(words(said)) > FEWEST and bool(_A_VERB.search(said) or _HIS_VERB.match(said))
     if re.search(r"\b(?:i|we) (?:am|are) moving\b", said):
         return True
     return not _PASSING.match(said) and not _PASSING_ES.match(said)
