@@ -139,7 +139,11 @@ async def test_a_prompt_is_told_the_facts_that_fit_the_question_and_nothing_that
         await eventually(summed_up)
         await call(one, FORGET, what="drink tea")
         asked = ContextRequest(
-            **user, conversation_id=writer.conversation, text="Which brokerage do I use?", up_to_seq=seq
+            company_id="acme",
+            user_id="ana",
+            conversation_id=writer.conversation,
+            text="Which brokerage do I use?",
+            up_to_seq=seq,
         )
 
         async def told() -> bool:

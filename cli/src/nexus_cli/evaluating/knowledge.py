@@ -20,7 +20,7 @@ from memory.knowledge.question import understood
 from memory.knowledge.texts import Document, text_of
 from nexus_cli.evaluating.baselines import PlainBm25, WordOverlap
 from tool_executor.extraction.document import Extracted, Unreadable
-from tool_executor.extraction.reading import extract
+from tool_executor.extraction.formats import extract
 
 ENDINGS = frozenset({".html", ".htm", ".md", ".markdown", ".txt", ".pdf", ".docx"})
 MOST_PAGES = 5_000
