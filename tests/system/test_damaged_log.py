@@ -33,7 +33,7 @@ def cut(file: Path) -> None:
 
 
 async def on_the_books(stack: RunningStack, seq: int) -> bool:
-    """Whether MongoDB has written down that it has everything up to there, as it does every two seconds."""
+    """Whether MongoDB has written down that it has everything up to there."""
     client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(stack.facts()["urls"]["mongodb"])
     try:
         row = await client["nexus"]["meta"].find_one({"_id": "positions"}) or {}
@@ -46,7 +46,9 @@ async def on_the_books(stack: RunningStack, seq: int) -> bool:
 async def test_nothing_is_missing_from_a_transcript_when_the_log_has_lost_its_end(
     tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:
-    stack = RunningStack(tmp_path / "data", env={"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}).start()
+    stack = RunningStack(
+        tmp_path / "data", env={"NEXUS_SAMPLE_SECONDS_PER_BAR": "0", "NEXUS_MEMORY_POSITIONS_SWEEP": "1"}
+    ).start()
     try:
         token, _ = await stack.visitor(locale="en")
         async with ChatClient(stack.url, token) as visitor:
