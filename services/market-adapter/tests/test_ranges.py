@@ -5,7 +5,7 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import pandas
 import pytest
 from nats.aio.client import Client
 
@@ -19,6 +19,8 @@ from market_adapter.handlers import market_tools
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient, RpcServer
 
+pd: Any = pandas
+"""Its stubs do not know what a column holds."""
 SAMPLE = load_sample()
 FACTS = load_facts()
 Call = Callable[..., Awaitable[dict[str, Any]]]
@@ -40,7 +42,7 @@ async def call(nats_client: Client) -> Call:
     return asked
 
 
-def closes(ticker: str) -> "pd.Series[float]":
+def closes(ticker: str) -> Any:
     """Split-adjusted closes, straight from the files."""
     data = files("market_adapter") / "data"
     bars = pd.read_csv(str(data / "bars" / f"{ticker}.csv"), index_col="date")
@@ -53,7 +55,7 @@ def closes(ticker: str) -> "pd.Series[float]":
     return found
 
 
-def between(ticker: str, first: str, last: str) -> "pd.Series[float]":
+def between(ticker: str, first: str, last: str) -> Any:
     """The closes with the base before them."""
     all_of = closes(ticker)
     start = max(int((all_of.index < first).sum()) - 1, 0)

@@ -1,5 +1,6 @@
 """Figures of stretches in a report: told with their stretch, backed by the tool, and held against it."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -85,18 +86,22 @@ def test_each_stretch_is_told_once_with_its_days() -> None:
     assert said[-1].endswith("by return, highest first: IBM -22.1%, MSFT -45.4%.")
 
 
+def usable(tool: str, data: Mapping[str, Any]) -> bool:
+    return True
+
+
 def test_what_could_not_be_answered_is_said_with_its_reason() -> None:
-    parameters = {"properties": {"tickers": {}}, "required": ["tickers"]}
+    parameters: dict[str, Any] = {"properties": {"tickers": {}}, "required": ["tickers"]}
     tools = (ToolInfo("get_performance", "market", "", (), 1, {}, parameters),)
     request = AnalysisRequested(analysis_id="a", company_id="demo", user_id="u", query="IBM and FB in 2008")
-    record, step = advance(AnalysisRecord(request=request, asked_at=NOW), Policy(tools), lambda *_: True, NOW)
+    record, step = advance(AnalysisRecord(request=request, asked_at=NOW), Policy(tools), usable, NOW)
     assert isinstance(step, Run)
     (call,) = step.calls
     assert (call.tool, call.arguments) == ("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})
     data = {**performance(), "errors": [{"error": "no sessions then.", "ticker": "FB", "reason": "no_data"}]}
     data["figures"] = [one for one in data["figures"] if one["ticker"] == "IBM"]
     record = ran(record, {call.call_id: {"success": True, "data": data}})
-    _, step = advance(record, Policy(tools), lambda *_: True, NOW)
+    _, step = advance(record, Policy(tools), usable, NOW)
     assert isinstance(step, Finish)
     assert REPORT.is_valid(step.report)
     assert step.report["not_answered"] == [

@@ -38,9 +38,7 @@ def test_what_a_snapshot_has_needs_nothing_else(query: str) -> None:
     assert asked(query) == []
 
 
-@pytest.mark.parametrize(
-    ("query", "calls"),
-    [
+CALLS: list[tuple[str, list[tuple[str, dict[str, Any]]]]] = [
         ("10,000 invested a year ago in IBM", [("get_performance", {"period": "1y", "amount": 10000.0})]),
         ("Si hubiera invertido 10.000 euros en IBM hace 2 años",
          [("get_performance", {"period": "2y", "amount": 10000.0})]),
@@ -54,8 +52,10 @@ def test_what_a_snapshot_has_needs_nothing_else(query: str) -> None:
         ("Worst drawdowns of IBM in 2008", [("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})]),
         ("Any news about IBM?", [("get_news", {})]),
         ("Noticias y PER de IBM", [("get_news", {}), ("fundamentals_events", {})]),
-    ],
-)  # fmt: skip
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "calls"), CALLS)
 def test_what_is_asked_for_is_a_call(query: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
     assert asked(query) == calls
 

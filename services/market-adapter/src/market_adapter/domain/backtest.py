@@ -17,6 +17,7 @@ from market_adapter.domain.series import Floats
 
 CENT = Decimal("0.01")
 LOT = Decimal("0.00000001")
+NONE = Decimal(0)
 Rule = Callable[[Floats], bool]
 """From the closes up to now to whether to hold."""
 
@@ -66,24 +67,25 @@ def decisions(of: Rule, closes: Floats, first: int) -> list[bool]:
 def run(bars: Sequence[Bar], wanted: Sequence[bool], cash: Decimal, cost: Decimal) -> Outcome:
     """Trades `bars` (split-adjusted) by what was wanted at the close before each; `wanted[0]` is of the close before
     the first bar. `cost`: a share of what is traded."""
-    money, shares = cash, Decimal(0)
+    money: Decimal = cash
+    shares: Decimal = NONE
     trades: list[Trade] = []
     equity: list[Decimal] = []
     held = 0
     for bar, hold in zip(bars, wanted, strict=True):
-        if bar.volume > 0 and hold and shares == 0:
+        if bar.volume > 0 and hold and shares == NONE:
             quantity = (money / (bar.open * (1 + cost))).quantize(LOT, ROUND_DOWN)
             paid = (quantity * bar.open).quantize(CENT)
             fee = (paid * cost).quantize(CENT)
             if quantity > 0 and paid + fee <= money + CENT:
                 money, shares = money - paid - fee, quantity
                 trades.append(Trade(bar.session, "buy", bar.open, quantity, fee))
-        elif bar.volume > 0 and not hold and shares > 0:
+        elif bar.volume > 0 and not hold and shares > NONE:
             got = (shares * bar.open).quantize(CENT)
             fee = (got * cost).quantize(CENT)
             trades.append(Trade(bar.session, "sell", bar.open, shares, fee))
-            money, shares = money + got - fee, Decimal(0)
-        held += shares > 0
+            money, shares = money + got - fee, NONE
+        held += shares > NONE
         equity.append(money + (shares * bar.close).quantize(CENT))
     return Outcome(tuple(trades), tuple(equity), held)
 

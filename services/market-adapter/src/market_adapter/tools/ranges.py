@@ -187,13 +187,15 @@ class RangeTools:
                 FallData(ticker=name, peak=d.peak, trough=d.trough, recovered=d.recovered, depth=round(d.depth, PLACES))
                 for d in drawdowns(of, FALLS)
             ]
-        return FiguresData(figures=figures, drawdowns=falls, errors=errors, **self._provenance())
+        return FiguresData(
+            figures=figures, drawdowns=falls, errors=errors, source=self._provider.source, as_of=self._provider.now()
+        )
 
     async def get_correlation(self, asked: RelationArguments, language: str) -> FiguresData:
         """How tickers moved together, and with a benchmark."""
         stretched = self._stretch(asked)
         first, last, _ = stretched
-        names = list(dict.fromkeys([*asked.tickers, *([asked.benchmark] if asked.benchmark else [])]))
+        names: list[str] = [*asked.tickers, *([asked.benchmark] if asked.benchmark else [])]
         found, errors = await per_ticker(names, lambda symbol: self._one(symbol, first, last), language)
         benchmark = asked_symbol(asked.benchmark).name if asked.benchmark else None
         figures: list[FigureData] = []
@@ -205,7 +207,7 @@ class RangeTools:
                 if name != benchmark:
                     value = beta(*together(found[name][1], found[benchmark][1]))
                     figures.append(_figure(name, "beta", value, found[name][1], stretched.words, other=benchmark))
-        return FiguresData(figures=figures, errors=errors, **self._provenance())
+        return FiguresData(figures=figures, errors=errors, source=self._provider.source, as_of=self._provider.now())
 
     async def get_crossings(self, asked: CrossingArguments) -> CrossingsData:
         """Where a symbol's averages crossed."""
@@ -279,9 +281,6 @@ class RangeTools:
         if of is None:
             raise _nothing(symbol, series, first, last)
         return history, of
-
-    def _provenance(self) -> dict[str, object]:
-        return {"source": self._provider.source, "as_of": self._provider.now()}
 
 
 def _trade(trade: Trade) -> TradeData:
