@@ -88,7 +88,6 @@ def test_what_a_result_backs_goes_out_word_for_word(text: str) -> None:
     [
         "IBM fell 1.0% on the day.",
         "IBM's CEO resigned.",
-        "The CEO resigned.",
         "IBM trades at EUR 202.91.",
         "IBM is at 202.91 USD according to Bloomberg.",
         "MSFT is at 27.95.",
@@ -134,3 +133,22 @@ def test_without_market_tools_or_without_a_model_nothing_is_held(tool: str, prov
     checked.text("IBM fell 50% tod")
     assert heard.pieces == ["IBM fell 50% tod"]
     assert checked.finish(Reply("IBM fell 50% today.")).text == "IBM fell 50% today."
+
+
+@pytest.mark.parametrize(
+    "true",
+    [
+        "IBM closed at 202.91 USD, a gain of 2.08 dollars (+1.04%).",
+        "IBM is currently at **$202.91** per share, which is $2.08 higher than yesterday's close.",
+        "- Price: $202.91\n- Change: +2.08 (+1.04%)\n- Volume: 3,300,000",
+        "IBM está cotizando a 202,91 USD, con una subida del 1,04 %.",
+        "Would you like me to set an alert when it reaches 210?",
+        "I can set a price alert for you at 210.",
+        "¿Quieres que te avise cuando llegue a 210?",
+        "Remember that past performance does not guarantee future results.",
+        "Given your moderate risk profile, consider keeping position sizes small.",
+        "Here is what I found. Do you want me to look up MSFT as well?",
+    ],
+)
+def test_what_a_chat_says_beside_its_figures_is_left_alone(true: str) -> None:
+    assert said(true) == (true, 0)

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.domain.analysis.tickers import NAMES, tickers_in
-from agent.domain.claims.claim import Carried
+from agent.domain.claims.claim import Carried, Reading
 from agent.domain.claims.facts import Facts
-from agent.domain.claims.judging import wrong
+from agent.domain.claims.judging import contradicted, wrong
 from agent.domain.claims.lexing import Lexer, Token, folded, is_talk
 from agent.domain.claims.reading import read
 from agent.domain.claims.words import TALK
@@ -40,8 +40,9 @@ class Checked:
 class Checker:
     """Judges a text sentence by sentence, in its order: a sentence may lean on the ones before it.
 
-    `strict`: every sentence is about the figures (a report's). Otherwise one that claims nothing of any market, such as
-    a question back, is left alone.
+    `strict`: every sentence is about the figures (a report's), and only what is read to its end is kept. Otherwise (a
+    chat's) a sentence is dropped for what speaks against the figures, for figures, tickers and sources that no tool
+    gave, and for what it says of a ticker without any figure; a question back or an offer is left alone.
     """
 
     def __init__(self, facts: Facts, asked: str | None = None, *, strict: bool = True) -> None:
@@ -76,13 +77,28 @@ class Checker:
         if not self._strict and (is_talk(tokens) or _asks(said, tokens)):
             return ()
         reading = read(tokens, self._known, self._carried, self._asked)
-        found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
-        if not found and self._lost and reading.claims and not reading.named:
+        if self._strict:
+            found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
+        else:
+            found = self._against(reading, said)
+        if self._strict and not found and self._lost and reading.claims and not reading.named:
             found.append("whom it is about was said in a sentence that was dropped")
         if reading.claims or reading.named:
             self._lost = bool(found)
         self._carried = Carried(reading.subjects or self._carried.subjects, reading.periods)
         return tuple(dict.fromkeys(found))
+
+    def _against(self, reading: Reading, said: str) -> list[str]:
+        """What speaks against a sentence of a chat."""
+        found = [reason for claim in reading.claims if (reason := contradicted(claim, self._facts))]
+        offers = bool(_OFFER.search(folded(said)))
+        for problem in reading.problems:
+            foreign = problem.startswith("a source") or (problem.startswith("a ticker") and not offers)
+            promised = reading.named and problem.startswith("a promise")
+            untold = reading.named and not reading.claims and problem.startswith("words") and not offers
+            if foreign or promised or untold:
+                found.append(problem)
+        return found
 
     def _without_quotes(self, sentence: str) -> str:
         """The sentence without what it quotes word for word."""

@@ -43,6 +43,40 @@ def wrong(claim: Claim, facts: Facts) -> str | None:
             return None if any(str(claim.year) in text for text in texts) else "a report that no tool named"
 
 
+UNKNOWN = (
+    "no number", "no day", "a move of nobody", "a comparison with nobody", "a comparison of what is not known",
+    "a rank of what is not known", "an average that is not known",
+)  # fmt: skip
+"""Reasons of claims that nothing speaks against: no tool has told enough to judge them."""
+
+
+def contradicted(claim: Claim, facts: Facts) -> str | None:
+    """What of the claim speaks against what the tools gave: a number that is nowhere in it, or a direction, comparison
+    or rank that the figures deny. None where the claim holds, or is of something that no tool has told."""
+    reason = wrong(claim, facts)
+    if reason is None or reason in UNKNOWN or reason.endswith("no return of that period"):
+        return None
+    if claim.relation == "is" and claim.number is not None and _given(claim.number, claim.move, facts):
+        return None
+    return reason
+
+
+def _given(number: Number, move: str | None, facts: Facts) -> bool:
+    """Whether the number is some figure of some ticker, or one of the question's, and not with the other sign."""
+    if any(_rounds(number, value) for value in facts.loose):
+        return True
+    down, up = move == "fell" or number.sign == "-", move == "rose" or number.sign == "+"
+    for fact in facts.facts:
+        if not isinstance(fact.value, float) or not any(_rounds(number, fact.value * by) for by in (1, 100)):
+            continue
+        if number.money is not None and fact.unit == "money" and (fact.currency or number.money) != number.money:
+            continue
+        falls = fact.figure in FALLS
+        if not (down and fact.value > 0 and not falls) and not (up and (fact.value < 0 or falls)):
+            return True
+    return False
+
+
 def _facts(claim: Claim, facts: Facts, periods: Iterable[str]) -> list[Fact]:
     if claim.subject is None:
         return [one for name in facts.subjects for one in facts.of(name, claim.figures, periods)]
