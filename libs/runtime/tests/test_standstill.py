@@ -12,10 +12,11 @@ from nats.aio.client import Client
 from contracts.envelope import CloudEvent, Wire
 from runtime.broker import broker_for
 from runtime.consumers import ensure_consumer
+from runtime.deliveries import AWAY_BACKOFF, LONGEST_BACKOFF, pause_after
 from runtime.errors import RpcError
 from runtime.health import Health
 from runtime.publishing import Publisher
-from runtime.pulling import AWAY_BACKOFF, LONGEST_BACKOFF, Delivery, Done, Outcome, PullWorker, pause_after
+from runtime.pulling import Delivery, Done, Outcome, PullWorker
 from runtime.standstill import LOOKS, Standstill
 from runtime.testing import NatsServer, eventually
 

@@ -9,10 +9,11 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from agent.domain.claims.checking import unsupported
 from agent.domain.claims.facts import facts_of_findings
+from nexus_cli.evaluating.made_figures import Language, World, made_up, units, wrong_percent
 from nexus_cli.evaluating.phrases import (
     ABOVE,
     ADJECTIVES,
@@ -32,12 +33,9 @@ from nexus_cli.evaluating.phrases import (
     percent_said,
 )
 
-Language = Literal["en", "es"]
 CHANGES = (
     "direction", "comparison", "figure", "unit", "period", "ticker", "source", "event", "date",
 )  # fmt: skip
-_TICKERS = ("IBM", "MSFT", "AAPL", "KO", "XOM", "SPY", "JNJ", "GE")
-_DATES = ("2013-03-01", "2024-11-15", "2026-11-20")
 
 
 @dataclass(frozen=True)
@@ -48,23 +46,6 @@ class Sentence:
     language: Language
     change: str | None
     world: World
-
-
-@dataclass(frozen=True)
-class World:
-    """The figures of two or three tickers, as a report has them."""
-
-    findings: tuple[dict[str, Any], ...]
-    source: str
-
-    @property
-    def tickers(self) -> list[str]:
-        return [str(finding["ticker"]) for finding in self.findings]
-
-    def value(self, ticker: str, name: str, period: str | None = None) -> Any:
-        """A figure."""
-        finding = next(one for one in self.findings if one["ticker"] == ticker)
-        return finding["returns"][period] if period else finding[name]
 
 
 @dataclass
@@ -120,7 +101,7 @@ def made(count: int, seed: int) -> Iterator[Sentence]:
     rng = random.Random(seed)
     left = count
     while left > 0:
-        world = _world(rng)
+        world = made_up(rng)
         language: Language = rng.choice(("en", "es"))
         make = rng.choice(_MAKERS)
         true, changed = make(rng, world, language)
@@ -133,57 +114,12 @@ def made(count: int, seed: int) -> Iterator[Sentence]:
                 left -= 1
 
 
-def _world(rng: random.Random) -> World:
-    source = rng.choice(("sample", "yahoo", "files"))
-    date = rng.choice(_DATES)
-    findings: list[dict[str, Any]] = []
-    year = int(date[:4]) + (date[5:7] == "11")
-    for ticker in rng.sample(_TICKERS, rng.choice((2, 2, 3))):
-        price = round(rng.uniform(8, 600), 2)
-        findings.append(
-            {
-                "ticker": ticker, "price": price, "currency": "USD", "as_of": f"{date}T21:00:00Z",
-                "returns": {period: _return(rng) for period in PERIODS["en"]},
-                "max_drawdown": -round(rng.uniform(0.03, 0.6), 6), "volatility": round(rng.uniform(0.08, 0.9), 6),
-                "sma_50": round(price * rng.uniform(0.8, 1.25), 4), "sma_200": round(price * rng.uniform(0.7, 1.3), 4),
-                "pe": round(rng.uniform(6, 60), 4), "market_cap": round(rng.uniform(2e9, 9e11), 0),
-                "net_margin": round(rng.uniform(0.02, 0.4), 6), "dividend_yield": round(rng.uniform(0.005, 0.06), 6),
-                "revenue": round(rng.uniform(2e9, 3e11), 0), "beta": None,
-                "next_earnings_date": f"{year}-0{rng.randint(1, 4)}-{rng.randint(10, 28)}",
-                "next_earnings_status": rng.choice(("expected", "confirmed")),
-                "source": source,
-            }
-        )  # fmt: skip
-    return World(tuple(findings), source)
-
-
-def _return(rng: random.Random) -> float:
-    value = rng.uniform(0.002, 0.6)
-    return round(value if rng.random() < 0.55 else -value * 0.8, 6)
-
-
 Changes = list[tuple[str, str]]
 Made = tuple[str | None, Changes]
 
 
 def _other(rng: random.Random, values: Any, than: Any) -> Any:
     return rng.choice([one for one in values if one != than])
-
-
-def _wrong_percent(rng: random.Random, value: float, language: Language) -> str:
-    """Another percentage, away from the right one by more than its rounding."""
-    while True:
-        other = abs(value) * rng.choice((0.5, 0.8, 1.1, 1.25, 2.0)) + rng.choice((0.0, 0.013, 0.05))
-        text = percent_said(other, language)
-        if text != percent_said(abs(value), language) and abs(other - abs(value)) > 0.002:
-            return text
-
-
-def _units(text: str, language: Language) -> list[str]:
-    number = text.removesuffix("%").removesuffix(" ")
-    if language == "es":
-        return [f"{number} puntos porcentuales", f"{number} dólares", f"{number} millones"]
-    return [f"{number} percentage points", f"{number} dollars", f"{number} million"]
 
 
 def _move(rng: random.Random, world: World, language: Language) -> Made:
@@ -209,8 +145,8 @@ def _move(rng: random.Random, world: World, language: Language) -> Made:
         text = text[0].upper() + text[1:]
         return source.format(S=text, N=parts["source"])
 
-    changes: Changes = [("direction", write(up=not up)), ("figure", write(x=_wrong_percent(rng, value, language)))]
-    changes.append(("unit", write(x=rng.choice(_units(percent_said(abs(value), language), language)))))
+    changes: Changes = [("direction", write(up=not up)), ("figure", write(x=wrong_percent(rng, value, language)))]
+    changes.append(("unit", write(x=rng.choice(units(percent_said(abs(value), language), language)))))
     other = _other(rng, PERIODS[language], period)
     if percent_said(world.value(ticker, "return", other), language) != percent_said(value, language):
         changes.append(("period", write(period=rng.choice(PERIODS[language][other]))))
@@ -305,7 +241,7 @@ def _two(rng: random.Random, world: World, language: Language) -> Made:
     changes: Changes = [
         ("direction", write(ups=(not ups[0], ups[1]))),
         ("direction", write(ups=(ups[0], not ups[1]))),
-        ("figure", write(xs=(percent_said(abs(values[0]), language), _wrong_percent(rng, values[1], language)))),
+        ("figure", write(xs=(percent_said(abs(values[0]), language), wrong_percent(rng, values[1], language)))),
     ]
     if percent_said(values[0], language) != percent_said(values[1], language):
         changes.append(("ticker", write(names=(other, one))))
@@ -331,10 +267,10 @@ def _level(rng: random.Random, world: World, language: Language) -> Made:
         text = template.format(T=ticker, F=label, X=x or said(value))
         return text[0].upper() + text[1:]
 
-    wrong = _wrong_percent(rng, value, language) if fraction else said(value * rng.choice((0.7, 1.2, 1.6)))
+    wrong = wrong_percent(rng, value, language) if fraction else said(value * rng.choice((0.7, 1.2, 1.6)))
     changes: Changes = [("figure", write(x=wrong))]
     if fraction:
-        changes.append(("unit", write(x=rng.choice(_units(said(value), language)))))
+        changes.append(("unit", write(x=rng.choice(units(said(value), language)))))
     elif name == "pe":
         changes.append(("unit", write(x=percent_said(value / 100, language))))
     else:

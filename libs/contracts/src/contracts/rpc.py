@@ -295,9 +295,6 @@ COMPANY_CREATE = Rpc("rpc.memory.company.create.v1", CompanyCreateRequest, Compa
 COMPANY_PATCH = Rpc("rpc.memory.company.patch.v1", CompanyPatchRequest, CompanySaved, queue="memory", safe=False)
 
 
-# ---------------------------------------------------------------- turns (agent)
-
-
 class TurnStateRequest(Wire):
     """Asked of all agents at once; only the one that drives the conversation's turn (or just this one) answers."""
 
@@ -316,9 +313,6 @@ class TurnState(Wire):
 
 
 TURN_STATE = Rpc("rpc.agent.turn.state.v1", TurnStateRequest, TurnState, queue=None)
-
-
-# ---------------------------------------------------------------- tools
 
 
 class Caller(Wire):

@@ -23,10 +23,10 @@ from runtime.batches import PullBatches
 from runtime.connection import client_of
 from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.dead_letters import DeadLetters
+from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady, RuntimeFault
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
 from runtime.outcomes import DeadLetter, Later, Outcome
-from runtime.pulling import Delivery, delivery_of, pause_after
 from runtime.telemetry import caller, record
 
 log = structlog.get_logger(__name__)

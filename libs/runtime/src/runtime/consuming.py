@@ -34,10 +34,10 @@ from pydantic import ValidationError
 from runtime.batch_worker import brief
 from runtime.consumers import ConsumerSpec
 from runtime.dead_letters import DeadLetters
+from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import RuntimeFault
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
 from runtime.outcomes import Ack, DeadLetter, Done, Later, Outcome, Retry
-from runtime.pulling import Delivery, delivery_of, pause_after
 from runtime.telemetry import remote_span
 
 __all__ = ["Ack", "Consuming", "DeadLetter", "Delivery", "Retry", "current_delivery"]

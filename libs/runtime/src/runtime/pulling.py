@@ -3,22 +3,18 @@
 FastStream's workers block on long handlers or run them twice, so this is plain nats-py. There is always a request at
 the server, so a message starts without a round trip. At rest it is for one message and waits for a minute: next to no
 traffic, and a worker that stands still meanwhile takes one message and no second. When messages come close behind each
-other it is for as many as there are free slots (at most 100), for two seconds. The server may send more than was asked
-for, after a reconnect for instance: those wait in a backlog. What a handler raises is never an acknowledgement.
-
-A delivery is a lease: the server gives the message to another worker unless it hears "in progress" within `ack_wait`.
-One ticker says so for all that this worker holds, so its death or its standing still is known within LEASE seconds.
+other it is for as many as there are free slots (at most 100), for two seconds. What arrives beyond what was asked for
+waits in a backlog. What a handler raises is never an acknowledgement. A delivery is a lease: the server gives the
+message to another worker unless it hears "in progress" within `ack_wait`; one ticker says so for all that it holds.
 """
 
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 import structlog
 from nats.aio.client import Client
@@ -27,10 +23,10 @@ from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
-from contracts.errors import NexusError
 from runtime.connection import client_of, subscribe
 from runtime.consumers import ConsumerSpec, ensure_consumer, on_new_leader
 from runtime.dead_letters import DeadLetters
+from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady, RuntimeFault
 from runtime.metrics import CONSUME_SECONDS, CONSUMED, IN_WORK
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
@@ -64,28 +60,12 @@ BUSY = 1.0
 TICK = 0.25
 ACK_DEADLINE = 2.0
 """Seconds for the server to confirm an acknowledgement."""
-LONGEST_BACKOFF = 30.0
-AWAY_BACKOFF = 3.0
-"""Instead, where what the handler needs is away: its work goes on soon after that is back."""
 LONGEST_WORK = 300.0
 """Seconds that a handler may take where nothing else is said; then it is broken off, and its message comes again."""
 MOST_PAUSES = 20_000
 """That are remembered of what was handed back."""
 ENDED_WITHIN = 10.0
 """Seconds that a handler which was broken off, or one turn of the keeper, may take."""
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """One message given to a handler. `num_delivered` counts from 1; naks count too, so it is no count of failures."""
-
-    subject: str
-    seq: int
-    data: bytes
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    num_delivered: int = 1
-    stored_at: float = 0.0
-    """When the stream stored it, in seconds since the epoch."""
 
 
 Handler = Callable[[Delivery], Awaitable[Outcome]]
@@ -416,28 +396,3 @@ class PullWorker:
             except Exception:
                 # This task keeps every running message alive: it must not end.
                 log.exception("pull.keeper_failed", consumer=self._spec.durable)
-
-
-def backoff(attempt: int) -> float:
-    """Seconds before the next try: 0.3 doubling to 30, with up to a quarter more, so that many do not come at once."""
-    return min(0.3 * 2 ** min(attempt - 1, 10), LONGEST_BACKOFF) * (1 + random.random() / 4)
-
-
-def pause_after(error: BaseException, attempt: int) -> float:
-    """Seconds before the next try after this error."""
-    away = isinstance(error, NexusError) and error.retryable
-    return min(backoff(attempt), AWAY_BACKOFF + random.random()) if away else backoff(attempt)
-
-
-def delivery_of(message: Msg) -> Delivery:
-    """Reads the acknowledgement subject (NATS ADR-15): `$JS.ACK.…` of 9 tokens, or 12 with domain and account."""
-    tokens = message.reply.split(".")
-    first = 4 if len(tokens) == 9 else 6
-    return Delivery(
-        subject=message.subject,
-        seq=int(tokens[first + 1]),
-        data=message.data,
-        headers=headers_of(message),
-        num_delivered=int(tokens[first]),
-        stored_at=int(tokens[first + 3]) / 1e9,
-    )

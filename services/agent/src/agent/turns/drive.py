@@ -36,7 +36,7 @@ from agent.domain.turn.effects import (
     Stored,
     Trigger,
 )
-from agent.domain.turn.journal import Journal, Reply
+from agent.domain.turn.journal import Journal, Reply, usage_on_the_wire
 from agent.domain.turn.machine import EARLY, advance, begin
 from agent.domain.turn.policy import StopReason, stop_reason
 from agent.errors import BudgetSpentError, ModelError, UnreachableError
@@ -223,8 +223,6 @@ class Drive:
         if self._stored_at:
             FIRST_TOKEN_SECONDS.observe(max(self._ports.clock.now() - self._stored_at, 0.0))
 
-    # ------------------------------------------------------------ the model
-
     async def _ask(self, effect: Ask) -> Event:
         settings, seen, deltas = await self._company(), self._snapshot(), self._running_deltas()
         journal = effect.journal
@@ -325,7 +323,7 @@ class Drive:
         elif journal is not None and journal.answer is not None and view.basis == journal.basis:
             # Its own answer, whose acknowledgement was lost.
             if deltas.open:
-                deltas.end("run.finished", {"usage": _usage(journal)})
+                deltas.end("run.finished", {"usage": usage_on_the_wire(journal)})
         else:
             self.end_run(StopReason.SUPERSEDED if view.unanswered else StopReason.USER)
 
@@ -364,7 +362,7 @@ class Drive:
         if code:
             self._running_deltas().end("run.error", {"code": code, "message": ending.text})
         else:
-            self._running_deltas().end("run.finished", {"usage": _usage(journal)})
+            self._running_deltas().end("run.finished", {"usage": usage_on_the_wire(journal)})
             self._summarize(seen.asker, settings)
             await self._knowing.tell_estimate()
         return Stored(appending.seq)
@@ -380,8 +378,6 @@ class Drive:
         done, context = self._knowing.compressed, self._knowing.context
         if done is not None and context is not None and "summarize_conversation" in done.strategies and done.dropped:
             self._ports.summaries.want(self._key, asker, settings.config, done.dropped[-1].seq)
-
-    # ------------------------------------------------------------ what is known
 
     async def _settings(self) -> CompanySettings | None:
         return await self._ports.companies.get(self._key.company)
@@ -401,7 +397,3 @@ class Drive:
         if self._deltas is None:
             raise RuntimeError("no turn is open")
         return self._deltas
-
-
-def _usage(journal: Journal) -> dict[str, int]:
-    return {"promptTokens": journal.usage.prompt, "completionTokens": journal.usage.completion}

@@ -190,3 +190,8 @@ def with_pause(journal: Journal) -> Journal:
 def with_failure(journal: Journal, code: str, detail: str) -> Journal:
     """The turn ends in a visible system message with this code."""
     return replace(journal, failure=code, detail=detail)
+
+
+def usage_on_the_wire(journal: Journal) -> dict[str, int]:
+    """The tokens of a turn as clients read them."""
+    return {"promptTokens": journal.usage.prompt, "completionTokens": journal.usage.completion}

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from memory.domain.long_term.concepts import COUNTS, concept, content, plain
+from memory.domain.long_term.slots import SLOT
 from memory.domain.mentions import mentioned
 from memory.domain.recall.words import folded, words
 
@@ -187,38 +188,6 @@ _PERIOD = re.compile(
 _OF_A_DATE = re.compile(r"\b(?:el dia|on the|the) \d{1,2}(?:st|nd|rd|th)?\b|\b\d{1,2}(?:st|nd|rd|th)\b")
 _ARTICLES = frozenset(("a", "an", "un", "una", "uno"))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_SLOTS = {
-    ("length", "short"): "short shorter brief concise corta cortas corto cortos breve breves concisa concisas conciso",
-    (
-        "length",
-        "long",
-    ): "long longer detailed larga largas largo largos extensas extensa detalladas detallada detallado",
-    ("tone", "formal"): "formal usted",
-    ("tone", "informal"): "informal casual tuteo tuteame tutees",
-    ("answers in", "es"): "spanish espanol castellano",
-    ("answers in", "en"): "english ingles",
-    ("profile", "conservative"): "conservative conservador conservadora",
-    ("profile", "moderate"): "moderate moderado moderada",
-    ("profile", "aggressive"): "aggressive agresivo agresiva",
-    ("instrument", "stocks"): "stock stocks acciones",
-    ("instrument", "etfs"): "etf etfs",
-    ("instrument", "options"): "option options opciones",
-    ("instrument", "futures"): "future futures futuros",
-    ("instrument", "forex"): "forex divisas",
-    ("instrument", "crypto"): "crypto cryptos cripto criptos criptomonedas",
-    ("instrument", "bonds"): "bond bonds bonos",
-    ("instrument", "funds"): "fondos funds",
-    ("timeframe", "day"): "daily diario diaria 1d",
-    ("timeframe", "week"): "weekly semanal",
-    ("timeframe", "hour"): "hourly horario 1h 4h",
-    ("timeframe", "intraday"): "intraday 15m",
-    ("timeframe", "month"): "monthly mensual",
-    ("order", "market"): "market mercado",
-    ("order", "limit"): "limit limite limitada limitadas",
-    ("analysis", "technical"): "technical tecnico tecnica",
-    ("analysis", "fundamental"): "fundamental fundamentales",
-}
-_SLOT = {word: slot for slot, listed in _SLOTS.items() for word in listed.split()}
 _ALWAYS_ONE = frozenset(("length", "tone", "answers in", "profile"))
 _PREFER = re.compile(
     r"\b(?:prefer|prefiero|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|keep|mas|more)\b"
@@ -379,9 +348,9 @@ def _slots(said: str, changed: bool) -> Iterator[Value]:
     before = _CONDITION.sub(" ", said)
     slots: dict[str, set[str]] = {}
     for word in words(before):
-        if slot := _SLOT.get(word):
+        if slot := SLOT.get(word):
             slots.setdefault(slot[0], set()).add(slot[1])
-    others = frozenset(content(" ".join(word for word in words(before) if word not in _SLOT)))
+    others = frozenset(content(" ".join(word for word in words(before) if word not in SLOT)))
     for name, found in slots.items():
         if len(found) > 1 or (name in _ALWAYS_ONE and not others <= _ANSWERS):
             continue

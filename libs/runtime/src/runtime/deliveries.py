@@ -1,0 +1,54 @@
+"""One message that a consumer was given, and how long it waits after an error before it is given again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nats.aio.msg import Msg
+
+from contracts.errors import NexusError
+from runtime.replies import headers_of
+
+LONGEST_BACKOFF = 30.0
+AWAY_BACKOFF = 3.0
+"""Instead, where what the handler needs is away: its work goes on soon after that is back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One message given to a handler. `num_delivered` counts from 1; naks count too, so it is no count of failures."""
+
+    subject: str
+    seq: int
+    data: bytes
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    num_delivered: int = 1
+    stored_at: float = 0.0
+    """When the stream stored it, in seconds since the epoch."""
+
+
+def backoff(attempt: int) -> float:
+    """Seconds before the next try: 0.3 doubling to 30, with up to a quarter more, so that many do not come at once."""
+    return min(0.3 * 2 ** min(attempt - 1, 10), LONGEST_BACKOFF) * (1 + random.random() / 4)
+
+
+def pause_after(error: BaseException, attempt: int) -> float:
+    """Seconds before the next try after this error."""
+    away = isinstance(error, NexusError) and error.retryable
+    return min(backoff(attempt), AWAY_BACKOFF + random.random()) if away else backoff(attempt)
+
+
+def delivery_of(message: Msg) -> Delivery:
+    """Reads the acknowledgement subject (NATS ADR-15): `$JS.ACK.…` of 9 tokens, or 12 with domain and account."""
+    tokens = message.reply.split(".")
+    first = 4 if len(tokens) == 9 else 6
+    return Delivery(
+        subject=message.subject,
+        seq=int(tokens[first + 1]),
+        data=message.data,
+        headers=headers_of(message),
+        num_delivered=int(tokens[first]),
+        stored_at=int(tokens[first + 3]) / 1e9,
+    )
