@@ -13,7 +13,7 @@ from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 ROUTING = '{"tools": [{"tool": "market_snapshot", "tickers": ["IBM", "MSFT"]}]}'
-SUMMARY = "IBM rose over the year, and MSFT fell; the figures are in the table."
+SUMMARY = "IBM rose over the year, and MSFT fell."
 LONG = 100.0
 
 

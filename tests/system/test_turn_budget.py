@@ -12,7 +12,7 @@ TURNS = 4
 REST = 30.0
 AT_REST = 3.0
 """Messages a second."""
-PLAIN, WITH_A_TOOL_CALL = 36, 58
+PLAIN, WITH_A_TOOL_CALL = 40, 66
 IN_A_ROW = 5
 """Messages one after another before the model is asked."""
 BACKGROUND = ("find", "serverStatus", "INFO", "HGETALL")

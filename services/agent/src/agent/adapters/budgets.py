@@ -91,6 +91,8 @@ class MemoryBudgets:
                 log.warning("budgets.local", reason=error.code)
             else:
                 if not reply.granted:
+                    if self._give_back(wanted.company):
+                        return await self.reserve(wanted, daily, hourly)
                     raise _spent(reply.spent)
                 granted = replace(larger, at=reply.reserved_at)
                 self._stocks[purse] = [replace(granted, call=name, seconds=AHEAD_SECONDS) for name in reply.ahead]
@@ -115,6 +117,14 @@ class MemoryBudgets:
                     return kept
                 self.settle(kept, 0)
         return None
+
+    def _give_back(self, company: str) -> bool:
+        """Lets go of what is kept for a company's later calls: others need it. False: there is nothing."""
+        kept = [purse for purse, stock in self._stocks.items() if purse[0] == company and stock]
+        for purse in kept:
+            for reservation in self._stocks.pop(purse):
+                self.settle(reservation, 0)
+        return bool(kept)
 
     def settle(self, reservation: Reservation, used: int) -> None:
         """Told on core NATS and not waited for: what is lost on a broken connection expires as a reservation."""

@@ -58,6 +58,8 @@ def checked_answer(journal: Journal, tools: Sequence[Tool], asked: Asked, sink: 
     if not any(call.tool in market and data_of(call.result) for call in journal.calls):
         return unjudged
     facts = facts_of_results((call.tool, data_of(call.result)) for call in journal.calls if call.result is not None)
+    if not facts.subjects:
+        return unjudged
     for call in journal.calls:
         _asked_with(facts, call.arguments)
         _words(facts, call.result)

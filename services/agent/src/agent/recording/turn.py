@@ -61,7 +61,8 @@ def inputs_to_json(inputs: Inputs, key: Key) -> bytes:
         "text": seen.text,
         "asked": seen.asked,
     }
-    return orjson.dumps({"seen": recorded, "history": inputs.history, "context": inputs.context}, default=_plain)
+    rest = {"history": inputs.history, "context": inputs.context, "knowledge": inputs.knowledge}
+    return orjson.dumps({"seen": recorded, **rest}, default=_plain)
 
 
 def inputs_from_json(data: dict[str, Any]) -> Inputs:

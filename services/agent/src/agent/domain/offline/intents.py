@@ -207,7 +207,9 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         if own and len(said.split()) <= 3 and "get_price" in schemas:
             return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in own))
         return None
-    about = own or (_named_before(before) if row.about or row.way else ())
+    # "What does the plan cost?" is of the site, whatever share was spoken of before; "and what does it cost?" is not.
+    leans = row.tool != "get_price" or bool(_GOING_ON.search(said))
+    about = own or (_named_before(before) if leans and (row.about or row.way) else ())
     if row.about and not about:
         strong = row.tool not in ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
