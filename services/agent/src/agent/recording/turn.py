@@ -61,7 +61,9 @@ def inputs_to_json(inputs: Inputs, key: Key) -> bytes:
         "text": seen.text,
         "asked": seen.asked,
     }
-    rest = {"history": inputs.history, "context": inputs.context, "knowledge": inputs.knowledge}
+    rest: dict[str, Any] = {"history": inputs.history, "context": inputs.context}
+    if inputs.knowledge is not None:
+        rest["knowledge"] = inputs.knowledge
     return orjson.dumps({"seen": recorded, **rest}, default=_plain)
 
 
