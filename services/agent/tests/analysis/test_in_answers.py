@@ -152,3 +152,10 @@ def test_without_market_tools_or_without_a_model_nothing_is_held(tool: str, prov
 )
 def test_what_a_chat_says_beside_its_figures_is_left_alone(true: str) -> None:
     assert said(true) == (true, 0)
+
+
+def test_what_only_looks_like_a_day_breaks_no_turn() -> None:
+    odd = {**PRICE, "note": "filing 0000051143-13-000007", "period": "2012-13-45", "as_of": "2013-99-01T00:00:00Z"}
+    told = answer(Heard(), odd)
+    told.text("IBM is at 202.91.")
+    assert told.finish(Reply("IBM is at 202.91.")).text == "IBM is at 202.91."

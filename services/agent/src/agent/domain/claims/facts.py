@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal, cast
@@ -21,7 +22,7 @@ FALLS = frozenset(("max_drawdown", "current_drawdown"))
 WINDOWED = frozenset(("max_drawdown", "current_drawdown", "volatility"))
 """Figures of a snapshot that look at a year."""
 _DATES = ("next_earnings_date", "next_dividend_date")
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DAY = re.compile(r"(?<![\w-])\d{4}-\d{2}-\d{2}(?!\d)")
 _AVERAGE = re.compile(r"^sma_(\d+)$")
 _TEXTS = frozenset(
     ("title", "text", "summary", "report_source", "report", "period", "note", "name", "headline", "description")
@@ -78,7 +79,7 @@ class Facts:
         if isinstance(value, bool):
             return
         if name in _DATES:
-            day = date.fromisoformat(str(value)[:10]) if value else None
+            day = next(iter(_days_in(str(value))), None) if value else None
             self.facts.append(Fact(subject, name, day, "date"))
         elif value is None or isinstance(value, int | float):
             number = None if value is None else float(value)
@@ -132,9 +133,18 @@ class Facts:
             elif name not in _DATES and isinstance(value, str) and (name in _TEXTS or not _DAY.match(value)):
                 if name in _TEXTS:
                     self.texts.setdefault(subject, []).append(value)
-                    days |= {date.fromisoformat(one) for one in _DAY.findall(value)}
+                    days |= _days_in(value)
             elif name not in _DATES and isinstance(value, str):
-                days.add(date.fromisoformat(value[:10]))
+                days |= _days_in(value[:10])
+
+
+def _days_in(text: str) -> set[date]:
+    """The days that a text of whatever tool names; what only looks like one (a filing's number, say) is none."""
+    days: set[date] = set()
+    for one in _DAY.findall(text):
+        with suppress(ValueError):
+            days.add(date.fromisoformat(one))
+    return days
 
 
 def _same_period(period: str, wanted: frozenset[str]) -> bool:
