@@ -25,7 +25,7 @@ from gateway.testing import (
     run_gateway,
 )
 from gateway.testing_http import Http, assert_problem
-from gateway.web.body_limit import nested_too_deep
+from gateway.web.body_limit import MAX_NESTING, nested_too_deep
 from runtime.testing import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -118,6 +118,13 @@ async def test_what_is_no_json_is_422_and_what_is_too_big_is_413(http: Http) -> 
 )
 def test_nesting_is_bounded_and_brackets_in_texts_do_not_count(depth: int, text: bytes, refused: bool) -> None:
     assert nested_too_deep(b"[" * depth + text + b"]" * depth) is refused
+    mixed = [(b"[", b"]"), (b'{"a]":[1,', b'],"b":{}}')]
+    opened, closed = zip(*(mixed[level % 2] for level in range(depth // 3 * 2)), strict=True) if depth > 3 else ((), ())
+    assert nested_too_deep(b"".join(opened) + text + b"".join(reversed(closed))) is (depth // 3 * 3 > MAX_NESTING)
+
+
+def test_many_that_are_beside_each_other_are_no_nesting() -> None:
+    assert not nested_too_deep(b"[" + b'{"x":[1,2]},' * 10_000 + b"1]")
 
 
 async def test_what_is_nested_too_deep_to_be_handed_on_is_refused_at_the_door(http: Http, tokens: TokenMaker) -> None:
