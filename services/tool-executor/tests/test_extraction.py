@@ -187,7 +187,7 @@ async def test_a_reader_that_hangs_or_eats_memory_ends_alone():
         await Extraction(seconds=0.05).extract(page, name="slow.pdf")
     assert slow.value.reason == "too_slow"
     with pytest.raises(Unreadable) as big:
-        await Extraction(memory=200 * 1024 * 1024).extract(b"# x\n\n" + b"word " * 3_000_000, name="big.md")
+        await Extraction(memory=200 * 1024 * 1024).extract(b"# x\n\n" + b"- word\n" * 2_000_000, name="big.md")
     assert big.value.reason == "crashed"
 
 

@@ -1,77 +1,129 @@
-"""Plain text and Markdown as the blocks of a document (contracts.knowledge.Block): headings, paragraphs, lists, tables
-of pipes, code. What is no Markdown is paragraphs."""
+"""Plain text and Markdown as the blocks of a document (contracts.knowledge.Block), by markdown-it, whose time grows
+with the text. What is no Markdown is paragraphs; of HTML in it the words are kept."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from html import unescape
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from contracts.knowledge import Block
 
-_HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
-_ITEM = re.compile(r"^\s{0,6}(?:[-*+•]|\d{1,3}[.)])\s+(.*)$")
-_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
-_CELL = re.compile(r"(?<!\\)\|")
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
+_MOST_FRONT = 100
+"""Lines of a text's front matter."""
+_FRONT_TITLE = re.compile(r"title:\s*[\"']?([^\"']+)")
+_TAG = re.compile(r"<[^<>]*>")
 _NOT_ANCHOR = re.compile(r"[^\w\- ]+")
 
 
-def blocks(text: str) -> list[Block]:
-    """The blocks in order, each with the headings above it."""
-    return list(_read(text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "").split("\n")))
+def read(text: str, title: str = "") -> tuple[str, list[Block]]:
+    """The title and the blocks in order, each with the headings above it. Where no title is given it is the front
+    matter's, else the first heading; that heading is left out of the blocks' where it stands above all of them."""
+    front, body = _parted(text.replace("\x00", ""))
+    named = next((found[1].strip() for line in front if (found := _FRONT_TITLE.match(line))), "")
+    blocks = list(_read(_MARKDOWN.parse(body)))
+    firsts = [block.headings[0] if block.headings else "" for block in blocks]
+    title = title or named or next(filter(None, firsts), "")
+    if len(set(firsts)) == 1 and firsts[0].casefold() == title.casefold():
+        blocks = [block.model_copy(update={"headings": block.headings[1:]}) for block in blocks]
+    return title, blocks
 
 
-def anchor(heading: str) -> str:
+def _parted(text: str) -> tuple[list[str], str]:
+    """The lines between a first line and another one of three dashes, and what comes after."""
+    lines = text.split("\n", _MOST_FRONT)
+    bare = [line.strip() for line in lines[:_MOST_FRONT]]
+    if bare[0] != "---" or "---" not in bare[1:]:
+        return [], text
+    end = bare.index("---", 1)
+    return bare[1:end], "\n".join(lines[end + 1 :])
+
+
+def _read(tokens: Iterable[Token]) -> Iterator[Block]:
+    above: list[tuple[int, str]] = []
+    bare = False
+    """Nothing has been said yet below the last heading."""
+    level = lists = 0
+    items: list[str] = []
+    rows: list[list[str]] | None = None
+
+    def made(kind: str, text: str, rows: list[list[str]] | None = None) -> Block:
+        headings = [words for _, words in above]
+        anchor = _anchor(headings[-1]) if headings else None
+        return Block(kind=kind, headings=headings, anchor=anchor, text=text, rows=rows or [])  # pyright: ignore[reportArgumentType] - an open list
+
+    for token in tokens:
+        text = _words(token)
+        if items and (not lists or token.type in {"heading_open", "table_open", "fence", "code_block"}):
+            yield made("list", "\n".join(items))
+            items, bare = [], False
+        if token.type == "heading_open":
+            level = int(token.tag[1])
+        elif token.type == "inline" and level:
+            # A heading with nothing below it is all that is said there.
+            if bare and above[-1][0] >= level:
+                yield made("text", above.pop()[1])
+            if text:
+                above = [one for one in above if one[0] < level] + [(level, " ".join(text.split()))]
+                bare = True
+            level = 0
+        elif token.type in {"bullet_list_open", "ordered_list_open"}:
+            lists += 1
+        elif token.type in {"bullet_list_close", "ordered_list_close"}:
+            lists -= 1
+        elif token.type == "table_open":
+            rows = []
+        elif token.type == "table_close":
+            yield made("table", "", rows)
+            rows, bare = None, False
+        elif token.type == "tr_open" and rows is not None:
+            rows.append([])
+        elif token.type == "inline" and rows:
+            rows[-1].append(text.replace("\n", " "))
+        elif text and lists and token.type in {"inline", "html_block"}:
+            items.append(" ".join(text.split()))
+        elif text:
+            yield made("text" if token.type in {"inline", "html_block"} else "code", text)
+            bare = False
+    if items:
+        yield made("list", "\n".join(items))
+    elif bare:
+        yield made("text", above.pop()[1])
+
+
+def _words(token: Token) -> str:
+    """What a token says by itself; most only tell where something begins or ends."""
+    if token.type in {"fence", "code_block"}:
+        return token.content.strip("\n")
+    if token.type == "html_block":
+        return _of_html(token.content)
+    if token.type != "inline":
+        return ""
+    return "".join(_inline(child) for child in token.children or ()).strip()
+
+
+def _inline(token: Token) -> str:
+    match token.type:
+        case "softbreak":
+            return " "
+        case "hardbreak":
+            return "\n"
+        case "html_inline":
+            return "\n" if token.content.lower().startswith("<br") else ""
+        case _:
+            return token.content
+
+
+def _of_html(markup: str) -> str:
+    if markup.lstrip().lower().startswith(("<script", "<style")):
+        return ""
+    if markup.lstrip().startswith("<!--"):
+        markup = markup.rpartition("-->")[2]
+    return " ".join(unescape(_TAG.sub(" ", markup)).split())
+
+
+def _anchor(heading: str) -> str:
     """The anchor that Markdown's renderers give a heading."""
     return _NOT_ANCHOR.sub("", heading.lower()).strip().replace(" ", "-")[:300]
-
-
-def _read(lines: list[str]) -> Iterator[Block]:
-    above: list[tuple[int, str]] = []
-    place = 0
-    while place < len(lines):
-        line = lines[place]
-        if not line.strip():
-            place += 1
-            continue
-        if found := _HEADING.match(line):
-            depth = len(found[1])
-            above = [one for one in above if one[0] < depth] + [(depth, found[2])]
-            place += 1
-            continue
-        headings = [name for _, name in above]
-        at = anchor(headings[-1]) if headings else None
-        if _FENCE.match(line):
-            end = next((n for n in range(place + 1, len(lines)) if _FENCE.match(lines[n])), len(lines))
-            yield Block(kind="code", headings=headings, anchor=at, text="\n".join(lines[place + 1 : end]))
-            place = end + 1
-        elif "|" in line and place + 1 < len(lines) and _RULE.match(lines[place + 1]) and "|" in lines[place + 1]:
-            rows = [_cells(line)]
-            place += 2
-            while place < len(lines) and "|" in lines[place]:
-                rows.append(_cells(lines[place]))
-                place += 1
-            yield Block(kind="table", headings=headings, anchor=at, rows=rows)
-        elif _ITEM.match(line):
-            items: list[str] = []
-            while place < len(lines) and lines[place].strip() and not _HEADING.match(lines[place]):
-                if item := _ITEM.match(lines[place]):
-                    items.append(item[1].strip())
-                else:
-                    items[-1] += " " + lines[place].strip()
-                place += 1
-            yield Block(kind="list", headings=headings, anchor=at, text="\n".join(items))
-        else:
-            start = place
-            while place < len(lines) and lines[place].strip() and not _starts(lines[place]):
-                place += 1
-            place = max(place, start + 1)
-            yield Block(headings=headings, anchor=at, text=" ".join(one.strip() for one in lines[start:place]))
-
-
-def _starts(line: str) -> bool:
-    return bool(_HEADING.match(line) or _ITEM.match(line) or _FENCE.match(line))
-
-
-def _cells(line: str) -> list[str]:
-    bare = line.strip().removeprefix("|")
-    bare = bare[:-1] if bare.endswith("|") and not bare.endswith("\\|") else bare
-    return [cell.strip().replace("\\|", "|") for cell in _CELL.split(bare)]

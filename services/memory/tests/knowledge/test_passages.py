@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from contracts.knowledge import Block
 from memory.knowledge.passages import MOST, passages
-from runtime.markdown_blocks import blocks
 
 
 def test_a_table_is_cut_between_rows_and_each_part_has_the_header() -> None:
@@ -61,24 +60,3 @@ def test_no_word_is_lost_and_no_passage_without_a_row_is_too_long(given_blocks: 
         assert all(len(cut.text) <= MOST + 40 for cut in cuts)
     for cut in cuts:
         assert cut.sections[0].start == 0
-
-
-def test_markdown_becomes_blocks_with_their_headings() -> None:
-    text = (
-        "Intro\nlines\n\n# One\n\ntext\n\n## Two\n- a\n- b\n  more\n\n"
-        "| x | y |\n|---|---|\n| 1 | a \\| b |\n\n# Three\n```\ncode\n```"
-    )
-    found = [(block.kind, block.headings, block.text, block.rows) for block in blocks(text)]
-    assert found == [
-        ("text", [], "Intro lines", []),
-        ("text", ["One"], "text", []),
-        ("list", ["One", "Two"], "a\nb more", []),
-        ("table", ["One", "Two"], "", [["x", "y"], ["1", "a | b"]]),
-        ("code", ["Three"], "code", []),
-    ]
-
-
-@given(st.text(max_size=400))
-def test_any_text_becomes_blocks(text: str) -> None:
-    said = "".join(block.text + "".join(cell for row in block.rows for cell in row) for block in blocks(text))
-    assert len(said) <= len(text)

@@ -30,8 +30,8 @@ from memory.knowledge.records import (
 )
 from memory.knowledge.shelves import Shelves
 from memory.knowledge.texts import Text, digest, text_of
+from runtime import markdown_blocks
 from runtime.clock import Clock
-from runtime.markdown_blocks import blocks as blocks_of
 
 TRIES = 8
 """Writers of one document at once."""
@@ -126,7 +126,7 @@ class Library:
         """A document that somebody wrote, plain or in Markdown."""
         now = self._clock.now()
         read = Read(name, "document", title, digest(text), now, url, external_id, tongue)
-        blocks = blocks_of(text)
+        _, blocks = await asyncio.to_thread(markdown_blocks.read, text, title)
         if not any(plain(block) for block in blocks):
             raise BadKnowledge("the text says nothing: write something", "text")
         await self._documents.keep_part(company, name, digest(read.hash), 1, blocks)

@@ -64,9 +64,7 @@ def extract(body: bytes, declared: str = "", charset: str | None = None, name: s
     elif kind in HTML_TYPES:
         return extract_html(decoded(body, charset))
     elif kind in MARKDOWN_TYPES:
-        from tool_executor.extraction.markdown import extract_markdown
-
-        found = extract_markdown(decoded(body, charset))
+        found = _extract_markdown(decoded(body, charset))
     else:
         found = _extract_text(decoded(body, charset))
     if not found.blocks:
@@ -76,6 +74,14 @@ def extract(body: bytes, declared: str = "", charset: str | None = None, name: s
             :LONGEST_TITLE
         ]
     return found
+
+
+def _extract_markdown(text: str) -> Extracted:
+    from runtime.markdown_blocks import read
+
+    title, blocks = read(text)
+    said = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in blocks)
+    return Extracted(title=title[:LONGEST_TITLE], language=language_of(said), blocks=list(bounded(blocks)))
 
 
 def _extract_text(text: str) -> Extracted:

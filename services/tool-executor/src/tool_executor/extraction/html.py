@@ -44,9 +44,9 @@ _REFRESH = re.compile(r"^\s*\d+\s*;\s*url\s*=\s*['\"]?([^'\"\s]+)", re.IGNORECAS
 _OUR_NAMES = {"robots", "nexussitereader"}
 
 
-def extract_html(html: str, title: str = "") -> Extracted:
-    """The words of a page and what it says of itself to readers like this one. `title`: where it is known already."""
-    reader = _Reader(title)
+def extract_html(html: str) -> Extracted:
+    """The words of a page and what it says of itself to readers like this one."""
+    reader = _Reader()
     parser: Any = cast("Any", _etree).HTMLParser(target=reader, encoding="utf-8")
     for start in range(0, len(html), _PIECE):
         parser.feed(html[start : start + _PIECE].encode("utf-8", "replace"))
@@ -58,8 +58,8 @@ def extract_html(html: str, title: str = "") -> Extracted:
 class _Reader:
     """The parser's target: lxml calls its methods in the order of the markup, each start with its end."""
 
-    def __init__(self, title: str) -> None:
-        self.page = Extracted(title=title, language=None, blocks=[])
+    def __init__(self) -> None:
+        self.page = Extracted(title="", language=None, blocks=[])
         self._declared: str | None = None
         self._title: list[str] = []
         self._og_title = ""
@@ -168,7 +168,7 @@ class _Reader:
     def result(self) -> Extracted:
         page = self.page
         firsts = {block.headings[0] for block in page.blocks if block.headings}
-        title = page.title or _plain("".join(self._title)) or self._og_title or next(iter(firsts), "")
+        title = _plain("".join(self._title)) or self._og_title or next(iter(firsts), "")
         page.title = title[:LONGEST_TITLE]
         # A page's only top heading is its title again, nearly always.
         if len(firsts) == 1 and (top := firsts.pop()).casefold() in title.casefold():
