@@ -13,7 +13,7 @@ from tool_executor.extraction.html import extract_html
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.extraction.language import language_of
 from tool_executor.extraction.made_sites import HIDDEN, SITES
-from tool_executor.extraction.testing import docx_bomb, docx_of, pdf_of
+from tool_executor.extraction.testing import docx_bomb, docx_damaged, docx_of, docx_with, pdf_of
 
 
 def said(blocks: list[Block]) -> list[str]:
@@ -167,6 +167,10 @@ def test_markdown_and_text_become_the_same_blocks():
         (b"%PDF-1.7 nothing more", "cut.pdf", "broken"),
         (docx_bomb(200), "bomb.docx", "bomb"),
         (b"PK\x03\x04 nothing more", "cut.docx", "broken"),
+        (docx_with(version=99), "version.docx", "broken"),
+        (docx_with(compression=97), "compression.docx", "broken"),
+        (docx_damaged(), "damaged.docx", "broken"),
+        (docx_with(encrypted=True), "secret.docx", "encrypted"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "old.docx", "encrypted"),
         (b"\x89PNG\r\n\x1a\n\0\0", "picture.png", "unknown_type"),
         (b"\x00\x01\x02" * 100, "binary.txt", "unknown_type"),
@@ -192,20 +196,24 @@ async def test_a_reader_that_hangs_or_eats_memory_ends_alone():
 
 
 async def test_the_loop_goes_on_while_a_long_document_is_read():
-    beats = 0
-
-    async def beat() -> None:
-        nonlocal beats
-        while True:
-            await asyncio.sleep(0.01)
-            beats += 1
-
-    beating = asyncio.create_task(beat())
     pages = [[f"Line {number} of page {page}" for number in range(40)] for page in range(100)]
-    found = await Extraction().extract(pdf_of(pages), name="long.pdf")
-    beating.cancel()
+    reading = asyncio.create_task(Extraction().extract(pdf_of(pages), name="long.pdf"))
+    async with asyncio.timeout(60), await asyncio.start_server(_echo, "127.0.0.1") as server:
+        for number in range(4):
+            # A whole exchange over a socket, which needs several rounds of the loop, ends before the reading does.
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(b"%d\n" % number)
+            assert await reader.readline() == b"%d\n" % number
+            writer.close()
+            assert not reading.done()
+        found = await reading
     assert len(found.blocks) == 100
-    assert beats > 3
+
+
+async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(await reader.readline())
+    await writer.drain()
+    writer.close()
 
 
 def test_hostile_markup_is_read_in_time_that_grows_with_its_size():

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+import zlib
 from typing import Any, cast
 
 import docx as _docx  # pyright: ignore[reportMissingTypeStubs]
@@ -18,23 +19,21 @@ _MOST_XML = 40 * 1024 * 1024
 """Bytes of the document's own text with its markup; a tree of it takes ten times as much."""
 _MOST_FILES = 2000
 _OLE = b"\xd0\xcf\x11\xe0"
+_ENCRYPTED = 1
+"""Bit of an archive's file that needs a password."""
+# zipfile says NotImplementedError of a version or a compression that it cannot read, and passes zlib's own error on.
+_BAD_ARCHIVE = (zipfile.BadZipFile, NotImplementedError, zlib.error, ValueError, OSError)
 
 
 def extract_docx(body: bytes) -> Extracted:
     """The words of a Word document. Raises Unreadable: a bomb, encrypted, broken, or with no text in it."""
     if body.startswith(_OLE):
-        raise Unreadable(
-            "encrypted",
-            Text(
-                es="El documento está cifrado o es de un Word antiguo: guárdalo como .docx sin contraseña.",
-                en="The document is encrypted, or an old Word's: save it as .docx without a password.",
-            ),
-        )
+        raise _encrypted()
     _check_archive(body)
     try:
         document: Any = _docx.Document(io.BytesIO(body))
         blocks = _blocks(document)
-    except (KeyError, ValueError, zipfile.BadZipFile, SyntaxError, AttributeError, OSError) as error:
+    except (*_BAD_ARCHIVE, KeyError, SyntaxError, AttributeError) as error:
         raise _broken() from error
     said = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in blocks)
     if not said.strip():
@@ -51,8 +50,10 @@ def _check_archive(body: bytes) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             files = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+    except _BAD_ARCHIVE as error:
         raise _broken() from error
+    if any(one.flag_bits & _ENCRYPTED for one in files):
+        raise _encrypted()
     unpacked = sum(one.file_size for one in files)
     xml = max((one.file_size for one in files if one.filename.endswith((".xml", ".rels"))), default=0)
     if unpacked > _MOST_UNPACKED or xml > _MOST_XML or len(files) > _MOST_FILES:
@@ -106,6 +107,16 @@ def _level(style: str) -> int | None:
         return 0
     word, _, number = style.partition(" ")
     return int(number) if word == "heading" and number.isdigit() else None
+
+
+def _encrypted() -> Unreadable:
+    return Unreadable(
+        "encrypted",
+        Text(
+            es="El documento está cifrado o es de un Word antiguo: guárdalo como .docx sin contraseña.",
+            en="The document is encrypted, or an old Word's: save it as .docx without a password.",
+        ),
+    )
 
 
 def _broken() -> Unreadable:

@@ -1,6 +1,7 @@
 """Documents that tests make: a PDF by hand, a DOCX by its library."""
 
 import io
+import struct
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -83,6 +84,26 @@ def docx_of(*parts: tuple[str, Any]) -> bytes:
     file = io.BytesIO()
     document.save(file)
     return file.getvalue()
+
+
+def docx_with(*, version: int = 20, encrypted: bool = False, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A DOCX whose archive says this of each of its files."""
+    changed = bytearray(docx_of(("Normal", "x")))
+    for mark, start in ((b"PK\x03\x04", 4), (b"PK\x01\x02", 6)):
+        place = changed.find(mark)
+        while place >= 0:
+            struct.pack_into("<HHH", changed, place + start, version, int(encrypted), compression)
+            place = changed.find(mark, place + 4)
+    return bytes(changed)
+
+
+def docx_damaged() -> bytes:
+    """A DOCX of whose text some bytes have been lost on the way."""
+    changed = bytearray(docx_of(("Normal", "x")))
+    with zipfile.ZipFile(io.BytesIO(changed)) as archive:
+        start = archive.getinfo("word/document.xml").header_offset + 60
+    changed[start : start + 20] = b"\xff" * 20
+    return bytes(changed)
 
 
 def docx_bomb(megabytes: int) -> bytes:
