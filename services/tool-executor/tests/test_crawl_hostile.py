@@ -1,6 +1,5 @@
 """Sites that have no end, lie or mean harm: a clear line in the run's report, and nothing else suffers."""
 
-import asyncio
 import gzip
 import zlib
 from collections.abc import AsyncGenerator
@@ -117,13 +116,12 @@ async def test_relative_links_that_grow_without_end_and_redirects_in_circles_end
     assert run.counts.found < 100
 
 
-def endless(piece: bytes, kind: str = "text/html", pause: float = 0.0, **headers: str) -> PageHandler:
+def endless(piece: bytes) -> PageHandler:
     async def page(request: web.BaseRequest) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": kind, **headers})
+        response = web.StreamResponse(headers={"Content-Type": "text/html"})
         await response.prepare(request)
-        while True:
+        while True:  # until whoever reads has enough: then a write raises
             await response.write(piece)
-            await asyncio.sleep(pause)
 
     return page
 
