@@ -1,6 +1,7 @@
 """A call with side effects that timed out may have had them: its id is looked up, and never says TIMEOUT for ever."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -11,14 +12,19 @@ from contracts.envelope import CloudEvent
 from contracts.errors import OUTCOME_UNKNOWN, ErrorCode, ToolCode
 from contracts.events.tool import ToolDeclaration, ToolResult, ToolsAnnounced
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
+from contracts.streams import FACTS
 from contracts.tools_rpc import TOOL_OUTCOME, ToolOutcome, tool_outcome
+from runtime.connection import connect
 from runtime.deadlines import time_left
 from runtime.errors import RpcError
 from runtime.publishing import Publisher
 from runtime.rpc import RpcServer
-from runtime.streams import ensure_streams
-from runtime.testing import ValkeyServer, eventually
-from tool_executor.domain.declaration import OverTheBus
+from runtime.settings import NatsSettings
+from runtime.streams import ensure_streams, stream_config
+from runtime.testing import NatsServer, ValkeyServer, eventually
+from runtime.testing_network import proxy_to
+from tool_executor.domain.declaration import CallContext, Data, OverTheBus, ServiceAway
+from tool_executor.domain.plans import Arguments
 from tool_executor.testing import Asker, Someone, running_executor, tool_named
 
 SOMEONE = Someone(sub="ann")
@@ -223,3 +229,66 @@ async def test_an_offer_cannot_take_a_subject_of_nexus_for_its_look_ups(
         offer = ToolsAnnounced(service="crm", tools=[], call_subject="rpc.tool.crm", outcome_subject=subject)
         (why,) = executor.offers.announce("-", offer, 60)
         assert "outcomeSubject" in why
+
+
+class Away:
+    """A tool that cannot be reached, until it is back."""
+
+    def __init__(self) -> None:
+        self.back = False
+        self.done: list[str] = []
+
+    async def __call__(self, arguments: Arguments, context: CallContext) -> Data:
+        del arguments
+        if not self.back:
+            raise ServiceAway("nobody serves it")
+        self.done.append(context.call_id)
+        return {"made": context.call_id}
+
+
+async def test_a_refusal_whose_message_could_come_again_is_not_told(
+    nats_server: NatsServer, nats_client: Client, valkey_server: ValkeyServer
+):
+    away = Away()
+    acts = tool_named("act", away, side_effects=True)
+    async with proxy_to(nats_server.url) as proxy:
+        cut = asyncio.Event()
+
+        def lose_the_acknowledgement(chunk: bytes) -> None:
+            if b"+ACK" in chunk and not cut.is_set():
+                proxy.refusing = True
+                proxy.cut()
+                cut.set()
+
+        proxy.listener = lambda: lose_the_acknowledgement
+        far = await connect(NatsSettings(url=proxy.url), name="tool-executor")
+        async with running_executor(far, valkey_server.url, tools=(acts,)):
+            asking = asyncio.create_task(asked(Asker(nats_client), 1))
+            await asyncio.wait_for(cut.wait(), 30)
+            away.back = True
+            async with running_executor(nats_client, valkey_server.url, tools=(acts,)):
+                assert (await asking).data == {"made": "same"}
+            assert away.done == ["same"]
+            proxy.refusing = False
+        await far.close()
+
+
+async def test_a_refusal_that_cannot_be_logged_does_not_make_the_call_later(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    away = Away()
+    async with running_executor(nats_client, valkey_server.url, tools=(tool_named("act", away, side_effects=True),)):
+        full = {**stream_config(FACTS), "max_bytes": 1, "discard": "new"}
+        answer = await nats_client.request("$JS.API.STREAM.UPDATE.FACTS", json.dumps(full).encode(), timeout=10)
+        assert "error" not in json.loads(answer.data)
+        error = (await asked(Asker(nats_client), 1)).error
+        assert error is not None
+        assert error.code == ToolCode.UNAVAILABLE
+        away.back = True
+
+        async def settled() -> bool:
+            info = await nats_client.request("$JS.API.STREAM.INFO.TOOLS", timeout=10)
+            return json.loads(info.data)["state"]["messages"] == 0
+
+        await eventually(settled, 30)
+        assert away.done == []

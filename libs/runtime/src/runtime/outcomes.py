@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 
@@ -22,6 +23,14 @@ class DeadLetter:
     """Never: put it into the dead-letter stream with this reason and stop delivering it."""
 
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AckThen:
+    """Acknowledge it, and tell what came of it only when that is confirmed: delivered again it could come to something
+    else. Of pull workers alone (runtime.pulling); where it cannot be confirmed nothing is told."""
+
+    then: Callable[[], Awaitable[object]]
 
 
 Ack = Done

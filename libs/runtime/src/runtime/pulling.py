@@ -29,11 +29,11 @@ from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady, RuntimeFault
 from runtime.metrics import CONSUME_SECONDS, CONSUMED, IN_WORK
-from runtime.outcomes import DeadLetter, Done, Later, Outcome
+from runtime.outcomes import AckThen, DeadLetter, Done, Later, Outcome
 from runtime.replies import ReplyInbox, headers_of, status_of
 from runtime.telemetry import remote_span
 
-__all__ = ["DeadLetter", "Delivery", "Done", "Later", "Outcome", "PullWorker"]
+__all__ = ["AckThen", "DeadLetter", "Delivery", "Done", "Later", "Outcome", "PullWorker"]
 
 log = structlog.get_logger(__name__)
 
@@ -68,13 +68,14 @@ ENDED_WITHIN = 10.0
 """Seconds that a handler which was broken off, or one turn of the keeper, may take."""
 
 
-Handler = Callable[[Delivery], Awaitable[Outcome]]
+Handler = Callable[[Delivery], Awaitable[Outcome | AckThen]]
 
 
 class PullWorker:
     """Takes messages of one durable consumer and runs `handler` for up to `slots` of them at once.
 
-    The handler returns Done (acknowledged, and the acknowledgement confirmed), Later(delay) or DeadLetter(reason).
+    The handler returns Done (acknowledged, and the acknowledgement confirmed), AckThen(then), Later(delay) or
+    DeadLetter(reason).
     When it raises, the message comes again after a growing pause (0.3 s to 30 s), for ever: whoever wants an end
     counts attempts of its own and returns DeadLetter.
     """
@@ -270,17 +271,20 @@ class PullWorker:
     async def _work(self, message: Msg) -> None:
         consumer = self._spec.durable
         started = time.perf_counter()
-        outcome: Outcome
+        outcome: Outcome | AckThen
         name = "error"
         delivery = delivery_of(message)
         try:
             with remote_span(f"{consumer} {self._spec.stream}", delivery.headers, root=True) as work:
                 async with asyncio.timeout(self._longest):
+                    held = time.monotonic(), self._client.stats["reconnects"]
                     outcome = await self._handler(delivery)
+                    if isinstance(outcome, AckThen) and await self._given_up(message, delivery, *held):
+                        await outcome.then()
                 if isinstance(outcome, Later):
                     # It comes again: that delivery, and the wait before it, are what a trace is about.
                     work.discard()
-            name = type(outcome).__name__.lower()
+            name = "done" if isinstance(outcome, AckThen) else type(outcome).__name__.lower()
         except asyncio.CancelledError:
             await self._send(message, b"-NAK")
             raise
@@ -297,12 +301,23 @@ class PullWorker:
             )
         CONSUMED.labels(consumer, name).inc()
         CONSUME_SECONDS.labels(consumer).observe(time.perf_counter() - started)
-        await self._settle(message, delivery, outcome)
+        if not isinstance(outcome, AckThen):
+            await self._settle(message, delivery, outcome)
         # The slot is free as soon as this returns; ask at once instead of at the next tick.
         task = asyncio.current_task()
         if task is not None:
             self._running.pop(task, None)
         await self._ask()
+
+    async def _given_up(self, message: Msg, delivery: Delivery, since: float, reconnects: int) -> bool:
+        """Acknowledges a message; whether nobody else can have it: it has been this worker's `since` then, on this one
+        connection, and the server says so before another would have been given it."""
+        try:
+            await self._inbox.request(message.reply, b"+ACK", deadline=min(self._spec.ack_wait, ACK_DEADLINE))
+        except (TimeoutError, NatsError):
+            log.warning("pull.ack_unconfirmed", consumer=self._spec.durable, seq=delivery.seq)
+            return False
+        return self.stood_still < since and self._client.stats["reconnects"] == reconnects
 
     async def _settle(self, message: Msg, delivery: Delivery, outcome: Outcome) -> None:
         if isinstance(outcome, DeadLetter):

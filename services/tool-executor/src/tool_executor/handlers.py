@@ -21,7 +21,7 @@ from contracts.tools_rpc import ToolDetailsReply, ToolDetailsRequest
 from contracts.wrong_fields import message_of
 from runtime.errors import InvalidToken, PublishFailed, RpcError
 from runtime.gen_ai import SPAN_TOOL, TOOL_CALL, TOOL_NAME
-from runtime.outcomes import DeadLetter, Done, Later, Outcome
+from runtime.outcomes import AckThen, DeadLetter, Done, Later, Outcome
 from runtime.principals import Verify
 from runtime.publishing import Publisher
 from runtime.pulling import Delivery
@@ -66,8 +66,12 @@ class CallHandler:
         self._publisher = publisher
         self._call_seconds = call_seconds
 
-    async def handle(self, delivery: Delivery) -> Outcome:
-        """Done when the call is answered and logged; Later when it has to come again."""
+    async def handle(self, delivery: Delivery) -> Outcome | AckThen:
+        """Done when the call is answered and logged; Later when it has to come again.
+
+        What is not recorded of a call that may have effects (nobody serves its tool now, a limit) is told when its
+        message is gone: delivered again the call could be made, after its caller was told that nothing was done.
+        """
         try:
             request = requested(delivery.data)
         except ValidationError as error:
@@ -77,8 +81,8 @@ class CallHandler:
         if caller is None:
             result = _failed(ToolCode.UNAUTHORIZED, texts.UNAUTHORIZED.said_in(request.language or "es"))
             log.warning("tool.unauthorized", tool=request.tool, call_id=request.call_id)
-            await self._answer(request, _event(uuid7(), _completed(request, None, result)))
-            return Done()
+            refusal = _event(uuid7(), _completed(request, None, result))
+            return AckThen(lambda: self._answer(request, refusal))
         call = Progress(
             call_id=request.call_id,
             tool=request.tool,
@@ -95,8 +99,15 @@ class CallHandler:
         # A recorded call has one event, however often it is told; a refusal that may be tried again has its own.
         identity = derive_id(caller.company, caller.user, request.call_id, "completed") if call.recorded else uuid7()
         event = _event(identity, completed)
-        await self._answer(request, event)
-        return await self._log(caller, identity, event, completed, delivery)
+
+        async def tell() -> bool:
+            await self._answer(request, event)
+            return await self._log(caller, identity, event, completed)
+
+        if not call.recorded and (call.entry is None or call.entry.tool.side_effects):
+            return AckThen(tell)
+        # The caller has its answer; what is recorded is told again from the record.
+        return Done() if await tell() or delivery.num_delivered >= _LOG_TRIES else Later(1.0)
 
     def _caller(self, request: ToolCallRequested) -> Caller | None:
         if not request.principal:
@@ -154,9 +165,8 @@ class CallHandler:
         if is_reply_subject(reply_to):
             await self._publisher.publish_live(reply_to, _event(uuid7(), completed))
 
-    async def _log(
-        self, caller: Caller, identity: str, event: bytes, completed: ToolCallCompleted, delivery: Delivery
-    ) -> Outcome:
+    async def _log(self, caller: Caller, identity: str, event: bytes, completed: ToolCallCompleted) -> bool:
+        """Whether there is no use in another try."""
         error = completed.result.error
         if error is not None:
             # What went well is in FACTS and in the metrics; a line for each would cost as much as the call.
@@ -178,11 +188,9 @@ class CallHandler:
                 deadline=_LOG_DEADLINE,
             )
         except PublishFailed as failure:
-            # The caller has its answer. What is recorded can be told again from the record; nothing else can.
             log.warning("tool.not_logged", call_id=completed.call_id, error=str(failure))
-            if failure.retryable and delivery.num_delivered < _LOG_TRIES:
-                return Later(1.0)
-        return Done()
+            return not failure.retryable
+        return True
 
 
 def requested(data: bytes) -> ToolCallRequested:
