@@ -164,7 +164,7 @@ Avísame si necesitas algo más.
 Espero que te sirva.
 Me alegra ayudarte.
 Como pediste, fui breve.
-Based on the latest available quote, IBM is trading at $202.91, which represents a gain of $2.08 (1.04%) from the prior close.
+Based on the latest quote, IBM is trading at $202.91, which represents a gain of $2.08 (1.04%) from the prior close.
 **IBM** — $202.91 (+1.04%)
 The move came on volume of 3.3 million shares, so participation was solid.
 Buyers were in control for most of the session.
