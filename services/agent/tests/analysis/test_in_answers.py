@@ -39,7 +39,7 @@ class Named:
         self.provider = provider
 
     async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
-        raise NotImplementedError
+        return Reply("")
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Asked:
 
 
 def answer(
-    heard: Heard, data: dict[str, Any] = PRICE, tool: str = "get_price", provider: str = "openai"
+    heard: Heard, data: dict[str, Any] = PRICE, tool: str = "get_price", provider: str = "openai", also: str = ""
 ) -> CheckedAnswer:
     result = json.dumps({"success": True, "data": data})
     call = Call("c1", tool, '{"symbol": "IBM"}', result=result)
     journal = Journal("t", 1, 0.0, 60.0, steps=(Step(1, "", (call,)),))
-    messages = [{"role": "user", "content": "How is IBM? Tell me when it gets to 210."}]
+    messages = [{"role": "user", "content": "How is IBM? Tell me when it gets to 210." + also}]
     prompt = Prompt(messages, TOOLS, "auto", "m", 0.0, 100, 10.0, language="en")
     return checked_answer(journal, TOOLS, Asked(prompt, ModelChoice(((Named(provider), "m"),))), heard)
 
@@ -88,6 +88,7 @@ def test_what_a_result_backs_goes_out_word_for_word(text: str) -> None:
     [
         "IBM fell 1.0% on the day.",
         "IBM's CEO resigned.",
+        "The CEO resigned.",
         "IBM trades at EUR 202.91.",
         "IBM is at 202.91 USD according to Bloomberg.",
         "MSFT is at 27.95.",
@@ -159,3 +160,23 @@ def test_what_only_looks_like_a_day_breaks_no_turn() -> None:
     told = answer(Heard(), odd)
     told.text("IBM is at 202.91.")
     assert told.finish(Reply("IBM is at 202.91.")).text == "IBM is at 202.91."
+
+
+def test_an_event_that_the_person_or_a_page_told_may_be_told_again() -> None:
+    sentence = "The CEO resigned."
+    asked = answer(Heard(), also=" Is it because the CEO resigned?")
+    asked.text(sentence)
+    assert asked.finish(Reply(sentence)).text == sentence
+    price, page = (
+        {"success": True, "data": one} for one in (PRICE, {"passages": [{"text": "In May our CEO resigned."}]})
+    )
+    calls = (
+        Call("c1", "get_price", '{"symbol": "IBM"}', result=json.dumps(price)),
+        Call("c2", "search_knowledge", "{}", result=json.dumps(page)),
+    )
+    journal = Journal("t", 1, 0.0, 60.0, steps=(Step(1, "", calls),))
+    prompt = Prompt([{"role": "user", "content": "And IBM?"}], TOOLS, "auto", "m", 0.0, 100, 10.0, language="en")
+    told = checked_answer(journal, TOOLS, Asked(prompt, ModelChoice(((Named("openai"), "m"),))), Heard())
+    told.text(f"{sentence} The CFO resigned.")
+    assert told.finish(Reply("")).text.startswith(sentence)
+    assert told.dropped == 1

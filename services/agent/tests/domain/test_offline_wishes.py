@@ -1,10 +1,10 @@
-"""Paraphrases, es and en: which tool with which arguments is meant, and what is for talking or for the site."""
+"""Paraphrases, es and en: which tool with which arguments is meant."""
 
 from typing import Any
 
 import pytest
 
-from agent.domain.offline.intents import Intent, wish_in
+from agent.domain.offline.intents import wish_in
 from agent.testing.offered import SCHEMAS
 
 BARS: dict[str, Any] = {"timeframe": "1d", "limit": 60}
@@ -276,115 +276,6 @@ OTHER: list[tuple[str, str, dict[str, Any]]] = [
     ("compare IBM with MSFT", "market_snapshot", {"tickers": ["IBM", "MSFT"]}),
     ("what did we say about bonds?", "search_memory", {"query": "bonds"}),
 ]
-TALK: dict[Intent, list[str]] = {
-    Intent.GREETING: [
-        "hi",
-        "Hello there!",
-        "good morning",
-        "hola, buenas tardes",
-        "Buenos días",
-        "hey, how are you?",
-        "¿qué tal?",
-    ],
-    Intent.THANKS: [
-        "thanks",
-        "thank you very much!",
-        "muchas gracias",
-        "ok, gracias",
-        "perfecto, mil gracias",
-        "great, thanks a lot",
-    ],
-    Intent.FAREWELL: ["bye", "hasta luego", "adiós, gracias", "goodbye and thanks", "see you later"],
-    Intent.FINE: ["ok", "perfecto", "great", "no", "vale"],
-    Intent.HANDOFF: [
-        "talk to a person",
-        "I want to speak to a human please",
-        "quiero hablar con alguien",
-        "pásame con un agente",
-        "can I chat with someone from support?",
-        "agente",
-        "I need a real person",
-        "necesito un asesor",
-        "quiero hablar con una perosna",
-    ],
-    Intent.ABILITIES: ["what can you do?", "¿qué sabes hacer?", "who are you?", "help", "are you a robot?", "ayuda"],
-    Intent.MARKET: [
-        "is the market open?",
-        "¿está abierto el mercado?",
-        "when does the stock market open?",
-        "market hours",
-        "¿a qué hora cierra la bolsa?",
-        "is Wall Street open today?",
-    ],
-    Intent.ADVICE: [
-        "should I buy AAPL?",
-        "¿me conviene vender IBM?",
-        "is it a good time to invest?",
-        "¿debo comprar Tesla?",
-    ],
-    Intent.SITE: [
-        "ok, how do I sign up?",
-        "ok, ¿y el registro?",
-        "thanks, but what does it cost?",
-        "do you sell bread?",
-        "I want to buy a birthday cake",
-        "¿hacéis envíos a domicilio?",
-        "are you open on Sundays?",
-        "how do alerts work?",
-        "what order types are there?",
-        "hola, ¿tenéis cita para mañana?",
-        "can I cancel my appointment?",
-        "do you take my insurance?",
-        "is there parking?",
-        "quiero cancelar mi suscripción",
-    ],
-    Intent.ABOUT: ["what is this?", "¿qué es esto exactamente?", "what do you do here?", "¿quiénes son ustedes?"],
-}
-FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
-    (
-        ("buy 5 MSFT at limit 28", "make it 10"),
-        "replace",
-        "create_paper_order",
-        {"symbol": "MSFT", "side": "buy", "quantity": 10.0, "order_type": "limit", "limit_price": 28.0},
-    ),
-    (("compra 5 MSFT", "mejor 3"), "replace", "create_paper_order", {"symbol": "MSFT", "quantity": 3.0, **ORDER}),
-    (
-        ("buy 5 MSFT", "limit 27 instead"),
-        "replace",
-        "create_paper_order",
-        {"symbol": "MSFT", "side": "buy", "quantity": 5.0, "order_type": "limit", "limit_price": 27.0},
-    ),
-    (("compra 5 MSFT", "que sean 8"), "replace", "create_paper_order", {"symbol": "MSFT", "quantity": 8.0, **ORDER}),
-    (("buy AAPL", "5"), "", "create_paper_order", {"symbol": "AAPL", "quantity": 5.0, **ORDER}),
-    (("compra AAPL", "cinco"), "", "create_paper_order", {"symbol": "AAPL", "quantity": 5.0, **ORDER}),
-    (("price of AAPL", "and IBM?"), "", "get_price", {"symbol": "IBM"}),
-    (("RSI de AAPL", "¿y de IBM?"), "", "get_indicators", {"symbol": "IBM", "indicators": ["RSI"]}),
-    (("price of AAPL", "any news?"), "", "get_news", {"symbol": "AAPL"}),
-    (("precio de AAPL", "¿y su sentimiento?"), "", "get_sentiment", {"symbol": "AAPL"}),
-    (
-        ("how big should my position be", "capital 5000, entry 50, stop 45, risk 1%"),
-        "",
-        "calculate_position_size",
-        SIZE,
-    ),
-    (("position size: capital 5000, entry 50", "stop 45 and 1 %"), "", "calculate_position_size", SIZE),
-    (
-        ("price of AAPL", "sell half"),
-        "sell",
-        "create_paper_order",
-        {"symbol": "AAPL", "side": "sell", "order_type": "market", "share": 0.5},
-    ),
-    (("vende la mitad",), "sell", "create_paper_order", {"side": "sell", "order_type": "market", "share": 0.5}),
-    (
-        ("precio de AAPL", "pon un stop en 600"),
-        "stop",
-        "create_paper_order",
-        {"symbol": "AAPL", "side": "sell", "order_type": "stop", "stop_price": 600.0, "share": 1.0},
-    ),
-    (("borra esa alerta",), "delete_alert", "delete_alert", {}),
-    (("delete my AAPL alert",), "delete_alert", "delete_alert", {"symbol": "AAPL"}),
-    (("cancela la orden de IBM",), "cancel", "cancel_paper_order", {"symbol": "IBM"}),
-]
 
 
 @pytest.mark.parametrize(
@@ -394,22 +285,3 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
 )
 def test_the_tool_that_is_meant_with_its_arguments(text: str, tool: str, arguments: dict[str, Any]) -> None:
     assert wish_in(text, SCHEMAS).calls == ((tool, arguments),)
-
-
-@pytest.mark.parametrize(("text", "intent"), [(text, intent) for intent, texts in TALK.items() for text in texts])
-def test_what_is_for_talking_or_for_the_site(text: str, intent: Intent) -> None:
-    assert wish_in(text, SCHEMAS).intent is intent
-
-
-@pytest.mark.parametrize(("said", "way", "tool", "arguments"), FOLLOWED)
-def test_what_was_said_before_is_gone_on_with(
-    said: tuple[str, ...], way: str, tool: str, arguments: dict[str, Any]
-) -> None:
-    wish = wish_in(said[-1], SCHEMAS, said[:-1])
-    assert (wish.way, wish.calls) == (way, ((tool, arguments),))
-
-
-@pytest.mark.parametrize("text", ["how big should my position be?", "¿de qué tamaño debe ser mi posición?"])
-def test_a_size_without_figures_is_asked_for_them_and_shows_no_portfolio(text: str) -> None:
-    wish = wish_in(text, SCHEMAS)
-    assert (wish.calls[0][0], len(wish.missing)) == ("calculate_position_size", 4)

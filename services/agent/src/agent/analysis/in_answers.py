@@ -6,7 +6,7 @@ rules that answer without a model put their sentences together from the results,
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, cast
 
@@ -63,9 +63,13 @@ def checked_answer(journal: Journal, tools: Sequence[Tool], asked: Asked, sink: 
     for call in journal.calls:
         _asked_with(facts, call.arguments)
         _words(facts, call.result)
+        if call.tool not in market:
+            facts.given += _texts_of(data_of(call.result))
     for message in prompt.messages:
-        if message.get("role") in ("user", "assistant") and isinstance(message.get("content"), str):
-            facts.loose += _numbers(str(message["content"]))
+        role, content = message.get("role"), message.get("content")
+        if role != "tool" and isinstance(content, str):
+            facts.given += content.splitlines()
+            facts.loose += _numbers(content) if role != "system" else ()
     return CheckedAnswer(Checker(facts, strict=False), sink, prompt.language)
 
 
@@ -160,6 +164,18 @@ def _words(facts: Facts, result: str | None) -> None:
     for text in (data.get("summary"), data.get("disclaimer"), *(data.get("limitations") or ())):
         if isinstance(text, str):
             told += [sentence for sentence, _ in sentences(text)]
+
+
+def _texts_of(value: object) -> Iterator[str]:
+    """Every text in what a tool gave."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in cast("Mapping[str, object]", value).values():
+            yield from _texts_of(part)
+    elif isinstance(value, list):
+        for part in cast("list[object]", value):
+            yield from _texts_of(part)
 
 
 def _numbers(text: str) -> list[float]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agent.domain.analysis.tickers import NAMES, tickers_in
 from agent.domain.claims.claim import Carried, Reading
+from agent.domain.claims.events import events, in_general, of_speaker
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.judging import contradicted, wrong
 from agent.domain.claims.lexing import Lexer, Token, folded, is_talk
@@ -42,7 +43,8 @@ class Checker:
 
     `strict`: every sentence is about the figures (a report's), and only what is read to its end is kept. Otherwise (a
     chat's) a sentence is dropped for what speaks against the figures, for figures, tickers and sources that no tool
-    gave, and for what it says of a ticker without any figure; a question back or an offer is left alone.
+    gave, for what it says of a ticker without any figure, and for events that nothing told; a question back or an offer
+    is left alone.
     """
 
     def __init__(self, facts: Facts, asked: str | None = None, *, strict: bool = True) -> None:
@@ -59,6 +61,7 @@ class Checker:
         self._texts = sorted(
             {folded(text) for texts in facts.texts.values() for text in texts if len(text) > 8}, key=len
         )
+        self._given = [{word[:_SAME] for word in _WORD.findall(folded(text))} for text in facts.given]
         self._lost = False
 
     def anew(self) -> "Checker":
@@ -74,8 +77,13 @@ class Checker:
             return ("it is no prose",)
         said = self._without_quotes(said)
         tokens = self._lexer.tokens(said)
-        if not self._strict and (is_talk(tokens) or _asks(said, tokens)):
-            return ()
+        if not self._strict:
+            if _asks(said, tokens):
+                return ()
+            if happened := events(said, self._odd(tokens)):
+                return (f"an event that nothing told: {', '.join(happened)}",)
+            if is_talk(tokens) or (in_general(said) and not any(token.kind in _DEFINITE for token in tokens)):
+                return ()
         reading = read(tokens, self._known, self._carried, self._asked)
         if self._strict:
             found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
@@ -96,9 +104,16 @@ class Checker:
             foreign = problem.startswith("a source") or (problem.startswith("a ticker") and not offers)
             promised = reading.named and problem.startswith("a promise")
             untold = reading.named and not reading.claims and problem.startswith("words") and not offers
+            untold = untold and not of_speaker(said)
             if foreign or promised or untold:
                 found.append(problem)
         return found
+
+    def _odd(self, tokens: Sequence[Token]) -> list[str]:
+        """The words that no tool gave, unless one text of the talk has them all."""
+        odd = [token.word for token in tokens if token.kind == "odd" and token.word]
+        told = any(all(word[:_SAME] in text for word in odd) for text in self._given)
+        return [] if told else odd
 
     def _without_quotes(self, sentence: str) -> str:
         """The sentence without what it quotes word for word."""
@@ -113,6 +128,10 @@ class Checker:
         return sentence
 
 
+_DEFINITE = frozenset(("ticker", "foreign", "number", "spelled", "source"))
+"""What a sentence about things in general does not have."""
+_SAME = 5
+"""Letters in which the forms of a word agree: cancel, cancelled."""
 _OFFER = re.compile(
     r"\?\s*$|^\W*(?:let me know|would you|do you|if you|you can|i can|shall "
     r"i|feel free|want me|avisame|dime|quieres|si quieres|"

@@ -45,12 +45,14 @@ class Fact:
 @dataclass(slots=True)
 class Facts:
     """Everything that may be said. `loose`: numbers that are nobody's figure, such as those of the question;
-    `texts`: what tools gave in words, folded by whoever reads; `days`: dates of data, by ticker."""
+    `texts`: what tools gave in words, folded by whoever reads; `given`: the talk's own texts, one by one; `days`:
+    dates of data, by ticker."""
 
     facts: list[Fact] = field(default_factory=list["Fact"])
     sources: set[str] = field(default_factory=set[str])
     days: dict[str, set[date]] = field(default_factory=dict[str, set[date]])
     texts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    given: list[str] = field(default_factory=list[str])
     loose: list[float] = field(default_factory=list[float])
     named: list[str] = field(default_factory=list[str])
     confirmed: dict[str, bool] = field(default_factory=dict[str, bool])

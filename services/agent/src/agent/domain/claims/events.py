@@ -1,0 +1,133 @@
+"""What a chat's sentence says that somebody did, which no figure can back: that a CEO resigned, that workers struck.
+
+Nobody can list all events, so one is known by its form: a past of a third person, a company's people, a word of company
+news. What is said of the talk itself (your order was placed) and of how things are in general is none. Sentences are
+read as they were written, since a Spanish past is known by its accent.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from itertools import pairwise
+
+from agent.domain.claims.lexing import folded
+from agent.domain.claims.words import TALK
+
+_OF_TALK = re.compile(
+    r"\b(?:i|i'\w+|we|we'\w+|you|you'\w+|your|my|me|our|let's|thanks|gracias|tu|tus|te|mi|mis|usted|"
+    r"alerts?|orders?|watchlist|list|portfolio|notes?|preferences?|reminders?|search(?:es)?|requests?|results?|figures?|"
+    r"data|news|headlines?|charts?|tools?|answers?|quotes?|prices?|sessions?|"
+    r"alertas?|avisos?|orden(?:es)?|lista|cartera|notas?|preferencias?|recordatorios?|busquedas?|resultados?|datos|"
+    r"cifras?|noticias?|titulares?|graficos?|herramientas?|respuestas?|sesion|jornada)\b"
+    r"|^\W*(?:done|hecho|listo|that (?:being )?said|dicho es[to]o)\b"
+)
+"""Somebody of the talk, or a thing of it."""
+_SPEAKER = re.compile(
+    r"^\W*(?:[^,.:]{1,30}, )?(?:(?:ya|te|lo|la|no|now|just|sorry|ok|sure|done|listo|hecho|lo siento|vale|claro)\b\W*)*"
+    r"(?:(?:i|we|here)'|(?:i|we|let me|here|you|your|tu|tus|tengo|tenemos|puedo|podemos|he|hemos|veo|vemos|aqui)\b|"
+    r"\w+[éí] )",
+    re.IGNORECASE,
+)
+_HABIT = re.compile(
+    r"\b(?:if|when|whenever|once|unless|why|whether|(?:know|say|tell|clear) what|always|never|often|typically|"
+    r"generally|usually|commonly|historically|in general|by default|tends?|may|might|can|could|would|rule of thumb|"
+    r"si|cuando|siempre|nunca|una vez que|por que|suelen?|a menudo|por lo general|en general|normalmente|"
+    r"historicamente|por defecto|pueden?|podrian?|conviene)\b"
+)
+_ANYONE = re.compile(
+    r"\b(?:an?|any|many|most|some|una?|cualquier|much[oa]s|algun[oa]s) (?:\w+ )?(?:compan(?:y|ies)|firms?|stocks?|"
+    r"shares?|investors?|ceo|empresas?|companias?|accion(?:es)?|inversor(?:es)?)\b"
+    r"|^\W*(?:\w+[ -]){0,5}?(?:is|are|es|son) (?:an?|una?) .*\b(?:that|which|who|que)\b"
+    r"|\b(?:means?|measures?|refers? to|compares|smooths|significan?|miden?|indican?|se refieren?)\b"
+)
+"""How things are, or what one may do: conditions, habits and advice; a subject that is anyone's, definitions."""
+_SOMEONE = re.compile(r"\b(?:its?|it's|they|their|both|the (?:stocks?|company)|su|sus|ambos|ambas)\b")
+_COMPANY = re.compile(
+    r"\b(?:the|its|their|this|el|la|los|las|su|sus|esta) (?:\w+ )?(?:company|firm|ceo|cfo|coo|cto|executives?|chairman|"
+    r"chairwoman|president|board|management|directors?|founders?|workforce|employees|workers|staff|customers?|"
+    r"suppliers?|auditors?|empresa|compania|firma|consejer[oa]|consejo|junta|directiv[oa]s?|director|directora|"
+    r"presidente|presidenta|fundador|fundadora|plantilla|empleados|trabajadores|clientes?|proveedor(?:es)?)\b"
+)
+_PAST = re.compile(
+    r"[a-z]{2,}ed|left|quit|sold|bought|made|took|won|said|told|found|began|became|cut|met|broke|laid|held|sent|set|went|"
+    r"came|gave|got|kept|led|built|spent|stood|stole|sank|sought|spoke|struck|swore|threw|withdrew|wrote|chose|drew|"
+    r"drove|fought|fled|forbade|froze|hid|hurt|bid|bet|blew|brought|dealt|shook|shot|shut|swept|overtook|undertook|"
+    r"oversaw|\w{2,}ó|\w{2,}(?:aron|ieron|eron)|dijo|hizo|puso|tuvo|vino|dio|trajo|quiso|\w*dujo"
+)
+_UNLED = re.compile(r"\w{2,}ó|\w{2,}(?:aron|ieron)")
+_PERFECT = re.compile(
+    r"\b(?:has|have|had|ha|han|(?P<passive>was|were|(?:is|are) being|fue|fueron)) "
+    r"(?:\w+ly |just |already |also |now |been |ya |sido )*(?P<verb>[a-z]{2,}ed|[a-z]{2,}(?:ad|id)[oa]s?|"
+    r"left|quit|sold|bought|taken|won|stolen|begun|cut|laid|brought|dicho|abierto|roto|escrito|muerto|hecho|puesto)\b"
+)
+_MARKET = re.compile(
+    r"\b(?:stocks?|shares?|prices?|markets?|volumes?|moves?|momentum|sentiment|trends?|mood|buyers?|sellers?|traders?|"
+    r"bulls|bears|accion(?:es)?|precios?|cotizacion|mercados?|volumen|movimiento|tendencia|sentimiento|animo|"
+    r"compradores|vendedores|alcistas|bajistas)\b"
+)
+_DIRECTION = re.compile(
+    r"\W*(?:\w+ly )?(?:up|higher|lower|through|above|below|al alza|a la baja|por encima|por debajo)\b"
+)
+"""After what "it" did: a move of its price."""
+_OF_PRICES = re.compile(
+    r"(?:mov|chang|edg|inch|tick|bounc|eas|finish|end|trad|hover|settl|recover|clos|open|paus|stay|remain|seem|appear)ed|"
+    r"(?:termin|cerr|oscil|qued|cambi|recuper)(?:o|aron|ad[oa])|mov(?:io|ieron|ido)|"
+    r"need|speed|feed|seed|indeed|exceed|proceed|succeed|sido|estado|ido|tenido"
+)
+"""What prices do, and what only looks like a past: an event by who is said to have done it alone."""
+_NO_SUBJECT = re.compile(
+    r"i|we|you|they|an?|the|this|that|these|those|my|your|our|their|its|his|her|and|or|of|by|for|in|on|at|to|with|from|as|"
+    r"than|is|are|be|was|were|been|being|gets?|has|have|had|not|more|most|less|least|very|well|so|too|also|any|some|no|"
+    r"each|every|all|both|el|la|los|las|una?|de|que|en|con|por|y|o|ya|lo|les?"
+)
+"""Before a word in -ed that tells nothing: an automated order, orders are queued."""
+_FINITE = re.compile(r"\b(?:is|are|can|may|could|would|do|does|es|son|pueden?|estan?|hay|deben?)\b")
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def events(said: str, odd: Collection[str]) -> list[str]:
+    """The words that tell an event; `odd`: those of its words, folded, that neither a tool nor the talk has given."""
+    low = folded(said)
+    if not odd or _ANYONE.search(low) or _HABIT.search(low):
+        return []
+    found = [verb for before, subject, verb in _done(said, low) if _is_event(before, subject, verb, odd)]
+    if not found and not of_speaker(said):
+        found = [word for word in odd if word in TALK or _COMPANY.search(low)]
+    return sorted(set(found))
+
+
+def in_general(said: str) -> bool:
+    """Whether it says how things are, or what the talk does, of nobody else that is spoken of."""
+    low = folded(said)
+    return bool(_ANYONE.search(low) or ((_HABIT.search(low) or of_speaker(said)) and not _SOMEONE.search(low)))
+
+
+def of_speaker(said: str) -> bool:
+    """Whether it tells what the one who answers did, or has for the one who asked."""
+    return bool(_SPEAKER.search(said))
+
+
+def _done(said: str, low: str) -> Iterator[tuple[str, str, str]]:
+    """What is said to have been done: all that is before it, who did it (its last word), the verb."""
+    for match in _PERFECT.finditer(low):
+        subject = "" if match["passive"] or " been " in match[0] else "has"
+        # Se ha guardado tu aviso, no se encontraron resultados: what was done comes after it.
+        yield low if low[: match.start()].endswith("se ") else low[: match.start()], subject, match["verb"]
+    words = list(_WORD.finditer(said.lower()))
+    if words and _UNLED.fullmatch(words[0][0]):
+        yield "", "", low[words[0].start() : words[0].end()]
+    participles = bool(_FINITE.search(low))
+    for before, word in pairwise(words):
+        subject, verb = low[before.start() : before.end()], low[word.start() : word.end()]
+        if not _PAST.fullmatch(word[0]) or (participles and verb.endswith("ed")):
+            continue
+        if subject == "se":
+            yield low, subject, verb
+        elif not _NO_SUBJECT.fullmatch(subject) and not (subject == "it" and _DIRECTION.match(low, word.end())):
+            yield low[: before.end()], subject, verb
+
+
+def _is_event(before: str, subject: str, verb: str, odd: Collection[str]) -> bool:
+    """Whether somebody outside the talk and the market did it, by a verb or under a name that nothing has given."""
+    if _OF_TALK.search(before) or (subject and _MARKET.search(before)):
+        return False
+    return subject in odd or (verb in odd and not _OF_PRICES.fullmatch(verb))

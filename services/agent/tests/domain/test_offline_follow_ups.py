@@ -1,0 +1,70 @@
+"""What leans on what was said before, es and en: another order, the same of another ticker, what was missing."""
+
+from typing import Any
+
+import pytest
+
+from agent.domain.offline.intents import wish_in
+from agent.testing.offered import SCHEMAS
+
+ORDER: dict[str, Any] = {"side": "buy", "order_type": "market"}
+SIZE: dict[str, Any] = {"capital": 5000.0, "entry_price": 50.0, "stop_loss_price": 45.0, "risk_percent": 0.01}
+FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
+    (
+        ("buy 5 MSFT at limit 28", "make it 10"),
+        "replace",
+        "create_paper_order",
+        {"symbol": "MSFT", "side": "buy", "quantity": 10.0, "order_type": "limit", "limit_price": 28.0},
+    ),
+    (("compra 5 MSFT", "mejor 3"), "replace", "create_paper_order", {"symbol": "MSFT", "quantity": 3.0, **ORDER}),
+    (
+        ("buy 5 MSFT", "limit 27 instead"),
+        "replace",
+        "create_paper_order",
+        {"symbol": "MSFT", "side": "buy", "quantity": 5.0, "order_type": "limit", "limit_price": 27.0},
+    ),
+    (("compra 5 MSFT", "que sean 8"), "replace", "create_paper_order", {"symbol": "MSFT", "quantity": 8.0, **ORDER}),
+    (("buy AAPL", "5"), "", "create_paper_order", {"symbol": "AAPL", "quantity": 5.0, **ORDER}),
+    (("compra AAPL", "cinco"), "", "create_paper_order", {"symbol": "AAPL", "quantity": 5.0, **ORDER}),
+    (("price of AAPL", "and IBM?"), "", "get_price", {"symbol": "IBM"}),
+    (("RSI de AAPL", "¿y de IBM?"), "", "get_indicators", {"symbol": "IBM", "indicators": ["RSI"]}),
+    (("price of AAPL", "any news?"), "", "get_news", {"symbol": "AAPL"}),
+    (("precio de AAPL", "¿y su sentimiento?"), "", "get_sentiment", {"symbol": "AAPL"}),
+    (
+        ("how big should my position be", "capital 5000, entry 50, stop 45, risk 1%"),
+        "",
+        "calculate_position_size",
+        SIZE,
+    ),
+    (("position size: capital 5000, entry 50", "stop 45 and 1 %"), "", "calculate_position_size", SIZE),
+    (
+        ("price of AAPL", "sell half"),
+        "sell",
+        "create_paper_order",
+        {"symbol": "AAPL", "side": "sell", "order_type": "market", "share": 0.5},
+    ),
+    (("vende la mitad",), "sell", "create_paper_order", {"side": "sell", "order_type": "market", "share": 0.5}),
+    (
+        ("precio de AAPL", "pon un stop en 600"),
+        "stop",
+        "create_paper_order",
+        {"symbol": "AAPL", "side": "sell", "order_type": "stop", "stop_price": 600.0, "share": 1.0},
+    ),
+    (("borra esa alerta",), "delete_alert", "delete_alert", {}),
+    (("delete my AAPL alert",), "delete_alert", "delete_alert", {"symbol": "AAPL"}),
+    (("cancela la orden de IBM",), "cancel", "cancel_paper_order", {"symbol": "IBM"}),
+]
+
+
+@pytest.mark.parametrize(("said", "way", "tool", "arguments"), FOLLOWED)
+def test_what_was_said_before_is_gone_on_with(
+    said: tuple[str, ...], way: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    wish = wish_in(said[-1], SCHEMAS, said[:-1])
+    assert (wish.way, wish.calls) == (way, ((tool, arguments),))
+
+
+@pytest.mark.parametrize("text", ["how big should my position be?", "¿de qué tamaño debe ser mi posición?"])
+def test_a_size_without_figures_is_asked_for_them_and_shows_no_portfolio(text: str) -> None:
+    wish = wish_in(text, SCHEMAS)
+    assert (wish.calls[0][0], len(wish.missing)) == ("calculate_position_size", 4)

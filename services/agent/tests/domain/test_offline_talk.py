@@ -1,0 +1,76 @@
+"""Paraphrases, es and en: what is for talking or for the site, and no tool's."""
+
+import pytest
+
+from agent.domain.offline.intents import Intent, wish_in
+from agent.testing.offered import SCHEMAS
+
+TALK: dict[Intent, list[str]] = {
+    Intent.GREETING: [
+        "hi",
+        "Hello there!",
+        "good morning",
+        "hola, buenas tardes",
+        "Buenos días",
+        "hey, how are you?",
+        "¿qué tal?",
+    ],
+    Intent.THANKS: [
+        "thanks",
+        "thank you very much!",
+        "muchas gracias",
+        "ok, gracias",
+        "perfecto, mil gracias",
+        "great, thanks a lot",
+    ],
+    Intent.FAREWELL: ["bye", "hasta luego", "adiós, gracias", "goodbye and thanks", "see you later"],
+    Intent.FINE: ["ok", "perfecto", "great", "no", "vale"],
+    Intent.HANDOFF: [
+        "talk to a person",
+        "I want to speak to a human please",
+        "quiero hablar con alguien",
+        "pásame con un agente",
+        "can I chat with someone from support?",
+        "agente",
+        "I need a real person",
+        "necesito un asesor",
+        "quiero hablar con una perosna",
+    ],
+    Intent.ABILITIES: ["what can you do?", "¿qué sabes hacer?", "who are you?", "help", "are you a robot?", "ayuda"],
+    Intent.MARKET: [
+        "is the market open?",
+        "¿está abierto el mercado?",
+        "when does the stock market open?",
+        "market hours",
+        "¿a qué hora cierra la bolsa?",
+        "is Wall Street open today?",
+    ],
+    Intent.ADVICE: [
+        "should I buy AAPL?",
+        "¿me conviene vender IBM?",
+        "is it a good time to invest?",
+        "¿debo comprar Tesla?",
+    ],
+    Intent.SITE: [
+        "ok, how do I sign up?",
+        "ok, ¿y el registro?",
+        "thanks, but what does it cost?",
+        "do you sell bread?",
+        "I want to buy a birthday cake",
+        "¿hacéis envíos a domicilio?",
+        "are you open on Sundays?",
+        "how do alerts work?",
+        "what order types are there?",
+        "hola, ¿tenéis cita para mañana?",
+        "can I cancel my appointment?",
+        "do you take my insurance?",
+        "is there parking?",
+        "quiero cancelar mi suscripción",
+    ],
+    Intent.ABOUT: ["what is this?", "¿qué es esto exactamente?", "what do you do here?", "¿quiénes son ustedes?"],
+}
+
+
+@pytest.mark.parametrize(("text", "intent"), [(text, intent) for intent, texts in TALK.items() for text in texts])
+def test_what_is_for_talking_or_for_the_site(text: str, intent: Intent) -> None:
+    assert wish_in(text, SCHEMAS).intent is intent
