@@ -51,6 +51,8 @@ class Rates:
     """A direct read of an agent is answered from a replica that lags behind."""
     stale_elsewhere: float = 0.0
     """The same for everybody else."""
+    slow_read: float = 0.0
+    """A direct read is answered up to a second late."""
     lost_message: float = 0.0
     """A message outside the streams does not arrive."""
     lost_copy: float = 0.0
@@ -248,7 +250,11 @@ class Bus:
     def _api(self, who: str, method: str, data: bytes, reply: str) -> None:
         words = method.split(".")
         if words[0] == "DIRECT":
-            self._direct(who, words[2], ".".join(words[3:]), data, reply)
+            reading = who, words[2], ".".join(words[3:]), data, reply
+            if self.chance(self.rates.slow_read):
+                self.later(self.random.uniform(0.0, 1.0), self._direct, *reading)
+            else:
+                self._direct(*reading)
         elif method.startswith("CONSUMER.MSG.NEXT."):
             self.deliveries.next(words[3], words[4], data, reply)
         else:

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from contracts.channels import ChatKind, parse_chat
-from tests.simulation.model import ORDER
+from tests.simulation.model import ORDER, PLACED
 from tests.simulation.people import SocketClient
 from tests.simulation.streams import SimulatedStream
 
@@ -54,10 +54,33 @@ def of_log(stream: SimulatedStream, beside_human: bool) -> list[str]:
     return wrong
 
 
-def of_effects(effects: Iterable[tuple[str, str]]) -> list[str]:
-    """No order is placed twice."""
-    orders = Counter(what for _, arguments in effects if (what := json.loads(arguments)["what"]).startswith(ORDER))
-    return [f"{count} effects of {what}" for what, count in orders.items() if count > 1]
+def of_effects(effects: Iterable[tuple[str, str]], stream: SimulatedStream) -> list[str]:
+    """No order is placed twice, and what is said to be placed is."""
+    done = [json.loads(arguments) for _, arguments in effects]
+    orders = Counter(one["what"] for one in done if one["what"].startswith(ORDER))
+    wrong = [f"{count} effects of {what}" for what, count in orders.items() if count > 1]
+    placed = {one["how"] for one in done}
+    for stored in stream.log:
+        if stored.subject.endswith(ChatKind.ASSISTANT.value):
+            how = orjson.loads(stored.data)["data"]["text"].partition(PLACED)[2]
+            if how and how not in placed:
+                wrong.append(f"{stored.seq}: says {PLACED}{how}, and it is not")
+    return wrong
+
+
+def of_journals(stream: SimulatedStream) -> list[str]:
+    """A turn's journal forgets no call, and changes none."""
+    wrong: list[str] = []
+    before: dict[str, tuple[str, dict[str, Any]]] = {}
+    for stored in stream.log:
+        data = orjson.loads(stored.data)["data"]
+        if "turnId" in data:
+            calls = {one["callId"]: one["arguments"] for one in data["calls"]}
+            turn, known = before.get(stored.subject, ("", {}))
+            if turn == data["turnId"] and any(calls.get(name) != arguments for name, arguments in known.items()):
+                wrong.append(f"TURNS {stored.seq}: a journal has lost a call")
+            before[stored.subject] = data["turnId"], calls
+    return wrong
 
 
 def of_client(client: SocketClient, stream: SimulatedStream) -> list[str]:

@@ -12,6 +12,8 @@ from agent.ports import Model, ModelChoice, Prompt, TextSink
 
 ORDER = "order"
 """A visitor's text with this word makes the model call the tool with an effect."""
+PLACED = "placed "
+"""What it says after that, before how it has placed the order: its own choice of this time."""
 
 
 class SimulatedModel:
@@ -32,8 +34,13 @@ class SimulatedModel:
         newest = next(one for one in reversed(prompt.messages) if one["role"] in ("user", "tool"))
         text = str(newest["content"]).rsplit("\n", 1)[-1]
         if newest["role"] == "user" and ORDER in text and prompt.tools:
-            calls = (RequestedCall(prompt.tools[0].name, json.dumps({"what": text, "how": self._random.random()})),)
+            calls = (
+                RequestedCall(prompt.tools[0].name, json.dumps({"what": text, "how": str(self._random.random())})),
+            )
             return Reply(calls=calls, usage=Tokens(10, 5), model="m", provider=self.provider)
+        if newest["role"] == "tool":
+            asked = next(one for one in reversed(prompt.messages) if one.get("tool_calls"))
+            text = PLACED + json.loads(asked["tool_calls"][0]["function"]["arguments"])["how"]
         sink.text("answer to ")
         await asyncio.sleep(self._random.expovariate(5.0))
         sink.text(text)

@@ -15,6 +15,7 @@ from uuid import UUID
 
 import orjson
 
+from contracts.channels import parse_chat
 from gateway.app import Gateway
 from gateway.chat.session import Session
 from gateway.domain.close_codes import CloseCode
@@ -165,7 +166,10 @@ class SocketClient:
         return [
             one.seq
             for one in stream.log
-            if one.seq > self.covered and one.seq not in told and one.subject.startswith(tree)
+            if one.seq > self.covered
+            and one.seq not in told
+            and one.subject.startswith(tree)
+            and parse_chat(one.subject) is not None
         ]
 
     def owner_in(self, stream: SimulatedStream) -> str:
@@ -266,6 +270,8 @@ class SocketClient:
             case "error" if not self._welcome.is_set():
                 asyncio.get_running_loop().call_later(2.0, self._hello, socket)
             case "snapshot":
+                if frame["seq"] < self.cursor:
+                    self.faults.append(f"{self.name}: was shown all up to {frame['seq']} after {self.cursor}")
                 self.covered = max(self.covered, frame["seq"])
             case "message.created":
                 self._fact(frame["message"]["seq"])

@@ -10,16 +10,19 @@ from uuid import uuid4
 
 from nats.aio.msg import Msg
 
+import agent.turns.drive
 import runtime.conversation
 from agent.adapters.chat_log import JetStreamChatLog
 from agent.adapters.journal_store import JournalStore
 from agent.adapters.tool_calls import ToolRequests
 from agent.domain.turn import effects
+from agent.domain.turn.effects import Look, Trigger
+from agent.domain.turn.machine import Handling
 from agent.domain.turn.policy import Policy
 from agent.ports import Appending
 from agent.turns.engine import TurnEngine
 from contracts.channels import ChatKind
-from contracts.conversation import Fact, snapshot_of
+from contracts.conversation import snapshot_of
 from gateway.adapters.log import NatsLog
 from gateway.chat.commands import Commands
 from gateway.chat.recovery import Recovery
@@ -76,13 +79,10 @@ def _acknowledged_first() -> Change:
 
 
 def _any_snapshot() -> Change:
-    look = JetStreamChatLog.look
+    def blind(trigger: Trigger, company: str, conversation: str, *, time_limit: float) -> tuple[Handling, Look]:
+        return Handling(trigger, company, conversation, time_limit, seen=0), Look(0)
 
-    async def stale(self: JetStreamChatLog, key: Any, at_least: int) -> Any:
-        del at_least
-        return await look(self, key, 0)
-
-    return JetStreamChatLog, "look", stale
+    return agent.turns.drive, "begin", blind
 
 
 def _refused_is_stored() -> Change:
@@ -169,9 +169,6 @@ RULES: dict[str, Callable[[], Change | list[Change]]] = {
     "a person vetoes": lambda: (Policy, "answers", _always(True)),
     "sockets read the gap after a reconnect": lambda: (Recovery, "resync_all", _ignored()),
     "a fact is told once": lambda: (Feed, "fact", _always(True)),
-}
-
-NOT_SHOWN: dict[str, Callable[[], Change | list[Change]]] = {
     "a journal is replaced by compare-and-set": lambda: _without_fence("turn."),
     "a snapshot is no older than its trigger": _any_snapshot,
     "a refused answer is decided again": _refused_is_stored,
@@ -179,13 +176,12 @@ NOT_SHOWN: dict[str, Callable[[], Change | list[Change]]] = {
     "what comes while the gap is read waits": lambda: [_gapless(), (Feed, "pause", _always(None))],
     "a message that comes again is known": lambda: [_another_message_id(), (Commands, "find_sent", _ignored())],
 }
-"""Rules that simulations have not shown yet: something stands behind them, or the standard world is too mild."""
 
 
 @contextmanager
 def without(rule: str) -> Generator[None]:
     """While it is open, the code is without the rule."""
-    changes = (RULES | NOT_SHOWN)[rule]()
+    changes = RULES[rule]()
     with ExitStack() as stack:
         for target, name, new in changes if isinstance(changes, list) else [changes]:
             stack.enter_context(patch.object(target, name, new))
@@ -202,4 +198,4 @@ def seeds_needed(rule: str, most: int = MOST_SEEDS) -> tuple[int, Result] | None
     return None
 
 
-__all__ = ["NOT_SHOWN", "RULES", "Fact", "seeds_needed", "without"]
+__all__ = ["RULES", "seeds_needed", "without"]

@@ -23,6 +23,7 @@ from agent.settings import AgentSettings, ModelSettings
 from agent.testing.stage import Stage, demo_config
 from agent.turns.needs import Ports
 from contracts.company import CompanySettings
+from contracts.envelope import CloudEvent, Wire
 from gateway.adapters.identity import build_identity
 from gateway.settings import GatewaySettings
 from gateway.testing import MemoryStandIn
@@ -46,6 +47,8 @@ LATE = 5.0
 """Seconds in which what the bus was late with would still come."""
 REST = 150.0
 """Seconds after the last fault in which everything must have come to rest."""
+CALM_REST = 30.0
+"""The same where nothing goes wrong: shorter than the patience of the sweep, which is then not needed."""
 _KEY = SecretStr("a key for simulations, of 32 characters")
 TOKENS = TokenSettings(jwt_secret=_KEY, principal_key=_KEY)
 GATEWAY = GatewaySettings(
@@ -258,8 +261,19 @@ class World:
             case "speak":
                 if operator.conversation is not None:
                     operator.say(f"a person at {act.at:.6f}")
+            case "note":
+                if visitor.conversation is not None:
+                    await self._note(stage, visitor.conversation)
             case _:
                 await self._configure(stage, memory, on=act.what == "on")
+
+    async def _note(self, stage: Stage, conversation: str) -> None:
+        event = CloudEvent(source="/nexus/newer", type="chat.note.added.v1", data=Wire())
+        subject = f"chat.{COMPANY}.{conversation}.note.added.v1"
+        with suppress(RuntimeFault):
+            await self._in(
+                self.loop.process("stage"), stage.publisher.append(subject, event, stream="CHAT", msg_id=event.id)
+            )
 
     async def _configure(self, stage: Stage, memory: MemoryStandIn, *, on: bool) -> None:
         config = stage.config.model_copy(update={"ai_auto_response_enabled": on})
@@ -309,7 +323,7 @@ class World:
 
     async def _rest(self, stage: Stage) -> str | None:
         """Waits until nothing is left to do; what is, when it takes too long."""
-        end = self.loop.time() + REST
+        end = self.loop.time() + (CALM_REST if self.plan.calm else REST)
         left = ""
         while self.loop.time() < end:
             left = self._left(stage)
@@ -342,7 +356,8 @@ class World:
         self.answers = sum(1 for one in chat.log if one.subject.endswith("message.assistant.v1"))
         found = [problem] if problem else []
         found += checks.of_log(chat, beside_human=False)
-        found += checks.of_effects(stage.executor.effects)
+        found += checks.of_journals(self.bus.streams["TURNS"])
+        found += checks.of_effects(stage.executor.effects, chat)
         for client in (*self._visitors, *self._operators):
             if client.conversation is not None:
                 found += checks.of_client(client, chat)

@@ -1,8 +1,12 @@
 """What was said, read with as few questions as possible: always the same as memory would have said."""
 
+import pytest
+from nats.aio.client import Client
+
 from agent.adapters.histories import Histories
 from agent.adapters.windows import KEPT_CHARACTERS, KEPT_SECONDS, KEPT_WINDOWS, MESSAGES, Window, Windows
 from agent.domain.context.compression import Spoken
+from agent.errors import UnreachableError
 from agent.ports import History, Key
 from agent.testing.stage import COMPANY, stage
 from runtime.clock import FakeClock
@@ -43,6 +47,18 @@ async def test_a_log_that_does_not_show_the_named_message_is_not_believed(nats_s
         assert [message.text for message in said.messages] == ["one", "two"]
 
 
+async def test_without_memory_a_log_without_the_named_message_is_read_again_or_nothing_is_said(
+    nats_server: NatsServer,
+) -> None:
+    async with stage(nats_server.url) as scene:
+        seq = await scene.visitor("c1", "one")
+        scene.memory_fails = True
+        soon = await Histories(RpcClient(scene.nats), _Behind(scene.nats, reads=2)).up_to(KEY, seq)
+        assert [message.text for message in soon.messages] == ["one"]
+        with pytest.raises(UnreachableError):
+            await Histories(RpcClient(scene.nats), _Behind(scene.nats)).up_to(KEY, seq)
+
+
 async def test_an_earlier_sequence_is_asked_for_anew(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene:
         first, second = await scene.visitor("c1", "one"), await scene.visitor("c1", "two")
@@ -71,12 +87,18 @@ async def test_windows_are_bounded_in_time_number_and_size() -> None:
 
 
 class _Behind(ConversationLog):
-    """A replica that has not got the newest message yet."""
+    """A replica that has not got the newest message yet; for so many `reads`."""
+
+    def __init__(self, client: Client, reads: int = 100) -> None:
+        super().__init__(client)
+        self._behind = reads
 
     async def read(
         self, company: str, conversation: str, after: int, up_to: int, *, deadline: float = 10.0
     ) -> list[StoredFact]:
-        return (await super().read(company, conversation, after, up_to, deadline=deadline))[:-1]
+        facts = await super().read(company, conversation, after, up_to, deadline=deadline)
+        self._behind -= 1
+        return facts[:-1] if self._behind >= 0 else facts
 
 
 def _window(text: str) -> Window:

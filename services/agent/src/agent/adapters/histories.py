@@ -1,5 +1,7 @@
 """What was said: the window that this agent has, with what the log holds since; else from memory; else from the log."""
 
+import asyncio
+
 import structlog
 
 from agent.adapters.followed import FollowedConversations
@@ -17,6 +19,8 @@ DEADLINE = 2.0
 """Seconds for memory's answer; then the log is read."""
 TAIL = 20_000
 """How far behind the stream's end the log may be read; farther it scans and hurts everybody."""
+LAGGING = (0.01, 0.1, 0.5, 1.0)
+"""Seconds between reads of a log whose replicas lag."""
 GAP_DEADLINE = 1.0
 """Seconds to read what has come since a window; then memory is asked."""
 
@@ -75,8 +79,13 @@ class Histories:
         return held.extended(facts, seq) if facts and facts[-1].seq == seq else None
 
     async def _from_log(self, key: Key, seq: int) -> History:
-        try:
-            facts = await self._chat.read(*key, max(seq - TAIL, 0), seq)
-        except ReadFailed as error:
-            raise UnreachableError(f"neither memory nor the log tells what was said: {error}") from error
-        return Window(0, History(())).extended(facts, seq).history
+        """Read until the fact that was named is there: a replica that lags does not say so."""
+        for pause in LAGGING:
+            try:
+                facts = await self._chat.read(*key, max(seq - TAIL, 0), seq)
+            except ReadFailed as error:
+                raise UnreachableError(f"neither memory nor the log tells what was said: {error}") from error
+            if facts and facts[-1].seq == seq:
+                return Window(0, History(())).extended(facts, seq).history
+            await asyncio.sleep(pause)
+        raise UnreachableError(f"memory does not tell what was said, and the log was read without {seq}")

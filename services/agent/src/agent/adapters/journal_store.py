@@ -11,13 +11,14 @@ from typing import Any, cast
 import orjson
 
 from agent.domain.turn.journal import Call, Journal, Step, Tokens
+from agent.errors import UnreachableError
 from agent.ports import Key
 from contracts import channels
 from contracts.events.chat import Citation
 from contracts.ids import uuid7
 from contracts.knowledge import Grounding
 from runtime.direct import DirectReader
-from runtime.errors import FenceRefused, PublishTimeout, Unavailable
+from runtime.errors import FenceRefused, PublishTimeout, ReadFailed, Unavailable
 from runtime.publishing import Fence, Publisher
 from runtime.unknown_fields import UnknownFields
 
@@ -43,13 +44,17 @@ class JournalStore:
 
     async def read(self, key: Key) -> tuple[Journal | None, int]:
         """The value and its revision; an unreadable value counts as none, so that it is replaced.
+        Raises UnreachableError.
 
         One's own last journal is not read again once its turn has ended, until somebody else may have written one.
         """
         kept = self._kept.get(key)
         if kept is not None and self._ended_by(key) == kept[0].turn_id:
             return kept
-        stored = await self._turns.last(channels.journal(*key))
+        try:
+            stored = await self._turns.last(channels.journal(*key))
+        except ReadFailed as error:
+            raise UnreachableError(str(error)) from error
         if stored is None:
             return None, 0
         try:
