@@ -69,6 +69,12 @@ def test_a_link_past_the_menu_is_not_said_and_a_frames_id_is_no_headings_anchor(
     assert (page.title, page.blocks[0].text) == ("Top", "Words")
 
 
+def test_a_page_that_names_no_title_has_its_first_heading_in_every_process():
+    names = [f"Part {one}" for one in "abcdefghijklmnop"]
+    page = extract_html("".join(f"<h2>{one}</h2><p>Words of {one}" for one in names))
+    assert (page.title, page.blocks[0].headings) == ("Part a", ["Part a"])
+
+
 def test_rows_stay_whole_with_cells_over_several_rows_and_columns():
     page = extract_html(
         "<table><thead><tr><th>Plan<th>Month<th>Year</thead><tr><td rowspan=2>Pro<td>29 <b>USD</b><td>290"

@@ -122,6 +122,52 @@ def test_what_says_it_itself_goes_before_what_only_stands_under_its_name() -> No
     assert said("can I change from Pro to Free?", "en", [passage("Plans", plans)]).startswith("Change from any plan")
 
 
+MEMBERS = passage(
+    "Membership", "## Friend\n\n- 20 EUR a year\n\n## Member\n\n- Everything in Friend\n- A rack for your own boat"
+)
+CHANGES = passage("Rules", "You may switch cabins before noon. You may change your booking.")
+LESSONS = passage("Cursos", "## Iniciación\n\n- Dos mañanas, sábado y domingo", "es")
+OPEN = "Abrimos de martes a viernes de 10:00 a 18:00 y los fines de semana de 9:00 a 20:00."
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "found"),
+    [
+        ("can I switch from Member to Friend?", "en", [MEMBERS]),
+        ("can I switch from Member to Friend?", "en", [MEMBERS, CHANGES]),
+        ("may we change from Member to Friend later on?", "en", [MEMBERS, CHANGES]),
+        ("¿a qué hora cerráis el sábado?", "es", [LESSONS]),
+        ("what time is the rolling lesson?", "en", [passage("Rolling", "The rolling lesson is on Friday.")]),
+    ],
+)
+def test_what_shares_words_with_a_question_and_does_not_tell_what_it_asks_is_no_answer(
+    question: str, language: str, found: list[Passage]
+) -> None:
+    assert is_unknown(said(question, language, found))
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "found", "answer"),
+    [
+        ("¿a qué hora cerráis el sábado?", "es", [LESSONS, passage("Horario", OPEN, "es")], f"{OPEN} [2]"),
+        ("what time is the rolling lesson?", "en", [passage("R", "The rolling lesson is at 7 pm.")], "The rolling"),
+        ("what's the phone number?", "en", [passage("Contact", "Write, or ring +351 258 555 014.")], "Write, or ring"),
+        ("¿me das el número de teléfono?", "es", [passage("C", "Llama al +351 258 555 014.", "es")], "Llama al"),
+        (
+            "are you open on Mondays?",
+            "en",
+            [passage("H", "| Day | Opens | Closes |\n| --- | --- | --- |\n| Monday | closed | closed |")],
+            "Monday: closed. [1]",
+        ),
+        ("can I pay with a credit card?", "en", [passage("Desk", "We accept every credit card.")], "We accept every"),
+    ],
+)
+def test_a_question_is_answered_by_what_it_asks_for(
+    question: str, language: str, found: list[Passage], answer: str
+) -> None:
+    assert said(question, language, found).startswith(answer)
+
+
 def test_a_manual_in_a_language_is_no_translation_of_the_first_page() -> None:
     links = [{"path": "/manual", "text": "Manual", "language": "en"}]
     home = {"url": "https://x.test/", "title": "Home", "text": "We make sheds by hand.", "links": links}

@@ -52,6 +52,7 @@ ANSWERED: dict[str, dict[str, list[str]]] = {
         "An alert fires once": ["how do alerts work?"],
         "Everything in Pro": [
             "what is in the Premium plan?",
+            "what's in the Premium plan?",
             "what does Premium include?",
             "difference between pro and premium?",
             "compare Pro vs Premium",
@@ -80,7 +81,7 @@ ANSWERED: dict[str, dict[str, list[str]]] = {
     },
     "bakery": {
         "Saturday: Opens 8:00": ["when do you open on saturday?", "Saturday hours?"],
-        "Sunday: Opens closed": ["are you open on Sunday?", "are you open sundays?"],
+        "Sunday: closed": ["are you open on Sunday?", "are you open sundays?"],
         "Monday to Friday: Opens 7:00": [
             "what time do you close on Friday?",
             "opening hours",

@@ -166,6 +166,30 @@ async def test_what_most_pages_repeat_is_found_on_the_first_alone(servers: Serve
         assert (await search(one, "subject11")).passages[0].url == f"https://www.example.com/{'a' * 11}"
 
 
+async def test_each_language_has_a_menu_of_its_own_which_its_pages_repeat(servers: Servers) -> None:
+    menus = {"en": "Boats and lessons", "es": "Barcas y clases"}
+    async with replica(servers) as one:
+        for language, menu in menus.items():
+            for number in range(5):
+                url = f"https://www.example.com/{language}{'/a' * number}"
+                blocks = [Block(text=menu), Block(text=f"Text {number} {language}."), Block(text="Tax 509")]
+                event = page("x", url=url, hash=f"{language}{number}", blocks=blocks, language=language)
+                await tell(one, "knowledge.document.upserted.v1", event)
+
+        async def holders(words: str) -> list[str]:
+            found = await search(one, words, limit=50)
+            return sorted(str(passage.url) for passage in found.passages if words in passage.text)
+
+        async def said_once() -> bool:
+            return [await holders(words) for words in (*menus.values(), "Tax 509")] == [
+                ["https://www.example.com/en"],
+                ["https://www.example.com/es"],
+                ["https://www.example.com/en", "https://www.example.com/es"],
+            ]
+
+        await eventually(said_once, deadline=30)
+
+
 async def test_passages_ride_along_with_a_history_and_answer_the_tool(servers: Servers) -> None:
     async with replica(servers) as one:
         await put(one)

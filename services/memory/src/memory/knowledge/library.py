@@ -38,10 +38,10 @@ TRIES = 8
 TURNS = 64
 """Documents that are changed side by side in one process."""
 PAGES = 20_000
-FEW = 8
-"""Pages of a site below which nothing counts as repeated."""
+FEW = 3
+"""Pages on which a block may stand without counting as repeated, however small the site is."""
 MOSTLY = 0.5
-"""Share of the pages on which a block stands that is left out of all but the first."""
+"""Share of the pages in one language on which a block stands that is left out of all but the first of them."""
 ELSEWHERE = 60.0
 """Seconds between looks at what other replicas have taken in."""
 QUIET = 3_000
@@ -217,15 +217,17 @@ class Library:
                 self._touched = True
                 continue
             pages = await self._documents.site_pages(company, PAGES)
-            counts = Counter(number for page in pages for number in set(page.blocks))
-            most = max(FEW, MOSTLY * len(pages))
-            repeated = frozenset(number for number, count in counts.items() if count > most)
-            first = min(pages, key=_nearest_home).id if pages else None
+            # By language: each has menus and footers of its own, on half of the pages at most.
+            groups: dict[str | None, list[Record]] = {}
+            for page in pages:
+                groups.setdefault(page.language, []).append(page)
+            repeated = frozenset[int]().union(*map(_repeated, (pages, *groups.values())))
+            first = {min(group, key=_nearest_home).id for group in groups.values()}
             await self._state.settle(company, mark, repeated)
             for page in pages:
-                drop = 0 if page.id == first else len(repeated.intersection(page.blocks))
-                if drop != page.dropped and page.hash and page.found:
-                    await self._cut_anew(company, page, repeated if page.id != first else frozenset())
+                left_out = frozenset[int]() if page.id in first else repeated
+                if len(left_out.intersection(page.blocks)) != page.dropped and page.hash and page.found:
+                    await self._cut_anew(company, page, left_out)
 
     async def _unsettle(self, company: str) -> None:
         self._touched = True
@@ -360,6 +362,12 @@ def _cut(blocks: Sequence[Block], title: str) -> list[Text]:
 
 def _number(block: Block) -> int:
     return int.from_bytes(blake2b(plain(block).lower().encode(), digest_size=6).digest(), "big")
+
+
+def _repeated(pages: Sequence[Record]) -> frozenset[int]:
+    counts = Counter(number for page in pages for number in set(page.blocks))
+    most = max(FEW, MOSTLY * len(pages))
+    return frozenset(number for number, count in counts.items() if count > most)
 
 
 def _nearest_home(page: Record) -> tuple[int, str]:

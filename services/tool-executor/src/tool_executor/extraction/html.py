@@ -167,13 +167,14 @@ class _Reader:
 
     def result(self) -> Extracted:
         page = self.page
-        firsts = {block.headings[0] for block in page.blocks if block.headings}
+        # In the page's order: of a set any could be the first, and the same page would have another title and hash.
+        firsts = list(dict.fromkeys(block.headings[0] for block in page.blocks if block.headings))
         title = _plain("".join(self._title)) or self._og_title or next(iter(firsts), "")
         page.title = title[:LONGEST_TITLE]
         # A page's only top heading is its title again, nearly always.
-        if len(firsts) == 1 and (top := firsts.pop()).casefold() in title.casefold():
+        if len(firsts) == 1 and firsts[0].casefold() in title.casefold():
             for block in page.blocks:
-                if block.headings[:1] == [top]:
+                if block.headings[:1] == firsts:
                     block.headings.pop(0)
         page.blocks = list(bounded(page.blocks))
         words = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in page.blocks[:200])

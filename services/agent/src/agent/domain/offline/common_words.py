@@ -17,7 +17,7 @@ LIGHT = word_set(
     "dime mas muy tan tambien ya aqui ahi alli pero porque pues vale hola gracias favor todo toda todos todas "
     "ofrece ofrecen ofreceis venden vendeis vende trabajan exactamente sitio pagina web empresa negocio servicio "
     "servicios policy politica atencion information informacion info details detalles shop store tienda local bring "
-    "traer llevar doy dar darme dame funciona funcionan funcionar estais sois trabajais vuestro vuestra vuestros "
+    "traer llevar doy das dar darme dame funciona funcionan funcionar estais sois trabajais vuestro vuestra vuestros "
     "vuestras accept accepts aceptais aceptan acepta producto productos cosa cosas dan dais da sirve sirven algo "
     "alguien alguna alguno algun nadie cada falta va van voy vas dejar deja dejo pongo poner pasa pasar ocurre "
     "ocurrir suceder debe debo deber needs must happen happens happened leave something anything someone anyone "

@@ -68,6 +68,8 @@ def _read() -> tuple[dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
 
 _WHOLE, _STARTS = _read()
 _WORDS = re.compile(r"[^\W_]+(?:/[^\W_]+)?|>=|<=|[<>]")
+_ENDING = re.compile(r"(?<=[a-z])(?:(?<!ca)n['’]t|['’](?:s|t|m|d|ll|re|ve))\b")
+"""Of "what's", "dog's", "don't": said with an apostrophe, it is no word of its own."""
 _CODE = re.compile(r"\b([a-z]{1,5})-(\d)")
 """What a thing is called by: one word, and no figure."""
 _LONGEST_ENDING = 5
@@ -89,8 +91,9 @@ def meanings_of(word: str) -> frozenset[str]:
 
 def words_of(text: str) -> list[str]:
     """The text's words in their order, plain; p/e is one."""
+    written = _CODE.sub(r"\1\2", _ENDING.sub("", plain(text)))
     return [word.replace("/", "") if word in ("p/e", "r/r") else word
-            for found in _WORDS.findall(_CODE.sub(r"\1\2", plain(text))) for word in _parts(found)]  # fmt: skip
+            for found in _WORDS.findall(written) for word in _parts(found)]  # fmt: skip
 
 
 def meanings_in(text: str) -> frozenset[str]:

@@ -27,6 +27,7 @@ _ACCOUNT_OPENED = re.compile(
 _PHRASES = (
     ("=register", _ACCOUNT_OPENED),
     ("=refund", re.compile(r"\b(?:money|cash) back\b|\bdinero de vuelta\b|\bmi dinero\b", re.IGNORECASE)),
+    ("=contact", re.compile(r"\b(?:tele)?phone numbers?\b|\bn[uú]meros? de (?:tel[eé]fono|m[oó]vil)\b", re.IGNORECASE)),
 )
 """What a question says in several words."""
 _SHAPES = (
@@ -38,21 +39,32 @@ _SHAPES = (
     ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|"
                            r"thirty|fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
                            r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
+    ("=weekend", re.compile(r"\b(?:satur|sun)days?\b|\bweekends?\b|\bs[aá]bados?\b|\bdomingos?\b|"
+                            r"\bfin(?:es)? de semana\b|\bfindes?\b", re.IGNORECASE)),
+    ("=clock", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:noon|midday|midnight|closed|mediod[ií]a|"
+                          r"medianoche|cerrad[oa]s?|cerramos)\b|\b(?:from|de|las?) \d{1,2} (?:to|a)\b|"
+                          r"\b(?:until|till|at|hasta|las) (?:las )?\d{1,2}\b", re.IGNORECASE)),
     ("=where", re.compile(r"\b(?:street|avenue|road|calle|avenida|plaza|paseo|st\.|av\.)", re.IGNORECASE)),
 )  # fmt: skip
 """What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
 _RELATED = {"=discount": "=price"}
 """What tells a part of it."""
+_WHAT_TIME = re.compile(r"\bwhat time(?! zone)\b|\bque hora\b")
+_MAY = re.compile(r"\b(?:can|could|may) (?:i|we|you)\b|\b(?:puedo|podemos|podria|podeis|puedes) |\bse puede\b|"
+                  r"\b(?:allowed|possible) to\b")  # fmt: skip
+_TOLD_OTHERWISE = frozenset(("=price",))
+"""That one may pay with something is told by saying that it is accepted."""
 _HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
 _HOW_PRICED = re.compile(r"\bhow much (?:is|are|for)\b|\bcuanto (?:es|son|sale\w*|seria\w*)\b")
 _INCLUDED = re.compile(
-    r"\b(?:what(?: i|')?s in|comes? with|includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
+    r"\b(?:what(?: is|s)? in|comes? with|includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
 )
 _COMPARING = re.compile(r"\b(differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b")
 _MOST_SHOWN = 5
 _SHORT = 3
 _FIGURE = frozenset(("=figure",))
 _PRICE = frozenset(("=price",))
+_CLOCK = frozenset(("=clock",))
 _FIGURES_AT_MOST = 0.8
 _TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
 
@@ -104,6 +116,8 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
                 columns = cells
                 if not any(character.isdigit() for character in line):
                     continue
+            elif len(set(cells[1:])) == 1 and len(cells) > 2 and not any(one.isdigit() for one in cells[1]):
+                line = f"{cells[0]}: {cells[1]}"
             elif len(cells) == len(columns):
                 line = f"{cells[0]}: " + ", ".join(
                     cell if not name or name == cell else f"{name} {cell}"
@@ -132,7 +146,8 @@ def rank(
     if sections or not passages or not asked or not (before or telling(question)):
         return sections
     index = _Index(passages, total)
-    shares = [index.share(asked, at) for at in range(len(passages))]
+    needed = _needed(question)
+    shares = [index.share(asked, at) if index.holds(needed, at) else 0.0 for at in range(len(passages))]
     if max(shares) < enough:
         return []
     written = {word.rstrip("s") for word in words_of(question) if len(word) > _SHORT}
@@ -165,6 +180,17 @@ def _is_light(word: str) -> bool:
 
 _ASKING = frozenset(("where", "donde"))
 _WHERE = frozenset(map(stem, _ASKING))
+
+
+def _needed(question: str) -> list[frozenset[str]]:
+    """What a passage must tell to be an answer at all, however much else it shares with the question: a time of day,
+    where that is asked; of what may be done, the doing, where other words for it are known."""
+    said = " ".join(words_of(question))
+    needed: list[frozenset[str]] = [_CLOCK] if _WHAT_TIME.search(said) else []
+    if may := _MAY.search(said):
+        doing = next(iter(telling(said[may.end() :])), "")
+        needed.append(frozenset(f"={name}" for name in meanings_of(doing)) - _TOLD_OTHERWISE)
+    return [keys for keys in needed if keys]
 
 
 def _terms(text: str) -> dict[str, frozenset[str]]:
@@ -236,6 +262,10 @@ class _Index:
         own = sum(bool(keys & self._own[at]) for keys in asked.values()) / max(len(asked), 1)
         same = 0.2 * own + 0.02 * len(written & self._written[at]) / max(len(written), 1)
         return headed + 0.1 * min(self.share(before, at), 1.0) + same - 0.001 * len(self._own[at])
+
+    def holds(self, needed: Sequence[frozenset[str]], at: int) -> bool:
+        """Whether a passage, or what stands above it, tells all that is needed."""
+        return all(self._has(keys, at) for keys in needed)
 
     def only_heading(self, asked: dict[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is found by its heading alone."""
