@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from runtime.connection import ConnectionHooks, connect
 from runtime.errors import NotReady
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
+from runtime.testing_network import proxy_to
 
 NAMES = ["Nats-Sequence", "Nats-Subject", "traceparent", "Status", "X", "bad name", " padded ", "ünï", "", "a:b"]
 VALUES = ["", "1", " padded ", "a:b: c", "tab\there", "chat.a.b.message.visitor.v1", "höhe"]
@@ -66,3 +69,24 @@ async def test_no_server_is_an_error_that_says_what_to_do_and_hides_the_password
     with pytest.raises(NotReady, match="NEXUS_NATS_URL") as raised:
         await connect(NatsSettings(url="nats://me:hunter2@127.0.0.1:1", connect_deadline=0.3), name="test")
     assert "hunter2" not in str(raised.value)
+
+
+async def test_that_the_password_was_refused_is_said_though_the_server_was_lost_after_that(tmp_path: Path) -> None:
+    server = NatsServer(tmp_path)
+    server.options = ("--user", "me", "--pass", "right")
+    server.start()
+    try:
+        async with proxy_to(server.url) as proxy:
+
+            async def lost(error: Exception) -> None:
+                proxy.refusing = proxy.refusing or "uthorization" in str(error)
+                after.append(str(error))
+
+            after: list[str] = []
+            hooks = ConnectionHooks(on_error=[lost])
+            url = proxy.url.replace("nats://", "nats://me:wrong@")
+            with pytest.raises(NotReady, match="uthorization"):
+                await connect(NatsSettings(url=url, connect_deadline=3), name="test", hooks=hooks)
+            assert "uthorization" not in after[-1]
+    finally:
+        server.kill()

@@ -27,10 +27,12 @@ from contracts.memory_rpc import (
 from contracts.rpc import CONVERSATION_MESSAGES, MessagesRequest
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica
+from runtime.connection import connect
 from runtime.errors import RpcError
 from runtime.publishing import Publisher
 from runtime.rpc import RpcClient
-from runtime.testing import ServerProcess, ValkeyServer, eventually, run_mongo_server
+from runtime.settings import NatsSettings
+from runtime.testing import NatsServer, ServerProcess, ValkeyServer, eventually, run_mongo_server
 
 ANA = UserRef(company_id="acme", user_id="ana")
 
@@ -170,6 +172,42 @@ async def test_what_the_log_does_not_hold_any_more_is_told_and_stays_told(server
                 await eventually(told)
                 found = await in_mongodb(one, here, "c-alpha", "c-bravo", "c-gamma")
                 assert [len(found[name]) for name in ("c-alpha", "c-bravo", "c-gamma")] == [2, 0, 2]
+
+
+async def test_what_was_written_to_a_log_without_its_end_is_kept_before_it_is_let_go(
+    nats_server: NatsServer, servers: Servers
+) -> None:
+    """Gateways write as soon as the server is back, memory may look a minute later."""
+    async with replica(servers) as one:
+        writer = Writer(one.client, "acme", "c-alpha")
+        for number in range(6):
+            await writer.visitor(f"before {number} " + "x" * 500)
+        await settled(one, servers)
+    nats_server.stop()
+    (file,) = (nats_server.directory / "store").glob("jetstream/*/streams/CHAT/msgs/*.blk")
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    file.with_name("index.db").unlink()  # after a crash there is none
+    nats_server.start()
+    client = await connect(NatsSettings(url=nats_server.url), name="gateway")
+    known, fresh = Writer(client, "acme", "c-alpha"), Writer(client, "acme", "c-bravo")
+    assert await known.visitor("since then") <= 6
+    assert await fresh.visitor("from another") <= 6
+    async with replica(servers) as one:
+        expected = [6 + 1, 1]
+
+        async def all_there() -> dict[str, Any]:
+            found = await in_mongodb(one, servers, "c-alpha", "c-bravo")
+            assert [len(found[name]) for name in ("c-alpha", "c-bravo")] == expected
+            return found
+
+        found = await eventually(all_there, 30)
+        assert {text.partition(" x")[0] for text in found["c-alpha"]} == {
+            "since then", *(f"before {number}" for number in range(6))
+        }  # fmt: skip
+        assert await known.visitor("it goes on") > 6
+        expected[0] += 1
+        await eventually(all_there, 30)
+    await client.close()
 
 
 async def store_remark(on: Replica) -> str:

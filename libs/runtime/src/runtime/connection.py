@@ -84,10 +84,12 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
         NotReady: no server answered within `settings.connect_deadline`.
     """
     hooks = hooks or ConnectionHooks()
-    last: list[Exception] = []
+    # All that differ: a server that refuses the password and closes is a lost connection in the next moment.
+    met: dict[str, None] = {}
 
     async def on_error(error: Exception) -> None:
-        last[:] = [error]
+        if len(met) < 5:
+            met[masked_text(str(error) or type(error).__name__)] = None
         await hooks.failed(error)
 
     client = BusClient()
@@ -115,7 +117,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
     except TimeoutError:
         with suppress(Exception):
             await client.close()
-        reason = f" ({masked_text(str(last[0]))})" if last else ""
+        reason = f" ({'; '.join(met)})" if met else ""
         where = masked_text(", ".join(settings.servers))
         raise NotReady(
             f"no NATS server answered at {where} within {settings.connect_deadline:g} s{reason}: "

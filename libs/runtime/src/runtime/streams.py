@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -46,25 +46,38 @@ def _metadata(info: Mapping[str, Any]) -> Mapping[str, str]:
     return cast("Mapping[str, str]", info["config"].get("metadata") or {})
 
 
-async def leave_out(client: Client, name: str, up_to: int) -> None:
+async def leave_out(client: Client, name: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
     """The stream has lost its end, which reached `up_to`: it goes on behind that, so that no sequence is given out
     twice, and begins there, since what it holds is not whole.
 
+    What was stored since the loss may be nowhere else: `keep` is given the last sequence, and nothing is let go before
+    it has returned. Meanwhile the stream counts as full: whoever writes tries again.
+
     Raises:
         NotReady: JetStream does not answer, or refuses.
+        What `keep` raises: then the stream holds what it held.
     """
-    end = asyncio.get_running_loop().time() + 5.0
     inbox = ReplyInbox.of(client)
-    info = await _call(inbox, f"STREAM.INFO.{name}", None, end)
+
+    async def told(method: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        answer = await _call(inbox, f"STREAM.{method}.{name}", body, asyncio.get_running_loop().time() + 5.0)
+        if _error_code(answer) != 0:
+            raise NotReady(f"stream {name}: {answer['error'].get('description')}")
+        return answer
+
+    info = await told("INFO")
     if int(info["state"]["last_seq"]) >= up_to:
         return  # whoever thought so had looked a moment ago
     lost = f"{int(info['state']['last_seq']) + 1}-{up_to} on {datetime.now(UTC):%Y-%m-%d %H:%M}"
-    config = {**info["config"], "metadata": {**_metadata(info), LOST_END: lost}}
     # The mark first: it is told though this ends here, and what is purged already is not behind anybody any more.
-    for method, body in ((f"UPDATE.{name}", config), (f"PURGE.{name}", {"seq": up_to + MARGIN})):
-        answer = await _call(inbox, f"STREAM.{method}", body, end)
-        if _error_code(answer) != 0:
-            raise NotReady(f"stream {name}: {answer['error'].get('description')}")
+    config = {**info["config"], "metadata": {**_metadata(info), LOST_END: lost}, "max_msgs": -1}
+    try:
+        await told("UPDATE", {**config, "max_msgs": 1})
+        await keep(int((await told("INFO"))["state"]["last_seq"]))
+        await told("PURGE", {"seq": up_to + MARGIN})
+    finally:
+        # A process that dies before this leaves it to `ensure_streams` at the next start.
+        await told("UPDATE", config)
 
 
 def stream_config(stream: Stream, replicas: int = 1) -> dict[str, Any]:

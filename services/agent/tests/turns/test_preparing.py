@@ -70,17 +70,19 @@ async def test_tokens_are_reserved_beside_the_journal_and_the_model_is_asked_beh
 
 
 async def test_a_journal_that_is_refused_costs_nothing(nats_server: NatsServer) -> None:
-    held = Held(refused=True)
+    refused, following = Held(refused=True), Held(at=1)
     async with (
         stage(nats_server.url) as scene,
         scripted_model(default=Reply(text="There.", prompt_tokens=10)) as model,
-        agent(nats_server.url, model.base_url, wrap=held.around),
+        agent(nats_server.url, model.base_url, wrap=lambda ports: following.around(refused.around(ports))),
     ):
         await scene.visitor("c1", "hi")
         await until(lambda: len(scene.reserved) == 1)
-        held.let_go.set()
+        refused.let_go.set()
+        # The turn is begun again at once: what comes next waits, so that it can be seen what the refusal alone did.
         await until(lambda: [request.used for request in scene.settled] == [0])
         assert model.asked == []
+        following.let_go.set()
         await scene.answered("c1")
         await until(lambda: len(scene.settled) == 2)
         assert len(model.asked) == 1

@@ -28,8 +28,10 @@ class SlowMemory(MemoryStandIn):
     async def _latest(self, request: LatestConversationRequest) -> LatestConversationReply:
         self.waiting += 1
         self.most = max(self.most, self.waiting)
-        await asyncio.sleep(0.5)
-        self.waiting -= 1
+        try:
+            await asyncio.sleep(0.5)  # the slowness that is played
+        finally:
+            self.waiting -= 1  # also of those that are broken off, since their caller has gone
         return await super()._latest(request)
 
 

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from contracts import rpc
 from gateway.adapters.identity import Identity, build_identity
+from gateway.domain.close_codes import CloseCode
 from gateway.ports import Visit
 from gateway.settings import GatewaySettings
 from gateway.testing import (
@@ -29,10 +30,14 @@ pytestmark = pytest.mark.usefixtures("memory")
 
 
 class BusyMemory(MemoryStandIn):
-    """Takes longer to say which conversation is the visitor's than a client may take to say hello."""
+    """Says which conversation is the visitor's only when it is told to."""
+
+    def __init__(self, client: Client) -> None:
+        super().__init__(client)
+        self.let_go = asyncio.Event()
 
     async def _latest(self, request: rpc.LatestConversationRequest) -> rpc.LatestConversationReply:
-        await asyncio.sleep(0.6)
+        await self.let_go.wait()
         return await super()._latest(request)
 
 
@@ -44,10 +49,14 @@ async def test_who_has_said_hello_is_not_sent_away_because_it_takes_long_to_let_
     busy.add_company("acme")
     await busy.start()
     async with (
-        run_gateway(nats_server.url, identity, GatewaySettings(hello_seconds=0.3)) as gateway,
+        run_gateway(nats_server.url, identity, GatewaySettings(hello_seconds=1.0)) as gateway,
         ChatClient(gateway.url) as client,
     ):
-        await client.hello(tokens.visitor("v1"))
+        await client.send("hello", token=tokens.visitor("v1"))
+        async with ChatClient(gateway.url) as silent:  # came later: when it is sent away, the time of both is over
+            assert await silent.closed() == CloseCode.NO_HELLO
+        busy.let_go.set()
+        await client.until("welcome")
         await client.send("ping")
         await client.until("pong")
     await busy.stop()

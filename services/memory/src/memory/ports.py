@@ -36,6 +36,10 @@ class FactStore(Protocol):
         are only copies of a fact at an earlier position."""
         ...
 
+    async def holds(self, facts: Sequence[Fact]) -> bool:
+        """Whether all of them are stored."""
+        ...
+
     async def newest_messages(
         self, company: str, conversation: str, up_to: Position, limit: int, since: Position | None = None
     ) -> list[Fact]:

@@ -52,8 +52,11 @@ def in_mongodb(
     async def project_again(stored: Sequence[StoredFact]) -> None:
         await all_or_one_by_one(stored, project)
 
+    async def holds(stored: Sequence[StoredFact]) -> bool:
+        return await projection.holds([fact for each in stored if (fact := log.fact(each)) is not None])
+
     return (
-        Source(CHAT.name, DURABLE, CHAT_ALL, project_again),
+        Source(CHAT.name, DURABLE, CHAT_ALL, project_again, holds=holds),
         # After the conversations, which it reads.
         Source(
             CHAT.name,

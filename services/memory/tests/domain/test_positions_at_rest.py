@@ -1,6 +1,6 @@
 """A store that gives no reason to doubt it asks the bus nothing between two looks at the consumers."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
 from memory.application.positions import Missed, Positions, Progress, Source
@@ -54,7 +54,8 @@ class Bus:
         del stream, subject, at
         return 0
 
-    async def leave_out(self, stream: str, up_to: int) -> None:
+    async def leave_out(self, stream: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
+        del keep
         raise AssertionError(f"{stream} has lost nothing before {up_to}")
 
 

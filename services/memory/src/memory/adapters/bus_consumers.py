@@ -1,6 +1,7 @@
 """How far consumers are, and what their streams hold (Consumers)."""
 
 import time
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
 
@@ -57,9 +58,9 @@ class BusConsumers:
             self._streams[stream] = time.monotonic(), info
         return info
 
-    async def leave_out(self, stream: str, up_to: int) -> None:
+    async def leave_out(self, stream: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
         try:
-            await leave_out(self._client, stream, up_to)
+            await leave_out(self._client, stream, up_to, keep)
         except NotReady as error:
             raise BusUnavailable(str(error)) from error
 

@@ -41,6 +41,11 @@ class MongoFacts:
         # Every fact but the one whose place the row has: it may be any of a batch, for the earliest wins.
         return frozenset(fact.position for fact in facts if places.get(_id(fact), fact.position) != fact.position)
 
+    async def holds(self, facts: Sequence[Fact]) -> bool:
+        wanted = sorted({_id(fact) for fact in facts})
+        async with speaking("look for facts"):
+            return len(await self._rows.find({"_id": {"$in": wanted}}, {"_id": 1}).to_list()) == len(wanted)
+
     async def newest_messages(
         self, company: str, conversation: str, up_to: Position, limit: int, since: Position | None = None
     ) -> list[Fact]:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 import structlog
@@ -31,7 +32,8 @@ class Source:
     """One durable consumer that fills the store.
 
     `again` takes in facts once more, in order; that changes nothing where they have been taken in. `kept`: facts older
-    than this are of no use to the store (None: all are).
+    than this are of no use to the store (None: all are). `holds`: whether the store has all of these facts; only the
+    source that brings it everything of its stream can tell, and only for such a store may the stream let go of them.
     """
 
     stream: str
@@ -39,6 +41,7 @@ class Source:
     subject: str
     again: Callable[[Sequence[StoredFact]], Awaitable[None]]
     kept: timedelta | None = None
+    holds: Callable[[Sequence[StoredFact]], Awaitable[bool]] | None = None
 
     @property
     def name(self) -> str:
@@ -99,8 +102,9 @@ class Consumers(Protocol):
         """Facts after a sequence, in order, and whether there are more; raises NexusError."""
         ...
 
-    async def leave_out(self, stream: str, up_to: int) -> None:
-        """The stream goes on behind a sequence, and holds nothing up to there; raises NexusError."""
+    async def leave_out(self, stream: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
+        """The stream goes on behind a sequence, and holds nothing up to there, once `keep` has taken in what it holds
+        up to the sequence that it is given; raises NexusError."""
         ...
 
     async def since(self, stream: str, subject: str, at: datetime) -> int:
@@ -192,9 +196,11 @@ class Positions:
         lost = here is not None and here.era == progress.done.era and progress.last < here.seq
         if here is not None and lost and source.stream == CHAT.name:
             # A file of it was damaged or cut, and its server gives the lost sequences out again: what comes there would
-            # be taken for what the store has already. It has all that the log still holds.
-            _log.error("the log has lost its end; the store has it", stream=source.stream, **_lost(progress, here))
-            await self._consumers.leave_out(source.stream, here.seq)
+            # be taken for what the store has already.
+            if source.holds is not None:
+                _log.error("the log has lost its end; the store has it", stream=source.stream, **_lost(progress, here))
+                keep = partial(self._keep, source, source.holds, progress.first)
+                await self._consumers.leave_out(source.stream, here.seq, keep)
             return
         if here is None and not self._empty and known is None:
             await self._move(name, None, progress.done)
@@ -212,6 +218,25 @@ class Positions:
             self._known.pop(name, None)
         else:
             self._known[name] = at
+
+    async def _keep(
+        self, source: Source, holds: Callable[[Sequence[StoredFact]], Awaitable[bool]], first: int, last: int
+    ) -> None:
+        """Takes in what the log got after it had lost its end: it stands behind all that the store has."""
+        after = last
+        while after >= first:
+            after = max(after - BATCH, first - 1)
+            facts, _ = await self._consumers.read(source.stream, source.subject, after, BATCH)
+            if facts and await holds(facts):
+                break
+        taken = 0
+        while after < last:
+            facts, more = await self._consumers.read(source.stream, source.subject, after, BATCH)
+            if facts:
+                await source.again(facts)
+                taken += len(facts)
+            after = facts[-1].seq if facts and more else last
+        _log.warning("the end of the log is taken in", store=self._store, source=source.name, facts=taken)
 
     async def _bring_up(self, source: Source) -> None:
         progress = await self._consumers.progress(source.stream, source.durable)

@@ -53,6 +53,10 @@ class Projection:
             waiting = await self._save(changed)
         raise StoreUnavailable(f"{len(waiting)} conversations kept changing while they were stored: it is tried again")
 
+    async def holds(self, facts: Sequence[Fact]) -> bool:
+        """Whether all of them are stored; raises StoreUnavailable."""
+        return await self._facts.holds(facts)
+
     async def _states(self, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], Conversation]:
         """The states as last seen here, or stored: if another replica has changed one since, saving it is refused."""
         unknown = [key for key in sorted(keys) if key not in self._known]
