@@ -22,10 +22,10 @@ from tool_executor.testing_sites import (
     left_of,
     made_site,
     markup,
+    reading,
+    remembering,
     versioned,
 )
-
-FAST = ExecutorSettings(crawl_own_per_second=10_000)
 
 
 @pytest.fixture
@@ -38,13 +38,9 @@ async def served() -> AsyncGenerator[Served]:
 async def memory(
     served: Served, nats_client: Client, valkey_server: ValkeyServer, nats_streams: object
 ) -> AsyncGenerator[SiteMemory]:
-    """Memory's part, and an executor that works for it."""
     del nats_streams
-    remembering = SiteMemory(nats_client, Knowledge(site_url=f"{served.origin}/"))
-    server = await remembering.serve()
-    async with running_executor(nats_client, valkey_server.url, loopback=True, settings=FAST):
-        yield remembering
-    await server.drain(2.0)
+    async with reading(nats_client, valkey_server.url, served) as memory:
+        yield memory
 
 
 async def test_a_site_is_found_from_its_first_page_and_each_page_is_asked_for_once(served: Served, memory: SiteMemory):
@@ -251,8 +247,6 @@ async def test_the_polite_rate_is_kept_by_all_places_together(
 ):
     del nats_streams
     made_site(served, 8)
-    memory = SiteMemory(nats_client, Knowledge(site_url=f"{served.origin}/"))
-    server = await memory.serve()
     at: list[float] = []
 
     def timed(page: PageHandler) -> PageHandler:
@@ -264,9 +258,11 @@ async def test_the_polite_rate_is_kept_by_all_places_together(
 
     served.pages = {path: timed(page) for path, page in served.pages.items()}
     settings = ExecutorSettings(crawl_own_per_second=10)
-    async with running_executor(nats_client, valkey_server.url, loopback=True, settings=settings):
+    async with (
+        remembering(nats_client, served) as memory,
+        running_executor(nats_client, valkey_server.url, loopback=True, settings=settings),
+    ):
         await memory.read()
-    await server.drain(2.0)
     assert len(at) == 8
     assert at[-1] - at[0] > 0.55  # seven pauses of 0.1 s, less what the first page was late
 

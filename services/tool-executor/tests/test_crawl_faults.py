@@ -5,17 +5,16 @@ import contextlib
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 from nats.aio.client import Client
 
-from contracts.company import Knowledge
 from runtime.testing import NatsServer, ValkeyServer, eventually
 from tool_executor.settings import ExecutorSettings
 from tool_executor.testing import Served, running_executor, serving
-from tool_executor.testing_sites import SiteMemory, asked_for, counted, made_site, wait_for_pages
+from tool_executor.testing_sites import SiteMemory, asked_for, counted, made_site, remembering, wait_for_pages
 
 PAGES = 60
 
@@ -29,17 +28,17 @@ async def served() -> AsyncGenerator[Served]:
 
 @pytest.fixture
 async def memory(served: Served, nats_client: Client) -> AsyncGenerator[SiteMemory]:
-    remembering = SiteMemory(nats_client, Knowledge(site_url=f"{served.origin}/"))
-    server = await remembering.serve()
-    yield remembering
-    await server.drain(2.0)
+    async with remembering(nats_client, served) as memory:
+        yield memory
 
 
-@contextlib.contextmanager
-def executors(
+@contextlib.asynccontextmanager
+async def executors(
     nats: NatsServer, valkey: ValkeyServer, tmp: Path, count: int, rate: int = 30
-) -> Generator[list[subprocess.Popen[bytes]]]:
-    """Processes of their own, which are gone afterwards; paused ones too."""
+) -> AsyncGenerator[list[subprocess.Popen[bytes]]]:
+    """Processes of their own, when they are ready; they are gone afterwards, paused ones too."""
+    for number in range(count):
+        (tmp / str(number)).unlink(missing_ok=True)
     started = [
         subprocess.Popen(
             [
@@ -55,15 +54,12 @@ def executors(
         for number in range(count)
     ]
     try:
+        await eventually(lambda: all((tmp / str(number)).exists() for number in range(count)), 60)
         yield started
     finally:
         for process in started:
             process.kill()
             process.wait(timeout=30)
-
-
-async def ready(tmp: Path, count: int) -> None:
-    await eventually(lambda: all((tmp / str(number)).exists() for number in range(count)), 60)
 
 
 def check(memory: SiteMemory, served: Served, *, at_most: int) -> None:
@@ -78,8 +74,7 @@ def check(memory: SiteMemory, served: Served, *, at_most: int) -> None:
 async def test_executors_that_are_killed_leave_their_run_to_others(
     served: Served, memory: SiteMemory, nats_server: NatsServer, valkey_server: ValkeyServer, tmp_path: Path
 ):
-    with executors(nats_server, valkey_server, tmp_path, 3) as processes:
-        await ready(tmp_path, 3)
+    async with executors(nats_server, valkey_server, tmp_path, 3) as processes:
         run = await memory.refresh()
         await wait_for_pages(served, 15)
         processes[0].kill()
@@ -95,14 +90,12 @@ async def test_executors_that_are_killed_leave_their_run_to_others(
 async def test_the_only_executor_is_killed_and_the_next_one_goes_on_where_the_run_stood(
     served: Served, memory: SiteMemory, nats_server: NatsServer, valkey_server: ValkeyServer, tmp_path: Path
 ):
-    with executors(nats_server, valkey_server, tmp_path, 1) as processes:
-        await ready(tmp_path, 1)
+    async with executors(nats_server, valkey_server, tmp_path, 1) as processes:
         run = await memory.refresh()
         await wait_for_pages(served, 30)
         processes[0].kill()
         processes[0].wait(timeout=10)
-    (tmp_path / "0").unlink()
-    with executors(nats_server, valkey_server, tmp_path, 1):
+    async with executors(nats_server, valkey_server, tmp_path, 1):
         ended = await memory.ended(run)
     assert counted(ended) == (PAGES, PAGES, 0, 0, 0)
     check(memory, served, at_most=4)
@@ -111,8 +104,7 @@ async def test_the_only_executor_is_killed_and_the_next_one_goes_on_where_the_ru
 async def test_an_executor_that_stood_still_does_not_say_again_what_others_have_read_since(
     served: Served, memory: SiteMemory, nats_server: NatsServer, valkey_server: ValkeyServer, tmp_path: Path
 ):
-    with executors(nats_server, valkey_server, tmp_path, 2) as processes:
-        await ready(tmp_path, 2)
+    async with executors(nats_server, valkey_server, tmp_path, 2) as processes:
         run = await memory.refresh()
         await wait_for_pages(served, 20)
         processes[0].send_signal(signal.SIGSTOP)
@@ -154,8 +146,7 @@ async def test_all_of_300_pages_are_read_within_a_minute(
 async def test_two_executors_share_one_run(
     served: Served, memory: SiteMemory, nats_server: NatsServer, valkey_server: ValkeyServer, tmp_path: Path
 ):
-    with executors(nats_server, valkey_server, tmp_path, 2, rate=10):
-        await ready(tmp_path, 2)
+    async with executors(nats_server, valkey_server, tmp_path, 2, rate=10):
         ended = await memory.read()
     assert counted(ended) == (PAGES, PAGES, 0, 0, 0)
     assert set(asked_for(served).values()) == {1}

@@ -8,15 +8,11 @@ import pytest
 from aiohttp import web
 from nats.aio.client import Client
 
-from contracts.company import Knowledge
 from runtime.testing import ValkeyServer
 from tool_executor.extraction.formats import DOCX
 from tool_executor.extraction.testing import docx_bomb, pdf_of
-from tool_executor.settings import ExecutorSettings
-from tool_executor.testing import PageHandler, Served, html_page, running_executor, serving
-from tool_executor.testing_sites import SiteMemory, answering, asked_for, counted, left_of, markup
-
-FAST = ExecutorSettings(crawl_own_per_second=10_000)
+from tool_executor.testing import PageHandler, Served, html_page, serving
+from tool_executor.testing_sites import SiteMemory, answering, asked_for, counted, left_of, markup, reading
 
 
 @pytest.fixture
@@ -30,11 +26,8 @@ async def memory(
     served: Served, nats_client: Client, valkey_server: ValkeyServer, nats_streams: object
 ) -> AsyncGenerator[SiteMemory]:
     del nats_streams
-    remembering = SiteMemory(nats_client, Knowledge(site_url=f"{served.origin}/", max_pages=200))
-    server = await remembering.serve()
-    async with running_executor(nats_client, valkey_server.url, loopback=True, settings=FAST):
-        yield remembering
-    await server.drain(2.0)
+    async with reading(nats_client, valkey_server.url, served, max_pages=200) as memory:
+        yield memory
 
 
 class Every(dict[str, PageHandler]):

@@ -1,7 +1,9 @@
 """What tests of crawling share: a site that is played, memory's part in it, and runs that are waited for."""
 
+import contextlib
 import hashlib
 from collections import Counter
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -20,7 +22,8 @@ from runtime.publishing import Publisher
 from runtime.rpc import RpcServer
 from runtime.streams import ensure_streams
 from runtime.testing import eventually
-from tool_executor.testing import PageHandler, Served
+from tool_executor.settings import ExecutorSettings
+from tool_executor.testing import PageHandler, Served, running_executor
 
 COMPANY = "demo"
 
@@ -139,6 +142,26 @@ class SiteMemory:
     def said(self) -> dict[str, str]:
         """The texts that are known, by the path of their pages."""
         return {path_of(one.url): one.text for one in self.documents.values()}
+
+
+@contextlib.asynccontextmanager
+async def remembering(client: Client, served: Served, **knowledge: Any) -> AsyncGenerator[SiteMemory]:
+    """Memory's part, for a company with this site."""
+    memory = SiteMemory(client, Knowledge(site_url=f"{served.origin}/", **knowledge))
+    server = await memory.serve()
+    yield memory
+    await server.drain(2.0)
+
+
+@contextlib.asynccontextmanager
+async def reading(client: Client, redis_url: str, served: Served, **knowledge: Any) -> AsyncGenerator[SiteMemory]:
+    """The same, and an executor that reads as fast as it can."""
+    settings = ExecutorSettings(crawl_own_per_second=10_000)
+    async with (
+        remembering(client, served, **knowledge) as memory,
+        running_executor(client, redis_url, loopback=True, settings=settings),
+    ):
+        yield memory
 
 
 def path_of(url: str) -> str:

@@ -1,37 +1,21 @@
-"""Readable text out of HTML, by lxml's event parser (libxml2): text is taken while the markup streams by.
+"""Readable text out of HTML, taken while the markup streams by (extraction/markup.py).
 
-No tree is built, on purpose: a page is hostile input, and tree builders that follow HTML5 to the letter are quadratic
-in its nesting (100,000 nested <div> took a minute in Lexbor; here 400,000 take half a second). Larger readers
-(trafilatura, readability) guess which part of an article matters; a site's pricing table is what they drop first. So
-everything visible is kept, in reading order, with headings, list items and table cells told apart.
+Larger readers (trafilatura, readability) guess which part of an article matters; a site's pricing table is what they
+drop first. So everything visible is kept, in reading order, with headings, list items and table cells told apart.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
 
-import lxml.etree as _etree  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+from tool_executor.extraction.markup import BLOCKS, UNSEEN, is_hidden, read
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_UNSEEN = _words(
-    "script style noscript template svg math iframe object embed canvas audio video select datalist nav dialog "
-    "map textarea"
-)
-_BLOCKS = _words(
-    "address article aside blockquote body dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 "
-    "h6 header hr li main ol p pre section summary table tbody thead tfoot tr ul caption br"
-)
+_BLOCKS = BLOCKS | {"br"}
 _OPENING = {f"h{level}": "#" * level + " " for level in range(1, 7)} | {"li": "- ", "td": " | ", "th": " | "}
 _BUTTONS = frozenset(("a", "button"))
 _LONGEST_TITLE = 300
 _MOST_LINKS = 200
 _ENOUGH = 200
 """Characters from which on a page's <main> is believed to hold the page."""
-_PIECE = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +31,7 @@ class ReadableText:
 def readable_text(html: str) -> ReadableText:
     """The title and the visible text of a page. What a style or an attribute hides from people is left out."""
     reader = _Reader()
-    parser: Any = cast("Any", _etree).HTMLParser(target=reader, encoding="utf-8")
-    for start in range(0, len(html), _PIECE):
-        parser.feed(html[start : start + _PIECE].encode("utf-8", "replace"))
-    if html:
-        parser.close()
+    read(html, reader)
     return reader.result()
 
 
@@ -72,12 +52,12 @@ class _Reader:
         self._parted = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        hidden = _is_hidden(attributes)
+        hidden = is_hidden(attributes)
         if not hidden and (not self._unseen or self._in_menu):
             self._begin_link(tag, attributes)
-        if self._unseen or tag in _UNSEEN or hidden:
+        if self._unseen or tag in UNSEEN or hidden:
             # A menu's words are no text of the page, and yet it says which pages there are.
-            self._in_menu = not hidden and (tag == "nav" if not self._unseen else self._in_menu and tag not in _UNSEEN)
+            self._in_menu = not hidden and (tag == "nav" if not self._unseen else self._in_menu and tag not in UNSEEN)
             self._unseen += 1
             return
         if tag in _BLOCKS:
@@ -139,12 +119,3 @@ class _Reader:
         self._lines.append(text)
         if self._open["main"]:
             self._main_lines.append(text)
-
-
-def _is_hidden(attributes: Mapping[str, str]) -> bool:
-    if not attributes:
-        return False
-    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
-        return True
-    style = attributes.get("style", "").replace(" ", "").lower()
-    return "display:none" in style or "visibility:hidden" in style

@@ -1,7 +1,7 @@
 """search_knowledge: what the company itself has said, on its site and in its documents. Memory serves the tool."""
 
 from contracts.text import Text
-from tool_executor.catalogue.shapes import NOT_BLANK, NUMBER, TEXT, gives, list_of, takes, whole
+from tool_executor.catalogue.shapes import NUMBER, TEXT, gives, list_of, takes, whole, words
 from tool_executor.domain.declaration import Category, OverTheBus, Tool
 
 
@@ -27,14 +27,7 @@ def tools() -> list[Tool]:
             per_minute=30,
             time_limit=6.0,
             input_schema=takes(
-                {
-                    "query": {
-                        **TEXT,
-                        "maxLength": 500,
-                        "pattern": NOT_BLANK,
-                        "description": "The question, or the words to look for, in any language",
-                    }
-                },
+                {"query": words("The question, or the words to look for, in any language")},
                 {"limit": whole(5, 20, "How many passages")},
             ),
             output_schema=gives({"passages": list_of(passage), "complete": {"type": "boolean"}, "source": TEXT}),

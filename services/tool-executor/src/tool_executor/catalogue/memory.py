@@ -4,8 +4,8 @@ from typing import Any
 
 from contracts.text import Text
 from contracts.tools_rpc import MEMORY_OUTCOME
-from tool_executor.catalogue.shapes import ID, NOT_BLANK, NUMBER, TEXT, gives, list_of, sourced, takes, whole
-from tool_executor.domain.declaration import Category, OverTheBus, Schema, Tool
+from tool_executor.catalogue.shapes import ID, NUMBER, TEXT, gives, list_of, sourced, takes, whole, words
+from tool_executor.domain.declaration import Category, OverTheBus, Tool
 
 
 def tools() -> list[Tool]:
@@ -40,14 +40,7 @@ def tools() -> list[Tool]:
             per_minute=30,
             time_limit=6.0,
             input_schema=takes(
-                {
-                    "query": {
-                        **TEXT,
-                        "maxLength": 500,
-                        "pattern": NOT_BLANK,
-                        "description": "What to look for, in the words that may have been used",
-                    }
-                },
+                {"query": words("What to look for, in the words that may have been used")},
                 {"limit": whole(5, 50, "How many passages")},
             ),
             output_schema=sourced({"passages": list_of(passage)}),
@@ -67,7 +60,7 @@ def tools() -> list[Tool]:
                 "`undo` says how to take it back. Never say that you will remember something without calling this.",
             ),
             label=Text(es="Guardándolo en la memoria…", en="Keeping it in memory…"),
-            input_schema=takes({"fact": _words("The fact, in the user's own words")}),
+            input_schema=takes({"fact": words("The fact, in the user's own words")}),
             **changing,
             examples=({"fact": "I am vegan"},),
         ),
@@ -82,7 +75,7 @@ def tools() -> list[Tool]:
             ),
             label=Text(es="Olvidándolo…", en="Forgetting it…"),
             destructive=True,
-            input_schema=takes({"what": _words("What to forget: its id, or the words for it")}),
+            input_schema=takes({"what": words("What to forget: its id, or the words for it")}),
             **changing,
             examples=({"what": "vegan"},),
         ),
@@ -96,12 +89,8 @@ def tools() -> list[Tool]:
                 "words; the older one becomes history.",
             ),
             label=Text(es="Corrigiendo la memoria…", en="Correcting the memory…"),
-            input_schema=takes({"id": ID, "fact": _words("The fact as it is now, in the user's own words")}),
+            input_schema=takes({"id": ID, "fact": words("The fact as it is now, in the user's own words")}),
             **changing,
             examples=({"id": "f0123456789", "fact": "I live in Lima"},),
         ),
     ]
-
-
-def _words(description: str) -> Schema:
-    return {**TEXT, "maxLength": 500, "pattern": NOT_BLANK, "description": description}

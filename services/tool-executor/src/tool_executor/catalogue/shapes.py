@@ -60,6 +60,11 @@ def list_of(item: Schema) -> Schema:
     return {"type": "array", "items": item}
 
 
+def words(description: str) -> Schema:
+    """A sentence or some words."""
+    return {**TEXT, "maxLength": 500, "pattern": NOT_BLANK, "description": description}
+
+
 def whole(default: int, most: int, description: str) -> Schema:
     """A whole number from 1 to `most`."""
     return {"type": "integer", "minimum": 1, "maximum": most, "default": default, "description": description}

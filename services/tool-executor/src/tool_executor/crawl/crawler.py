@@ -38,6 +38,10 @@ _LONGEST_TURN = 5.0
 """Seconds for which a place waits for its host's turn; for a later one it comes again."""
 _LONGEST_WAIT = 2.0
 """Seconds after which a place that found nothing to read looks again, at most."""
+_TAKEN_OVER = 5.0
+"""Seconds after which a place comes again that another has taken over meanwhile, as this process stood still: longer
+than the bus's lease, which that one renews. Given back sooner it would be taken from them, and each would undo the
+other's work until its pages had been begun too often."""
 _MOST_TAKES = 4
 """Times that a page is begun; one that ends its process each time is then left."""
 _SITE_IS_AWAY = 10
@@ -103,6 +107,8 @@ class Crawler:
                 await self._finish(state, asked, plan)
                 return Done()
             away = await self._one(state, plan, site, reader, place, held)
+            if away is None:
+                return Later(_TAKEN_OVER)
             if away >= _SITE_IS_AWAY:
                 progress = await state.report(now=True)
                 last = progress.left[-1].message if progress is not None and progress.left else ""
@@ -110,17 +116,19 @@ class Crawler:
             await self._tell(state, asked)
         return Later(_BETWEEN)
 
-    async def _one(self, state: CrawlState, plan: Plan, site: Site, reader: PageReader, place: str, held: Held) -> int:
-        """Reads one page; how many pages in a row have not been answered."""
+    async def _one(
+        self, state: CrawlState, plan: Plan, site: Site, reader: PageReader, place: str, held: Held
+    ) -> int | None:
+        """Reads one page; how many pages in a row have not been answered, or None: the place is another's by now."""
         item = held.item
         if held.takes > _MOST_TAKES:
-            return await state.settle(place, held, Outcome("failed", "crashed", said("crashed"))) or 0
+            return await state.settle(place, held, Outcome("failed", "crashed", said("crashed")))
         origin = address_in(Site(site.origins), item.url).origin
         robots = await self._preparation.robots(state, origin)
         interval = self._preparation.interval(origin, robots)
         took, wait = await self._slots.take(f"{origin.host}:{origin.port}", interval, _LONGEST_TURN)
         if not took:
-            return await state.settle(place, held, Outcome("failed", again=wait)) or 0
+            return await state.settle(place, held, Outcome("failed", again=wait))
         await asyncio.sleep(wait)
         try:
             read = await reader.read(item)
@@ -133,7 +141,7 @@ class Crawler:
         await state.refuse(((left, None) for left in outcome.refused), plan.max_pages)
         if outcome.again is None:
             count_page(outcome.kind, outcome.reason)
-        return await state.settle(place, held, outcome) or 0
+        return await state.settle(place, held, outcome)
 
     async def _told(self, state: CrawlState, plan: Plan, item: Item, read: Read) -> Outcome:
         """Publishes what a page says, before it counts as read."""

@@ -1,44 +1,30 @@
 """HTML as a stream of events into blocks: text, lists, tables with whole rows, code, each below its headings.
 
-Read as fetch_page's text is (adapters/page_text.py): no tree, time linear in the markup. Everything visible is kept in
-reading order; menus (nav) are left out, and what else repeats on most pages is dropped by whoever sees them all.
+Everything visible is kept in reading order; menus (nav) are left out, and what else repeats on most pages is dropped by
+whoever sees them all.
 """
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
 from urllib.parse import urljoin
-
-import lxml.etree as _etree  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
 from contracts.knowledge import Block
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, bounded
 from tool_executor.extraction.language import language_of
+from tool_executor.extraction.markup import BLOCKS, UNSEEN, is_hidden, read, tags
 from tool_executor.extraction.tables import Table
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_UNSEEN = _words(
-    "script style noscript template svg math iframe object embed canvas audio video select datalist nav dialog map "
-    "textarea button"
-)
-_UNSEEN_ROLES = _words("navigation search dialog alertdialog menu menubar")
-_BLOCKS = _words(
-    "address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 "
-    "h4 h5 h6 header hr li main ol option p pre section summary table tbody thead tfoot tr ul caption"
-)
+_UNSEEN = UNSEEN | {"button"}
+_UNSEEN_ROLES = tags("navigation search dialog alertdialog menu menubar")
+_BLOCKS = BLOCKS | {"option"}
 _HEADINGS = {f"h{level}": level for level in range(1, 7)} | {"summary": 7, "dt": 8}
 """A question that is unfolded, or defined, heads its answer."""
 _ENDS = {"details": 7, "dl": 8}
 """Where such a heading ends."""
-_APART = _words("article section aside")
+_APART = tags("article section aside")
 """What is said below a heading in there ends with it; the page's own heading goes on."""
 _LONGEST_HEADING = 300
 _MOST_LINKS = 2000
-_PIECE = 64 * 1024
 _PERMALINK = re.compile(r"\s*[¶#🔗]\s*$")
 _REFRESH = re.compile(r"^\s*\d+\s*;\s*url\s*=\s*['\"]?([^'\"\s]+)", re.IGNORECASE)
 _OUR_NAMES = {"robots", "nexussitereader"}
@@ -47,11 +33,7 @@ _OUR_NAMES = {"robots", "nexussitereader"}
 def extract_html(html: str) -> Extracted:
     """The words of a page and what it says of itself to readers like this one."""
     reader = _Reader()
-    parser: Any = cast("Any", _etree).HTMLParser(target=reader, encoding="utf-8")
-    for start in range(0, len(html), _PIECE):
-        parser.feed(html[start : start + _PIECE].encode("utf-8", "replace"))
-    if html:
-        parser.close()
+    read(html, reader)
     return reader.result()
 
 
@@ -85,7 +67,7 @@ class _Reader:
         # A link within the page, before anything is said, leads past the menu.
         begun = bool(self.page.blocks or self._headings or self._heading is not None)
         skips = tag == "a" and not begun and attributes.get("href", "").startswith("#")
-        if self._unseen or tag in _UNSEEN or skips or _is_hidden(attributes):
+        if self._unseen or tag in _UNSEEN or skips or is_hidden(attributes) or attributes.get("role") in _UNSEEN_ROLES:
             self._unseen += 1
             return
         self._note(tag, attributes)
@@ -302,12 +284,3 @@ def _plain(text: str) -> str:
 
 def _lines(text: str) -> str:
     return "\n".join(line for line in (_plain(line) for line in text.split("\n")) if line)
-
-
-def _is_hidden(attributes: Mapping[str, str]) -> bool:
-    if not attributes:
-        return False
-    if "hidden" in attributes or attributes.get("aria-hidden") == "true" or attributes.get("role") in _UNSEEN_ROLES:
-        return True
-    style = attributes.get("style", "").replace(" ", "").lower()
-    return "display:none" in style or "visibility:hidden" in style

@@ -1,0 +1,61 @@
+"""What both readers of HTML know of it: page_text.py, which keeps lines for a model, and html.py, which keeps blocks.
+
+The parser is lxml's of events (libxml2): no tree is built, on purpose. A page is hostile input, and tree builders that
+follow HTML5 to the letter are quadratic in its nesting (100,000 nested <div> took a minute in Lexbor; here 400,000 take
+half a second).
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
+
+import lxml.etree as _etree  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+
+_PIECE = 64 * 1024
+
+
+class Target(Protocol):
+    """lxml calls these in the order of the markup, each start with its end."""
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None: ...
+
+    def end(self, tag: str) -> None: ...
+
+    def data(self, text: str) -> None: ...
+
+    def comment(self, text: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def tags(text: str) -> frozenset[str]:
+    """A set of names."""
+    return frozenset(text.split())
+
+
+UNSEEN = tags(
+    "script style noscript template svg math iframe object embed canvas audio video select datalist nav dialog map "
+    "textarea"
+)
+BLOCKS = tags(
+    "address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 "
+    "h4 h5 h6 header hr li main ol p pre section summary table tbody thead tfoot tr ul caption"
+)
+
+
+def read(html: str, target: Target) -> None:
+    """Tells the target what the markup holds, in time that grows with its size."""
+    parser: Any = cast("Any", _etree).HTMLParser(target=target, encoding="utf-8")
+    for start in range(0, len(html), _PIECE):
+        parser.feed(html[start : start + _PIECE].encode("utf-8", "replace"))
+    if html:
+        parser.close()
+
+
+def is_hidden(attributes: Mapping[str, str]) -> bool:
+    """Whether an element's own attributes hide it from people."""
+    if not attributes:
+        return False
+    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+        return True
+    style = attributes.get("style", "").replace(" ", "").lower()
+    return "display:none" in style or "visibility:hidden" in style
