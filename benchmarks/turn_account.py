@@ -10,9 +10,10 @@ import argparse
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 
 from rich.console import Console
 from rich.table import Table
@@ -49,33 +50,58 @@ class Turn:
         """A server's lines, of all or until a moment."""
         return sum(line.server == server and (before is None or line.at < before) for line in self.lines)
 
-    def in_a_row(self) -> int:
-        """The longest chain of messages, each sent after the one before had come, until the model was asked."""
-        known: dict[str, int] = {}
-        """By service, the chain that has reached it."""
-        sent: dict[str, int] = {}
-        """By the name to reply to, the chain of its request."""
-        longest = fact = 0
+    def causes(self) -> dict[str, set[str]]:
+        """Each message until the model was asked, with those that it may have been sent because of: an answer has its
+        request, a delivery its fact, anything else whatever its sender had got before. Requests of consumers and live
+        copies are left out: nobody waits for them."""
+        found: dict[str, set[str]] = {}
+        sent: dict[str, str] = {}
+        """The messages, by their subject and by the name to reply to."""
+        got: dict[str, set[str]] = {}
+        """What has reached each service."""
+        many: Counter[str] = Counter()
         for line in self.lines:
             if line.server != "bus" or line.at >= self.asked or line.what.startswith("$JS.API.CONSUMER.MSG.NEXT"):
                 continue
             if line.reply.startswith("$JS.ACK."):
-                # A delivery: consumers are named after their service.
-                receiver, depth = line.reply.split(".")[3].split("-")[0], fact + 1
-                known[receiver] = max(known.get(receiver, 0), depth)
+                consumer = line.reply.split(".")[3]
+                # Consumers are named after their service.
+                name, receiver = f"{line.kind} to {consumer}", consumer.split("-")[0]
             elif line.what.startswith("_INBOX."):
-                receiver = line.what.split(".")[1]
-                depth = sent.get(line.what, fact) + 1
-                known[receiver] = max(known.get(receiver, 0), depth)
+                name, receiver = f"answer to {sent.get(line.what)}", line.what.split(".")[1]
             elif line.reply.startswith("_INBOX."):
-                depth = known.get(line.reply.split(".")[1], 0) + 1
-                sent[line.reply] = depth
-                if line.what.startswith("chat."):
-                    fact = depth
+                name, receiver = line.kind, ""
             else:
                 continue
-            longest = max(longest, depth)
-        return longest
+            many[name] += 1
+            name = f"{name} ({many[name]})"
+            if receiver:
+                found[name] = {sent[line.what]} if line.what in sent else set()
+                got.setdefault(receiver, set()).add(name)
+            else:
+                found[name] = set(got.get(line.reply.split(".")[1], ()))
+                sent[line.what] = sent[line.reply] = name
+        return found
+
+
+def in_a_row(turns: Iterable[Turn]) -> list[str]:
+    """The longest chain of messages, each sent because of the one before, until the model was asked.
+
+    What came before a message in every turn that has it counts as its cause. What came before it in some turns and
+    after it in others is no cause: the machine was busy.
+    """
+    causes: dict[str, set[str]] = {}
+    for turn in turns:
+        for name, before in turn.causes().items():
+            causes[name] = causes.get(name, before) & before
+
+    nothing: list[str] = []
+
+    @cache
+    def chain(name: str) -> list[str]:
+        return [*max(map(chain, causes[name]), key=len, default=nothing), name]
+
+    return max(map(chain, causes), key=len, default=nothing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +184,7 @@ def show_totals(console: Console, found: dict[str, list[Turn]], at_rest: float) 
         ("messages on the bus", lambda many: mean(many, lambda one: one.count("bus"))),
         ("without those of rest", lambda many: mean(many, lambda one: one.count("bus")) - at_rest * AFTER),
         ("before the model is asked", lambda many: mean(many, lambda one: one.count("bus", one.asked))),
-        ("of them one after another", lambda many: mean(many, Turn.in_a_row)),
+        ("of them one after another", lambda many: len(in_a_row(many))),
         ("Redis before the first word", lambda many: mean(many, lambda one: one.count("redis", one.spoke))),
         ("MongoDB before the first word", lambda many: mean(many, lambda one: one.count("mongodb", one.spoke))),
         ("Redis", lambda many: mean(many, lambda one: one.count("redis"))),

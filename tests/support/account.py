@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
@@ -158,7 +158,6 @@ class _MongoReader:
         command = name.decode(errors="replace")
         collection = ""
         if message[25] == 2:  # a string
-            with suppress(IndexError):
-                collection = rest[4:].split(b"\0", 1)[0].decode(errors="replace")
+            collection = rest[4:].split(b"\0", 1)[0].decode(errors="replace")
         if command not in _OWN:
             self._lines.append(Line(time.monotonic(), "mongodb", f"{command} {collection}".strip(), size=len(message)))

@@ -180,6 +180,27 @@ class Frozen(threading.Thread):
         return Done()
 
 
+async def test_leases_that_nobody_renewed_for_nearly_as_long_as_they_last_are_in_doubt(nats_streams: Client) -> None:
+    pull = worker(nats_streams, Recorder(), ack_wait=1.0)
+    await pull.start()
+    assert pull.stood_still == 0
+    threading.Event().wait(0.8)  # nothing else runs: shorter than a lease, but the last renewal was before
+    assert pull.stood_still > 0
+    await pull.drain()
+
+
+async def test_leases_of_a_worker_whose_server_is_away_are_in_doubt(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
+    pull = worker(nats_streams, Recorder(), ack_wait=1.0)
+    await pull.start()
+    nats_server.kill()
+    await eventually(lambda: pull.stood_still > 0)
+    nats_server.restart()
+    await eventually(lambda: pull.listening)
+    await pull.drain()
+
+
 async def test_a_worker_that_stands_still_is_given_no_message_twice(
     nats_server: NatsServer, nats_streams: Client
 ) -> None:

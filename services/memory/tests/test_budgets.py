@@ -227,23 +227,3 @@ async def test_a_settlement_that_was_lost_is_made_up_for_by_the_usage_fact_and_c
         )
         assert not (await one.rpc.call(BUDGET_SETTLE, settle)).settled
         assert not (await one.rpc.call(BUDGET_RESERVE, ask("c3", 1, daily=41))).granted
-
-
-async def test_what_is_reserved_for_later_calls_leaves_half_of_a_limit(ledgers: Ledgers) -> None:
-    request = ask("a", 100, payer="v1", hourly=500).model_copy(update={"ahead": 3})
-    spent, at = await ledgers.one.reserve(request)
-    assert spent is None
-    ahead = await ledgers.one.reserve_ahead(request, at)
-    # 100 of 250 are held before the first, 200 before the second, 300 before the third.
-    assert len(ahead) == 2
-    hour = f"main:hour:{NOON // HOUR}:v1"
-    assert await ledgers.account(hour) == (0, 300)
-    # Each is a reservation like any other: settled once, by its own name.
-    settle = BudgetSettleRequest(
-        company_id="acme", reservation_id=ahead[0], reserved=100, used=30, reserved_at=at, payer="v1"
-    )
-    assert await ledgers.one.settle(settle)
-    assert not await ledgers.one.settle(settle)
-    assert await ledgers.account(hour) == (30, 200)
-    # Asked again for want of an answer, nothing is reserved twice.
-    assert await ledgers.one.reserve_ahead(request, at) == ahead

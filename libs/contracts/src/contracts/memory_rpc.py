@@ -185,9 +185,6 @@ class BudgetReserveRequest(Wire):
     It may while less than the limit is used and reserved, so that a limit is passed by one call's reservation at most.
     None is no limit. `payer` is the visitor or user (or the conversation of a nameless one); None: the company alone.
     After `seconds` a reservation that was not settled counts no more: its caller is gone.
-
-    `ahead` more of the same size are reserved for later calls, named `<reservationId>-1` and so on, and kept for
-    AHEAD_SECONDS; none of them beyond half of a limit, so that what is kept and not used turns nobody away.
     """
 
     company_id: CompanyId
@@ -198,11 +195,6 @@ class BudgetReserveRequest(Wire):
     daily_tokens: int | None = Field(default=None, ge=0)
     hourly_tokens: int | None = Field(default=None, ge=0)
     tier: Tier = "main"
-    ahead: int = Field(default=0, ge=0, le=8)
-
-
-AHEAD_SECONDS = 300.0
-"""Seconds for which tokens that are reserved for later calls are kept."""
 
 
 class BudgetReserveReply(Wire):
@@ -214,7 +206,6 @@ class BudgetReserveReply(Wire):
     granted: bool
     spent: Annotated[Literal["company", "visitor"], OPEN] | None = None
     reserved_at: int = Field(ge=0)
-    ahead: list[Id] = Field(default_factory=list[Id], description="the reservations for later calls that were made")
 
 
 class BudgetSettleRequest(Wire):

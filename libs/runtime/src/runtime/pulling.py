@@ -127,7 +127,7 @@ class PullWorker:
         self._hold_until = 0.0
         self._draining = False
         self._consumer_lost = False
-        self._ticked = time.monotonic()
+        self._ticked = self._renewed = time.monotonic()
         self._stood_still = 0.0
         self.handed_back: deque[float] = deque(maxlen=MOST_PAUSES)
         """When what was handed back with a pause is due again, by time.monotonic(); in the order of handing back.
@@ -155,10 +155,11 @@ class PullWorker:
 
     @property
     def stood_still(self) -> float:
-        """When this process was last found to have stood still for a lease or longer, by time.monotonic() (0: never):
-        what it held before then may be another's by now."""
+        """When this process was last found to have renewed no lease for nearly as long as one lasts, because it stood
+        still or the server was away, by time.monotonic() (0: never): what it held before then may be another's by
+        now."""
         now = time.monotonic()
-        if now - self._ticked >= self._spec.ack_wait:
+        if now - self._renewed >= self._spec.ack_wait - TICK:
             self._stood_still = now
         return self._stood_still
 
@@ -192,7 +193,7 @@ class PullWorker:
             self._client, self._prefix + "*", self._on_message, pending_messages=100_000, pending_bytes=1 << 30
         )
         await on_new_leader(self._client, self._spec.stream, self._spec.durable, self._ask_anew)
-        self._ticked = time.monotonic()
+        self._ticked = self._renewed = time.monotonic()
         self._keeper = asyncio.create_task(self._keep())
         await self._ask()
 
@@ -385,17 +386,15 @@ class PullWorker:
 
     async def _keep(self) -> None:
         """Keeps what is in work from being delivered again, and the requests alive."""
-        renew_every = self._spec.ack_wait / RENEWALS
-        renew_at = time.monotonic() + renew_every
         while True:
             await asyncio.sleep(TICK)
             try:
                 now = time.monotonic()
                 self._stood_still, self._ticked = self.stood_still, now
-                if now >= renew_at:
-                    renew_at = now + renew_every
+                if self._client.is_connected and now - self._renewed >= self._spec.ack_wait / RENEWALS:
                     for message in [*(one for one, _ in self._running.values()), *self._backlog]:
                         await self._send(message, b"+WPI")
+                    self._renewed = now
                 reconnects = self._client.stats["reconnects"]
                 silent = self._silent()
                 if reconnects != self._reconnects or silent:

@@ -43,14 +43,9 @@ def providers(more: Mapping[str, Any] = MappingProxyType({}), **servers: Scripte
 
 
 async def nothing_held(scene: Stage) -> None:
-    """Every reservation has been settled, once; those of later calls, which this memory grants none of, are given back
-    as well where an answer was not waited for."""
-
-    def settled() -> list[str]:
-        return [one.reservation_id for one in scene.settled if "-" not in one.reservation_id]
-
-    await until(lambda: len(settled()) == len(scene.reserved))
-    assert set(settled()) == {one.reservation_id for one in scene.reserved}
+    """Every reservation has been settled, once."""
+    await until(lambda: len(scene.settled) == len(scene.reserved))
+    assert {one.reservation_id for one in scene.settled} == {one.reservation_id for one in scene.reserved}
 
 
 @pytest.mark.parametrize(("fault", "spoken"), FAULTS.values(), ids=FAULTS.keys())

@@ -1,7 +1,6 @@
 """What turns may spend, on a real bus with a scripted model: reserved, settled, recorded; what follows when spent."""
 
 import asyncio
-import time
 from typing import Any
 
 import pytest
@@ -233,39 +232,7 @@ async def test_a_reservation_that_is_no_longer_wanted_is_given_back(
         monkeypatch.setattr(scene.budgets, "reserve", granted_too_late)
         with pytest.raises(asyncio.CancelledError):
             await asking
-        # Those for later calls too, of which nobody knows whether they were granted.
-        await until(lambda: settled(scene) == {"r", "r-1", "r-2", "r-3"})
-        assert {(one.reserved, one.used) for one in scene.settled} == {(13, 0)}
-
-
-async def test_most_calls_ask_nobody_and_settle_by_names_of_their_own(nats_server: NatsServer) -> None:
-    async with stage(nats_server.url) as scene:
-        scene.grants_ahead = True
-        now = [7_200.0 + time.time() // 3_600 * 3_600]
-        budgets = MemoryBudgets(RpcClient(scene.nats), scene.nats, lambda: now[0])
-
-        async def reserve(name: str, tokens: int = 100, hourly: int = 50_000) -> Reservation:
-            return await budgets.reserve(Reservation(name, COMPANY, "v1", tokens, 60.0, "main", 0), None, hourly)
-
-        asked = scene.reserved
-        first = await reserve("a")
-        assert (first.call, first.tokens, len(asked)) == ("a", 150, 1)
-        # Granted an hour and more ago, as the agent's clock has it: another hour's account would pay.
-        assert (await reserve("b")).call == "b"
-        now[0] = float(first.at)
-        assert (await reserve("c")).call in {"b-1", "b-2", "b-3"}
-        assert len(asked) == 2
-        # Another limit is another purse; what is too small is given back.
-        assert (await reserve("d", hourly=10_000)).call == "d"
-        assert (await reserve("e", tokens=1_000)).call == "e"
-        assert len(asked) == 4
-        await until(lambda: len(scene.settled) == 2)
-        assert {one.used for one in scene.settled} == {0}
-        later = [await reserve(name) for name in "fgh"]
-        assert len({one.call for one in later}) == 3
-        assert (await reserve("i")).call == "i"
-        now[0] += 300
-        assert (await reserve("j")).call == "j"
+        await until(lambda: [(s.reservation_id, s.reserved, s.used) for s in scene.settled] == [("r", 9, 0)])
 
 
 async def test_a_superseded_call_holds_nothing(nats_server: NatsServer) -> None:
@@ -279,7 +246,7 @@ async def test_a_superseded_call_holds_nothing(nats_server: NatsServer) -> None:
         await until(lambda: len(model.asked) == 1)
         await scene.visitor("c1", "two")
         await scene.answered("c1")
-        await until(lambda: settled(scene) >= {request.reservation_id for request in scene.reserved})
+        await until(lambda: settled(scene) == {request.reservation_id for request in scene.reserved})
         assert [request.used for request in scene.settled if request.used] == [12]
 
 

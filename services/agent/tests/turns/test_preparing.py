@@ -4,13 +4,15 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from agent.domain.knowledge import TOKENS
 from agent.domain.turn.journal import Journal
-from agent.ports import Journals, Key
+from agent.ports import Journals, Key, Knowledge
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
 from agent.testing.stage import agent, stage, until
 from agent.turns.needs import Ports
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from runtime.testing import NatsServer
 
 
@@ -67,6 +69,42 @@ async def test_tokens_are_reserved_beside_the_journal_and_the_model_is_asked_beh
             held.let_go.set()
             await scene.answered(conversation)
             assert len(model.asked) == len(scene.reserved) == asked + 1
+
+
+@dataclass
+class _HeldSearch:
+    """A search that waits to be let go."""
+
+    found: Knowledge
+    let_go: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
+        await self.let_go.wait()
+        return await self.found.search(company, query)
+
+
+async def test_tokens_are_reserved_beside_the_search_for_what_the_company_says(nats_server: NatsServer) -> None:
+    call = Reply(tool_calls=[ScriptedCall(name="order", arguments={})])
+    searches: list[_HeldSearch] = []
+
+    def held(ports: Ports) -> Ports:
+        searches.append(_HeldSearch(ports.knowledge))
+        return replace(ports, knowledge=searches[0])
+
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(Rule(replies=[call, Reply(text="There.")])) as model,
+        agent(nats_server.url, model.base_url, wrap=held),
+    ):
+        scene.executor.offer("order", {"state": "placed"})
+        await scene.visitor("c1", "What does it cost?")
+        await until(lambda: len(scene.reserved) == 1)
+        assert model.asked == []
+        searches[0].let_go.set()
+        await scene.answered("c1")
+        first, second = scene.reserved
+        # With the room that passages may take, as long as nobody knows how many there are: there were none.
+        assert TOKENS - 200 < first.tokens - second.tokens < TOKENS
 
 
 async def test_a_journal_that_is_refused_costs_nothing(nats_server: NatsServer) -> None:

@@ -22,8 +22,7 @@ class BudgetMethods:
     async def reserve(self, request: BudgetReserveRequest) -> BudgetReserveReply:
         """May it use so many tokens?"""
         spent, at = await self._budgets.reserve(request)
-        ahead = await self._budgets.reserve_ahead(request, at) if spent is None and request.ahead else []
-        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=at, ahead=ahead)
+        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=at)
 
     async def settle(self, request: BudgetSettleRequest) -> BudgetSettled:
         """What it used."""

@@ -1,8 +1,12 @@
 """Which tools an asker may use: asked of the executor, kept for a minute, less after somebody announced or withdrew
-some: the executor and this agent hear of it at the same time, and either may be first."""
+some: the executor and this agent hear of it at the same time, and either may be first. What is in use is asked for anew
+before its minute is over, and no turn waits for it."""
 
+import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Callable
+from typing import Literal
 
 import structlog
 from nats.aio.msg import Msg
@@ -16,6 +20,8 @@ log = structlog.get_logger(__name__)
 
 FRESH = 60.0
 """Seconds that an answer is good for."""
+RENEWED = 30.0
+"""Seconds after which whoever uses it has it asked for anew."""
 CHANGING = 5.0
 """Seconds after a change that is heard of for which an answer is good for no longer than MOMENT."""
 MOMENT = 0.5
@@ -25,14 +31,18 @@ KEPT = 4096
 DEADLINE = 1.0
 """Seconds for the executor's answer; then what was last known holds."""
 
+_Kind = tuple[str, str, str, Literal["es", "en"]]
+
 
 class ExecutorCatalogue:
     """The tools by company, role, plan and language: everybody of one kind gets the same."""
 
-    def __init__(self, rpc: RpcClient) -> None:
+    def __init__(self, rpc: RpcClient, clock: Callable[[], float] = time.monotonic) -> None:
         self._rpc = rpc
-        self._kept: OrderedDict[tuple[str, str, str, str], tuple[float, tuple[Tool, ...]]] = OrderedDict()
+        self._clock = clock
+        self._kept: OrderedDict[_Kind, tuple[float, tuple[Tool, ...]]] = OrderedDict()
         self._changed = float("-inf")
+        self._renewing: dict[_Kind, asyncio.Task[tuple[Tool, ...]]] = {}
 
     def drop(self, company: str) -> None:
         """Forgets a company's tools: its settings have changed."""
@@ -42,7 +52,7 @@ class ExecutorCatalogue:
     async def changed(self, message: Msg | None = None) -> None:
         """Somebody has announced or withdrawn tools, or may have."""
         del message
-        self._changed = time.monotonic()
+        self._changed = self._clock()
 
     async def offered(self, company: str, asker: Asker) -> tuple[Tool, ...]:
         """In the catalogue's own order; none when the executor does not answer and nothing is kept."""
@@ -50,11 +60,19 @@ class ExecutorCatalogue:
             return ()  # the executor refuses every call of somebody who proves nothing
         key = (company, asker.role, asker.plan, asker.language)
         kept = self._kept.get(key)
-        now = time.monotonic()
+        now = self._clock()
         fresh = MOMENT if kept is not None and kept[0] - self._changed < CHANGING else FRESH
         if kept is not None and now - kept[0] < fresh:
+            if now - kept[0] > RENEWED and key not in self._renewing:
+                self._renewing[key] = asyncio.create_task(self._ask(key))
+                self._renewing[key].add_done_callback(lambda _: self._renewing.pop(key))
             return kept[1]
-        request = CatalogueRequest(company_id=company, role=asker.role, plan=asker.plan, language=asker.language)
+        return await self._ask(key)
+
+    async def _ask(self, key: _Kind) -> tuple[Tool, ...]:
+        company, role, plan, language = key
+        kept, now = self._kept.get(key), self._clock()
+        request = CatalogueRequest(company_id=company, role=role, plan=plan, language=language)
         try:
             reply = await self._rpc.call(CATALOGUE, request, deadline=DEADLINE)
         except RpcError as error:

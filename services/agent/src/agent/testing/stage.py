@@ -1,7 +1,6 @@
 """A stage for the agent's tests: a real bus, a real agent, and small stand-ins for the services it asks."""
 
 import asyncio
-import time
 import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -99,8 +98,6 @@ class Stage:
         self.budgets = LocalBudgets()
         self.reserved: list[BudgetReserveRequest] = []
         self.settled: list[BudgetSettleRequest] = []
-        self.grants_ahead = False
-        """Whether tokens are reserved for later calls too, at a time that is now."""
         self.copilot = CopilotSide()
         self.knowledge: KnowledgeFound | None = KnowledgeFound()
         self.searched: list[KnowledgeSearch] = []
@@ -272,10 +269,7 @@ class Stage:
             request.hourly_tokens,
             0,
         )
-        if spent is not None or not self.grants_ahead:
-            return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=1)
-        ahead = [f"{request.reservation_id}-{number}" for number in range(1, request.ahead + 1)]
-        return BudgetReserveReply(granted=True, reserved_at=int(time.time()), ahead=ahead)
+        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=1)
 
     async def _settle(self, request: BudgetSettleRequest) -> BudgetSettled:
         self.settled.append(request)

@@ -60,6 +60,10 @@ from runtime.telemetry import span
 
 log = structlog.get_logger(__name__)
 
+BEGUN = 2
+"""Rounds of the event loop in which the next call's tokens are asked for, where all is known that it takes: that leaves
+in one write with the journal, instead of behind the journal's acknowledgement."""
+
 
 class Drive:
     """One delivery. `opened`: the turn that it has opened; `driving`: while it is its own, from the moment at which
@@ -270,6 +274,8 @@ class Drive:
         settings = await self._settings()
         if ask is not None and settings is not None:
             self._preparing.begin(ask, settings, self._snapshot())
+            for _ in range(BEGUN):
+                await asyncio.sleep(0)
         else:
             self._preparing.close()
 

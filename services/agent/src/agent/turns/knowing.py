@@ -6,6 +6,8 @@ question is searched as soon as the question is known, while the journal is bein
 """
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 
 from agent.analysis.in_chat import offered_with_analysis
 from agent.domain.context.compression import Compressed
@@ -22,7 +24,7 @@ from agent.ports import History, Key, ModelChoice, Prompt, Seen, TextSink, Tool
 from agent.recording.turn import Inputs
 from agent.turns.cited_text import CitedText
 from agent.turns.needs import Limits, Ports
-from agent.turns.prompting import UNBOUNDED, Material, estimated, prompt_for
+from agent.turns.prompting import UNBOUNDED, Composer, Material, estimated, prompt_for
 from agent.turns.unheard import unheard
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
@@ -91,9 +93,16 @@ class Knowing:
         return own_step("\n".join(unanswered), seen.asked)
 
     async def prompt(
-        self, effect: Ask, config: CompanyConfig, seen: Seen, seconds: float, choice: ModelChoice
+        self,
+        effect: Ask,
+        config: CompanyConfig,
+        seen: Seen,
+        seconds: float,
+        choice: ModelChoice,
+        before_search: Callable[[Prompt], None],
     ) -> Prompt:
-        """The prompt of the next call of the models of `choice`."""
+        """The prompt of the next call of the models of `choice`. While what the company says is still on its way,
+        `before_search` is told the prompt without it, not yet compressed."""
         with span(SPAN_CONTEXT) as work:
             history, context = self.begin(effect.view.seq), self.begin_context(seen)
             search = self.begin_search(effect.view, seen.asker.language)
@@ -105,24 +114,27 @@ class Knowing:
             model, name = choice.candidates[0]
             # Rules have no window, and read results and passages whole.
             rules = model.provider == "offline"
-            found = await asyncio.shield(search)
-            if found is not None and not rules:
-                found = fitting(found, (await self._ports.encoders.counter(name)).text)
-            self.found = found
-            self.tools, self.inputs = tools, Inputs(seen, heard, self.context, found)
+            room = UNBOUNDED if rules else window_of(name) or self._limits.model_window
             material = Material(
                 config=config,
                 asker=seen.asker,
-                history=self.inputs.history,
+                history=heard,
                 journal=effect.journal,
                 tools=tools,
                 last=effect.last,
                 time_limit=seconds,
                 context=self.context,
                 window=self._limits.window,
-                knowledge=found,
             )
-            room = UNBOUNDED if rules else window_of(name) or self._limits.model_window
+            if not rules and not search.done():
+                composer = Composer(material)
+                before_search(composer.prompt(composer.render(composer.draft)))
+            found = await asyncio.shield(search)
+            if found is not None and not rules:
+                found = fitting(found, (await self._ports.encoders.counter(name)).text)
+            self.found = found
+            self.tools, self.inputs = tools, Inputs(seen, heard, self.context, found)
+            material = replace(material, knowledge=found)
             prompt, self.compressed = await prompt_for(material, self._ports.encoders, name, room)
             self._sent = prompt, name
             if self.context is not None:

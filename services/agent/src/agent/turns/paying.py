@@ -79,9 +79,12 @@ async def ask_paid(
 class Advance:
     """A call's reservation, asked for before the call may be made: taken by its first attempt, or given back."""
 
-    def __init__(self, spending: Spending, account: Account, config: CompanyConfig, prompt: Prompt) -> None:
+    def __init__(
+        self, spending: Spending, account: Account, config: CompanyConfig, prompt: Prompt, tokens: int
+    ) -> None:
+        """`tokens`: of the prompt, at most."""
         self._budgets = spending.budgets
-        self._task = unheard(_reserved(spending.budgets, account, config.budget, prompt, "main"))
+        self._task = unheard(_reserved(spending.budgets, account, config.budget, prompt, tokens, "main"))
         self.taken = False
 
     async def take(self) -> Reservation | None:
@@ -180,7 +183,7 @@ class _PaidModel:
         usage = reply.usage
         if usage == Tokens():
             # Some servers count nothing; the budget counts all the same.
-            usage = Tokens(_prompt_tokens(prompt), estimated_tokens(len(reply.text.encode())))
+            usage = Tokens(prompt_tokens(prompt), estimated_tokens(len(reply.text.encode())))
             self._record(prompt.model, usage, reservation, estimated=True)
         else:
             self._record(prompt.model, usage, reservation, estimated=False)
@@ -189,14 +192,15 @@ class _PaidModel:
     async def _reserve(self, prompt: Prompt) -> Reservation | None:
         if self._advance is not None and not self._advance.taken:
             return await self._advance.take()
-        return await _reserved(self._spending.budgets, self._account, self._budget, prompt, self._tier)
+        budgets, tokens = self._spending.budgets, prompt_tokens(prompt)
+        return await _reserved(budgets, self._account, self._budget, prompt, tokens, self._tier)
 
     def _broken_off(self, reservation: Reservation | None, prompt: Prompt, heard: "_Heard") -> None:
         """A call without a count: once it had begun to speak it is billed, by estimate; before that it is not."""
         if not heard.characters:
             self._unused(reservation)
             return
-        usage = Tokens(_prompt_tokens(prompt), estimated_tokens(heard.characters, 0))
+        usage = Tokens(prompt_tokens(prompt), estimated_tokens(heard.characters, 0))
         self._record(prompt.model, usage, reservation, estimated=True)
 
     def _unused(self, reservation: Reservation | None) -> None:
@@ -210,9 +214,9 @@ class _PaidModel:
 
 
 async def _reserved(
-    budgets: Budgets, account: Account, budget: Budget, prompt: Prompt, tier: Tier
+    budgets: Budgets, account: Account, budget: Budget, prompt: Prompt, tokens: int, tier: Tier
 ) -> Reservation | None:
-    """What the prompt's call may use at most; None: there is no limit. Raises BudgetSpentError."""
+    """What the call of a prompt of so many tokens may use at most; None: there is no limit. Raises BudgetSpentError."""
     daily, hourly = budget.daily_tokens, budget.visitor_hourly_tokens
     if daily is None and (hourly is None or account.payer is None):
         return None
@@ -220,7 +224,7 @@ async def _reserved(
         call=uuid4().hex,
         company=account.company,
         payer=account.payer,
-        tokens=_prompt_tokens(prompt) + prompt.max_tokens,
+        tokens=tokens + prompt.max_tokens,
         seconds=prompt.time_limit + MARGIN,
         tier=tier,
         at=int(time.time()),
@@ -273,7 +277,10 @@ def _size(tool: Tool) -> int:
     return size
 
 
-def _prompt_tokens(prompt: Prompt) -> int:
-    tools = sum(_size(tool) for tool in prompt.tools)
+def prompt_tokens(prompt: Prompt, more: int = 0, most: int | None = None) -> int:
+    """About how many tokens a prompt has. `more`: what is still to come into its messages; `most`: they will be made to
+    fit into so many."""
     messages = list(prompt.messages)
-    return estimated_tokens(prompt_bytes(messages) + tools, len(messages) + len(prompt.tools))
+    said = estimated_tokens(prompt_bytes(messages), len(messages)) + more
+    tools = estimated_tokens(sum(map(_size, prompt.tools)), len(prompt.tools))
+    return (said if most is None else min(said, most)) + tools

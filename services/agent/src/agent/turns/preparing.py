@@ -1,18 +1,21 @@
 """The next model call, made ready while the journal before it is being saved: what is said, and what may be spent.
 
-No model hears of it before it is asked: that waits for the journal, in which attempts are counted.
+Tokens are reserved beside the search for what the company says, with the room that this may take. No model hears of it
+before it is asked: that waits for the journal, in which attempts are counted.
 """
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 
+from agent.domain.knowledge import TOKENS
 from agent.domain.spending import Account
 from agent.domain.turn.effects import Ask
 from agent.domain.turn.journal import Reply
 from agent.ports import ModelChoice, Prompt, Seen
 from agent.turns.knowing import Knowing
 from agent.turns.needs import Limits, Ports
-from agent.turns.paying import Advance, account_of
+from agent.turns.paying import Advance, account_of, prompt_tokens
 from agent.turns.unheard import unheard
 from contracts.company import CompanySettings
 
@@ -67,8 +70,14 @@ class Preparing:
         ports, config, key = self._ports, settings.config, self._knowing.key
         choice = ports.models.chosen(config.preferred_provider, config.preferred_model)
         left = ask.journal.deadline - ports.clock.now()
-        prompt = await self._knowing.prompt(ask, config, seen, min(left, self._limits.model), choice)
         account = account_of(key, seen.asker, ask.journal)
-        if choice.candidates[0][0].provider != "offline":
-            self._advance = Advance(ports.spending, account, config, prompt)
+
+        def pay(prompt: Prompt, passages: int = 0) -> None:
+            if self._advance is None and choice.candidates[0][0].provider != "offline":
+                tokens = prompt_tokens(prompt, passages, self._limits.window.most)
+                self._advance = Advance(ports.spending, account, config, prompt, tokens)
+
+        seconds = min(left, self._limits.model)
+        prompt = await self._knowing.prompt(ask, config, seen, seconds, choice, partial(pay, passages=TOKENS))
+        pay(prompt)
         return Call(prompt, choice, account, self._advance)

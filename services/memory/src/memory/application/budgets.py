@@ -1,10 +1,9 @@
 """What companies and visitors may spend: reserved before a model call, settled from what it used."""
 
-import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from contracts.memory_rpc import AHEAD_SECONDS, BudgetReserveRequest, BudgetSettleRequest
+from contracts.memory_rpc import BudgetReserveRequest, BudgetSettleRequest
 
 DAY = 86_400
 HOUR = 3_600
@@ -60,19 +59,6 @@ class Budgets:
         )
         spent = await self._ledger.reserve(request.reservation_id, request.tokens, request.seconds, purses)
         return spent, now
-
-    async def reserve_ahead(self, request: BudgetReserveRequest, at: int) -> list[str]:
-        """The further reservations that could be made beside one that was granted at this time, by name."""
-        names = [f"{request.reservation_id}-{number}" for number in range(1, request.ahead + 1)]
-        purses = [
-            replace(purse, limit=None if purse.limit is None else purse.limit // 2)
-            for purse in purses_of(
-                request.company_id, request.tier, request.payer, at, request.daily_tokens, request.hourly_tokens
-            )
-        ]
-        reserving = (self._ledger.reserve(name, request.tokens, AHEAD_SECONDS, purses) for name in names)
-        spent = await asyncio.gather(*reserving)
-        return [name for name, whose in zip(names, spent, strict=True) if whose is None]
 
     async def settle(self, request: BudgetSettleRequest) -> bool:
         """Whether it was settled now."""

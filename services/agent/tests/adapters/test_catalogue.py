@@ -1,0 +1,35 @@
+"""Which tools are offered: known without asking while they are in use, and never for longer than a minute."""
+
+from agent.adapters.catalogue import FRESH, RENEWED, ExecutorCatalogue
+from agent.ports import Asker
+from agent.testing.stage import COMPANY, stage, until
+from runtime.clock import FakeClock
+from runtime.rpc import RpcClient
+from runtime.testing import NatsServer
+
+ASKER = Asker(principal="x", role="visitor", plan="free", user=None, language="en")
+
+
+async def test_what_is_in_use_is_asked_for_anew_and_nobody_waits_for_it(nats_server: NatsServer) -> None:
+    clock = FakeClock()
+    async with stage(nats_server.url) as scene:
+        catalogue = ExecutorCatalogue(RpcClient(scene.nats), clock.monotonic)
+
+        async def offered() -> list[str]:
+            return [tool.name for tool in await catalogue.offered(COMPANY, ASKER)]
+
+        scene.executor.offer("one", {})
+        assert await offered() == ["one"]
+        scene.executor.offer("two", {})
+        await clock.advance(RENEWED)
+        assert await offered() == ["one"]
+        await clock.advance(1)
+        assert await offered() == ["one"]
+
+        async def renewed() -> bool:
+            return await offered() == ["one", "two"]
+
+        await until(renewed)
+        scene.executor.offer("three", {})
+        await clock.advance(FRESH)
+        assert await offered() == ["one", "two", "three"]
