@@ -1,5 +1,7 @@
 """Market tools. The market-adapter serves them; here is what they are called, take and give."""
 
+from functools import partial
+
 from contracts.text import Text
 from tool_executor.catalogue.shapes import (
     MAYBE,
@@ -24,7 +26,7 @@ INDICATORS = ("RSI", "MACD", "BB", "SMA", "EMA", "ATR", "VWAP", "OBV", "ADX")
 _TIMEFRAME = one_of(("1h", "4h", "1d"), "How long a bar is")
 _VOLUME = {"type": ["number", "null"], "minimum": 0}
 _OHLCV = {**dict.fromkeys(("open", "high", "low", "close"), PRICE), "volume": _VOLUME}
-_FAILURE = gives({"error": TEXT, "ticker": {"type": "string"}, "reason": TEXT})
+FAILURE = gives({"error": TEXT, "ticker": {"type": "string"}, "reason": TEXT})
 DAY = r"^\d{4}-\d{2}-\d{2}$"
 _DATE = {"type": ["string", "null"], "pattern": DAY}
 _FALL = {"type": "number", "maximum": 0, "minimum": -1}
@@ -52,10 +54,12 @@ _SNAPSHOT = sourced(
     }
 )
 _EVENTS = sourced({**_FUNDAMENTALS, "next_earnings_date": _DATE, "next_dividend_date": _DATE})
+OF_MARKET = partial(Tool, category=Category.MARKET, cache=CacheScope.PUBLIC, texts_differ=True, handler=OverTheBus())
+"""A tool of the category: the market-adapter answers it, the same for everybody who reads the same language."""
 
 
 def _per_ticker(entry: Schema) -> Schema:
-    return gives({"tickers": {"type": "object", "additionalProperties": entry}, "errors": list_of(_FAILURE)})
+    return gives({"tickers": {"type": "object", "additionalProperties": entry}, "errors": list_of(FAILURE)})
 
 
 def with_indicators_once(arguments: Arguments) -> Arguments:
@@ -67,7 +71,7 @@ def with_indicators_once(arguments: Arguments) -> Arguments:
 def tools() -> list[Tool]:
     """The category's tools about symbols and bars; watchlists, which change, are in watchlist.py."""
     return [
-        Tool(
+        OF_MARKET(
             id="market.get_price",
             name="get_price",
             description=Text(
@@ -75,11 +79,8 @@ def tools() -> list[Tool]:
                 en="Latest price of a stock, index or crypto pair, its change and volume, with source and date.",
             ),
             label=Text(es="Consultando el precio…", en="Looking up the price…"),
-            category=Category.MARKET,
             per_minute=60,
             time_limit=5.0,
-            cache=CacheScope.PUBLIC,
-            texts_differ=True,
             input_schema=takes({"symbol": SYMBOL}),
             output_schema=sourced(
                 {
@@ -91,11 +92,10 @@ def tools() -> list[Tool]:
                     "volume": _VOLUME,
                 }
             ),
-            handler=OverTheBus(),
             normaliser=with_normal_symbol,
             examples=({"symbol": "AAPL"}, {"symbol": "BTC/USD"}),
         ),
-        Tool(
+        OF_MARKET(
             id="market.get_ohlcv",
             name="get_ohlcv",
             description=Text(
@@ -105,11 +105,8 @@ def tools() -> list[Tool]:
                 "`closed` says whether the last one is over.",
             ),
             label=Text(es="Consultando el histórico…", en="Looking up past prices…"),
-            category=Category.MARKET,
             per_minute=30,
             time_limit=8.0,
-            cache=CacheScope.PUBLIC,
-            texts_differ=True,
             input_schema=takes(
                 {"symbol": SYMBOL, "timeframe": one_of(TIMEFRAMES, "How long a bar is")},
                 {
@@ -119,11 +116,10 @@ def tools() -> list[Tool]:
                 },
             ),
             output_schema=sourced({"bars": list_of(gives({"time": TEXT, **_OHLCV})), "closed": {"type": "boolean"}}),
-            handler=OverTheBus(),
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM", "timeframe": "1d", "limit": 20},),
         ),
-        Tool(
+        OF_MARKET(
             id="market.get_indicators",
             name="get_indicators",
             description=Text(
@@ -132,11 +128,8 @@ def tools() -> list[Tool]:
                 en="Technical indicators of a symbol at its last bar: RSI, MACD, BB, SMA, EMA, ATR, VWAP, OBV, ADX.",
             ),
             label=Text(es="Calculando indicadores…", en="Calculating indicators…"),
-            category=Category.MARKET,
             per_minute=30,
             time_limit=8.0,
-            cache=CacheScope.PUBLIC,
-            texts_differ=True,
             input_schema=takes(
                 {
                     "symbol": SYMBOL,
@@ -161,11 +154,10 @@ def tools() -> list[Tool]:
                     },
                 }
             ),
-            handler=OverTheBus(),
             normaliser=with_indicators_once,
             examples=({"symbol": "MSFT", "indicators": ["RSI", "MACD"]},),
         ),
-        Tool(
+        OF_MARKET(
             id="market.get_fundamentals",
             name="get_fundamentals",
             description=Text(
@@ -175,18 +167,14 @@ def tools() -> list[Tool]:
                 "and beta; null where unknown.",
             ),
             label=Text(es="Consultando los fundamentales…", en="Looking up fundamentals…"),
-            category=Category.MARKET,
             per_minute=20,
             time_limit=8.0,
-            cache=CacheScope.PUBLIC,
-            texts_differ=True,
             input_schema=takes({"symbol": SYMBOL}),
             output_schema=sourced({"symbol": TEXT, **_FUNDAMENTALS}),
-            handler=OverTheBus(),
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM"},),
         ),
-        Tool(
+        OF_MARKET(
             id="market.snapshot",
             name="market_snapshot",
             description=Text(
@@ -196,18 +184,14 @@ def tools() -> list[Tool]:
                 "What could not be answered is in `errors`.",
             ),
             label=Text(es="Analizando el mercado…", en="Analysing the market…"),
-            category=Category.MARKET,
             per_minute=30,
             time_limit=15.0,
-            cache=CacheScope.PUBLIC,
-            texts_differ=True,
             input_schema=takes({"tickers": TICKERS}),
             output_schema=_per_ticker(_SNAPSHOT),
-            handler=OverTheBus(),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM", "MSFT"]},),
         ),
-        Tool(
+        OF_MARKET(
             id="market.fundamentals_events",
             name="fundamentals_events",
             description=Text(
@@ -217,14 +201,10 @@ def tools() -> list[Tool]:
                 "What could not be answered is in `errors`.",
             ),
             label=Text(es="Consultando empresas y fechas…", en="Looking up companies and dates…"),
-            category=Category.MARKET,
             per_minute=20,
             time_limit=15.0,
-            cache=CacheScope.PUBLIC,
-            texts_differ=True,
             input_schema=takes({"tickers": TICKERS}),
             output_schema=_per_ticker(_EVENTS),
-            handler=OverTheBus(),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM", "MSFT"]},),
         ),

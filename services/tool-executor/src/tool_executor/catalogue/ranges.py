@@ -1,7 +1,7 @@
 """Tools about any stretch of time: performance, correlation, crossings of averages, a rule tried on the past."""
 
 from contracts.text import Text
-from tool_executor.catalogue.market import DAY
+from tool_executor.catalogue.market import DAY, FAILURE, OF_MARKET
 from tool_executor.catalogue.shapes import (
     MAYBE,
     SYMBOL,
@@ -17,7 +17,7 @@ from tool_executor.catalogue.shapes import (
     with_normal_symbol,
     with_normal_tickers,
 )
-from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Schema, Tool
+from tool_executor.domain.declaration import Schema, Tool
 
 RULES = ("sma_cross", "momentum", "rsi_reversion", "buy_and_hold")
 _START: Schema = {"type": "string", "pattern": DAY, "description": "First day, e.g. 2012-03-01; default: a year ago"}
@@ -25,13 +25,12 @@ _END: Schema = {"type": "string", "pattern": DAY, "description": "Last day; defa
 _PERIOD: Schema = {"type": "string", "pattern": "^[1-9][0-9]{0,2}[dwmy]$", "description": "Up to now: 5y, 6m, 30d"}
 _STRETCH = {"start": _START, "end": _END, "period": _PERIOD}
 _FIGURE = gives({"ticker": TEXT, "figure": TEXT, "value": MAYBE, "from": TEXT, "to": TEXT, "asked": TEXT})
-_FAILURE = gives({"error": TEXT, "ticker": {"type": "string"}, "reason": TEXT})
 
 
 def tools() -> list[Tool]:
     """The category's tools about stretches of time."""
     return [
-        Tool(
+        OF_MARKET(
             id="market.get_performance",
             name="get_performance",
             description=Text(
@@ -41,18 +40,14 @@ def tools() -> list[Tool]:
                 "and what an amount would have become.",
             ),
             label=Text(es="Midiendo el periodo…", en="Measuring the period…"),
-            category=Category.MARKET,
             per_minute=30,
             time_limit=15.0,
-            cache=CacheScope.PUBLIC,
-            texts_differ=True,
             input_schema=takes({"tickers": TICKERS}, {**_STRETCH, "amount": above_zero("Money put in at the start")}),
-            output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(_FAILURE)}),
-            handler=OverTheBus(),
+            output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM"], "start": "2008-01-01", "end": "2008-12-31", "amount": 10000},),
         ),
-        Tool(
+        OF_MARKET(
             id="market.get_correlation",
             name="get_correlation",
             description=Text(
@@ -60,18 +55,14 @@ def tools() -> list[Tool]:
                 en="Correlation of tickers' daily returns, and their beta against a benchmark.",
             ),
             label=Text(es="Comparando movimientos…", en="Comparing moves…"),
-            category=Category.MARKET,
             per_minute=30,
             time_limit=15.0,
-            cache=CacheScope.PUBLIC,
-            texts_differ=True,
             input_schema=takes({"tickers": TICKERS}, {**_STRETCH, "benchmark": SYMBOL}),
-            output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(_FAILURE)}),
-            handler=OverTheBus(),
+            output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM", "MSFT"], "start": "2012-01-01", "end": "2012-12-31"},),
         ),
-        Tool(
+        OF_MARKET(
             id="market.get_crossings",
             name="get_crossings",
             description=Text(
@@ -79,11 +70,8 @@ def tools() -> list[Tool]:
                 en="Days on which a symbol's fast average crossed its slow one (golden cross, death cross).",
             ),
             label=Text(es="Buscando cruces…", en="Looking for crossings…"),
-            category=Category.MARKET,
             per_minute=30,
             time_limit=8.0,
-            cache=CacheScope.PUBLIC,
-            texts_differ=True,
             input_schema=takes(
                 {"symbol": SYMBOL},
                 {"fast": whole(50, 249, "Sessions"), "slow": whole(200, 250, "Sessions"), **_STRETCH},
@@ -96,11 +84,10 @@ def tools() -> list[Tool]:
                     ),
                 }
             ),
-            handler=OverTheBus(),
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM", "fast": 50, "slow": 200, "start": "2010-01-01"},),
         ),
-        Tool(
+        OF_MARKET(
             id="market.backtest_strategy",
             name="backtest_strategy",
             description=Text(
@@ -110,11 +97,8 @@ def tools() -> list[Tool]:
                 "without looking ahead, beside buying and holding.",
             ),
             label=Text(es="Probando la regla…", en="Trying the rule…"),
-            category=Category.MARKET,
             per_minute=10,
             time_limit=15.0,
-            cache=CacheScope.PUBLIC,
-            texts_differ=True,
             input_schema=takes(
                 {"symbol": SYMBOL},
                 {
@@ -135,7 +119,6 @@ def tools() -> list[Tool]:
                     "assumptions": list_of(TEXT),
                 }
             ),
-            handler=OverTheBus(),
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM", "rule": "sma_cross", "start": "2008-01-01", "end": "2012-12-31"},),
         ),
