@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from agent.domain.analysis.wording import day, joined, money, number, percent
+from agent.domain.analysis.wording import day, figure_name, joined, money, number, percent
 from agent.domain.prompt.layers import Language
 
 Finding = Mapping[str, Any]
@@ -56,7 +56,7 @@ def _stretches(finding: Finding, language: Language) -> list[str]:
             found.append(f"{over(asked, language)}, {ticker}: {'; '.join(parts)}.")
         unknown = [one for one in mine if one.get("value") is None]
         if unknown:
-            names = joined([_name(str(one["figure"]), language) for one in unknown], language)
+            names = joined([figure_name(str(one["figure"]), language) for one in unknown], language)
             found.append({"es": f"{ticker}: sin dato de {names}.", "en": f"{ticker}: no figure for {names}."}[language])
     return found
 
@@ -68,7 +68,7 @@ def _said(one: Mapping[str, Any], language: Language) -> str:
             label = {"es": "comprar y mantener, rentabilidad", "en": "buying and holding, return"}[language]
             return f"{label} {percent(value, language)}"
         return ""
-    label = _name(name, language)
+    label = figure_name(name, language)
     if name in ("correlation", "beta"):
         beside = {"es": "frente a", "en": "against"}[language]
         return f"{label} {beside} {other} {number(value, language, 2)}"
@@ -78,25 +78,6 @@ def _said(one: Mapping[str, Any], language: Language) -> str:
     if one.get("on"):
         text += {"es": f" el {day(str(one['on']), 'es')}", "en": f" on {day(str(one['on']), 'en')}"}[language]
     return text
-
-
-def _name(figure: str, language: Language) -> str:
-    names: dict[str, dict[Language, str]] = {
-        "return": {"es": "rentabilidad", "en": "return"},
-        "max_drawdown": {"es": "caída máxima", "en": "maximum drawdown"},
-        "volatility": {"es": "volatilidad anualizada", "en": "annualised volatility"},
-        "high": {"es": "máximo", "en": "high"},
-        "low": {"es": "mínimo", "en": "low"},
-        "best_day": {"es": "mejor día", "en": "best day"},
-        "worst_day": {"es": "peor día", "en": "worst day"},
-        "growth": {"es": "la cantidad se habría convertido en", "en": "the amount would have become"},
-        "final": {"es": "capital final", "en": "final capital"},
-        "costs": {"es": "costes", "en": "costs"},
-        "exposure": {"es": "tiempo invertido", "en": "time invested"},
-        "correlation": {"es": "correlación", "en": "correlation"},
-        "beta": {"es": "beta", "en": "beta"},
-    }
-    return names[figure][language] if figure in names else figure
 
 
 def _crossings(finding: Finding, language: Language) -> list[str]:

@@ -6,17 +6,8 @@ from datetime import UTC, date, datetime
 
 from agent.domain.analysis.asked import Period
 from agent.domain.prompt.layers import Language
+from contracts.spoken import MONTH_NAMES
 
-_MONTHS: dict[Language, tuple[str, ...]] = {
-    "es": (
-        "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre",
-        "diciembre",
-    ),
-    "en": (
-        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-        "December",
-    ),
-}  # fmt: skip
 _SPANISH = str.maketrans(",.", ".,")
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:|$)")
 OVER: dict[Period, dict[Language, str]] = {
@@ -52,6 +43,16 @@ FIGURES: dict[str, dict[Language, str]] = {
     "sma_200": {"es": "media de 200 sesiones", "en": "200-day average"},
     "atr_14": {"es": "ATR de 14 sesiones", "en": "14-day ATR"},
     "volume_zscore": {"es": "z del volumen", "en": "volume z-score"},
+    "return": {"es": "rentabilidad", "en": "return"},
+    "high": {"es": "máximo", "en": "high"},
+    "low": {"es": "mínimo", "en": "low"},
+    "best_day": {"es": "mejor día", "en": "best day"},
+    "worst_day": {"es": "peor día", "en": "worst day"},
+    "growth": {"es": "la cantidad se habría convertido en", "en": "the amount would have become"},
+    "final": {"es": "capital final", "en": "final capital"},
+    "costs": {"es": "costes", "en": "costs"},
+    "exposure": {"es": "tiempo invertido", "en": "time invested"},
+    "correlation": {"es": "correlación", "en": "correlation"},
     "next_earnings_date": {"es": "próximos resultados", "en": "next earnings date"},
     "next_dividend_date": {"es": "próximo dividendo", "en": "next dividend date"},
 }
@@ -61,8 +62,7 @@ def figure_name(name: str, language: Language) -> str:
     """What a person calls a figure; returns by their period."""
     group, _, period = name.partition(".")
     if group == "returns" and period in SHORT:
-        label = {"es": "rentabilidad", "en": "return"}[language]
-        return f"{label} ({SHORT[period][language]})"
+        return f"{FIGURES['return'][language]} ({SHORT[period][language]})"
     return FIGURES[name][language] if name in FIGURES else name
 
 
@@ -112,7 +112,7 @@ def money(value: float, currency: str | None, language: Language) -> str:
 def day(moment: str | date | datetime, language: Language) -> str:
     """2013-03-01 as 1 March 2013 or 1 de marzo de 2013."""
     found = as_date(moment)
-    month = _MONTHS[language][found.month - 1]
+    month = MONTH_NAMES[language][found.month - 1]
     return f"{found.day} de {month} de {found.year}" if language == "es" else f"{found.day} {month} {found.year}"
 
 

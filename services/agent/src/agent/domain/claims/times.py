@@ -9,38 +9,12 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|"
-    r"nov(?:ember)?|dec(?:ember)?|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|"
-    r"diciembre)\b\.?"
-)
-_MONTHS = {
-    **{name: number for number, name in enumerate(("jan", "feb", "mar", "apr", "may", "jun"), start=1)},
-    **{name: number for number, name in enumerate(("jul", "aug", "sep", "oct", "nov", "dec"), start=7)},
-    "ene": 1,
-    "abr": 4,
-    "ago": 8,
-    "dic": 12,
-}
-_NUMBERS = {
-    **{name: number for number, name in enumerate(("one", "two", "three", "four", "five", "six", "seven"), start=1)},
-    **{name: number for number, name in enumerate(("dos", "tres", "cuatro", "cinco", "seis", "siete"), start=2)},
-    "un": 1,
-    "una": 1,
-    "a": 1,
-    "eight": 8,
-    "ocho": 8,
-    "nine": 9,
-    "nueve": 9,
-    "ten": 10,
-    "diez": 10,
-    "twelve": 12,
-    "doce": 12,
-    "twenty": 20,
-    "veinte": 20,
-    "thirty": 30,
-    "treinta": 30,
-}
+from contracts.spoken import MONTH_NAMES, MONTHS, NUMBERS
+
+_SHORT = {name[:3].lower(): number for number, name in enumerate(MONTH_NAMES["en"], 1)}
+MONTH = rf"(?:{'|'.join(MONTHS)}|sept|{'|'.join(_SHORT)})\b\.?"
+"""Not the short ones of Spanish: "ago" is how long ago."""
+_NUMBERS = {**NUMBERS, "un": 1, "una": 1, "a": 1}
 COUNT = rf"(?:\d{{1,3}}|{'|'.join(_NUMBERS)})"
 YEAR = r"(?:19|20)\d\d"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -179,7 +153,7 @@ def day_of(match: re.Match[str]) -> Day:
 
 def month_of(name: str) -> int:
     """march, mar., marzo: 3."""
-    return _MONTHS[name[:3]]
+    return MONTHS.get(name.rstrip("."), 0) or _SHORT[name[:3]]
 
 
 def year_range(year: int) -> str:

@@ -6,15 +6,12 @@ from typing import Any, cast
 
 from agent.domain.prompt.copilot_words import WORDS
 from agent.domain.prompt.layers import Language
+from contracts.spoken import MONTH_NAMES
 
 Fields = Mapping[str, Any]
 SHOWN = 15
 """Facts of one kind in an answer; an export has them all."""
 ENDED = 5
-_MONTHS: dict[Language, str] = {
-    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "en": "January February March April May June July August September October November December",
-}
 _SAY: dict[str, dict[Language, str]] = {
     "nothing": {"es": "Todavía no recuerdo nada de ti.", "en": "I do not remember anything about you yet."},
     "known": {"es": "Esto es lo que recuerdo de ti.", "en": "This is what I remember about you."},
@@ -87,7 +84,7 @@ def _ended(past: Fields, language: Language, coded: Callable[[str], str]) -> str
 
 def _day(moment: str, language: Language) -> str:
     day = datetime.fromisoformat(moment)
-    month = _MONTHS[language].split()[day.month - 1]
+    month = MONTH_NAMES[language][day.month - 1]
     return f"{day.day} de {month} de {day.year}" if language == "es" else f"{month} {day.day}, {day.year}"
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from contracts.spoken import MONTHS
 from memory.domain.long_term.concepts import COUNTS, concept, content, plain
 from memory.domain.long_term.slots import SLOT
 from memory.domain.mentions import mentioned
@@ -214,14 +215,6 @@ _RESTRICTING = {
     "divisas cripto "
     "criptomonedas bonos oro gold",
 }
-_DATED = frozenset(
-    words(
-        """
-        january february march april may june july august september october november december enero febrero marzo abril
-        mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
-        """
-    )
-)
 _RESTRICTS = frozenset(word for listed in _RESTRICTING.values() for word in listed.split())
 _CONDITION = re.compile(r"\b(?:when|while|if|unless|cuando|si|mientras|on days|los dias)\b(?P<rest>.*)")
 _PURPOSE = re.compile(r"\b(?:for|para)(?! (?:me|mi|now|ahora|the moment)\b)(?P<rest>[^.,;:!?\n]*)")
@@ -361,7 +354,7 @@ def _slots(said: str, changed: bool) -> Iterator[Value]:
 
 def _where(rest: str, changed: bool) -> frozenset[str]:
     """What restricts a statement. A date beside a change is the day of the change, and restricts nothing."""
-    found = {word for word in words(rest) if word in _RESTRICTS or (word in _DATED and not changed)}
+    found = {word for word in words(rest) if word in _RESTRICTS or (word in MONTHS and not changed)}
     for pattern in (_CONDITION, _PURPOSE):
         for match in pattern.finditer(rest):
             found |= content(match["rest"])
@@ -369,7 +362,7 @@ def _where(rest: str, changed: bool) -> frozenset[str]:
 
 
 def _bare(text: str) -> frozenset[str]:
-    return content(text) - _DATED
+    return content(text).difference(MONTHS)
 
 
 def _numbers(text: str) -> frozenset[str]:

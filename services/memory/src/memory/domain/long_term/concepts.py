@@ -6,6 +6,7 @@
 import re
 from functools import lru_cache
 
+from contracts.spoken import NUMBERS
 from memory.domain.recall.words import STOP, english, folded, spanish, words
 
 _CONCEPTS = {
@@ -83,20 +84,13 @@ _CONTRACTED = (
     (re.compile(r"\b(i|we)'re\b"), r"\1 are"),
     (re.compile(r"\b(?:have|has|had) been\b"), "been"),
 )
-_COUNTS = (
-    ("zero", "cero", "ningun"),
-    ("one", "a", "an", "un", "una", "uno"),
-    ("two", "dos"),
-    ("three", "tres", "third", "tercer", "tercera"),
-    ("four", "cuatro", "fourth", "cuarto"),
-    ("five", "cinco"),
-    ("six", "seis"),
-    ("seven", "siete"),
-    ("eight", "ocho"),
-    ("nine", "nueve"),
-    ("ten", "diez"),
-)
-COUNTS = {word: str(count) for count, listed in enumerate(_COUNTS) for word in listed}
+COUNTS = {
+    **{word: str(count) for word, count in NUMBERS.items()},
+    **dict.fromkeys(("a", "an", "un", "una"), "1"),
+    **dict.fromkeys(("third", "tercer", "tercera"), "3"),
+    **dict.fromkeys(("fourth", "cuarto"), "4"),
+    "ningun": "0",
+}
 """What a number is called, by its word."""
 
 

@@ -3,6 +3,8 @@
 Written for this project from general grammar; no list was copied.
 """
 
+from contracts import spoken
+
 
 def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -190,26 +192,11 @@ _SAME = """
     park parking = aparcar aparcamiento estacionamiento
 """
 
+_SHORT = _set("jan feb apr jun jul aug sept oct nov dec")
+"""How months are shortened; not mar and may, which are words."""
 MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january enero jan",
-            "february febrero feb",
-            "march marzo",
-            "april abril apr",
-            "may mayo",
-            "june junio jun",
-            "july julio jul",
-            "august agosto aug",
-            "september septiembre setiembre sept",
-            "october octubre oct",
-            "november noviembre nov",
-            "december diciembre dec",
-        ),
-        1,
-    )
-    for name in names.split()
+    **spoken.MONTHS,
+    **{word: spoken.MONTHS[name] for name in spoken.MONTHS for word in _SHORT if name.startswith(word)},
 }
 LATELY = _set("last latest recent recently current currently now today ultimo ultima ultimos reciente actual ahora hoy")
 """Words by which a question asks for what is newest."""

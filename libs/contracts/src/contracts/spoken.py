@@ -1,0 +1,30 @@
+"""Months and numbers as people call them, in es and en; to be looked for in folded text (lower case, no accents)."""
+
+from typing import Literal
+
+MONTH_NAMES: dict[Literal["es", "en"], tuple[str, ...]] = {
+    "es": (
+        "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre",
+        "diciembre",
+    ),
+    "en": (
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
+    ),
+}  # fmt: skip
+MONTHS = {name.lower(): number for names in MONTH_NAMES.values() for number, name in enumerate(names, 1)}
+MONTHS["setiembre"] = 9
+"""The month's number, by its whole name."""
+_SMALL = {
+    "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen",
+    "es": "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince",
+}
+_TENS = {
+    "en": "ten twenty thirty forty fifty sixty seventy eighty ninety hundred",
+    "es": "diez veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa cien",
+}
+NUMBERS = {
+    **{word: number for words in _SMALL.values() for number, word in enumerate(words.split()) if word != "once"},
+    **{word: 10 * number for words in _TENS.values() for number, word in enumerate(words.split(), 1)},
+}
+"""Whole numbers by their word; not the articles, which only sometimes count, nor "once", which is English too."""
