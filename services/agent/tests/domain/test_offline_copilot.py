@@ -7,6 +7,7 @@ import pytest
 from agent.domain.offline.answers import answer_from, plain_answer
 from agent.domain.offline.copilot_answers import copilot_answer
 from agent.domain.offline.intents import Intent, wish_in
+from agent.domain.offline.steps import Say, Use, step_of
 from agent.domain.prompt.layers import Language
 from agent.testing.offered import SCHEMAS
 
@@ -112,6 +113,26 @@ def test_orders_and_trades_are_listed_in_words_not_in_codes(language: Language, 
     assert "o1" not in listed, "ids are no names for people"
     trades = {"trades": [{**one, "side": "buy", "quantity": 1, "time": "2012-11-01T20:00:00Z", "price": 2.0}]}
     assert trade in str(copilot_answer("get_trade_history", trades, language))
+
+
+@pytest.mark.parametrize(("language", "order"), [("es", "compra 4 IBM límite"), ("en", "buy 4 IBM limit")])
+def test_a_portfolio_names_what_waits_beside_what_is_held(language: Language, order: str) -> None:
+    wish = wish_in("show me my portfolio", TOOLS)
+    looked = step_of(wish, [], language)
+    assert isinstance(looked, Use)
+    assert [tool for tool, _ in looked.calls] == ["get_portfolio", "get_pending_orders"]
+    held: dict[str, Any] = {"as_of": "2012-11-01T20:00:00Z", "cash": 1.0, "equity": 1.0, "currency": "USD"}
+    waits = {"order_id": "o1", "symbol": "IBM", "side": "buy", "quantity": 4, "order_type": "limit", "status": "open"}
+    told: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+        ("get_portfolio", {}, held),
+        ("get_pending_orders", {}, {"orders": [waits]}),
+    ]
+    said = step_of(wish, told, language)
+    assert isinstance(said, Say)
+    assert order in said.text
+    none = step_of(wish, [told[0], ("get_pending_orders", {}, {"orders": []})], language)
+    assert isinstance(none, Say)
+    assert len(none.text.splitlines()) == 1
 
 
 @pytest.mark.parametrize("text", ["should I buy AAPL?", "¿debería vender IBM?", "how do I cancel my account?", "buy"])

@@ -52,6 +52,10 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
     ),
     (("borra esa alerta",), "delete_alert", "delete_alert", {}),
     (("delete my AAPL alert",), "delete_alert", "delete_alert", {"symbol": "AAPL"}),
+    (("avísame si MSFT baja de 20", "quítala"), "delete_alert", "delete_alert", {"symbol": "MSFT"}),
+    (("which alerts do I have?", "remove that one"), "delete_alert", "delete_alert", {}),
+    (("my open orders", "cancel the MSFT one"), "cancel", "cancel_paper_order", {"symbol": "MSFT"}),
+    (("compra 5 AAPL", "anula la de AAPL"), "cancel", "cancel_paper_order", {"symbol": "AAPL"}),
     (("cancela la orden de IBM",), "cancel", "cancel_paper_order", {"symbol": "IBM"}),
 ]
 

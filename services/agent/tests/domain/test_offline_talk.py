@@ -24,7 +24,7 @@ TALK: dict[Intent, list[str]] = {
         "great, thanks a lot",
     ],
     Intent.FAREWELL: ["bye", "hasta luego", "adiós, gracias", "goodbye and thanks", "see you later"],
-    Intent.FINE: ["ok", "perfecto", "great", "no", "vale"],
+    Intent.FINE: ["ok", "perfecto", "great", "no", "vale", "go ahead", "confirmo", "no, mejor no", "never mind"],
     Intent.HANDOFF: [
         "talk to a person",
         "I want to speak to a human please",
@@ -35,6 +35,13 @@ TALK: dict[Intent, list[str]] = {
         "I need a real person",
         "necesito un asesor",
         "quiero hablar con una perosna",
+    ],
+    Intent.STATED: [
+        "I was born in Leeds",
+        "I mostly invest in bonds",
+        "I have two kids",
+        "trabajo en un hospital",
+        "tengo tres hijos",
     ],
     Intent.ABILITIES: ["what can you do?", "¿qué sabes hacer?", "who are you?", "help", "are you a robot?", "ayuda"],
     Intent.MARKET: [

@@ -30,6 +30,8 @@ TOOLS: dict[str, tuple[dict[str, Any], list[str]]] = {
             "precoi de IBM",
             "qoute for IBM",
             "¿a cómo cotiza IBM?",
+            "¿por cuánto va IBM ahora?",
+            "get me the price of IBM",
             "and the price of IBM?",
         ],
     ),
@@ -125,6 +127,9 @@ TOOLS: dict[str, tuple[dict[str, Any], list[str]]] = {
             "rendimiento de IBM",
             "¿cómo le fue a IBM la última semana?",
             "returns of IBM",
+            "how volatile has IBM been?",
+            "¿cuánto perdió IBM ayer?",
+            "IBM fell, did it?",
         ],
     ),
     "get_portfolio": (
@@ -184,7 +189,18 @@ TOOLS: dict[str, tuple[dict[str, Any], list[str]]] = {
             "saca TSLA de mi lista",
         ],
     ),
-    "list_alerts": ({}, ["my alerts", "which alerts do I have?", "mis alertas", "¿qué alertas tengo?", "show alerts"]),
+    "list_alerts": (
+        {},
+        [
+            "my alerts",
+            "which alerts do I have?",
+            "mis alertas",
+            "¿qué alertas tengo?",
+            "show alerts",
+            "what alerts exist?",
+            "¿qué avisos hay?",
+        ],
+    ),
     "create_alert": (
         {"symbol": "IBM", "condition": "<=", "price": 190.0},
         [
@@ -207,6 +223,9 @@ TOOLS: dict[str, tuple[dict[str, Any], list[str]]] = {
             "explícame el drawdown",
             "¿qué significa drawdown?",
             "define drawdown",
+            "dime qué es un drawdown",
+            "tell me what a drawdown is",
+            "¿y el drawdown qué significa?",
         ],
     ),
     "create_paper_order": (
@@ -221,6 +240,8 @@ TOOLS: dict[str, tuple[dict[str, Any], list[str]]] = {
             "cómprame 5 AAPL",
             "I want to buy 5 AAPL",
             "purchase 5 AAPL",
+            "grab five AAPL",
+            "pon una orden de compra de 5 AAPL",
         ],
     ),
     "calculate_position_size": (
@@ -270,6 +291,12 @@ OTHER: list[tuple[str, str, dict[str, Any]]] = [
         "create_paper_order",
         {"symbol": "IBM", "side": "sell", "quantity": 3.0, "order_type": "stop", "stop_price": 180.0},
     ),
+    (
+        "orden de venta de 3 IBM a 200 como límite",
+        "create_paper_order",
+        {"symbol": "IBM", "side": "sell", "quantity": 3.0, "order_type": "limit", "limit_price": 200.0},
+    ),
+    ("gráfico de IBM de los últimos cuatro meses", "get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 84}),
     ("avísame cuando IBM supere 220", "create_alert", {"symbol": "IBM", "condition": ">=", "price": 220.0}),
     ("MACD and RSI of IBM", "get_indicators", {"symbol": "IBM", "indicators": ["RSI", "MACD"]}),
     ("1h RSI of IBM", "get_indicators", {"symbol": "IBM", "indicators": ["RSI"], "timeframe": "1h"}),

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from agent.domain.offline.lexicon import one_apart
 from agent.domain.offline.reading import plain, word_set
+from contracts.spoken import NUMBERS
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
@@ -17,10 +18,13 @@ _ALERT = (
     r"notificame|dime cuando)\b"
 )
 _DELETE = r"\b(delete|remove|cancel|erase|drop|clear|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
-_BUY_SELL = r"\b(buy|purchase|sell|compr(?:a|as|o|ar|ame)|vend(?:e|es|o|er|eme|ela|elas))\b"
+_BUY_SELL = (
+    rf"\b(buy|purchase|sell|(?:pick up|grab|get me)(?= (?:\d|{'|'.join(NUMBERS)}))|orden de (?:compra|venta)|"
+    r"compr(?:a|as|o|ar|ame)|vend(?:e|es|o|er|eme|ela|elas))\b"
+)
 _ADVICE = (
     r"\b(should i|shall i|when to|is it (?:good|wise)|is it a good|deberia|debo|conviene|cuando|how (?:do|can|does)|"
-    r"como|"
+    r"como(?! (?:(?:el |un )?limite|maximo|minimo|stop))|"
     r"can i|could i|puedo|se puede|do you|what)\b|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
 )
 _ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
@@ -55,8 +59,9 @@ TABLE: tuple[Row, ...] = (
          unless=r"\b(i own|do i (?:have|own|hold)|tengo yo)\b"),
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarmas?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
-    _row("list_alerts", r"\b(alerts?|alertas?)\b",
-         rf"{_MINE}|\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
+    _row("list_alerts", r"\b(alerts?|alertas?|avisos)\b",
+         rf"{_MINE}|\b(?:what|que) (?:alerts|alertas|avisos)\b|"
+         r"\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
          unless=r"\b(how|como|work\w*|funcionan?|que es una|what is an)\b"),
     _row("cancel_paper_order", _DELETE, _ORDER, unless=r"\bhow\b|\bcomo\b", way="cancel"),
     _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|pendientes?|abiertas?|mis|tengo|en espera)\b",
@@ -99,13 +104,14 @@ TABLE: tuple[Row, ...] = (
     _row("get_ohlcv", r"\b(chart|graph|candles?|history|bars|grafic[oa]s?|velas|evolucion|historico)\b", about=True),
     _row("market_snapshot",
          r"\b(compar\w+|versus|vs|perform\w*|how (?:did|has)|returns?|drawdown|rendimiento|rentabilidad|moved?|"
-         r"como (?:le )?(?:fue|va|ha ido)|(?:last|past|this) (?:week|month|quarter|year)|(?:ultim[oa]|pasad[oa]|"
-         r"est[ea]) "
+         r"como (?:le )?(?:fue|va|ha ido)|volatile?|volatil(?:es)?|volatilidad|rose|fell|climbed|went (?:up|down)|"
+         r"(?:ha )?(?:gan|perdi|subi|baj|cay)(?:o|ado|ido)|"
+         r"(?:last|past|this) (?:week|month|quarter|year)|(?:ultim[oa]|pasad[oa]|est[ea]) "
          r"(?:semana|mes|ano)|subido|bajado|gained|fallen)\b", about=True),
     _row("get_price",
          r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
          r"accion|acciones|"
-         r"cuesta|a (?:cuanto|como)|cuanto esta|"
+         r"cuesta|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:esta|anda|va)|"
          r"how(?: much)? (?:is|are|s)|how s|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"cerro|cierre)\b", about=True),
     _row("get_portfolio",

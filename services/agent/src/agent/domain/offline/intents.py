@@ -9,7 +9,8 @@ from typing import Any, cast
 from agent.domain.offline.grammar import TABLE, Row, put_right
 from agent.domain.offline.passages import telling
 from agent.domain.offline.reading import plain, symbols_in, word_set
-from agent.domain.offline.slots import EXPLAIN, Said, Schema, arguments_for, date_in, missing_from
+from agent.domain.offline.slots import EXPLAIN, Said, Schema, arguments_for, date_in, explained, missing_from
+from agent.domain.own.words import decision_in
 
 
 class Intent(Enum):
@@ -96,6 +97,10 @@ _STATED = re.compile(
     r"i(?:'m| am) (?:now |no longer )?(?:an? )?(?:\w+ )?(?:trader|investor|beginner|novice|conservative|moderate|"
     r"aggressive|intermediate|advanced)\b|(?:ya no |ahora )?soy (?:una? )?(?:\w+ )?(?:trader|inversora?|operadora?|"
     r"principiante|conservadora?|moderad[oa]|agresiv[oa]|intermedi[oa]|avanzad[oa])\b|"
+    r"i(?:'ve| have)? (?:now |just |mostly |usually )*(?:live|work|study|speak|invest|trade|moved|retired|was born|"
+    r"got married)\b|i(?:'m| am) from\b|i have (?:an? |\w+ )?(?:kids?|children|sons?|daughters?|wife|husband)\b|"
+    r"(?:yo )?(?:ahora )?(?:vivo|trabajo|estudio|hablo|invierto|opero|naci|me mude|me jubile|me case)\b|soy de\b|"
+    r"tengo (?:una? |\w+ )?(?:hij[oa]s?|anos|mujer|marido|perr[oa]s?|gat[oa]s?)\b|"
     r"(?:i (?:now )?(?:do|trade|moved|switched|changed)|(?:ahora )?(?:hago|opero|pase|cambie|me pase))\b.*"
     r"\b(?:swing|day[ -]?trad\w+|intraday|intradia|scalping|long[ -]term|largo plazo))"
 )
@@ -118,6 +123,19 @@ _GOING_ON = re.compile(
     r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien|same for|lo mismo|pero|but|or|o)\b|"
     r"\b(?:it|its|it s|that|those|them|this|one|ese|esa|eso|esos|esas|sus?|lo|la|las|los|ello)\b"
 )
+_TAKES_BACK = re.compile(
+    r"^\W*(?:(?:please|ok|and|no|y|mejor|por favor)\W+)*(?:"
+    r"(?:delete|remove|cancel|erase|drop|clear) (?:it|that|this|them|the \w+ one|that one)|"
+    r"(?:borra|elimina|quita|cancela|anula)(?:r?l[oa]s?|(?: (?:el|la|es[ea]))(?: de \w+)?)?)"
+    r"\W*(?:please|por favor)?\W*$"
+)
+_UNDOES = {
+    "create_alert": "delete_alert",
+    "list_alerts": "delete_alert",
+    "create_paper_order": "cancel",
+    "get_pending_orders": "cancel",
+}
+"""What taking back means, by the tool that was spoken of."""
 _IS_ABOUT = re.compile(
     r"\b(?:what|who|que|quien(?:es)?)\b.*\b(?:this|these|you|here|company|site|website|business|esto|ustedes|"
     r"vosotros|sois|"
@@ -175,6 +193,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = ()) -> 
     small = _small(said)
     if small is not None:
         return Wish(small)
+    if decision_in(text) is not None:
+        return Wish(Intent.FINE)
     if found is not None:
         return found
     if _PAGE not in schemas:
@@ -194,15 +214,12 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         amended = _amended(text, said, earlier, schemas, own, row)
         if amended is not None:
             return amended
-    explained = EXPLAIN.match(plain(text))
-    if (
-        explained
-        and not own
-        and not re.match(r"(?:my|mi|your|tu)\b", explained["what"])
-        and "explain_concept" in schemas
-        and _CONCEPT.search(explained["what"])
-    ):
-        return Wish(Intent.TOOL, (("explain_concept", {"concept": explained["what"].strip()}),))
+    match = EXPLAIN.match(plain(text))
+    what = explained(match) if match and not own and "explain_concept" in schemas else ""
+    if _CONCEPT.search(what) and not re.match(r"(?:my|mi|your|tu)\b", what):
+        return Wish(Intent.TOOL, (("explain_concept", {"concept": what}),))
+    if row is None and earlier is not None and _TAKES_BACK.search(said):
+        row = next((one for one in TABLE if one.way == _UNDOES.get(earlier.calls[0][0])), None)
     if row is None:
         if own and len(said.split()) <= 3 and "get_price" in schemas:
             return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in own))
@@ -241,6 +258,8 @@ def _call(row: Row, said: Said, schemas: Mapping[str, Schema]) -> Wish | None:
         calls = tuple((tool, arguments_for(tool, schema, replace(said, symbols=(one,)))) for one in said.symbols)
         return Wish(Intent.TOOL, calls)
     found = arguments_for(tool, schema, said)
+    if tool == "get_portfolio" and "get_pending_orders" in schemas:
+        return Wish(Intent.TOOL, ((tool, found),), way="portfolio")
     missing = missing_from(schema, found)
     if tool == "search_memory" and missing:
         return None

@@ -7,15 +7,14 @@ from datetime import date
 from typing import Any, cast
 
 from agent.domain.offline.reading import number_of, plain, symbols_in
+from contracts.spoken import MONTHS, NUMBERS
 
 Schema = Mapping[str, Any]
 _NUMBER = r"\d[\d.,]*(?:\s?k\b)?"
-_COUNTS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "dozen": 12, "una": 1, "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "seis": 6, "siete": 7, "ocho": 8, "nueve": 9,
-    "diez": 10, "docena": 12, "twenty": 20, "veinte": 20, "fifty": 50, "cincuenta": 50, "hundred": 100, "cien": 100,
-}  # fmt: skip
-_IN_WORDS = re.compile(rf"\b(?:{'|'.join(_COUNTS)})\b(?! (?:month|mes|day|dia|week|semana|year|ano|hour|hora))")
+_COUNTS = {**{word: count for word, count in NUMBERS.items() if count}, "una": 1, "dozen": 12, "docena": 12}
+_IN_WORDS = re.compile(
+    rf"\b(?:{'|'.join(_COUNTS)})\b(?! (?:month|mes|day|dia|week|semana|year|ano|hour|hora|order|orden))"
+)
 _STOP = r"stop(?:[ -]?loss)?|sl"
 _ENTRY = (
     r"entry(?: price)?|enter(?:ing)?|buy(?:ing)?(?: \w+)?(?: at| in at)?|bought(?: at)?|entrada|entro|entrar|entrando|"
@@ -40,6 +39,7 @@ _AFTER: dict[str, str] = {
     "stop_loss_price": _STOP,
     "take_profit_price": r"target|objetivo|take[ -]?profit",
     "risk_percent": r"risk|riesgo|de riesgo|per ?cent|por ciento",
+    "limit_price": r"limit(?:e)?|(?:as|como|de) (?:(?:a|the|un|el) )?limite?",
     "quantity": r"shares?|acciones|units?|unidades|titulos?|stocks?",
 }
 _LINKS = (
@@ -51,11 +51,7 @@ _ALONE: dict[str, str] = {
     "calculate_position_size": "capital",
 }
 """What a number is that nothing is said of."""
-_MONTHS = (
-    "january|enero", "february|febrero", "march|marzo", "april|abril", "may|mayo", "june|junio", "july|julio",
-    "august|agosto", "september|septiembre|setiembre", "october|octubre", "november|noviembre", "december|diciembre",
-)  # fmt: skip
-_MONTH = "|".join(_MONTHS)
+_MONTH = "|".join(MONTHS)
 _DATES = (
     re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})\b"),
     re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m>{_MONTH})(?:,| of| de| del)? (?P<y>\d{{4}})\b"),
@@ -63,7 +59,7 @@ _DATES = (
 )
 _SIDES = {
     "sell": re.compile(r"\b(sell\w*|vend\w+|venta)\b"),
-    "buy": re.compile(r"\b(buy\w*|purchase|compr\w+)\b"),
+    "buy": re.compile(r"\b(buy\w*|purchase|pick up|grab|get me|compr\w+)\b"),
 }
 _ABOVE = re.compile(
     r"\b(above|over|reach\w*|hits?|exceeds?|rises?|goes up|climbs?|encima|supere\w*|pase|pasa|llegue|llega|suba|sube|"
@@ -80,7 +76,7 @@ _FRAMES = (
     ("1h", re.compile(r"\b(hourly|1 ?h(?:ours?|oras?)?|an hour|one hour|una hora|por horas?|horari[oa]s?)\b"), 60),
 )  # fmt: skip
 _SPAN = re.compile(
-    r"\b(?:(?P<n>\d+|a|an|one|two|three|six|un|una|dos|tres|seis|last|past|ultim[oa]s?) )?(?:(?P<k>\d+) )?"
+    rf"\b(?:(?P<n>\d+|an?|una?|{'|'.join(NUMBERS)}|last|past|ultim[oa]s?) )?(?:(?P<k>\d+) )?"
     r"(?P<unit>days?|dias?|sessions?|sesiones|weeks?|semanas?|months?|mes(?:es)?|years?|anos?)\b"
 )
 _SESSIONS = {"d": 1, "s": 1, "w": 5, "semana": 5, "m": 21, "y": 252, "a": 252}
@@ -159,7 +155,7 @@ def date_in(said: str) -> date | None:
         match = pattern.search(said)
         if match is not None:
             month = match["m"]
-            number = int(month) if month.isdigit() else 1 + [month in names.split("|") for names in _MONTHS].index(True)
+            number = int(month) if month.isdigit() else MONTHS[month]
             try:
                 return date(int(match["y"]), number, int(match["d"]))
             except ValueError:
@@ -175,9 +171,8 @@ def bars_of(said: str) -> tuple[str, int]:
     span = _SPAN.search(said)
     if span is None or frame not in ("1d", "1w"):
         return frame, usual
-    words = {"two": 2, "dos": 2, "three": 3, "tres": 3, "six": 6, "seis": 6}
     given = span["k"] or span["n"] or "1"
-    count = int(given) if given.isdigit() else words.get(given, 1)
+    count = int(given) if given.isdigit() else NUMBERS.get(given, 1)
     unit = span["unit"]
     sessions = count * (_SESSIONS["semana"] if unit.startswith("semana") else _SESSIONS[unit[0]])
     return frame, max(min(sessions // 5 if frame == "1w" else sessions, MOST_BARS), 2)
@@ -225,10 +220,15 @@ def _indicators(said: Said, schema: Schema) -> list[str] | None:
     return [name for name in known if name in named] or (["RSI"] if "RSI" in known else None)
 
 
+def explained(match: re.Match[str]) -> str:
+    """The concept that an EXPLAIN names."""
+    return str(match["what"] or match["what2"]).strip()
+
+
 def _concept(said: Said, schema: Schema) -> str | None:
     del schema
     match = EXPLAIN.match(said.plain)
-    return match["what"].strip() if match else None
+    return explained(match) if match else None
 
 
 def _query(said: Said, schema: Schema) -> str | None:
@@ -250,10 +250,15 @@ def _condition(said: Said, schema: Schema) -> str:
 
 
 EXPLAIN = re.compile(
-    r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello)[, ]+)*(?:what (?:is|are|does|do)|what\W?s|explain(?: to me)?|"
+    r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello|tell me|can you tell me|dime)[, ]+)*"
+    r"(?:what (?:is|are|does|do)|what\W?s|explain(?: to me)?|"
     r"define|tell me about|meaning of|que (?:es|son|significa[n]?|quiere decir)|explica(?:me)?|define(?:me)?|"
     r"significado de)(?: (?:an?|the|un|una|el|la|los|las|eso del?))? (?P<what>[\w /-]{2,60}?)"
     r"(?: mean| work| stand for)?\W*$"
+    # What an ETF is; ¿y un ETF qué es?
+    r"|^\W*(?:(?:please|por favor|and|y|ok|tell me|explain|dime|explicame)[, ]+)*(?:what )?"
+    r"(?:an?|the|una?|el|la|los|las) (?P<what2>[\w /-]{2,60}?)"
+    r"(?: is| are| means?|,? que (?:es|son|significan?|quiere decir))\W*$"
 )
 TALKED = re.compile(
     r"\b(?:did we (?:talk|speak|discuss)|what did (?:we|i) (?:say|talk|discuss|tell you)|we talked|"

@@ -38,6 +38,8 @@ class Use:
 def step_of(wish: Wish, results: Sequence[Result], language: Language) -> Say | Use:
     """The next step of a wish that takes two: look up, then do."""
     tool, arguments = wish.calls[0]
+    if wish.way == "portfolio":
+        return _portfolio(results, language)
     looked = _FIRST[wish.way]
     done = [one for one in results if one[0] != looked]
     if done:
@@ -64,6 +66,17 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> Say | 
         told = answer_from(looked, {}, {kind: fitting}, "", language)
         return Say(f"{which('several', language)}\n{told}" if fitting else which("none", language))
     return Use(((tool, {name: fitting[0][name]}),))
+
+
+def _portfolio(results: Sequence[Result], language: Language) -> Say | Use:
+    """What is held, and what waits: an order that is not filled yet is in no position."""
+    if not results:
+        return Use((("get_portfolio", {}), ("get_pending_orders", {})))
+    waiting = [
+        one for one in results if one[0] == "get_pending_orders" and ("error" in one[2] or _of(one[2], "orders"))
+    ]
+    held = [one for one in results if one[0] != "get_pending_orders"]
+    return Say("\n".join(answer_from(*one, "", language) for one in [*held, *waiting]))
 
 
 def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: Language) -> Say | Use:
