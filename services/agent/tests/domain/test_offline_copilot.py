@@ -77,6 +77,15 @@ def test_an_indicator_of_one_value_is_that_value() -> None:
     assert said.startswith("MSFT (1d): RSI 56,32; MACD macd 1,50, signal 1,25.")
 
 
+def test_a_stretch_of_time_is_told_as_it_was_asked_for() -> None:
+    figure = {"ticker": "IBM", "figure": "return", "value": 0.0596, "asked": "2012-01-01/2012-12-31"}
+    away = {"error": "not in the sample", "ticker": "TSLA", "reason": "not_in_sample"}
+    body: dict[str, Any] = {"figures": [figure], "errors": [away], "as_of": "2013-03-01T21:00:00Z", "source": "sample"}
+    said = copilot_answer("get_performance", body, "en") or ""
+    assert said.startswith("From 1 January 2012 to 31 December 2012, IBM: return 6.0%.\n- TSLA: not in the sample")
+    assert "source: sample" in said
+
+
 def test_no_answer_shows_a_time_as_machines_write_it() -> None:
     at = "2012-11-01T20:00:00Z"
     bar = {"time": at, "close": 10.0}

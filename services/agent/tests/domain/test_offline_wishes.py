@@ -301,6 +301,13 @@ OTHER: list[tuple[str, str, dict[str, Any]]] = [
     ("MACD and RSI of IBM", "get_indicators", {"symbol": "IBM", "indicators": ["RSI", "MACD"]}),
     ("1h RSI of IBM", "get_indicators", {"symbol": "IBM", "indicators": ["RSI"], "timeframe": "1h"}),
     ("compare IBM with MSFT", "market_snapshot", {"tickers": ["IBM", "MSFT"]}),
+    (
+        "how volatile was IBM through 2009?",
+        "get_performance",
+        {"tickers": ["IBM"], "start": "2009-01-01", "end": "2009-12-31"},
+    ),
+    ("¿cuánto subió MSFT desde 2010?", "get_performance", {"tickers": ["MSFT"], "start": "2010-01-01"}),
+    ("compara IBM con MSFT en los últimos dos años", "get_performance", {"tickers": ["IBM", "MSFT"], "period": "2y"}),
     ("what did we say about bonds?", "search_memory", {"query": "bonds"}),
 ]
 

@@ -9,6 +9,7 @@ get_ohlcv symbol timeframe [limit]
 get_indicators symbol indicators [timeframe]
 get_fundamentals symbol
 market_snapshot tickers
+get_performance tickers [start] [end] [period]
 fundamentals_events tickers
 get_news symbol [limit]
 get_sentiment symbol

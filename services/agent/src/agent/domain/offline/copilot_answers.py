@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, cast
 
+from agent.domain.analysis.derived import told_derived
 from agent.domain.analysis.wording import figure, moment, number, percent, signed
 from agent.domain.prompt.layers import Language
 
@@ -203,6 +204,16 @@ def _moves(body: Fields, language: Language) -> str:
     return "\n".join([{"es": "Rendimientos:", "en": "Returns:"}[language], *lines, "", _source(body, language)])
 
 
+def _stretch(body: Fields, language: Language) -> str:
+    figures = _list(body, "figures")
+    told = told_derived(
+        [{"ticker": ticker, "derived": figures} for ticker in dict.fromkeys(str(one["ticker"]) for one in figures)],
+        language,
+    )
+    unknown = [f"- {one['ticker']}: {one['error']}" for one in _list(body, "errors")]
+    return "\n".join([told or _none(language, "datos", "data"), *unknown, "", _source(body, language)])
+
+
 def _bars(body: Fields, language: Language) -> str:
     bars = cast("list[Fields]", body.get("bars") or [])
     if not bars:
@@ -343,6 +354,7 @@ _SAY: dict[str, Callable[[Fields, Language], str]] = {
     "get_indicators": _indicators,
     "get_ohlcv": _bars,
     "market_snapshot": _moves,
+    "get_performance": _stretch,
     "get_ml_signals": _signals,
     "get_sentiment": _sentiment,
     "fundamentals_events": _dates,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, cast
 
+from agent.domain.analysis.grammar import PERFORMANCE, when_in
 from agent.domain.offline.grammar import TABLE, Row, put_right
 from agent.domain.offline.passages import telling
 from agent.domain.offline.reading import plain, symbols_in, word_set
@@ -237,6 +238,9 @@ def _call(row: Row, said: Said, schemas: Mapping[str, Schema]) -> Wish | None:
     tool = row.tool
     if tool == "get_price" and date_in(said.plain):
         tool = "get_ohlcv"
+    if tool == "market_snapshot" and PERFORMANCE in schemas and (stretch := when_in(said.text).arguments):
+        # A snapshot looks back from now, over lengths of its own.
+        return Wish(Intent.TOOL, ((PERFORMANCE, {"tickers": list(said.symbols), **stretch}),))
     if tool not in schemas:
         return Wish(Intent.TOOL, withheld=tool) if tool in _PERSONAL else None
     schema = schemas[tool]
