@@ -55,6 +55,12 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
     (("avísame si MSFT baja de 20", "quítala"), "delete_alert", "delete_alert", {"symbol": "MSFT"}),
     (("which alerts do I have?", "remove that one"), "delete_alert", "delete_alert", {}),
     (("my open orders", "cancel the MSFT one"), "cancel", "cancel_paper_order", {"symbol": "MSFT"}),
+    (
+        ("buy 5 IBM at limit 150", "how did MSFT do in 2010?", "cancel the IBM one"),
+        "cancel",
+        "cancel_paper_order",
+        {"symbol": "IBM"},
+    ),
     (("compra 5 AAPL", "anula la de AAPL"), "cancel", "cancel_paper_order", {"symbol": "AAPL"}),
     (("cancela la orden de IBM",), "cancel", "cancel_paper_order", {"symbol": "IBM"}),
 ]

@@ -145,6 +145,8 @@ TOOLS: dict[str, tuple[dict[str, Any], list[str]]] = {
             "¿cuánto efectivo tengo en mi cartera?",
             "portfolio",
             "my portoflio please",
+            "what's in my portfolio?",
+            "¿qué es lo que hay en mi cartera?",
         ],
     ),
     "get_pending_orders": (

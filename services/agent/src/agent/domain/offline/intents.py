@@ -135,8 +135,9 @@ _UNDOES = {
     "list_alerts": "delete_alert",
     "create_paper_order": "cancel",
     "get_pending_orders": "cancel",
+    "get_portfolio": "cancel",
 }
-"""What taking back means, by the tool that was spoken of."""
+"""What taking back means, by the tool that was spoken of last."""
 _IS_ABOUT = re.compile(
     r"\b(?:what|who|que|quien(?:es)?)\b.*\b(?:this|these|you|here|company|site|website|business|esto|ustedes|"
     r"vosotros|sois|"
@@ -209,6 +210,10 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if _meant(said) is None:
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
+    if row is None and _TAKES_BACK.search(said):
+        spoken = (_meant(put_right(one)) for one in reversed(before[-_FAR:]))
+        way = next((_UNDOES[one.tool] for one in spoken if one and one.tool in _UNDOES), None)
+        row = next((one for one in TABLE if way and one.way == way), None)
     own = symbols_in(text)
     earlier = _earlier(schemas, before) if before else None
     if earlier is not None and (row is None or _AMENDING.search(said) or row.tool == earlier.calls[0][0]):
@@ -217,10 +222,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
             return amended
     match = EXPLAIN.match(plain(text))
     what = explained(match) if match and not own and "explain_concept" in schemas else ""
-    if _CONCEPT.search(what) and not re.match(r"(?:my|mi|your|tu)\b", what):
+    if _CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?)\b", what):
         return Wish(Intent.TOOL, (("explain_concept", {"concept": what}),))
-    if row is None and earlier is not None and _TAKES_BACK.search(said):
-        row = next((one for one in TABLE if one.way == _UNDOES.get(earlier.calls[0][0])), None)
     if row is None:
         if own and len(said.split()) <= 3 and "get_price" in schemas:
             return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in own))
