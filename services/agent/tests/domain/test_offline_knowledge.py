@@ -125,6 +125,7 @@ def test_what_says_it_itself_goes_before_what_only_stands_under_its_name() -> No
 MEMBERS = passage(
     "Membership", "## Friend\n\n- 20 EUR a year\n\n## Member\n\n- Everything in Friend\n- A rack for your own boat"
 )
+SOCIOS = passage("Socios", "## Amigo\n\n- 20 EUR al año\n\n## Socio\n\n- Todo lo de Amigo\n- 150 EUR al año", "es")
 CHANGES = passage("Rules", "You may switch cabins before noon. You may change your booking.")
 LESSONS = passage("Cursos", "## Iniciación\n\n- Dos mañanas, sábado y domingo", "es")
 OPEN = "Abrimos de martes a viernes de 10:00 a 18:00 y los fines de semana de 9:00 a 20:00."
@@ -136,6 +137,8 @@ OPEN = "Abrimos de martes a viernes de 10:00 a 18:00 y los fines de semana de 9:
         ("can I switch from Member to Friend?", "en", [MEMBERS]),
         ("can I switch from Member to Friend?", "en", [MEMBERS, CHANGES]),
         ("may we change from Member to Friend later on?", "en", [MEMBERS, CHANGES]),
+        ("¿puedo pasar de Socio a Amigo?", "es", [SOCIOS]),
+        ("what's the phone number?", "en", [passage("Home", "Brasa, Viana. Tax number PT 509 000 111.")]),
         ("¿a qué hora cerráis el sábado?", "es", [LESSONS]),
         ("what time is the rolling lesson?", "en", [passage("Rolling", "The rolling lesson is on Friday.")]),
     ],
@@ -152,6 +155,8 @@ def test_what_shares_words_with_a_question_and_does_not_tell_what_it_asks_is_no_
         ("¿a qué hora cerráis el sábado?", "es", [LESSONS, passage("Horario", OPEN, "es")], f"{OPEN} [2]"),
         ("what time is the rolling lesson?", "en", [passage("R", "The rolling lesson is at 7 pm.")], "The rolling"),
         ("what's the phone number?", "en", [passage("Contact", "Write, or ring +351 258 555 014.")], "Write, or ring"),
+        ("are you shut on Mondays?", "en", [passage("Hours", "We are closed on Mondays.")], "We are closed"),
+        ("¿cuánto es la cuota de socio?", "es", [SOCIOS], "150 EUR al año"),
         ("¿me das el número de teléfono?", "es", [passage("C", "Llama al +351 258 555 014.", "es")], "Llama al"),
         (
             "are you open on Mondays?",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memory.domain.recall.excerpts import excerpt
 from memory.domain.recall.index import Passage, PassageIndex
-from memory.domain.recall.words import near, sought, stems, words
+from memory.domain.recall.words import folded, near, sought, spanish, stems, words
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -121,3 +121,8 @@ def test_a_misspelt_word_is_near_only_to_what_begins_alike() -> None:
     assert near("mitsubushi", ["mitsubishi", "subaru", "mits"]) == ["mitsubishi"]
     assert near("gold", ["cold", "golf"]) == []
     assert near("broker", ["broke", "brokers", "joker"]) == ["broke", "brokers"]
+
+
+@pytest.mark.parametrize(("said", "asked"), [("cerramos", "cerráis"), ("aceptamos", "aceptáis"), ("tenemos", "tenéis")])
+def test_a_companys_we_is_found_by_the_you_of_a_question(said: str, asked: str) -> None:
+    assert spanish(folded(said)) == spanish(folded(asked))

@@ -12,7 +12,7 @@ from agent.domain.offline.reading import plain, stem
 _MEANINGS = """
 support: support* soport* admit* accept* acept*
 price: price* pricing cost* fee* tariff* rate rates charge* worth expensive cheap* pay pays paying paid precio*
-price: cuesta* costar* coste* costo* tarifa* vale valen valor barat* caro cara cobra* cobrais pago* pagar* pagas
+price: cuesta* costar* coste* costo* cuota* tarifa* vale valen valor barat* caro cara cobra* cobrais pago* pagar* pagas
 pay: invoice* factura* payment*
 discount: discount* saving* save rebate* descuento* rebaja* ahorro* oferta* promocion*
 trial: trial* try prueba* probar* probarl* pruebo demo
@@ -22,7 +22,7 @@ cancel: cancel* annul* anul* unsubscribe unsubscribing baja
 change: chang* switch* upgrad* downgrad* modif* cambi* mejora reduccion bajar bajo reschedul*
 register: regist* sign signup enrol* join inscrib* inscripcion alta apunt*
 begin: start* begin* beginning first step* guide* tutorial empez* empiez* comenzar* comienz* primer* paso* guia*
-hours: hour hours open opens opened opening close closes closed closing schedul* time times
+hours: hour hours open opens opened opening close closes closed closing shut shuts schedul* time times
 hours: horari* hora horas atiend* atend* abr* abiert* cierr* cerr*
 contact: contact* phone* telephone* call email* mail reach telefono* llamar* llamo correo*
 where: where address* locat* direction* donde direccion* ubica* quedais queda

@@ -35,7 +35,8 @@ _SHAPES = (
     ("=hours", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
                           r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
     ("=price", re.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)", re.IGNORECASE)),
-    ("=contact", re.compile(r"\S@\S+\.\w|(?:\+|\b)\d[\d ()-]{7,}\d")),
+    ("=contact", re.compile(r"\S@\S+\.\w|^(?!.*\b(?:tax|vat|nif|cif|iva|iban|regist\w+|licen[cs]\w+)\b).*"
+                            r"(?:\+|\b)\d[\d ()-]{7,}\d", re.IGNORECASE | re.DOTALL)),
     ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|"
                            r"thirty|fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
                            r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
@@ -52,6 +53,8 @@ _RELATED = {"=discount": "=price"}
 _WHAT_TIME = re.compile(r"\bwhat time(?! zone)\b|\bque hora\b")
 _MAY = re.compile(r"\b(?:can|could|may) (?:i|we|you)\b|\b(?:puedo|podemos|podria|podeis|puedes) |\bse puede\b|"
                   r"\b(?:allowed|possible) to\b")  # fmt: skip
+_TO_ANOTHER = re.compile(r" *(?:pas|mov|go|ir)\w* (?:from|de) (?:\w+ ){1,3}?(?:to|a) ")
+"""May I go from one thing to another: that is to change."""
 _TOLD_OTHERWISE = frozenset(("=price",))
 """That one may pay with something is told by saying that it is accepted."""
 _HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
@@ -189,7 +192,9 @@ def _needed(question: str) -> list[frozenset[str]]:
     needed: list[frozenset[str]] = [_CLOCK] if _WHAT_TIME.search(said) else []
     if may := _MAY.search(said):
         doing = next(iter(telling(said[may.end() :])), "")
-        needed.append(frozenset(f"={name}" for name in meanings_of(doing)) - _TOLD_OTHERWISE)
+        another = _TO_ANOTHER.match(said, may.end())
+        meant = {"change"} if another else meanings_of(doing)
+        needed.append(frozenset(f"={name}" for name in meant) - _TOLD_OTHERWISE)
     return [keys for keys in needed if keys]
 
 
@@ -217,6 +222,8 @@ class _Index:
         self._own = [_keys(one.text) | {key for key, shape in _SHAPES if shape.search(one.text)} for one in passages]
         # Pages that were fetched are few and have names of one word; those of a whole company are told apart by theirs.
         self._around = [_keys(f"{one.title} {one.heading}" if one.number else one.heading) for one in passages]
+        # A title stands above all of its page: of its parts, the one whose own heading says it is meant.
+        self._headed = [_keys(one.heading or (one.title if one.number else "")) for one in passages]
         self._written = [{word.rstrip("s") for word in words_of(one.text)} for one in passages]
         self._named = [bool(one.number) for one in passages]
         for key, shape in _SHAPES:
@@ -257,7 +264,7 @@ class _Index:
     ) -> float:
         """What chooses among those that have much the same: a heading that is all about it, what was asked before, the
         very words of the question, and few words."""
-        headed = 0.05 * any(keys & self._around[at] for keys in asked.values())
+        headed = 0.05 * any(keys & self._headed[at] for keys in asked.values())
         before = {key: keys for key, keys in earlier.items() if key not in asked}
         own = sum(bool(keys & self._own[at]) for keys in asked.values()) / max(len(asked), 1)
         same = 0.2 * own + 0.02 * len(written & self._written[at]) / max(len(written), 1)

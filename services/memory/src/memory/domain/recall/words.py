@@ -28,7 +28,8 @@ SYNONYM = 0.5
 LONGEST = 40
 """Characters of a word; what is longer is no word."""
 
-_ACCENTED = (("ia", "ía"), ("ias", "ías"), ("ian", "ían"), ("io", "ió"), ("cion", "ción"), ("sion", "sión"))
+_ACCENTED = (("ia", "ía"), ("ias", "ías"), ("ian", "ían"), ("io", "ió"), ("cion", "ción"), ("sion", "sión"),
+             ("ais", "áis"), ("eis", "éis"))  # fmt: skip
 _WORD = re.compile(r"\d+(?:[.,]\d+)*k?(?![^\W_])|[^\W_]+")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 # The package has no types.
