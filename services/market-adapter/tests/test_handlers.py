@@ -9,6 +9,7 @@ from pymongo import AsyncMongoClient
 from contracts.market_rpc import QUEUE
 from contracts.rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.text import Text
+from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.adapters.sample_facts import load_facts
@@ -105,8 +106,10 @@ async def test_while_the_store_is_away_a_tool_is_unavailable_so_that_the_same_ca
     provider = SampleProvider(SAMPLE, load_facts(), SampleClock(SAMPLE.sessions, SAMPLE.closes, at_end=True))
     # Nobody listens at port 1.
     async with AsyncMongoClient[dict[str, Any]]("mongodb://127.0.0.1:1", serverSelectionTimeoutMS=50) as away:
-        server, store = RpcServer(nats_client), away["nexus"]
-        for method, handler in list_tools(provider, MongoAlerts(store), MongoWatchlists(store), SystemClock()):
+        server, store = RpcServer(nats_client), bounded(away["nexus"])
+        for method, handler in list_tools(
+            provider, MongoAlerts(store), MongoWatchlists(store), SystemClock()
+        ):
             await server.serve(method, handler)
         await nats_client.flush()
         request = ToolServiceRequest(

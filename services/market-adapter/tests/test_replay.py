@@ -10,6 +10,7 @@ from nats.aio.client import Client
 from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
 
+from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_session import MongoSessionStore
 from market_adapter.adapters.nats_nudge import NatsNudge
 from market_adapter.adapters.sample_files import load_sample
@@ -38,7 +39,7 @@ class Replica:
         self.time = FakeClock()
         self.clock = SampleClock(SAMPLE.sessions, SAMPLE.closes)
         self.client = AsyncMongoClient[dict[str, Any]](url, timeoutMS=patience)
-        store = MongoSessionStore(self.client[database])
+        store = MongoSessionStore(bounded(self.client[database]))
         self.replay = Replay(self.clock, store, nudge, self.time, seconds_per_bar=seconds)
 
     async def after(self, seconds: float) -> None:

@@ -28,7 +28,7 @@ from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
 from contracts.rpc import COMPANY_CREATE, CONVERSATIONS, CompanyCreateRequest, ConversationsRequest
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_log import ChatLog
-from memory.adapters.mongo import Document, asked
+from memory.adapters.mongo import asked
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.redis_looks import RedisLooks
@@ -51,6 +51,7 @@ from memory.testing import Replica, Servers, Writer, replica
 from runtime.connection import connect
 from runtime.conversation import ConversationLog
 from runtime.direct import StoredFact
+from runtime.mongo import Document
 from runtime.publishing import Publisher
 from runtime.settings import NatsSettings
 from runtime.testing import eventually

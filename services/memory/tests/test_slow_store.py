@@ -18,11 +18,12 @@ from contracts.rpc import (
     MessagesRequest,
     SnapshotRequest,
 )
-from memory.adapters.command_limit import TRIALS, CommandLimit
-from memory.adapters.mongo import Document, asked, speaking
+from memory.adapters.mongo import asked, limit, speaking
 from memory.errors import StoreRefused, StoreUnavailable
 from memory.testing import Replica, Servers, Writer, replica
+from runtime.command_limit import TRIALS
 from runtime.errors import RpcError
+from runtime.mongo import Document
 from runtime.rpc import RpcClient
 from runtime.testing import eventually, run_mongo_server
 from runtime.testing_network import Proxy, proxy_to
@@ -109,7 +110,7 @@ async def test_callers_that_give_up_cost_the_store_no_connections(far: tuple[Ser
 
 
 async def test_the_newest_command_is_refused_first_and_a_caller_that_gives_up_breaks_nothing_off() -> None:
-    limit = CommandLimit("test", at_once=2, in_line=1, patience=30.0, waits=True)
+    bound = limit("test", at_once=2, in_line=1, patience=30.0, waits=True)
     release, done = asyncio.Event(), list[str]()
 
     async def command(name: str) -> str:
@@ -117,11 +118,11 @@ async def test_the_newest_command_is_refused_first_and_a_caller_that_gives_up_br
         done.append(name)
         return name
 
-    running = [asyncio.create_task(limit.run(lambda name=name: command(name))) for name in "ab"]
-    waiting = asyncio.create_task(limit.run(lambda: command("c")))
+    running = [asyncio.create_task(bound.run(lambda name=name: command(name))) for name in "ab"]
+    waiting = asyncio.create_task(bound.run(lambda: command("c")))
     await asyncio.sleep(0)
     with pytest.raises(StoreUnavailable):
-        await limit.run(lambda: command("d"))
+        await bound.run(lambda: command("d"))
     running[0].cancel()
     await asyncio.wait(running[:1])
     assert not waiting.done()
@@ -132,30 +133,30 @@ async def test_the_newest_command_is_refused_first_and_a_caller_that_gives_up_br
 
 
 async def test_who_waits_too_long_is_refused_and_its_place_is_free_again() -> None:
-    limit = CommandLimit("test", at_once=1, in_line=1, patience=0.01, waits=True)
+    bound = limit("test", at_once=1, in_line=1, patience=0.01, waits=True)
     release = asyncio.Event()
-    running = asyncio.create_task(limit.run(release.wait))
+    running = asyncio.create_task(bound.run(release.wait))
     await asyncio.sleep(0)
     for _ in range(3):
         with pytest.raises(StoreUnavailable):
-            await limit.run(release.wait)
+            await bound.run(release.wait)
     release.set()
     assert await running
-    assert await limit.run(release.wait)
+    assert await bound.run(release.wait)
 
 
 async def test_a_store_that_hangs_gets_a_few_trials_until_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory.adapters.command_limit.STALLED", 0.01)
-    limit = CommandLimit("test", at_once=10, in_line=10, patience=30.0)
+    monkeypatch.setattr("runtime.command_limit.STALLED", 0.01)
+    bound = limit("test", at_once=10, in_line=10, patience=30.0)
     release = asyncio.Event()
-    running = [asyncio.create_task(limit.run(release.wait)) for _ in range(TRIALS)]
-    await eventually(lambda: limit.hanging)
+    running = [asyncio.create_task(bound.run(release.wait)) for _ in range(TRIALS)]
+    await eventually(lambda: bound.hanging)
     with pytest.raises(StoreUnavailable):
-        await limit.run(release.wait)
+        await bound.run(release.wait)
     release.set()
     await asyncio.gather(*running)
-    assert not limit.hanging
-    assert await limit.run(release.wait)
+    assert not bound.hanging
+    assert await bound.run(release.wait)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from pymongo import AsyncMongoClient
-from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import PyMongoError
 
 from contracts import market_rpc
@@ -16,6 +15,7 @@ from market_adapter.actions import Actions
 from market_adapter.adapters.crypto_exchange import CryptoExchange
 from market_adapter.adapters.exchange_calendar import ExchangeCalendar
 from market_adapter.adapters.live_provider import LiveProvider
+from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_session import MongoSessionStore
@@ -47,12 +47,12 @@ from market_adapter.untold import Untold
 from runtime.clock import SystemClock
 from runtime.errors import NotReady
 from runtime.logging import masked_text
+from runtime.mongo import Database
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings
 
 SECONDS_BETWEEN_ROUNDS, SECONDS_BETWEEN_LIVE_ROUNDS = 1.0, 15.0
 """A look at the sample costs nothing; a look at a provider counts against its limit."""
-Database = AsyncDatabase[dict[str, Any]]
 
 
 def build() -> Service:
@@ -150,7 +150,7 @@ def connect(service: Service, mongo: MongoSettings) -> Database:
 
     service.on_stop(client.close)
     service.add_check("mongodb", ping)
-    return client[mongo.database]
+    return bounded(client[mongo.database])
 
 
 async def prepare_stores(database: Database) -> None:

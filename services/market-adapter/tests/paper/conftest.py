@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pymongo import AsyncMongoClient
 
+from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from runtime.testing import MongoDatabase
 
@@ -14,6 +15,6 @@ from runtime.testing import MongoDatabase
 async def store(mongo_server: MongoDatabase) -> AsyncIterator[MongoAccounts]:
     client = AsyncMongoClient[dict[str, Any]](mongo_server.url)
     try:
-        yield MongoAccounts(client[mongo_server.database])
+        yield MongoAccounts(bounded(client[mongo_server.database]))
     finally:
         await client.close()

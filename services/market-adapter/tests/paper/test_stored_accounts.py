@@ -9,6 +9,7 @@ from pymongo import AsyncMongoClient
 from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStartedEvent, CommandSucceededEvent
 
 from contracts.market_rpc import ActionsRequest
+from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import ORDERS, MongoAccounts
 from market_adapter.books import KEPT
 from market_adapter.domain.paper.account import Account, Owner
@@ -63,7 +64,7 @@ class Finds(CommandListener):
 async def test_how_many_archived_actions_stand_is_one_query(mongo_server: MongoDatabase) -> None:
     finds = Finds()
     async with AsyncMongoClient[dict[str, Any]](mongo_server.url, event_listeners=[finds]) as client:
-        desk = Desk(market("100", "100"), MongoAccounts(client[mongo_server.database]))
+        desk = Desk(market("100", "100"), MongoAccounts(bounded(client[mongo_server.database])))
         orders = [await desk.order(call_id=f"c{number}") for number in range(4)]
         for order in orders:
             await desk.decide(order, "reject")

@@ -12,18 +12,15 @@ from typing import Any
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
-from pymongo import IndexModel
-from pymongo.asynchronous.collection import AsyncCollection
-from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import DuplicateKeyError
 
 from market_adapter.domain.paper.account import Account, Owner
 from market_adapter.domain.paper.orders import Order, OrderState
+from runtime.mongo import Database, Document
 from runtime.unknown_fields import UnknownFields
 
 log = structlog.get_logger(__name__)
 
-Document = dict[str, Any]
 ACCOUNTS, ORDERS = "market_accounts", "market_orders"
 _ACCOUNT = TypeAdapter(Account)
 _ORDER = TypeAdapter(Order)
@@ -32,16 +29,16 @@ _ORDER = TypeAdapter(Order)
 class MongoAccounts:
     """Implements AccountStore. Every method raises PyMongoError when the server is away."""
 
-    def __init__(self, database: AsyncDatabase[Document]) -> None:
+    def __init__(self, database: Database) -> None:
         self._unknown = UnknownFields(("seen_until", "confirm_by"))
-        self._accounts: AsyncCollection[Document] = database[ACCOUNTS]
-        self._orders: AsyncCollection[Document] = database[ORDERS]
+        self._accounts = database[ACCOUNTS]
+        self._orders = database[ORDERS]
 
     async def prepare(self) -> None:
         """Creates the indexes that are missing, of one field each: every server does those well."""
         fields = ("untold", "seen_until", "confirm_by")
-        await self._accounts.create_indexes([IndexModel(field) for field in fields])
-        await self._orders.create_index("user")
+        await self._accounts.create_indexes(fields)
+        await self._orders.create_indexes(("user",))
 
     async def load(self, owner: Owner) -> Account:
         """The stored account, or a new one."""
@@ -73,7 +70,7 @@ class MongoAccounts:
             {"confirm_by": {"$lte": wall.isoformat()}},
         ]
         found = self._accounts.find({"$or": due}, {"company": 1, "user": 1})
-        return [Owner(document["company"], document["user"]) async for document in found]
+        return [Owner(document["company"], document["user"]) for document in await found.to_list()]
 
     async def archive(self, owner: Owner, orders: Sequence[Order]) -> None:
         """One document an order, by its id."""
@@ -96,14 +93,14 @@ class MongoAccounts:
         if symbol is not None:
             wanted["symbol"] = symbol
         found = self._orders.find(wanted).sort("ended_at", -1).limit(limit)
-        return [_ORDER.validate_python(document["order"]) async for document in found]
+        return [_ORDER.validate_python(document["order"]) for document in await found.to_list()]
 
     async def archived_orders(self, owner: Owner, order_ids: Sequence[str]) -> Mapping[str, Order]:
         """By their ids, in one query; none for no ids."""
         if not order_ids:
             return {}
         found = self._orders.find({"_id": {"$in": [f"{owner}/{one}" for one in order_ids]}})
-        orders = [_ORDER.validate_python(document["order"]) async for document in found]
+        orders = [_ORDER.validate_python(document["order"]) for document in await found.to_list()]
         return {order.id: order for order in orders}
 
     async def forget(self, owner: Owner) -> int:

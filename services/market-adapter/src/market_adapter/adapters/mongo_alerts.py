@@ -8,19 +8,15 @@ An alert fires by one update that asks for its state and what it had seen: of se
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from pydantic import TypeAdapter
-from pymongo import IndexModel
-from pymongo.asynchronous.collection import AsyncCollection
-from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import DuplicateKeyError
 
 from market_adapter.domain.alerts import Alert, AlertState
 from market_adapter.domain.paper.account import Owner
+from runtime.mongo import Database, Document
 from runtime.unknown_fields import UnknownFields
 
-Document = dict[str, Any]
 COLLECTION = "market_alerts"
 _ALERT = TypeAdapter(Alert)
 
@@ -28,13 +24,13 @@ _ALERT = TypeAdapter(Alert)
 class MongoAlerts:
     """Implements AlertStore. Every method raises PyMongoError when the server is away."""
 
-    def __init__(self, database: AsyncDatabase[Document]) -> None:
+    def __init__(self, database: Database) -> None:
         self._unknown = UnknownFields()
-        self._alerts: AsyncCollection[Document] = database[COLLECTION]
+        self._alerts = database[COLLECTION]
 
     async def prepare(self) -> None:
         """Creates the indexes that are missing."""
-        await self._alerts.create_indexes([IndexModel(field) for field in ("user", "state", "seen_until")])
+        await self._alerts.create_indexes(("user", "state", "seen_until"))
 
     async def add(self, alert: Alert) -> Alert:
         """Inserts it, or gives back what is there under its id."""
@@ -99,7 +95,7 @@ class MongoAlerts:
 
     async def _found(self, wanted: Document) -> list[Alert]:
         found = self._alerts.find(wanted).sort("created_at", 1)
-        return [self._read(document) async for document in found]
+        return [self._read(document) for document in await found.to_list()]
 
     def _read(self, document: Document) -> Alert:
         alert = _alert(document)

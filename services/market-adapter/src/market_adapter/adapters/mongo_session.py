@@ -1,16 +1,13 @@
 """The sample clock's session in MongoDB: one document, moved on by compare-and-set."""
 
 from datetime import date
-from typing import Any
 
-from pymongo.asynchronous.collection import AsyncCollection
-from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import DuplicateKeyError
+
+from runtime.mongo import Database
 
 COLLECTION = "market_clock"
 KEY = "sample"
-
-Document = dict[str, Any]
 
 
 class MongoSessionStore:
@@ -18,8 +15,8 @@ class MongoSessionStore:
     it keeps its meaning when the sample data gains sessions.
     """
 
-    def __init__(self, database: AsyncDatabase[Document]) -> None:
-        self._documents: AsyncCollection[Document] = database[COLLECTION]
+    def __init__(self, database: Database) -> None:
+        self._documents = database[COLLECTION]
 
     async def begin(self, session: date) -> date:
         """The stored session; stores this one when there is none yet. Raises PyMongoError when the server is away."""

@@ -4,17 +4,14 @@ the list again.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from pymongo.asynchronous.collection import AsyncCollection
-from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import DuplicateKeyError
 
 from contracts.text import Text
 from market_adapter.domain.paper.account import Owner
 from market_adapter.errors import BusyError
+from runtime.mongo import Database, Document
 
-Document = dict[str, Any]
 COLLECTION = "market_watchlists"
 TRIES = 50
 """To change a list that is being changed elsewhere too."""
@@ -24,8 +21,8 @@ CALLS = 100
 class MongoWatchlists:
     """Implements WatchlistStore. Every method raises PyMongoError when the server is away."""
 
-    def __init__(self, database: AsyncDatabase[Document]) -> None:
-        self._lists: AsyncCollection[Document] = database[COLLECTION]
+    def __init__(self, database: Database) -> None:
+        self._lists = database[COLLECTION]
 
     async def symbols(self, owner: Owner) -> Sequence[str]:
         """The list."""

@@ -7,10 +7,10 @@ from typing_extensions import TypedDict
 
 from contracts.events.chat import Owner, OwnerKind
 from contracts.rpc import MessageView, VisitorProfile
-from memory.adapters.mongo import Document
 from memory.domain.conversation import Conversation, Outcome, Ownership, Person
 from memory.domain.keys import Position, conversation_key, list_key
 from memory.domain.recent import Seen
+from runtime.mongo import Document
 
 
 class PersonFields(TypedDict):

@@ -5,21 +5,19 @@ compound indexes; upserts set top-level fields only (dots in an upsert become pa
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any, Self
 
-from pymongo import AsyncMongoClient, IndexModel, InsertOne, ReplaceOne, UpdateOne
-from pymongo.asynchronous.collection import AsyncCollection
+from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import BulkWriteError, DuplicateKeyError, OperationFailure, PyMongoError
-from pymongo.results import BulkWriteResult, DeleteResult, InsertOneResult, UpdateResult
 
-from memory.adapters.command_limit import CommandLimit
 from memory.errors import StoreRefused, StoreUnavailable
+from memory.metrics import STORE_REFUSED, STORE_RUNNING
+from runtime.command_limit import CommandLimit
+from runtime.mongo import Collection, Database, Document
 from runtime.settings import MongoSettings
 
-Document = dict[str, Any]
 ASKED_AT_ONCE = 24
 """Commands for those who wait for an answer."""
 ASKED_IN_LINE = 200
@@ -62,90 +60,28 @@ def connect(settings: MongoSettings) -> AsyncMongoClient[Document]:
     )
 
 
-class Found:
-    """A query that has not been asked yet."""
-
-    def __init__(
-        self, rows: AsyncCollection[Document], limit: CommandLimit, where: Document, fields: Document | None
-    ) -> None:
-        self._cursor = rows.find(where, fields)
-        self._limit = limit
-
-    def sort(self, key: str, direction: int) -> Self:
-        """In this order."""
-        self._cursor = self._cursor.sort(key, direction)
-        return self
-
-    def limit(self, most: int) -> Self:
-        """At most so many."""
-        self._cursor = self._cursor.limit(most)
-        return self
-
-    async def to_list(self) -> list[Document]:
-        """The documents."""
-        return await self._limit.run(lambda: self._cursor.to_list())
-
-
-class Collection:
-    """What this service does with a collection, each command within a limit (see command_limit)."""
-
-    def __init__(self, rows: AsyncCollection[Document], limit: CommandLimit) -> None:
-        self._rows = rows
-        self._limit = limit
-
-    def find(self, where: Document, fields: Document | None = None) -> Found:
-        return Found(self._rows, self._limit, where, fields)
-
-    async def find_one(self, where: Document, fields: Document | None = None) -> Document | None:
-        return await self._limit.run(lambda: self._rows.find_one(where, fields))
-
-    async def insert_one(self, row: Document) -> InsertOneResult:
-        return await self._limit.run(lambda: self._rows.insert_one(row))
-
-    async def update_one(self, where: Document, update: Mapping[str, Any], *, upsert: bool = False) -> UpdateResult:
-        return await self._limit.run(lambda: self._rows.update_one(where, update, upsert=upsert))
-
-    async def replace_one(self, where: Document, row: Document, *, upsert: bool = False) -> UpdateResult:
-        return await self._limit.run(lambda: self._rows.replace_one(where, row, upsert=upsert))
-
-    async def bulk_write(
-        self, writes: Sequence[InsertOne[Document] | ReplaceOne[Document] | UpdateOne], *, ordered: bool
-    ) -> BulkWriteResult:
-        return await self._limit.run(lambda: self._rows.bulk_write(writes, ordered=ordered))
-
-    async def delete_one(self, where: Document) -> DeleteResult:
-        return await self._limit.run(lambda: self._rows.delete_one(where))
-
-    async def delete_many(self, where: Document) -> DeleteResult:
-        return await self._limit.run(lambda: self._rows.delete_many(where))
-
-    async def create_indexes(self, keys: Sequence[str]) -> None:
-        await self._limit.run(lambda: self._rows.create_indexes([IndexModel(key) for key in keys]))
-
-
-class Database:
-    """A database of which each command is within a limit."""
-
-    def __init__(self, database: AsyncDatabase[Document], limit: CommandLimit) -> None:
-        self._database = database
-        self._limit = limit
-
-    def __getitem__(self, name: str) -> Collection:
-        return Collection(self._database[name], self._limit)
-
-    async def command(self, name: str) -> Document:
-        return await self._limit.run(lambda: self._database.command(name))
+def limit(name: str, *, at_once: int, in_line: int, patience: float, waits: bool = False) -> CommandLimit:
+    """The bound on the commands of one lane."""
+    return CommandLimit(
+        STORE_RUNNING.labels(name),
+        STORE_REFUSED.labels(name),
+        at_once=at_once,
+        in_line=in_line,
+        patience=patience,
+        waits=waits,
+        refusal=StoreUnavailable,
+    )
 
 
 def asked(database: AsyncDatabase[Document]) -> Database:
     """For those who wait for an answer."""
-    return Database(database, CommandLimit("asked", at_once=ASKED_AT_ONCE, in_line=ASKED_IN_LINE, patience=PATIENCE))
+    return Database(database, limit("asked", at_once=ASKED_AT_ONCE, in_line=ASKED_IN_LINE, patience=PATIENCE))
 
 
 def stored(database: AsyncDatabase[Document], patience: float) -> Database:
     """For what is taken in from the bus: whoever asks leaves it its connections. `patience`: seconds in line."""
     return Database(
-        database, CommandLimit("stored", at_once=STORED_AT_ONCE, in_line=STORED_IN_LINE, patience=patience, waits=True)
+        database, limit("stored", at_once=STORED_AT_ONCE, in_line=STORED_IN_LINE, patience=patience, waits=True)
     )
 
 
@@ -192,7 +128,7 @@ class Ping:
 
     def __init__(self, client: AsyncMongoClient[Document]) -> None:
         self._client = client
-        self._limit = CommandLimit("ping", at_once=1, in_line=10, patience=PATIENCE)
+        self._limit = limit("ping", at_once=1, in_line=10, patience=PATIENCE)
 
     async def __call__(self) -> None:
         """Raises StoreUnavailable when it does not answer."""

@@ -9,7 +9,8 @@ import orjson
 from pymongo import ASCENDING
 
 from contracts.company import CompanySettings, read_config
-from memory.adapters.mongo import Collection, Document, put_over, speaking
+from memory.adapters.mongo import put_over, speaking
+from runtime.mongo import Collection, Document
 
 
 class MongoCompanies:

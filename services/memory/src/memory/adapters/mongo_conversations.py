@@ -13,10 +13,11 @@ from pymongo import ASCENDING, DESCENDING, InsertOne, ReplaceOne
 from pymongo.errors import BulkWriteError
 
 from memory.adapters.conversation_document import ConversationFields, from_document, outcome_of, to_document
-from memory.adapters.mongo import Collection, Document, speaking
+from memory.adapters.mongo import speaking
 from memory.domain.conversation import Conversation, Outcome
 from memory.domain.keys import END, conversation_key, from_cursor, to_cursor
 from memory.ports import InboxFilter, Page
+from runtime.mongo import Collection, Document
 from runtime.unknown_fields import UnknownFields
 
 DUPLICATE_KEY = 11000

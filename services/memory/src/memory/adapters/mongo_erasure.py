@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 import orjson
 from pymongo import ASCENDING
 
-from memory.adapters.mongo import Database, Document, speaking
+from memory.adapters.mongo import speaking
 from memory.domain.keys import END, Position, conversation_key
 from memory.erasure_ports import Erasure
+from runtime.mongo import Database, Document
 
 
 class MongoErasure:

@@ -14,9 +14,10 @@ from pymongo import DESCENDING
 from contracts.events.tool import ToolCallCompleted
 from contracts.ids import NOBODY
 from contracts.symbols import InvalidSymbolError, parse_symbol
-from memory.adapters.mongo import Collection, Document, speaking
+from memory.adapters.mongo import speaking
 from memory.context_ports import ToolUse
 from memory.domain.keys import END, conversation_key, timed_key
+from runtime.mongo import Collection, Document
 
 SYMBOL_ARGUMENTS = ("symbol", "symbols", "ticker", "tickers")
 MOST_SYMBOLS = 10

@@ -12,10 +12,11 @@ import structlog
 from pymongo import ASCENDING, DESCENDING, UpdateOne
 
 from contracts.channels import ChatAddress, ChatKind
-from memory.adapters.mongo import Collection, Document, speaking
+from memory.adapters.mongo import speaking
 from memory.domain.facts import Fact, decode, message_id, without_principal
 from memory.domain.keys import END, Position, conversation_key, fact_key, from_cursor, position_of, to_cursor
 from memory.ports import Page
+from runtime.mongo import Collection, Document
 
 _log = structlog.get_logger(__name__)
 

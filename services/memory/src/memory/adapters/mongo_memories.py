@@ -11,11 +11,12 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.memory_rpc import LongTermMemory
-from memory.adapters.mongo import Collection, Document, put_over, speaking
+from memory.adapters.mongo import put_over, speaking
 from memory.domain.forgotten import Forgotten
 from memory.domain.keys import Position
 from memory.domain.remembered import Remembered
 from memory.ports import Versioned
+from runtime.mongo import Collection, Document
 from runtime.unknown_fields import UnknownFields
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from pymongo.errors import OperationFailure
 
-from memory.adapters.mongo import Database, Document, put_over, speaking
+from memory.adapters.mongo import put_over, speaking
 from memory.application.positions import Missed
 from memory.domain.keys import Position
+from runtime.mongo import Database, Document
 
 ROW = "positions"
 ATTEMPTS = 20

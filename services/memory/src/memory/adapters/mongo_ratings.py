@@ -8,8 +8,9 @@ from datetime import UTC, date, datetime
 from pymongo import DESCENDING
 from pymongo.errors import DuplicateKeyError
 
-from memory.adapters.mongo import Collection, speaking
+from memory.adapters.mongo import speaking
 from memory.domain.rating import Rating
+from runtime.mongo import Collection
 
 
 class MongoRatings:

@@ -5,9 +5,10 @@
 
 from datetime import datetime
 
-from memory.adapters.mongo import Collection, Document, put_over, speaking
+from memory.adapters.mongo import put_over, speaking
 from memory.context_ports import StoredSummary
 from memory.domain.keys import Position, conversation_key
+from runtime.mongo import Collection, Document
 
 
 class MongoSummaries:

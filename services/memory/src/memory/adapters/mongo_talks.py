@@ -10,10 +10,11 @@ import orjson
 from pymongo import ASCENDING, DESCENDING
 
 from contracts.channels import ChatKind
-from memory.adapters.mongo import Collection, Document, speaking
+from memory.adapters.mongo import speaking
 from memory.domain.keys import END, Position, conversation_key, fact_key, position_of
 from memory.domain.recall.index import Passage
 from memory.recall_ports import Said, Talk
+from runtime.mongo import Collection, Document
 
 SPEAKERS = {
     ChatKind.VISITOR.value: "user",

@@ -12,9 +12,10 @@ from datetime import date
 from pymongo.errors import DuplicateKeyError
 
 from contracts.memory_rpc import UsageDay
-from memory.adapters.mongo import Collection, speaking
+from memory.adapters.mongo import speaking
 from memory.domain.keys import END
 from memory.ports import Spent
+from runtime.mongo import Collection
 
 BUCKETS = 16
 

@@ -16,10 +16,11 @@ from pymongo import ASCENDING, DESCENDING, InsertOne
 from pymongo.errors import BulkWriteError
 
 from contracts.knowledge import Block
-from memory.adapters.mongo import Collection, Database, Document, put_over, speaking
+from memory.adapters.mongo import put_over, speaking
 from memory.domain.keys import END, from_cursor, to_cursor
 from memory.knowledge.records import GONE, Record, record_of, row_of
 from memory.knowledge.texts import Text, packed, unpacked
+from runtime.mongo import Collection, Database, Document
 
 BUNDLE = 100
 """Passages stored together."""

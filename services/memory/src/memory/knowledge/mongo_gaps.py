@@ -12,9 +12,10 @@ from pymongo import DESCENDING
 from pymongo.errors import DuplicateKeyError
 
 from contracts.knowledge_rpc import GapExample, GapView
-from memory.adapters.mongo import Database, Document, put_over, speaking
+from memory.adapters.mongo import put_over, speaking
 from memory.domain.keys import END, from_cursor, timed_key, to_cursor
 from memory.knowledge.records import milliseconds, moment
+from runtime.mongo import Database, Document
 
 SHOWN = 5
 """Examples of a gap."""

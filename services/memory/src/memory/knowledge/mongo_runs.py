@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pymongo import DESCENDING
 
 from contracts.knowledge import Run
-from memory.adapters.mongo import Database, Document, put_over, speaking
+from memory.adapters.mongo import put_over, speaking
 from memory.domain.keys import END, timed_key
 from memory.knowledge.records import milliseconds
+from runtime.mongo import Database, Document
 
 KEPT = 50
 """Runs of a company that are kept."""

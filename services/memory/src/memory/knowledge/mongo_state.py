@@ -6,7 +6,8 @@ come in after which that was not looked at.
 
 from pymongo import ASCENDING
 
-from memory.adapters.mongo import Database, speaking
+from memory.adapters.mongo import speaking
+from runtime.mongo import Database
 
 
 class State:

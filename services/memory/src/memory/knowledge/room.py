@@ -13,7 +13,6 @@ from contracts.knowledge import Grounding
 from contracts.knowledge_rpc import FORGET, DocumentGone
 from contracts.rpc import CompanyRequest
 from contracts.streams import FACTS
-from memory.adapters.mongo import Database
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_facts import MongoFacts
 from memory.application.sweeps import Sweep
@@ -38,6 +37,7 @@ from runtime.batch_worker import BatchWorker, brief, each
 from runtime.clock import Clock
 from runtime.consumers import ConsumerSpec
 from runtime.direct import StoredFact
+from runtime.mongo import Database
 from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pulling import Delivery
 from runtime.service import Service

@@ -2,7 +2,7 @@
 
 A command runs in a task of its own: a caller that gives up leaves it to its own deadline. Breaking it off would close
 its connection, and a store that is slow would be kept busy with new connections, of which the driver makes two at a
-time: it would be away for as long as anybody asks.
+time: it would be away for as long as anybody asks (decision 0044). For services that have pymongo among their own.
 """
 
 import asyncio
@@ -12,10 +12,8 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from prometheus_client import Counter, Gauge
 from pymongo.errors import ConnectionFailure, PyMongoError
-
-from memory.errors import StoreUnavailable
-from memory.metrics import STORE_REFUSED, STORE_RUNNING
 
 ReplyT = TypeVar("ReplyT")
 
@@ -28,12 +26,24 @@ TRIALS = 2
 class CommandLimit:
     """`at_once` commands run and `in_line` wait, each for `patience` seconds at most; the newest is refused first.
 
-    `name`: on whose behalf, for the metrics. `waits`: also while the store hangs; otherwise nobody joins the line then.
+    `refusal`: what is raised instead of a command. `waits`: also while the store hangs; otherwise nobody joins the line
+    then.
     """
 
-    def __init__(self, name: str, *, at_once: int, in_line: int, patience: float, waits: bool = False) -> None:
-        self._counted = STORE_RUNNING.labels(name)
-        self._refused = STORE_REFUSED.labels(name)
+    def __init__(
+        self,
+        running: Gauge,
+        refused: Counter,
+        *,
+        at_once: int,
+        in_line: int,
+        patience: float,
+        refusal: Callable[[str], Exception],
+        waits: bool = False,
+    ) -> None:
+        self._counted = running
+        self._refused = refused
+        self._refusal = refusal
         self._in_line = in_line
         self._patience = patience
         self._waits = waits
@@ -47,7 +57,7 @@ class CommandLimit:
         """What the command gives or raises.
 
         Raises:
-            StoreUnavailable: too many run and wait already, or the store hangs; the command was not begun.
+            What `refusal` makes: too many run and wait already, or the store hangs; the command was not begun.
         """
         await self._slot()
         task = asyncio.create_task(command())
@@ -67,13 +77,13 @@ class CommandLimit:
     async def _slot(self) -> None:
         if not self._waits and len(self._running) >= TRIALS and self.hanging:
             self._refused.inc()
-            raise StoreUnavailable("MongoDB does not answer: try again")
+            raise self._refusal("MongoDB does not answer: try again")
         if self._free > 0:
             self._free -= 1
             return
         if len(self._line) >= self._in_line:
             self._refused.inc()
-            raise StoreUnavailable("MongoDB has too much to do: try again")
+            raise self._refusal("MongoDB has too much to do: try again")
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._line.append(turn)
         try:
@@ -87,7 +97,7 @@ class CommandLimit:
                     self._line.remove(turn)
             if isinstance(error, TimeoutError):
                 self._refused.inc()
-                raise StoreUnavailable("MongoDB has had too much to do for too long: try again") from error
+                raise self._refusal("MongoDB has had too much to do for too long: try again") from error
             raise
 
     def _ended(self, task: asyncio.Task[Any]) -> None:

@@ -1,0 +1,91 @@
+"""A MongoDB database of which each command runs within a limit (see command_limit), under the driver's own names."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from pymongo import IndexModel, InsertOne, ReplaceOne, UpdateOne
+from pymongo.asynchronous.collection import AsyncCollection
+from pymongo.asynchronous.database import AsyncDatabase
+from pymongo.results import BulkWriteResult, DeleteResult, InsertOneResult, UpdateResult
+
+from runtime.command_limit import CommandLimit
+
+Document = dict[str, Any]
+
+
+class Found:
+    """A query that has not been asked yet."""
+
+    def __init__(
+        self, rows: AsyncCollection[Document], limit: CommandLimit, where: Document, fields: Document | None
+    ) -> None:
+        self._cursor = rows.find(where, fields)
+        self._limit = limit
+
+    def sort(self, key: str, direction: int) -> Self:
+        """In this order."""
+        self._cursor = self._cursor.sort(key, direction)
+        return self
+
+    def limit(self, most: int) -> Self:
+        """At most so many."""
+        self._cursor = self._cursor.limit(most)
+        return self
+
+    async def to_list(self) -> list[Document]:
+        """The documents."""
+        return await self._limit.run(lambda: self._cursor.to_list())
+
+
+class Collection:
+    """What this service does with a collection, each command within a limit (see command_limit)."""
+
+    def __init__(self, rows: AsyncCollection[Document], limit: CommandLimit) -> None:
+        self._rows = rows
+        self._limit = limit
+
+    def find(self, where: Document, fields: Document | None = None) -> Found:
+        return Found(self._rows, self._limit, where, fields)
+
+    async def find_one(self, where: Document, fields: Document | None = None) -> Document | None:
+        return await self._limit.run(lambda: self._rows.find_one(where, fields))
+
+    async def insert_one(self, row: Document) -> InsertOneResult:
+        return await self._limit.run(lambda: self._rows.insert_one(row))
+
+    async def update_one(self, where: Document, update: Mapping[str, Any], *, upsert: bool = False) -> UpdateResult:
+        return await self._limit.run(lambda: self._rows.update_one(where, update, upsert=upsert))
+
+    async def update_many(self, where: Document, update: Mapping[str, Any]) -> UpdateResult:
+        return await self._limit.run(lambda: self._rows.update_many(where, update))
+
+    async def replace_one(self, where: Document, row: Document, *, upsert: bool = False) -> UpdateResult:
+        return await self._limit.run(lambda: self._rows.replace_one(where, row, upsert=upsert))
+
+    async def bulk_write(
+        self, writes: Sequence[InsertOne[Document] | ReplaceOne[Document] | UpdateOne], *, ordered: bool
+    ) -> BulkWriteResult:
+        return await self._limit.run(lambda: self._rows.bulk_write(writes, ordered=ordered))
+
+    async def delete_one(self, where: Document) -> DeleteResult:
+        return await self._limit.run(lambda: self._rows.delete_one(where))
+
+    async def delete_many(self, where: Document) -> DeleteResult:
+        return await self._limit.run(lambda: self._rows.delete_many(where))
+
+    async def create_indexes(self, keys: Sequence[str]) -> None:
+        await self._limit.run(lambda: self._rows.create_indexes([IndexModel(key) for key in keys]))
+
+
+class Database:
+    """A database of which each command is within a limit."""
+
+    def __init__(self, database: AsyncDatabase[Document], limit: CommandLimit) -> None:
+        self._database = database
+        self._limit = limit
+
+    def __getitem__(self, name: str) -> Collection:
+        return Collection(self._database[name], self._limit)
+
+    async def command(self, name: str) -> Document:
+        return await self._limit.run(lambda: self._database.command(name))
