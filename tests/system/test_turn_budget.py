@@ -1,7 +1,7 @@
 """How many messages a turn and a stack at rest may cost: counts, which a busy machine does not change.
 
-What goes by the clock is no turn's: memory asking how far its consumers are, the server's word that a request still waits
-or has waited its time (both counted at rest), and the renewals of a lease, one each half second that a turn takes.
+What goes by the clock is no turn's: memory asking how far its consumers are, the server's word that a request still
+waits or has waited its time (both counted at rest), and the renewals of a lease, one each half second of a turn.
 """
 
 from agent.scripted_model.script import Rule

@@ -24,7 +24,7 @@ from runtime.connection import client_of
 from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
-from runtime.errors import NotReady, RuntimeFault
+from runtime.errors import NotReady
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
 from runtime.outcomes import DeadLetter, Later, Outcome
 from runtime.telemetry import caller, record
@@ -152,21 +152,9 @@ class BatchWorker:
 
     async def _settle(self, message: Msg, delivery: Delivery, outcome: Outcome) -> None:
         if isinstance(outcome, DeadLetter):
-            log.error("batch.dead_letter", subject=delivery.subject, seq=delivery.seq, reason=outcome.reason)
-            try:
-                await self._dead_letters.put(
-                    service=self._service,
-                    stream=self._spec.stream,
-                    subject=delivery.subject,
-                    body=delivery.data,
-                    reason=outcome.reason,
-                    headers=delivery.headers,
-                    origin_seq=delivery.seq,
-                    deliveries=delivery.num_delivered,
-                )
-            except RuntimeFault as error:
-                log.warning("batch.dead_letter_failed", error=str(error))
-                outcome = Later(1.0)
+            outcome = await self._dead_letters.bury(
+                delivery, outcome.reason, service=self._service, stream=self._spec.stream
+            )
         with contextlib.suppress(NatsError):
             if isinstance(outcome, Later):
                 await message.nak(outcome.delay or None)

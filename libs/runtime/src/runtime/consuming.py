@@ -35,7 +35,6 @@ from runtime.batch_worker import brief
 from runtime.consumers import ConsumerSpec
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
-from runtime.errors import RuntimeFault
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
 from runtime.outcomes import Ack, DeadLetter, Done, Later, Outcome, Retry
 from runtime.telemetry import remote_span
@@ -136,11 +135,12 @@ class Consuming:
         """Acknowledges, gives back or buries a message."""
         spec = self._limits.get(durable)
         if isinstance(outcome, DeadLetter):
-            try:
-                await self._bury(delivery, spec, outcome.reason)
-            except RuntimeFault as error:
-                log.warning("consume.dead_letter_failed", error=str(error))
-                outcome = Later(1.0)
+            stream = spec.stream if spec else "unknown"
+            outcome = (
+                Later(1.0)
+                if self._dead_letters is None
+                else await self._dead_letters.bury(delivery, outcome.reason, service=self.service, stream=stream)
+            )
         with suppress(NatsError):
             match outcome:
                 case Later(delay):
@@ -161,21 +161,6 @@ class Consuming:
         if 0 < limit <= delivery.num_delivered:
             return DeadLetter(f"failed {delivery.num_delivered} times, last with {type(error).__name__}: {error}")
         return Later(pause_after(error, delivery.num_delivered))
-
-    async def _bury(self, delivery: Delivery, spec: ConsumerSpec | None, reason: str) -> None:
-        if self._dead_letters is None:
-            raise RuntimeFault("not connected")
-        log.error("consume.dead_letter", subject=delivery.subject, seq=delivery.seq, reason=reason)
-        await self._dead_letters.put(
-            service=self.service,
-            stream=spec.stream if spec else "unknown",
-            subject=delivery.subject,
-            body=delivery.data,
-            reason=reason,
-            headers=delivery.headers,
-            origin_seq=delivery.seq,
-            deliveries=delivery.num_delivered,
-        )
 
 
 class ConsumeMiddleware(BaseMiddleware[Any, Any]):

@@ -12,16 +12,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import structlog
 from nats.aio.client import Client
 
 from contracts.channels import dead_letter
 from contracts.ids import derive_id
+from runtime.deliveries import Delivery
 from runtime.direct import DirectReader
 from runtime.errors import FenceRefused, RuntimeFault
 from runtime.logging import masked_text
 from runtime.metrics import DEAD_LETTERS
+from runtime.outcomes import DeadLetter, Later
 from runtime.publishing import Appended, Fence, Publisher
 from runtime.replies import ReplyInbox, headers_of, status_of
+
+log = structlog.get_logger(__name__)
 
 STREAM = "DLQ"
 SUBJECT = "Nexus-Subject"
@@ -104,6 +109,26 @@ class DeadLetters:
             return False
         DEAD_LETTERS.labels(service, stream).inc()
         return True
+
+    async def bury(self, delivery: Delivery, reason: str, *, service: str, stream: str) -> DeadLetter | Later:
+        """Keeps a delivery that its handler has given up, and says what becomes of the message: it comes again where no
+        letter could be written."""
+        log.error("dead_letter", service=service, subject=delivery.subject, seq=delivery.seq, reason=reason)
+        try:
+            await self.put(
+                service=service,
+                stream=stream,
+                subject=delivery.subject,
+                body=delivery.data,
+                reason=reason,
+                headers=delivery.headers,
+                origin_seq=delivery.seq,
+                deliveries=delivery.num_delivered,
+            )
+        except RuntimeFault as error:
+            log.warning("dead_letter.failed", service=service, seq=delivery.seq, error=str(error))
+            return Later(1.0)
+        return DeadLetter(reason)
 
     async def has(self, service: str, stream: str, letter: str) -> bool:
         """Whether a letter of this name is there; raises ReadFailed."""

@@ -27,7 +27,7 @@ from runtime.connection import client_of, subscribe
 from runtime.consumers import ConsumerSpec, ensure_consumer, on_new_leader
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
-from runtime.errors import NotReady, RuntimeFault
+from runtime.errors import NotReady
 from runtime.metrics import CONSUME_SECONDS, CONSUMED, IN_WORK
 from runtime.outcomes import AckThen, DeadLetter, Done, Later, Outcome
 from runtime.replies import ReplyInbox, headers_of, status_of
@@ -322,20 +322,9 @@ class PullWorker:
 
     async def _settle(self, message: Msg, delivery: Delivery, outcome: Outcome) -> None:
         if isinstance(outcome, DeadLetter):
-            try:
-                await self._dead_letters.put(
-                    service=self._service,
-                    stream=self._spec.stream,
-                    subject=delivery.subject,
-                    body=delivery.data,
-                    reason=outcome.reason,
-                    headers=delivery.headers,
-                    origin_seq=delivery.seq,
-                    deliveries=delivery.num_delivered,
-                )
-            except RuntimeFault as error:
-                log.warning("pull.dead_letter_failed", error=str(error))
-                outcome = Later(1.0)
+            outcome = await self._dead_letters.bury(
+                delivery, outcome.reason, service=self._service, stream=self._spec.stream
+            )
         if isinstance(outcome, Later):
             nanoseconds = int(max(outcome.delay, 0) * 1_000_000_000)
             self.handed_back.append(time.monotonic() + nanoseconds / 1e9)
