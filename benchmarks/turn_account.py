@@ -31,10 +31,14 @@ WARM_UP = 6
 """Turns before those that are counted: what is made once is made."""
 COUNTED = 8
 AFTER = 2.5
-"""Seconds that belong to a turn: for what is done behind it."""
+"""Seconds without a message after which a turn is over, with what is done behind it: spans are gathered for two."""
 SETTLED = 25.0
 """Seconds after the start until the services have done what they do once."""
+QUIET = 20.0
+"""Seconds in which a turn must have come to its end, with all that is done behind it."""
 SERVERS: tuple[Server, ...] = ("bus", "redis", "mongodb")
+BY_THE_CLOCK = ("INFO", "LIST", "rpc.memory.company.get", "rpc.tools.catalogue")
+"""What the services ask now and then, whether there is a turn or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,11 @@ class Turn:
     def count(self, server: Server, before: float | None = None) -> int:
         """A server's lines, of all or until a moment."""
         return sum(line.server == server and (before is None or line.at < before) for line in self.lines)
+
+    @property
+    def own(self) -> list[Line]:
+        """Its messages on the bus, without what goes by the clock: see `of_turns`."""
+        return of_turns(line for line in self.lines if line.server == "bus")
 
     def causes(self) -> dict[str, set[str]]:
         """Each message until the model was asked, with those that it may have been sent because of: an answer has its
@@ -104,6 +113,27 @@ def in_a_row(turns: Iterable[Turn]) -> list[str]:
     return max(map(chain, causes), key=len, default=nothing)
 
 
+def of_turns(lines: Iterable[Line]) -> list[Line]:
+    """Those messages that are said because of turns. What goes by the clock is left out: looks at how far things are
+    and at what may have changed, with their answers; the server's word that a request for messages still waits, or has
+    waited its time, and the next one then; the renewals of a lease, one each half second that a turn takes."""
+    asides: set[str] = set()
+    over: set[str] = set()
+    """Inboxes whose request has waited its time."""
+    found: list[Line] = []
+    for line in lines:
+        kind, asker = line.kind, line.reply.rpartition(".")[0]
+        if line.note == "408":
+            over.add(line.what.rpartition(".")[0])
+        elif line.what.startswith("$JS.API.CONSUMER.MSG.NEXT.") and asker in over:
+            over.remove(asker)
+        elif any(one in kind for one in BY_THE_CLOCK) or kind.startswith("$JS.EVENT"):
+            asides.add(line.reply)
+        elif line.note not in ("100", "+WPI") and line.what not in asides:
+            found.append(line)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """A running stack that is listened to."""
@@ -147,7 +177,7 @@ async def turns(stage: Stage, role: str, *rules: Rule, many: int = COUNTED, afte
         for number in range(WARM_UP + many):
             counts = number >= WARM_UP
             if number == WARM_UP:
-                await asyncio.sleep(after)
+                await quiet(stage, after)
             mark, asked = len(client.frames), len(stage.model.asked)
             stage.account.clear()
             began = time.monotonic()
@@ -155,12 +185,22 @@ async def turns(stage: Stage, role: str, *rules: Rule, many: int = COUNTED, afte
             await client.wait_for("message.delta", after=mark)
             spoke = time.monotonic()
             await client.wait_for("run.finished", after=mark)
-            await asyncio.sleep(after if counts else 0.1)
             if counts:
+                await quiet(stage, after)
                 lines = [line for server in SERVERS for line in stage.account.of(server)]
                 lines.sort(key=lambda line: line.at)
                 found.append(Turn(began, stage.model.asked[asked]["at"], spoke, tuple(lines)))
     return found
+
+
+async def quiet(stage: Stage, seconds: float) -> None:
+    """Waits until nothing has been said because of a turn for so many seconds."""
+    async with asyncio.timeout(QUIET):
+        while True:
+            last = max((line.at for line in of_turns(stage.account.of("bus"))), default=0.0)
+            if (left := last + seconds - time.monotonic()) <= 0:
+                return
+            await asyncio.sleep(left)
 
 
 def mean(turns: list[Turn], count: Callable[[Turn], int]) -> float:

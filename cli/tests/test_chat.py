@@ -7,7 +7,7 @@ import io
 import json
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,31 @@ async def test_a_question_in_a_pipe_is_answered_once_with_its_source(tmp_path: P
         code, out, err = await chat(url, "What does the Pro plan cost?\n", cwd=tmp_path)
     assert (code, out) == (0, "29 USD.\n  [http://x/pricing] http://x/pricing\n")
     assert err == "· Reading /pricing…\n"
+
+
+async def test_a_line_in_a_pipe_waits_for_its_own_answer_when_an_order_is_replaced(tmp_path: Path) -> None:
+    next_line, answering = asyncio.Event(), list[asyncio.Task[None]]()
+    early: list[str] = []
+
+    async def answer(send: Send, text: str) -> None:
+        if text == "make it 5":
+            await send("action.updated", action={**ORDER, "state": "rejected"})
+            answering.append(asyncio.create_task(late(send)))
+            return
+        if text == "how much is it?":
+            next_line.set()
+        await send("action.updated", action=ORDER)
+        await send("message.created", message=ANSWER)
+
+    async def late(send: Send) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(next_line.wait(), 1)
+            early.append("the next line came before the answer")
+        await send("message.created", message=ANSWER)
+
+    async with gateway(answer) as url:
+        code, _, _ = await chat(url, "buy 3\nmake it 5\nhow much is it?\n", cwd=tmp_path)
+    assert (code, early) == (0, [])
 
 
 async def test_with_json_each_final_message_is_one_line(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """How many messages a turn and a stack at rest may cost: counts, which a busy machine does not change.
 
-What goes by the clock is no turn's: memory asking how far its consumers are, the server's word that a request still
-waits or has waited its time (both counted at rest), and the renewals of a lease, one each half second of a turn.
+What goes by the clock is no turn's (turn_account.of_turns): the renewals of a lease, and what is counted at rest.
 """
 
 from agent.scripted_model.script import Rule
@@ -13,23 +12,16 @@ TURNS = 4
 REST = 30.0
 AT_REST = 3.0
 """Messages a second."""
-PLAIN, WITH_A_TOOL_CALL = 40, 66
+PLAIN, WITH_A_TOOL_CALL = 36, 64
 IN_A_ROW = 4
 """Messages one after another before the model is asked."""
 BACKGROUND = ("find", "serverStatus", "INFO", "HGETALL")
 """Commands of MongoDB and Redis that look after things; of a visitor's turn there are none of them."""
 
 
-def of_the_turn(line: Line) -> bool:
-    """Whether it is no look at how far things are, no answer to one, and nothing that goes by the clock."""
-    kind = line.kind
-    by_the_clock = line.note in ("100", "408", "+WPI")
-    return not (by_the_clock or kind.startswith(("$JS.EVENT", "to memory")) or "INFO" in kind or "LIST" in kind)
-
-
 def messages(found: list[Turn]) -> float:
     """On the bus, the mean of all turns."""
-    return sum(line.server == "bus" and of_the_turn(line) for one in found for line in one.lines) / len(found)
+    return sum(len(one.own) for one in found) / len(found)
 
 
 async def test_a_turn_and_a_stack_at_rest_keep_to_their_messages() -> None:
@@ -38,8 +30,8 @@ async def test_a_turn_and_a_stack_at_rest_keep_to_their_messages() -> None:
         plain = await turns(running, "visitor", many=TURNS)
         tool = await turns(running, "visitor", Rule(match="price", replies=[CALL, BURST], again=True), many=TURNS)
     assert said["bus"].total() / REST <= AT_REST, said["bus"].most_common(10)
-    assert messages(plain) <= PLAIN, [line.kind for line in plain[-1].lines if line.server == "bus"]
-    assert messages(tool) <= WITH_A_TOOL_CALL, [line.kind for line in tool[-1].lines if line.server == "bus"]
+    assert messages(plain) <= PLAIN, [line.kind for line in plain[-1].own]
+    assert messages(tool) <= WITH_A_TOOL_CALL, [line.kind for line in tool[-1].own]
     chain = in_a_row([*plain, *tool])
     assert len(chain) <= IN_A_ROW, chain
     for one in plain:

@@ -107,9 +107,7 @@ async def test_while_the_store_is_away_a_tool_is_unavailable_so_that_the_same_ca
     # Nobody listens at port 1.
     async with AsyncMongoClient[dict[str, Any]]("mongodb://127.0.0.1:1", serverSelectionTimeoutMS=50) as away:
         server, store = RpcServer(nats_client), bounded(away["nexus"])
-        for method, handler in list_tools(
-            provider, MongoAlerts(store), MongoWatchlists(store), SystemClock()
-        ):
+        for method, handler in list_tools(provider, MongoAlerts(store), MongoWatchlists(store), SystemClock()):
             await server.serve(method, handler)
         await nats_client.flush()
         request = ToolServiceRequest(

@@ -7,7 +7,7 @@ import contextlib
 import sys
 import threading
 from collections.abc import Coroutine
-from typing import Any, TextIO, TypeVar
+from typing import Any, Literal, TextIO, TypeVar
 
 from nexus_cli.chatting.client import ChatFailed, Conversation, conversation, visitor_token
 from nexus_cli.chatting.deciding import decision
@@ -16,6 +16,7 @@ from nexus_cli.chatting.words import language_of, word
 
 # A little longer than a turn may take (NEXUS_TURN_DEADLINE_SECONDS), since a failed one is told in the chat.
 _ANSWER_WITHIN = 150.0
+Answer = Literal["message", "decision", "refusal"]
 
 
 async def converse(gateway: str, *, token: str | None, company: str, locale: str, as_json: bool) -> None:
@@ -34,39 +35,52 @@ async def converse(gateway: str, *, token: str | None, company: str, locale: str
     told = conversation(gateway, token, locale, lambda what: screen.aside(f"· {word(language, what)}"))
     async with told as (open_one, welcome):
         screen.show(welcome)
-        answered = asyncio.Queue[bool](maxsize=1000)
+        answered = asyncio.Queue[Answer](maxsize=1000)
         reading = asyncio.create_task(_read(open_one, screen, answered))
         try:
             while (line := await _or_failure(lines.get(), reading)) is not None:
                 if not line.strip():
                     continue
-                await _take(line.strip(), open_one, screen)
+                while not answered.empty():
+                    answered.get_nowait()
+                awaited = await _take(line.strip(), open_one, screen)
                 if not sys.stdin.isatty():
-                    await _or_failure(asyncio.wait_for(answered.get(), _ANSWER_WITHIN), reading)
+                    await _or_failure(asyncio.wait_for(until(awaited, answered), _ANSWER_WITHIN), reading)
         except TimeoutError:
             raise ChatFailed(f"no answer within {_ANSWER_WITHIN:g} s") from None
         finally:
             reading.cancel()
 
 
-async def _take(line: str, open_one: Conversation, screen: Screen) -> None:
+async def until(awaited: Answer, answered: asyncio.Queue[Answer]) -> None:
+    """Waits for what answers a line. An action that ends in a message's own turn, replaced by another, is no answer."""
+    while await answered.get() == "decision" and awaited == "message":
+        continue
+
+
+async def _take(line: str, open_one: Conversation, screen: Screen) -> Answer:
     decided = decision(line, list(screen.pending))
     if decided is None:
         await open_one.say(line)
-        return
+        return "message"
     kind, action = decided
     await open_one.send(kind, actionId=action)
+    return "decision"
 
 
-async def _read(open_one: Conversation, screen: Screen, answered: asyncio.Queue[bool]) -> None:
+async def _read(open_one: Conversation, screen: Screen, answered: asyncio.Queue[Answer]) -> None:
     async for frame in open_one.frames():
         waited = set(screen.pending)
         screen.show(frame)
-        final = frame["type"] == "message.created" and frame["message"]["role"] in FINAL
-        decided = frame["type"] == "action.updated" and waited != set(screen.pending)
-        refused = frame["type"] == "error" and not frame.get("retryable", False)
-        if (final or decided or refused) and not answered.full():
-            answered.put_nowait(True)
+        found: Answer | None = None
+        if frame["type"] == "message.created" and frame["message"]["role"] in FINAL:
+            found = "message"
+        elif frame["type"] == "action.updated" and not waited <= set(screen.pending):
+            found = "decision"
+        elif frame["type"] == "error" and not frame.get("retryable", False):
+            found = "refusal"
+        if found and not answered.full():
+            answered.put_nowait(found)
 
 
 T = TypeVar("T")

@@ -138,6 +138,7 @@ OPEN = "Abrimos de martes a viernes de 10:00 a 18:00 y los fines de semana de 9:
         ("can I switch from Member to Friend?", "en", [MEMBERS, CHANGES]),
         ("may we change from Member to Friend later on?", "en", [MEMBERS, CHANGES]),
         ("¿puedo pasar de Socio a Amigo?", "es", [SOCIOS]),
+        ("what's the phone number?", "en", [passage("Home", "- Rental\n- Contact\n- FAQ")]),
         ("what's the phone number?", "en", [passage("Home", "Brasa, Viana. Tax number PT 509 000 111.")]),
         ("¿a qué hora cerráis el sábado?", "es", [LESSONS]),
         ("what time is the rolling lesson?", "en", [passage("Rolling", "The rolling lesson is on Friday.")]),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from contracts import ws
 from contracts.channels import PresenceKind
 from contracts.conversation import Snapshot
@@ -22,8 +20,6 @@ from runtime.gen_ai import CONVERSATION
 from runtime.publishing import Appended
 from runtime.telemetry import span
 
-OWN_FACT_DEADLINE = 2.0
-"""Seconds in which an acknowledged message must come back on the live feed; else the feed has a gap."""
 TYPING_MS = 5_000
 
 
@@ -49,7 +45,7 @@ async def _send(session: Session, caller: Caller, frame: ws.MessageSend) -> None
         return
     session.started.add(attachment.conversation)
     attachment.acknowledge(identity, stored.seq, duplicate=stored.duplicate)
-    _expect(session, attachment, stored.seq)
+    session.chat.expect(attachment, stored.seq)
 
 
 async def _store(session: Session, place: Place, frame: ws.MessageSend) -> Appended:
@@ -63,15 +59,6 @@ async def _store(session: Session, place: Place, frame: ws.MessageSend) -> Appen
         opens_conversation=place.conversation not in session.started,
     )
     return await commands.send_as_visitor(place, draft)
-
-
-def _expect(session: Session, attachment: Attachment, seq: int) -> None:
-    # A leader that dies after storing never republishes: one's own message shows that the feed has a hole.
-    def look() -> None:
-        if attachment.feed.cursor < seq and not attachment.feed.buffering:
-            session.chat.in_background(session.chat.recovery.resync(attachment))
-
-    asyncio.get_running_loop().call_later(OWN_FACT_DEADLINE, look)
 
 
 async def _typing(session: Session, caller: Caller, frame: ws.Typing) -> None:

@@ -60,3 +60,11 @@ def test_no_word_is_lost_and_no_passage_without_a_row_is_too_long(given_blocks: 
         assert all(len(cut.text) <= MOST + 40 for cut in cuts)
     for cut in cuts:
         assert cut.sections[0].start == 0
+
+
+def test_of_several_sections_in_one_passage_each_says_its_heading() -> None:
+    blocks = [Block(headings=["Friend"], text="20 EUR"), Block(headings=["Member"], text="150 EUR")]
+    (cut,) = passages(blocks)
+    assert cut.text == "## Friend\n\n20 EUR\n\n## Member\n\n150 EUR"
+    assert [cut.text[section.start :][:9] for section in cut.sections] == ["## Friend", "## Member"]
+    assert [one.text for one in passages(blocks[:1])] == ["20 EUR"]

@@ -49,6 +49,15 @@ class _Open:
         self.parts.append((glue if self.parts else "") + text)
         self.length += len(self.parts[-1])
 
+    def heading(self) -> str:
+        """What the text is to begin with when another section joins the only one."""
+        headings = self.sections[0].headings if len(self.sections) == 1 else ()
+        return f"{_heading(headings)}\n\n" if headings else ""
+
+    def begin(self, text: str) -> None:
+        self.parts.insert(0, text)
+        self.length += len(text)
+
     def cut(self) -> Cut:
         return Cut("".join(self.parts), tuple(self.sections))
 
@@ -62,15 +71,18 @@ def passages(blocks: Sequence[Block]) -> list[Cut]:
         size = sum(len(text) for text, _, _ in pieces)
         if not size:
             continue
-        if current.parts and (current.length >= ENOUGH or size >= ALONE or current.length + size > MOST):
+        grown = current.length + len(current.heading()) + size
+        if current.parts and (current.length >= ENOUGH or size >= ALONE or grown > MOST):
             found.append(current.cut())
             current = _Open()
         if current.parts:
-            # A second section in one passage: its heading is part of the text, or nobody would know what it is about.
+            # A second section in one passage: the headings of both are part of the text, or nobody would know what
+            # each is about.
+            current.begin(current.heading())
             start = current.length + 2
             current.sections.append(Section(start, headings, anchor))
             if headings:
-                current.add(f"{'#' * min(len(headings) + 1, _LEVEL)} {headings[-1]}", "\n\n")
+                current.add(_heading(headings), "\n\n")
         else:
             current.sections.append(Section(0, headings, anchor))
         for text, glue, again in pieces:
@@ -131,6 +143,10 @@ def _pieces(block: Block) -> Iterator[tuple[str, str, str]]:
     else:
         for number, part in enumerate(_short(" ".join(block.text.split()))):
             yield part, (" " if number else "\n\n"), ""
+
+
+def _heading(headings: Sequence[str]) -> str:
+    return f"{'#' * min(len(headings) + 1, _LEVEL)} {headings[-1]}"
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -150,7 +150,10 @@ def rank(
         return sections
     index = _Index(passages, total)
     needed = _needed(question)
-    shares = [index.share(asked, at) if index.holds(needed, at) else 0.0 for at in range(len(passages))]
+    shares = [
+        index.share(asked, at) if index.holds(needed, at) and index.says_more(asked, at) else 0.0
+        for at in range(len(passages))
+    ]
     if max(shares) < enough:
         return []
     written = {word.rstrip("s") for word in words_of(question) if len(word) > _SHORT}
@@ -224,7 +227,8 @@ class _Index:
         self._around = [_keys(f"{one.title} {one.heading}" if one.number else one.heading) for one in passages]
         # A title stands above all of its page: of its parts, the one whose own heading says it is meant.
         self._headed = [_keys(one.heading or (one.title if one.number else "")) for one in passages]
-        self._written = [{word.rstrip("s") for word in words_of(one.text)} for one in passages]
+        self._texts = [words_of(one.text) for one in passages]
+        self._written = [{word.rstrip("s") for word in one} for one in self._texts]
         self._named = [bool(one.number) for one in passages]
         for key, shape in _SHAPES:
             # Where a page shows hours, "open" somewhere else speaks of something else.
@@ -273,6 +277,10 @@ class _Index:
     def holds(self, needed: Sequence[frozenset[str]], at: int) -> bool:
         """Whether a passage, or what stands above it, tells all that is needed."""
         return all(self._has(keys, at) for keys in needed)
+
+    def says_more(self, asked: Mapping[str, frozenset[str]], at: int) -> bool:
+        """Whether a passage is more than one word of the question, as a menu's are."""
+        return len(self._texts[at]) != 1 or not any(keys & keys_of(self._texts[at][0]) for keys in asked.values())
 
     def only_heading(self, asked: dict[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is found by its heading alone."""
