@@ -69,17 +69,24 @@ _READ = frozenset(
 
 
 class Exchange:
-    """Of the visitor message at `asked`. Frames go in in their order; nothing is read after the end."""
+    """Of the visitor message at `asked`. Frames go in in their order; nothing is read after the end.
 
-    def __init__(self, company: str, conversation: str, asked: int, rules: AnswerRules) -> None:
+    `patient`: a person who has the conversation does not end it, their words do; the owner is told as a frame instead.
+    """
+
+    def __init__(
+        self, company: str, conversation: str, asked: int, rules: AnswerRules, *, patient: bool = False
+    ) -> None:
         self._company = company
         self._conversation = conversation
         self._asked = asked
         self._rules = rules
+        self._patient = patient
         self._turns = {turn_id(company, conversation, asked)}
         self._owner: Owner | None = None
         self._caught_up = asked
         """Sequence of the newest fact when it was opened: what is before that need not be how things stand."""
+        self._told_people = False
         self.ended = False
 
     def read(self, told: Mapping[str, Any]) -> Iterator[Event]:
@@ -118,7 +125,8 @@ class Exchange:
                 if frame.seq >= self._caught_up:
                     self._owner = frame.owner
                 yield frame
-                yield from self._left_to_people(frame.seq)
+                if not self._patient:
+                    yield from self._left_to_people(frame.seq)
             case ws.CancelledFrame():
                 # What is overtaken is decided anew; a take-over is told by the owner.
                 final = frame.reason in {CancelReason.USER, CancelReason.DISABLED}
@@ -149,5 +157,12 @@ class Exchange:
     def _left_to_people(self, seq: int) -> Iterator[Event]:
         owner = self._owner
         kind = owner.kind if owner is not None else OwnerKind.AI
-        if seq >= self._caught_up and not may_answer(self._rules, kind):
+        if seq < self._caught_up or may_answer(self._rules, kind):
+            return
+        if not self._patient:
             yield Ended(Outcome.HANDED_OFF, owner=owner)
+        elif not self._told_people:
+            self._told_people = True
+            # With the assistant switched off nobody has it, and nobody but a person will answer.
+            told = owner if owner is not None and kind is not OwnerKind.AI else Owner(kind=OwnerKind.WAITING)
+            yield ws.OwnerFrame(owner=told, seq=seq)

@@ -69,15 +69,20 @@ class Thread:
             chat.expect(self._attachment, stored.seq)
         return stored
 
-    async def events(self, asked: int) -> AsyncGenerator[Event]:
+    async def events(self, asked: int, *, patient: bool = False) -> AsyncGenerator[Event]:
         """What comes of the visitor message at sequence `asked`, to its end: `Ended` is the last one. Call it once.
+
+        Args:
+            asked: the message's sequence.
+            patient: waits for the words of a person who has the conversation.
 
         Raises:
             Unavailable: it cannot be followed from here any more; open the thread again.
             TookTooLong: nothing came of it.
         """
         company = await self._chat.companies.get(self.place.company)
-        exchange = Exchange(self.place.company, self.place.conversation, asked, AnswerRules.of(company))
+        rules = AnswerRules.of(company)
+        exchange = Exchange(self.place.company, self.place.conversation, asked, rules, patient=patient)
         try:
             async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
                 async for frame in frames:
@@ -92,6 +97,10 @@ class Thread:
         """Stops the answer to the visitor message at `asked`; raises NOT_FOUND when it is answered."""
         turn = turn_id(self.place.company, self.place.conversation, asked)
         await self._chat.commands.cancel(self.place, turn)
+
+    def abandon(self, asked: int) -> None:
+        """The same for a client that has gone, whose protocol has no other word for it: nobody waits for it."""
+        self._chat.in_background(self._stop(asked))
 
     async def decide(self, action: str, decision: Literal["confirm", "reject"]) -> Action:
         """The caller's yes or no to what waits for it; a first decision stands. Raises NOT_FOUND, Unavailable."""
@@ -121,6 +130,10 @@ class Thread:
     def terminate(self, code: CloseCode) -> None:
         """Ends what is being read."""
         self._frames.terminate(code)
+
+    async def _stop(self, asked: int) -> None:
+        with suppress(GatewayError):
+            await self.cancel(asked)
 
     async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
         recovery = self._chat.recovery
@@ -162,6 +175,10 @@ class Threads:
     async def newest(self, caller: Caller, conversation: str) -> int:
         """The sequence of its newest visitor message; 0: nobody has written in it."""
         return (await self._chat.log.snapshot(caller.company, conversation)).newest_visitor
+
+    async def awaited(self, caller: Caller, conversation: str) -> bool:
+        """Whether a visitor's message in it waits for an answer."""
+        return (await self._chat.log.snapshot(caller.company, conversation)).unanswered
 
     @asynccontextmanager
     async def open(

@@ -1,5 +1,6 @@
 """AG-UI's events (protocol 1.0) as this door sends them, each a JSON object in a server-sent event."""
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,9 +12,9 @@ NAMESPACE = "nexus"
 """Of everything in an event that is not the protocol's own."""
 
 
-def sent(event: Json, at: float) -> bytes:
-    """The server-sent event. `at`: seconds since the epoch."""
-    return b"data: " + orjson.dumps({**event, "timestamp": int(at * 1000)}) + b"\n\n"
+def sent(event: Json) -> bytes:
+    """The server-sent event."""
+    return b"data: " + orjson.dumps({**event, "timestamp": time.time_ns() // 1_000_000}) + b"\n\n"
 
 
 def run_started(thread: str, run: str) -> Json:

@@ -6,7 +6,7 @@ import orjson
 
 from contracts import ws
 from contracts.events import turn
-from contracts.events.chat import ActionState, Owner
+from contracts.events.chat import ActionState, Owner, OwnerKind
 from contracts.rpc import MessageView, Role
 from gateway.doors.agui import events
 from gateway.doors.agui.events import Json
@@ -26,6 +26,7 @@ class Run:
 
     def __init__(self, thread: str, run: str, messages: Sequence[Json]) -> None:
         self.ended = False
+        self.left_to_person = False
         self._thread = thread
         self._run = run
         self._messages: list[Json] = list(messages)
@@ -69,6 +70,7 @@ class Run:
             case turn.ToolFinished():
                 return self._tool_finished(event)
             case ws.OwnerFrame():
+                self.left_to_person = event.owner.kind is not OwnerKind.AI
                 return [_owner(event.owner)]
             case ws.MessageFrame():
                 asks = event.message.role in {Role.VISITOR, Role.USER}
