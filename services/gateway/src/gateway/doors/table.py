@@ -5,7 +5,8 @@ MCP is mounted beside them (web/application.py): its library brings an applicati
 
 from fastapi import APIRouter
 
+from gateway.doors.a2a.route import router as a2a
 from gateway.doors.agui.route import router as agui
 from gateway.web import completions
 
-DOORS: tuple[APIRouter, ...] = (completions.router, agui)
+DOORS: tuple[APIRouter, ...] = (completions.router, agui, a2a)

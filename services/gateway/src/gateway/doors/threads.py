@@ -9,7 +9,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Literal
 
-from contracts.conversation import AnswerRules
+from contracts.channels import ChatKind
+from contracts.conversation import AnswerRules, Fact
 from contracts.errors import ErrorCode
 from contracts.events.chat import Action, Wishes
 from contracts.ids import derive_id, is_id, turn_id
@@ -198,6 +199,11 @@ class Threads:
     async def newest(self, caller: Caller, conversation: str) -> int:
         """The sequence of its newest visitor message; 0: nobody has written in it."""
         return (await self._chat.log.snapshot(caller.company, conversation)).newest_visitor
+
+    async def asked(self, caller: Caller, conversation: str, seq: int) -> Fact | None:
+        """The visitor's message at this place; None: there is none, or the log has let go of it."""
+        facts = await self._chat.log.read(caller.company, conversation, seq - 1, seq)
+        return next((fact for fact in facts if fact.kind is ChatKind.VISITOR and fact.seq == seq), None)
 
     async def awaited(self, caller: Caller, conversation: str) -> bool:
         """Whether a visitor's message in it waits for an answer."""

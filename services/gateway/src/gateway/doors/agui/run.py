@@ -86,10 +86,8 @@ class Run:
             return self.fail(str(message.code), message.text)
         if event.outcome is Outcome.CANCELLED:
             return self.finish(CANCELLED)
-        told = [] if event.owner is None else [_owner(event.owner)]
-        if message is None:
-            return [*told, *self.finish()]
-        return [*told, *self._whole(message), *self.finish(outcome_of(message))]
+        told = [] if message is None else self._whole(message)
+        return [*told, *self.finish(SUCCESS if message is None else outcome_of(message))]
 
     def _whole(self, message: MessageView) -> list[Json]:
         """The final text: what of it the client has not got yet."""
