@@ -4,7 +4,7 @@ ag-ui-validate.
 
 import json
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
@@ -38,7 +38,7 @@ class AgUi:
         return run.model_dump_json(by_alias=True)
 
     @asynccontextmanager
-    async def stream(self, body: str) -> AsyncIterator[httpx.Response]:
+    async def stream(self, body: str) -> AsyncGenerator[httpx.Response]:
         """The response of a run, as it comes."""
         headers = {**self._headers, "Content-Type": "application/json"}
         async with (

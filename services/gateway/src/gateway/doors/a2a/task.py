@@ -10,9 +10,9 @@ from typing import Any
 
 from contracts import ws
 from contracts.events import turn
-from contracts.events.chat import Action, ActionState, Owner, OwnerKind
+from contracts.events.chat import Action, ActionState, Owner, OwnerKind, Role
 from contracts.ids import is_id
-from contracts.rpc import MessageView, Role
+from contracts.rpc import MessageView
 from contracts.text import Text
 from gateway.doors.a2a.rpc import Json
 from gateway.doors.exchange import Ended, Event, Outcome

@@ -1,7 +1,7 @@
 """The methods of A2A over conversations: what a task is follows from its id, and how it stands from the log."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC
@@ -11,7 +11,8 @@ import orjson
 
 from contracts.channels import ChatKind
 from contracts.conversation import AnswerRules, Fact, message_view
-from contracts.rpc import MessageView, Role
+from contracts.events.chat import Role
+from contracts.rpc import MessageView
 from gateway.domain import server_frames
 from gateway.doors.a2a import request
 from gateway.doors.a2a.rpc import A2AError, Json, invalid, task_not_found, unsupported
@@ -136,7 +137,7 @@ class Tasks:
     # ------------------------------------------------------------------ inside
 
     @asynccontextmanager
-    async def _sent(self, wanted: request.SendMessage) -> AsyncIterator[tuple[Task, Thread | None]]:
+    async def _sent(self, wanted: request.SendMessage) -> AsyncGenerator[tuple[Task, Thread | None]]:
         """The task that the message makes or goes on with; a thread where something is still to come of it."""
         wanted.check()
         message = wanted.message
@@ -165,7 +166,7 @@ class Tasks:
             yield Task(TaskName(conversation, stored.seq), asked, self.language), thread
 
     @asynccontextmanager
-    async def _continued(self, message: request.Message) -> AsyncIterator[tuple[Task, Thread | None]]:
+    async def _continued(self, message: request.Message) -> AsyncGenerator[tuple[Task, Thread | None]]:
         """A message for a task that there is: the answer to its question, or more of what it is about."""
         async with self._standing(message.task_id or "") as (task, _):
             if message.context_id not in {None, "", task.name.conversation}:
@@ -185,7 +186,7 @@ class Tasks:
             yield task, thread
 
     @asynccontextmanager
-    async def _standing(self, identity: str) -> AsyncIterator[tuple[Task, Thread]]:
+    async def _standing(self, identity: str) -> AsyncGenerator[tuple[Task, Thread]]:
         """The task as it is now, and the thread on which more of it comes."""
         name = TaskName.read(identity)
         if name is None:
@@ -211,7 +212,7 @@ class Tasks:
         return Task(TaskName(conversation, fact.seq), MessageView.model_validate(message_view(fact)), self.language)
 
     @asynccontextmanager
-    async def _open(self, conversation: str, after: int | None = None) -> AsyncIterator[Thread]:
+    async def _open(self, conversation: str, after: int | None = None) -> AsyncGenerator[Thread]:
         opened = self.api.threads.open(
             self.caller, conversation, address=self.address, locale=self.language, after=after
         )

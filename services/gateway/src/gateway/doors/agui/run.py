@@ -6,8 +6,8 @@ import orjson
 
 from contracts import ws
 from contracts.events import turn
-from contracts.events.chat import ActionState, Owner, OwnerKind
-from contracts.rpc import MessageView, Role
+from contracts.events.chat import ActionState, Owner, OwnerKind, Role
+from contracts.rpc import MessageView
 from gateway.doors.agui import events
 from gateway.doors.agui.events import Json
 from gateway.doors.exchange import Ended, Event, Outcome
