@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from pymongo import AsyncMongoClient
-from pymongo.asynchronous.database import AsyncDatabase
 from redis.asyncio import Redis
 
 from contracts.company import CompanySettings
+from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
@@ -19,6 +19,7 @@ from market_adapter.domain.paper.account import Owner
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_memories import MongoMemories
+from runtime.mongo import Database
 from runtime.testing import MongoDatabase, ValkeyServer
 from tests.upgrade.golden_files import TOMORROW, Json, golden, with_more
 from tool_executor.adapters.call_records import RedisCallRecords
@@ -27,7 +28,6 @@ from tool_executor.adapters.renewals import Renewals
 from tool_executor.ports import CallKey, Recorded
 
 ANN = Owner("acme", "ann")
-Database = AsyncDatabase[dict[str, Any]]
 
 
 def _with_more(row: Json) -> Json:
@@ -42,7 +42,7 @@ async def database(mongo_server: MongoDatabase) -> AsyncIterator[Database]:
     async with AsyncMongoClient[dict[str, Any]](mongo_server.url) as client:
         for name, rows in golden("documents").items():
             await client[mongo_server.database][name].insert_many([_with_more(row) for row in rows])
-        yield client[mongo_server.database]
+        yield bounded(client[mongo_server.database])
 
 
 async def _stored(database: Database, collection: str) -> Json:
@@ -52,7 +52,7 @@ async def _stored(database: Database, collection: str) -> Json:
 
 
 async def test_settings_are_read_changed_and_kept(database: Database) -> None:
-    store = MongoCompanies(database["companies"])  # pyright: ignore[reportArgumentType]
+    store = MongoCompanies(database["companies"])
     found = await store.get("acme")
     assert found is not None
     assert (found.config.ai_auto_response_enabled, found.config.budget.daily_tokens) == (True, 1_000_000)
@@ -86,7 +86,7 @@ async def test_alerts_and_watchlists_are_read(database: Database) -> None:
 
 
 async def test_a_conversation_is_read_changed_and_kept(database: Database) -> None:
-    store = MongoConversations(database["conversations"])  # pyright: ignore[reportArgumentType]
+    store = MongoConversations(database["conversations"])
     row = golden("documents")["conversations"][0]
     key = tuple(row["_id"].split("/", 1))
     (state,) = (await store.load([key])).values()
@@ -97,7 +97,7 @@ async def test_a_conversation_is_read_changed_and_kept(database: Database) -> No
 
 
 async def test_a_memory_is_read_changed_and_kept(database: Database) -> None:
-    store = MongoMemories(database["memories"])  # pyright: ignore[reportArgumentType]
+    store = MongoMemories(database["memories"])
     row = golden("documents")["memories"][0]
     found = await store.load("acme", "ann")
     assert found.state.memory.favorite_symbols == json.loads(row["state"])["memory"]["favoriteSymbols"]
