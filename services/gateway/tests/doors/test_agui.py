@@ -14,12 +14,11 @@ from contracts.ids import answer_id
 from contracts.rpc import TurnState
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
+from gateway.testing_agui import AgUi, events_in, judged, kinds, text
 from gateway.testing_http import Http, assert_problem
 from gateway.testing_services import RecordsStandIn
 from runtime.conversation import ConversationLog
 from runtime.testing import eventually
-
-from .agui_client import AgUi, events_in, judged, kinds, text
 
 pytestmark = pytest.mark.usefixtures("memory", "records")
 DEADLINE = 20.0

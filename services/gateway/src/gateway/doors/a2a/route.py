@@ -55,7 +55,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
         "description": "A JSON-RPC response; of the methods that stream, one in each server-sent event",
         "content": {
             "application/json": {"schema": {"type": "object"}},
-            "text/event-stream": {"schema": {"type": "string"}},
+            "text/event-stream": {},
         },
     },
     **{

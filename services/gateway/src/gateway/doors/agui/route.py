@@ -42,7 +42,7 @@ Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)
     | {
         200: {
             "description": "The run's events as server-sent events, from RUN_STARTED to RUN_FINISHED or RUN_ERROR",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {}},
         }
     },
 )

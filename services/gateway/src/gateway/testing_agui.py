@@ -1,6 +1,8 @@
-"""A client of AG-UI over a real socket: every event is read by the protocol's own types, and every run is judged by
-ag-ui-validate.
+"""For tests: a client of AG-UI over a real socket. Every event is read by the protocol's own types, and every run is
+judged by ag-ui-validate.
 """
+
+# ruff: noqa: S101 - asserts are what tests are made of
 
 import json
 import uuid
@@ -21,7 +23,7 @@ class AgUi:
     """One user's client. `messages` is what it holds, as HttpAgent would."""
 
     def __init__(self, url: str, token: str, thread: str | None = None) -> None:
-        self._url = f"{url}/v2/ag-ui"
+        self.url = f"{url}/v2/ag-ui"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "text/event-stream"}
         self.thread = thread or str(uuid.uuid4())
         self.messages: list[Any] = []
@@ -43,7 +45,7 @@ class AgUi:
         headers = {**self._headers, "Content-Type": "application/json"}
         async with (
             httpx.AsyncClient(timeout=30) as http,
-            http.stream("POST", self._url, content=body, headers=headers) as response,
+            http.stream("POST", self.url, content=body, headers=headers) as response,
         ):
             yield response
 
