@@ -214,7 +214,7 @@ class Memory:
             await seed(companies, self._dev.demo_origin)
         handlers.serve(service, histories, inbox, companies, room.searcher)
         owner_methods.serve(service, looks, floor)
-        budget_methods.serve(service, self._spending)
+        budget_methods.serve(service, self._spending, room.searcher)
         memories = Memories(
             store=MongoMemories(self._database["memories"]), announcements=announcements, clock=self._clock
         )
