@@ -202,7 +202,10 @@ async def test_what_the_company_says_comes_with_the_tokens_whether_they_are_gran
             wanted = ask(call, daily=50).model_copy(update={"knowledge": query})
             reply = await one.rpc.call(BUDGET_RESERVE, wanted)
             assert reply.knowledge is not None
-            assert (reply.granted, [found.text for found in reply.knowledge.passages]) == (granted, ["Pro costs 29 USD."])
+            assert (reply.granted, [found.text for found in reply.knowledge.passages]) == (
+                granted,
+                ["Pro costs 29 USD."],
+            )
 
 
 async def test_without_redis_nobody_is_told_that_there_is_budget(servers: Servers, valkey_server: ValkeyServer) -> None:
