@@ -58,6 +58,7 @@ from memory.application.companies import Companies
 from memory.application.contexts import Contexts
 from memory.application.exporting import Exports
 from memory.application.forgetting import Forgetting
+from memory.application.former import FormerConsumers
 from memory.application.handoffs import Handoffs
 from memory.application.history import Histories
 from memory.application.inbox import Inbox
@@ -91,6 +92,8 @@ BOUNDS_EVERY = 30.0
 """Seconds between looks at the stream's beginning and incarnation: what is trimmed is far behind both looks."""
 
 SETTINGS_EVERY = 3_600.0
+FORMER_EVERY = 600.0
+"""Seconds between looks for consumers of earlier releases."""
 POSITIONS_EVERY = 2.0
 """Seconds between looks at whether a store is still what it was."""
 
@@ -214,7 +217,7 @@ class Memory:
             await seed(companies, self._dev.demo_origin)
         handlers.serve(service, histories, inbox, companies, room.searcher)
         owner_methods.serve(service, looks, floor)
-        budget_methods.serve(service, self._spending)
+        budget_methods.serve(service, self._spending, room.searcher)
         memories = Memories(
             store=MongoMemories(self._database["memories"]), announcements=announcements, clock=self._clock
         )
@@ -266,9 +269,8 @@ class Memory:
         insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
         insight_handlers.serve(service, insights)
         personal_handlers.serve(service, memories, learner, exports, forgetting, self._usages)
-        handlers.consume(service, self._executions)
         personal_handlers.consume(service, self._usages, self._spending)
-        personal_handlers.learn(service, learner)
+        personal_handlers.learn(service, learner, self._executions)
         insight_handlers.consume(service, insights, room.rated)
         room.consume()
         context_handlers.consume(service, activity)
@@ -293,6 +295,7 @@ class Memory:
             empty=True,
             every=settings.positions_sweep,
         )
+        former = FormerConsumers(BusConsumers(service.nats), sources.of_earlier_releases(in_mongodb))
         floor.store = lambda: mongodb.behind.get(sources.PROJECTION)
         service.add_check("store", mongodb.check)
         try:
@@ -311,6 +314,7 @@ class Memory:
             *room.parts(),
             Sweep("position of MongoDB", POSITIONS_EVERY, mongodb.look),
             Sweep("position of Redis", POSITIONS_EVERY, redis.look),
+            Sweep("consumers of earlier releases", FORMER_EVERY, former.sweep),
             Sweep("deletions to repeat", settings.forgetting_sweep, forgetting.sweep),
             Sweep("bounds of the log", BOUNDS_EVERY, log.refresh),
             Sweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),

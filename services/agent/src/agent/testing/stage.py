@@ -101,6 +101,8 @@ class Stage:
         self.copilot = CopilotSide()
         self.knowledge: KnowledgeFound | None = KnowledgeFound()
         self.searched: list[KnowledgeSearch] = []
+        self.searches_with_tokens = True
+        """An older memory does not."""
         self._heard: dict[tuple[str, str], asyncio.Event] = {}
         self._server = RpcServer(client)
         # It has no leases of its own: a loop that stands still in a test must not make it run a call twice.
@@ -269,7 +271,11 @@ class Stage:
             request.hourly_tokens,
             0,
         )
-        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=1)
+        found = None
+        if request.knowledge is not None and self.searches_with_tokens:
+            self.searched.append(KnowledgeSearch(company_id=request.company_id, **dict(request.knowledge)))
+            found = self.knowledge
+        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=1, knowledge=found)
 
     async def _settle(self, request: BudgetSettleRequest) -> BudgetSettled:
         self.settled.append(request)

@@ -184,7 +184,6 @@ class Drive:
             raise
         if self._due and seen.view.unanswered:
             self._knowing.begin_context(seen)
-            self._knowing.begin_search(seen.view, seen.asker.language)
         self._found, revision = await reading
         return Looked(seen.view, self._found, revision)
 

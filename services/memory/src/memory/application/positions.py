@@ -34,6 +34,7 @@ class Source:
     `again` takes in facts once more, in order; that changes nothing where they have been taken in. `kept`: facts older
     than this are of no use to the store (None: all are). `holds`: whether the store has all of these facts; only the
     source that brings it everything of its stream can tell, and only for such a store may the stream let go of them.
+    `kept_as`: the durable as the store keeps it, where several sources share one.
     """
 
     stream: str
@@ -42,20 +43,23 @@ class Source:
     again: Callable[[Sequence[StoredFact]], Awaitable[None]]
     kept: timedelta | None = None
     holds: Callable[[Sequence[StoredFact]], Awaitable[bool]] | None = None
+    kept_as: str = ""
 
     @property
     def name(self) -> str:
         """As the store keeps it."""
-        return f"{self.stream}/{self.durable}"
+        return f"{self.stream}/{self.kept_as or self.durable}"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A consumer: everything up to `done` has been taken in. `first`, `last`: the sequences that the stream holds."""
+    """A consumer: everything up to `done` has been taken in. `first`, `last`: the sequences that the stream holds;
+    `served`: somebody waits for its next messages."""
 
     done: Position
     first: int
     last: int
+    served: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,10 @@ class Consumers(Protocol):
     async def leave_out(self, stream: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
         """The stream goes on behind a sequence, and holds nothing up to there, once `keep` has taken in what it holds
         up to the sequence that it is given; raises NexusError."""
+        ...
+
+    async def delete(self, stream: str, durable: str) -> None:
+        """Ends a consumer, if it is there; raises NexusError."""
         ...
 
     async def since(self, stream: str, subject: str, at: datetime) -> int:
