@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from nexus_cli.commands import (
@@ -20,6 +23,13 @@ from nexus_cli.commands import (
     trace,
 )
 
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        print(f"nexus {version('nexus-cli')}")
+        raise typer.Exit
+
+
 app = typer.Typer(
     name="nexus",
     help="Nexus: the local stack, and what one can ask of it.",
@@ -28,6 +38,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def nexus(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which release it is, and end.")
+    ] = False,
+) -> None:
+    """Nexus: the local stack, and what one can ask of it."""
+
+
 for command in (
     stack.up,
     stack.down,
