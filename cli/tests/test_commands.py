@@ -32,6 +32,7 @@ COMMANDS = [
     "eval",
     "knowledge",
     "replay",
+    "migrate",
 ]
 
 

@@ -15,6 +15,7 @@ from nexus_cli.commands import (
     evaluate,
     keeping,
     knowledge,
+    migrate,
     replay,
     stack,
     token,
@@ -63,6 +64,7 @@ for command in (
     top.top,
     keeping.backup,
     keeping.restore,
+    migrate.migrate,
     stack.serve,
 ):
     app.command()(command)
