@@ -19,6 +19,7 @@ from nats.errors import Error as NatsError
 from pydantic import BaseModel, ValidationError
 
 from contracts.errors import NexusError
+from runtime import correlation
 from runtime.batches import PullBatches
 from runtime.connection import client_of
 from runtime.consumers import ConsumerSpec, ensure_consumer
@@ -128,11 +129,14 @@ class BatchWorker:
                 for message in messages:
                     await self._handle([message])
                 return
-            log.exception("batch.failed", consumer=self.name, seq=taken[0][1].seq, messages=len(taken))
+            # One message that failed alone is somebody's work, a batch is nobody's.
+            with correlation.received(taken[0][1].headers if len(taken) == 1 else {}):
+                log.exception("batch.failed", consumer=self.name, seq=taken[0][1].seq, messages=len(taken))
             outcomes = [self._failed(error, delivery) for _, delivery in taken]
         for (message, delivery), outcome in zip(taken, outcomes, strict=True):
             CONSUMED.labels(self.name, type(outcome).__name__.lower()).inc()
-            await self._settle(message, delivery, outcome)
+            with correlation.received(delivery.headers):
+                await self._settle(message, delivery, outcome)
 
     async def _outcomes(self, deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
         began, started = time.time_ns(), time.perf_counter()
@@ -141,6 +145,8 @@ class BatchWorker:
             outcomes = await self._handler(deliveries)
         CONSUME_SECONDS.labels(self.name).observe(time.perf_counter() - started)
         for delivery in deliveries:
+            with correlation.received(delivery.headers):
+                log.debug("batch.handled", consumer=self.name, seq=delivery.seq)
             record(self.name, began, time.time_ns(), under=caller(delivery.headers), facts=len(deliveries))
         return outcomes
 
@@ -170,6 +176,10 @@ def each(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outco
     free = asyncio.Semaphore(AT_ONCE)
 
     async def one(delivery: Delivery) -> Outcome:
+        with correlation.received(delivery.headers):
+            return await handled(delivery)
+
+    async def handled(delivery: Delivery) -> Outcome:
         try:
             read = event.model_validate_json(delivery.data)
         except ValidationError as error:

@@ -22,7 +22,7 @@ from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishT
 from runtime.metrics import PUBLISHED
 from runtime.replies import Pending, ReplyInbox, is_no_responders
 from runtime.storage import NO_ACKNOWLEDGEMENT, Storage
-from runtime.telemetry import trace_headers
+from runtime.telemetry import trace_headers, work_headers
 
 FENCE_CODES = frozenset({10071, 10164})
 _DUPLICATE_IN_PROGRESS = 10158
@@ -101,7 +101,7 @@ class Publisher:
         if fence is not None:
             head["Nats-Expected-Last-Subject-Sequence"] = str(fence.seq)
             head["Nats-Expected-Last-Subject-Sequence-Subject"] = fence.filter
-        head.update(trace_headers())
+        head.update(work_headers())
         if headers:
             head.update(headers)
         outcome = "stored"

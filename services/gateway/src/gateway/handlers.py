@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import structlog
+
 from contracts import ws
 from contracts.channels import PresenceKind
 from contracts.conversation import Snapshot
@@ -21,6 +23,8 @@ from gateway.ports import Caller
 from runtime.gen_ai import CONVERSATION
 from runtime.publishing import Appended
 from runtime.telemetry import span
+
+log = structlog.get_logger(__name__)
 
 OWN_FACT_DEADLINE = 2.0
 """Seconds in which an acknowledged message must come back on the live feed; else the feed has a gap."""
@@ -41,6 +45,7 @@ async def _send(session: Session, caller: Caller, frame: ws.MessageSend) -> None
             stored = await session.chat.commands.find_sent(place, frame.client_message_id) if frame.retry else None
             if stored is None:
                 stored = await _store(session, place, frame)
+            log.debug("chat.stored", seq=stored.seq, duplicate=stored.duplicate)
     except Exception:
         if attachment.not_stored(identity):
             raise

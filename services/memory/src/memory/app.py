@@ -14,6 +14,7 @@ from memory import (
     fact_tools,
     handlers,
     insight_handlers,
+    migrations,
     owner_methods,
     personal_handlers,
     recall_methods,
@@ -87,6 +88,7 @@ from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
+from runtime.store_format import check_format
 
 BOUNDS_EVERY = 30.0
 """Seconds between looks at the stream's beginning and incarnation: what is trimmed is far behind both looks."""
@@ -156,7 +158,7 @@ class Memory:
         service.on_stop(self._redis.aclose)
         service.on_stop(self._budgets.aclose)
         fresh = str(uuid4())
-        store = await self._prepare_store(fresh)
+        store, stored_format = await self._prepare_store(fresh)
         facts = MongoFacts(self._database["facts"])
         conversations = MongoConversations(self._database["conversations"])
         stored_conversations = MongoConversations(self._storing["conversations"])
@@ -273,6 +275,7 @@ class Memory:
         personal_handlers.learn(service, learner, self._executions)
         insight_handlers.consume(service, insights, room.rated)
         room.consume()
+        migrations.serve(service, room.changes(), stored_format)
         context_handlers.consume(service, activity)
         in_mongodb = sources.in_mongodb(log, projection, self._executions, self._usages, insights, learner, room)
         in_redis = sources.in_redis(log, activity, self._spending)
@@ -328,11 +331,14 @@ class Memory:
         window = next(stream.window for stream in self._service.streams if stream.name == CHAT.name)
         return Trimming(TrimmedChat(self._service.nats, log), floor, window)
 
-    async def _prepare_store(self, fresh: str) -> str:
-        """The database with its indexes; returns the database's name for itself, `fresh` if it is new."""
+    async def _prepare_store(self, fresh: str) -> tuple[str, int]:
+        """The database with its indexes; returns the database's name for itself, `fresh` if it is new, and its
+        format."""
         try:
+            async with mongo.speaking("read the store's format"):
+                stored_format = await check_format(self._database)
             await mongo.prepare(self._database)
-            return await mongo.name_of(self._database, fresh)
+            return await mongo.name_of(self._database, fresh), stored_format
         except StoreUnavailable as error:
             raise NotReady(f"{error}; start it, or point NEXUS_MONGODB_URL at one") from error
 

@@ -13,6 +13,7 @@ from nats.aio.msg import Msg
 
 from agent.ports import Asker, Tool
 from contracts.rpc import CATALOGUE, CatalogueRequest
+from runtime.deadlines import for_nobody
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
@@ -66,7 +67,7 @@ class ExecutorCatalogue:
         fresh = MOMENT if kept is not None and kept[0] - self._changed < CHANGING else FRESH
         if kept is not None and now - kept[0] < fresh:
             if now - kept[0] > RENEWED and key not in self._renewing:
-                self._renewing[key] = asyncio.create_task(self._ask(key))
+                self._renewing[key] = asyncio.create_task(self._ask(key), context=for_nobody())
                 self._renewing[key].add_done_callback(lambda _: self._renewing.pop(key))
             return kept[1]
         return await self._ask(key)

@@ -22,6 +22,7 @@ from memory.adapters.chat_log import ChatLog
 from memory.domain.facts import BadFactError, Fact
 from memory.errors import StoreUnavailable
 from memory.metrics import PROJECTED
+from runtime import correlation
 from runtime.batches import PullBatches
 from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
@@ -163,7 +164,8 @@ class ChatConsumer:
             if isinstance(fact, Fact):
                 facts.append((message, fact))
             else:
-                await self._give_up(message, fact)
+                with correlation.received(headers_of(message)):
+                    await self._give_up(message, fact)
         if not facts:
             return
         began = time.time_ns()
@@ -177,10 +179,13 @@ class ChatConsumer:
         except Exception:
             _log.exception("a batch could not be projected: one by one")
             for message, fact in facts:
-                await self._alone(message, fact)
+                with correlation.received(headers_of(message)):
+                    await self._alone(message, fact)
         else:
             ended = time.time_ns()
-            for message, _ in facts:
+            for message, fact in facts:
+                with correlation.received(headers_of(message)):
+                    _log.debug("projected", subject=message.subject, seq=fact.seq)
                 record("project CHAT", began, ended, under=caller(headers_of(message)), facts=len(facts))
                 await message.ack()
             PROJECTED.inc(len(facts))
