@@ -48,7 +48,7 @@ class Rates:
     early: float = 0.0
     """A message is delivered again although its time has not come."""
     stale: float = 0.0
-    """A direct read of an agent is answered from a replica that lags behind."""
+    """A direct read of an agent or of memory is answered from a replica that lags behind."""
     stale_elsewhere: float = 0.0
     """The same for everybody else."""
     slow_read: float = 0.0
@@ -287,7 +287,7 @@ class Bus:
             name = str(body["config"]["durable_name"])
             known = stream.consumers.get(name)
             if known is None:
-                known = stream.consumers[name] = Consumer(body["config"])
+                known = stream.consumers[name] = Consumer(body["config"], self.now())
                 if body["config"].get("deliver_policy") == "new":
                     known.next_seq = stream.last_seq + 1
             known.config = body["config"]
@@ -296,14 +296,19 @@ class Bus:
         consumer = stream.consumers.get(name)
         if consumer is None:
             return _NO_CONSUMER
+        if verb == "DELETE":
+            del stream.consumers[name]
+            return {"success": True}
         return {
             "stream_name": stream.name,
             "name": name,
+            "created": stamp(consumer.created),
             "config": consumer.config,
             "delivered": {"consumer_seq": consumer.deliveries, "stream_seq": consumer.next_seq - 1},
             "ack_floor": {"consumer_seq": 0, "stream_seq": min(consumer.out, default=consumer.next_seq) - 1},
             "num_pending": consumer.pending(stream),
             "num_ack_pending": len(consumer.out),
+            "ts": stamp(self.now()),
         }
 
     def _direct(self, who: str, name: str, subject: str, data: bytes, reply: str) -> None:
@@ -312,7 +317,7 @@ class Bus:
             self.status(reply, "503")
             return
         behind = 0
-        if self.chance(self.rates.stale if who.startswith("agent") else self.rates.stale_elsewhere):
+        if self.chance(self.rates.stale if who.startswith(("agent", "memory")) else self.rates.stale_elsewhere):
             behind = min(self.random.randint(1, 4), len(stream.log))
             self.note(f"{who}: read of {name} that is {behind} behind")
         if subject:

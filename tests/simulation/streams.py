@@ -171,6 +171,7 @@ class Consumer:
     """One durable pull consumer."""
 
     config: dict[str, Any]
+    created: float
     next_seq: int = 1
     deliveries: int = 0
     out: dict[int, Out] = field(default_factory=dict[int, Out])
