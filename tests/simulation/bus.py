@@ -199,6 +199,8 @@ class Bus:
     # ------------------------------------------------------------ streams
 
     def _stream_of(self, subject: str) -> SimulatedStream | None:
+        if subject.startswith("_INBOX."):
+            return None
         if subject not in self._by_subject:
             self._by_subject[subject] = next((one for one in self.streams.values() if one.takes(subject)), None)
         return self._by_subject[subject]
@@ -224,15 +226,24 @@ class Bus:
             message = stream.store(subject, head, headers, data, self.now())
             answer = {"stream": stream.name, "seq": message.seq}
             self.note(f"{who}: stored {stream.name} {message.seq} {subject}")
-            self._republish(stream, message)
-            for name, consumer in stream.consumers.items():
-                self.deliveries.pump(stream, name, consumer)
+            self._spread(stream, message)
         if not reply:
             return
         if self.chance(self.rates.lost_puback):
             self.note(f"{who}: acknowledgement lost {subject}")
             return
         self.deliver(reply, json.dumps(answer).encode())
+
+    def copy(self, stream: SimulatedStream, message: Stored) -> None:
+        """Whoever wrote it does so once more, after its id has been forgotten."""
+        again = stream.copy(message, self.now())
+        self.note(f"stored {stream.name} {again.seq}, a copy of {message.seq} {message.subject}")
+        self._spread(stream, again)
+
+    def _spread(self, stream: SimulatedStream, message: Stored) -> None:
+        self._republish(stream, message)
+        for name, consumer in stream.consumers.items():
+            self.deliveries.pump(stream, name, consumer)
 
     def _republish(self, stream: SimulatedStream, message: Stored) -> None:
         rule = stream.config.get("republish")

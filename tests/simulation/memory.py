@@ -135,6 +135,12 @@ class Memory:
         except (NatsError, TimeoutError) as error:
             raise NotReady(str(error)) from error
         service = cast("Service", self)
+        told = Sweep("settings on the bus", app.SETTINGS_EVERY, self.companies.refresh)
+
+        def older() -> None:
+            self.projection.forget()
+            told.hurry()
+
         handlers.serve(service, self.histories, self.inbox, self.companies, _NoKnowledge())
         owner_methods.serve(service, RedisLooks(self._redis), self.floor)
         budget_methods.serve(service, Budgets(SimulatedLedger(self._stores.redis), lambda: self._stores.redis.time()))
@@ -146,7 +152,7 @@ class Memory:
             now=SystemClock().now,
             empty=store == fresh,
             every=_SETTINGS.positions_sweep,
-            restored=self.projection.forget,
+            restored=older,
         )
         self.floor.store = lambda: self.positions.behind.get(sources.PROJECTION)
         try:
@@ -163,6 +169,7 @@ class Memory:
             Sweep("position of MongoDB", app.POSITIONS_EVERY, self.positions.look),
             Sweep("bounds of the log", app.BOUNDS_EVERY, self.log.refresh),
             Sweep("untold settings", _SETTINGS.settings_sweep, self.companies.sweep),
+            told,
         ]
         for part in self._parts:
             await part.start()

@@ -22,7 +22,8 @@ LONGEST = 12.0
 @dataclass(frozen=True)
 class Act:
     """One thing that a person does: say, order, leave, cancel, take, release, speak (the human agent), off,
-    on, note (a newer release writes a fact that this one does not know)."""
+    on, note (a newer release writes a fact that this one does not know), copy (what a human agent said is stored
+    again, since its id has been forgotten)."""
 
     at: float
     what: str
@@ -31,7 +32,8 @@ class Act:
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that goes wrong: kill, stop, cut, hold, clock; bus, mongo, redis (a server dies and comes back).
+    """One thing that goes wrong: kill, stop, cut, hold, clock; bus, mongo, redis (a server dies and comes back),
+    restore (MongoDB as it was seconds before).
     `seconds`: how long, or how far a clock jumps."""
 
     at: float
@@ -73,8 +75,8 @@ def plan_of(seed: int) -> Plan:
     acts = [Act(random.uniform(0.0, 1.0), "say", number) for number in range(conversations)]
     for _ in range(random.randint(1, 8)):
         what = random.choices(
-            ("say", "order", "leave", "cancel", "take", "release", "speak", "note", "off", "on"),
-            (8, 4, 2, 2, 3, 2, 2, 1, 1, 1),
+            ("say", "order", "leave", "cancel", "take", "release", "speak", "note", "off", "on", "copy"),
+            (8, 4, 2, 2, 3, 2, 2, 1, 1, 1, 1),
         )[0]
         acts.append(Act(random.uniform(0.0, LONGEST * random.random()), what, random.randrange(conversations)))
     calm = random.random() < 0.25
@@ -96,7 +98,7 @@ def plan_of(seed: int) -> Plan:
 
 def _fault(random: Random, acts: list[Act]) -> Fault:
     """One fault; half of them begin just after somebody has done something, while it is under way."""
-    kinds = {"kill": 5, "stop": 4, "cut": 2, "hold": 3, "clock": 1, "bus": 1, "mongo": 1, "redis": 0.5}
+    kinds = {"kill": 5, "stop": 4, "cut": 2, "hold": 3, "clock": 1, "bus": 1, "mongo": 1, "restore": 0.5, "redis": 0.5}
     what = random.choices(list(kinds), list(kinds.values()))[0]
     kind = random.choices(list(_PROCESSES), [count * weight for count, weight in _PROCESSES.values()])[0]
     process = f"{kind}-{random.randrange(_PROCESSES[kind][0])}"

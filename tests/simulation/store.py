@@ -61,8 +61,10 @@ class SimulatedMongo:
         self._random = random
         self._latency = latency
         self._outside = Context()
-        self._written: list[tuple[dict[str, Document], str, Document | None]] = []
-        """What was written and is not on disk: the table, the id, the row before."""
+        self._written: list[tuple[float, dict[str, Document], str, Document | None]] = []
+        """What was written: when, the table, the id, the row before."""
+        self._on_disk = 0
+        """So much of it."""
         self._waiting: list[tuple[asyncio.Future[Any], PyMongoError]] = []
         """Who waits for it to be on disk, and what they are told if it never is."""
         self._journaling = False
@@ -74,15 +76,18 @@ class SimulatedMongo:
         """Whether it happens this time, at such a rate."""
         return rate > 0 and self._random.random() < rate
 
-    async def away(self, seconds: float) -> None:
-        """The server dies with what is not on disk, and comes back."""
+    async def away(self, seconds: float, *, back: float = 0.0) -> None:
+        """The server dies with what is not on disk, and comes back; as it was `back` seconds before, if that is told."""
         self._up = False
-        for table, name, before in reversed(self._written):
+        while len(self._written) > self._on_disk or (
+            back and self._written and self._written[-1][0] > self._loop.time() - back
+        ):
+            _, table, name, before = self._written.pop()
             if before is None:
                 table.pop(name, None)
             else:
                 table[name] = before
-        self._written.clear()
+        self._on_disk = len(self._written)
         waiting, self._waiting = self._waiting, []
         for done, error in waiting:
             self._answer(done, error)
@@ -124,7 +129,7 @@ class SimulatedMongo:
         """All that was written so far is on disk."""
         if any(one is done for one, _ in self._waiting):
             self._waiting = [one for one in self._waiting if one[0] is not done]
-            self._written.clear()
+            self._on_disk = len(self._written)
             self._answer(done, answer)
 
     def _answer(self, done: asyncio.Future[Any], answer: Any) -> None:
@@ -140,7 +145,7 @@ class SimulatedMongo:
 
     def put(self, table: dict[str, Document], name: str, row: Document) -> None:
         """Writes a row."""
-        self._written.append((table, name, table.get(name)))
+        self._written.append((self._loop.time(), table, name, table.get(name)))
         table[name] = row
 
     # ------------------------------------------------------------ pymongo's names

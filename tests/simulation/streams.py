@@ -64,6 +64,8 @@ class SimulatedStream:
     seen: dict[str, tuple[int, float]] = field(default_factory=dict[str, tuple[int, float]])
     last: dict[str, Stored] = field(default_factory=dict[str, Stored])
     consumers: dict[str, Consumer] = field(default_factory=dict[str, "Consumer"])
+    copies: set[int] = field(default_factory=set[int])
+    """Sequences at which something is stored once more, whose id the bus had forgotten."""
     deduplicates: bool = True
     fences: bool = True
 
@@ -121,6 +123,12 @@ class SimulatedStream:
         if msg_id := headers.get("Nats-Msg-Id"):
             self.seen[msg_id] = (message.seq, now)
         return message
+
+    def copy(self, message: Stored, now: float) -> Stored:
+        """Stores a message once more."""
+        again = self.store(message.subject, message.headers, {}, message.data, now)
+        self.copies.add(again.seq)
+        return again
 
     def view(self, behind: int) -> list[Stored]:
         """What a replica holds that lags `behind` messages."""

@@ -26,7 +26,6 @@ from contracts.envelope import CloudEvent, Wire
 from contracts.rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
 from gateway.adapters.identity import build_identity
 from gateway.settings import GatewaySettings
-from memory.errors import CompanyExists
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks, connect
 from runtime.errors import RpcError, RuntimeFault
@@ -131,6 +130,8 @@ class World:
         for name, start in starts.items():
             self._processes[name] = Process(name)
             await self._start(self._processes[name], start)
+        settings = demo_config().model_dump(mode="json", by_alias=True, exclude_unset=True)
+        await self._in(self._memories()[0].context or Context(), self._memories()[0].part.companies.create(settings))
         begun = self.loop.time()
         self._go_wrong(self.plan.rates, self.plan.store)
         conversations = 1 + max((act.conversation for act in self.plan.acts), default=0)
@@ -223,8 +224,6 @@ class World:
         client = await self._connection(process.incarnation, hooks)
         memory = Memory(client, self.stores, self._verifier)
         await memory.start(hooks)
-        with suppress(CompanyExists):
-            await memory.companies.create(demo_config().model_dump(mode="json", by_alias=True, exclude_unset=True))
         process.part = memory
 
     async def _gateway(self, process: Process) -> None:
@@ -282,8 +281,16 @@ class World:
             case "note":
                 if visitor.conversation is not None:
                     await self._note(stage, visitor.conversation)
+            case "copy":
+                self._copy(operator)
             case _:
                 await self._configure(stage, on=act.what == "on")
+
+    def _copy(self, operator: SocketClient) -> None:
+        chat = self.bus.streams["CHAT"]
+        said = chat.last.get(f"chat.{COMPANY}.{operator.conversation}.message.operator.v1")
+        if said is not None:
+            self.bus.copy(chat, said)
 
     async def _note(self, stage: Stage, conversation: str) -> None:
         event = CloudEvent(source="/nexus/newer", type="chat.note.added.v1", data=Wire())
@@ -348,6 +355,8 @@ class World:
                 self.loop.clock_ahead[name] = fault.seconds
             case "mongo":
                 await self.stores.mongo.away(fault.seconds)
+            case "restore":
+                await self.stores.mongo.away(fault.seconds / 2, back=fault.seconds)
             case "redis":
                 await self.stores.redis.away(fault.seconds)
             case _:

@@ -121,7 +121,7 @@ class Positions:
             new it means that an earlier release filled it, as far as its consumer says.
         every: seconds between two questions to the bus how far its consumers are, while the store gives no reason to
             doubt it; what was taken in in between is taken in again when the store loses it.
-        restored: called when the store turns out to be older than it was.
+        restored: called when the store turns out to be older than it was, or may be.
     """
 
     def __init__(
@@ -216,6 +216,7 @@ class Positions:
         if progress.done > at:
             self.behind[name] = at
             self._known.pop(name, None)
+            self._restored()
         else:
             self._known[name] = at
 
