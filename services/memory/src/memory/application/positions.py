@@ -166,6 +166,8 @@ class Positions:
         """Finds what is behind, and moves the positions of what is not; raises NexusError."""
         before, self._life = self._life, None  # a store that is away now is doubted when it is back
         life = await self._positions.life()
+        if life != before:
+            self._restored()
         kept = await self._positions.load()
         asked, due = time.monotonic(), time.monotonic() - self._asked >= self._every
         for source in self._sources:
@@ -216,7 +218,6 @@ class Positions:
         if progress.done > at:
             self.behind[name] = at
             self._known.pop(name, None)
-            self._restored()
         else:
             self._known[name] = at
 
