@@ -277,6 +277,12 @@ class Memory:
         room.consume()
         migrations.serve(service, room.changes(), stored_format)
         context_handlers.consume(service, activity)
+        told = Sweep("settings on the bus", SETTINGS_EVERY, companies.refresh)
+
+        def older() -> None:
+            projection.forget()
+            told.hurry()  # what it has lost of the settings is on the bus
+
         in_mongodb = sources.in_mongodb(log, projection, self._executions, self._usages, insights, learner, room)
         in_redis = sources.in_redis(log, activity, self._spending)
         mongodb = Positions(
@@ -287,7 +293,7 @@ class Memory:
             now=self._clock.now,
             empty=store == fresh,
             every=settings.positions_sweep,
-            restored=projection.forget,
+            restored=older,
         )
         redis = Positions(
             "redis",
@@ -324,7 +330,7 @@ class Memory:
             Sweep("figures of the streams", STREAMS_EVERY, StreamFigures(service.nats, service.streams).look),
             Sweep("the log's window", settings.trim_sweep, self._trimming(log, floor).sweep),
             Sweep("untold settings", settings.settings_sweep, companies.sweep),
-            Sweep("settings on the bus", SETTINGS_EVERY, companies.refresh),
+            told,
         )
 
     def _trimming(self, log: ChatLog, floor: ProjectionFloor) -> Trimming:

@@ -86,9 +86,11 @@ def verify(principal: str) -> Principal:
 class Stage:
     """Everything around the agent. Facts are written as the gateway writes them."""
 
-    def __init__(self, client: Client, config: CompanyConfig) -> None:
+    def __init__(self, client: Client, config: CompanyConfig, *, memory: bool = True) -> None:
+        """`memory`: it plays memory too."""
         self.nats = client
         self.config = config
+        self._plays_memory = memory
         self.version = 1
         self.executor = Executor()
         self.publisher = Publisher(client)
@@ -113,12 +115,13 @@ class Stage:
     async def start(self) -> None:
         """Streams, memory's and the executor's methods, a listener to live events."""
         await ensure_streams(self.nats)
-        await self._server.serve(COMPANY_GET, self._company)
-        await self._server.serve(HISTORY, self._history)
+        if self._plays_memory:
+            await self._server.serve(COMPANY_GET, self._company)
+            await self._server.serve(HISTORY, self._history)
+            await self._server.serve(BUDGET_RESERVE, self._reserve)
+            await self._server.serve(BUDGET_SETTLE, self._settle)
         await self._server.serve(SEARCH, self._search)
         await self._server.serve(CATALOGUE, self._catalogue)
-        await self._server.serve(BUDGET_RESERVE, self._reserve)
-        await self._server.serve(BUDGET_SETTLE, self._settle)
         await self.copilot.serve(self._server)
         await subscribe(self.nats, "live.turn.>", self._live)
         await subscribe(self.nats, "usage.recorded.v1.>", self._settle_by_fact)

@@ -129,7 +129,7 @@ class Positions:
             new it means that an earlier release filled it, as far as its consumer says.
         every: seconds between two questions to the bus how far its consumers are, while the store gives no reason to
             doubt it; what was taken in in between is taken in again when the store loses it.
-        restored: called when the store turns out to be older than it was.
+        restored: called when the store turns out to be older than it was, or may be.
     """
 
     def __init__(
@@ -174,6 +174,8 @@ class Positions:
         """Finds what is behind, and moves the positions of what is not; raises NexusError."""
         before, self._life = self._life, None  # a store that is away now is doubted when it is back
         life = await self._positions.life()
+        if life != before:
+            self._restored()
         kept = await self._positions.load()
         asked, due = time.monotonic(), time.monotonic() - self._asked >= self._every
         for source in self._sources:
