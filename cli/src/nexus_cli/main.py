@@ -12,6 +12,7 @@ from nexus_cli.commands import (
     evaluate,
     keeping,
     knowledge,
+    marks,
     replay,
     stack,
     token,
@@ -48,6 +49,7 @@ for command in (
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(evaluate.app, name="eval")
 app.add_typer(knowledge.app, name="knowledge")
+app.add_typer(marks.app, name="marks")
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ from runtime.consumers import ConsumerSpec, ensure_consumer, on_new_leader
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady
+from runtime.marks import Marks
 from runtime.metrics import CONSUME_SECONDS, CONSUMED, IN_WORK
 from runtime.outcomes import AckThen, DeadLetter, Done, Later, Outcome
 from runtime.replies import ReplyInbox, headers_of, status_of
@@ -274,7 +275,7 @@ class PullWorker:
         started = time.perf_counter()
         outcome: Outcome | AckThen
         name = "error"
-        delivery = delivery_of(message)
+        delivery = delivery_of(message, Marks.of(self._client))
         try:
             with remote_span(f"{consumer} {self._spec.stream}", delivery.headers, root=True) as work:
                 async with asyncio.timeout(self._longest):
