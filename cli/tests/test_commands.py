@@ -31,6 +31,7 @@ COMMANDS = [
     "trace",
     "eval",
     "knowledge",
+    "marks",
     "replay",
     "migrate",
 ]

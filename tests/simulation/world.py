@@ -311,9 +311,7 @@ class World:
             found = (await rpc.call(COMPANY_GET, CompanyRequest(company_id=COMPANY))).settings
             if found is None or found.config.ai_auto_response_enabled == on:
                 return found is not None
-            patch = CompanyPatchRequest(
-                company_id=COMPANY, version=found.version, patch={"aiAutoResponseEnabled": on}
-            )
+            patch = CompanyPatchRequest(company_id=COMPANY, version=found.version, patch={"aiAutoResponseEnabled": on})
             await rpc.call(COMPANY_PATCH, patch)
             return True
         return False
@@ -403,9 +401,7 @@ class World:
     async def _remembered(self) -> list[str]:
         """What memory has wrong of the conversations, each replica asked."""
         chat = self.bus.streams["CHAT"]
-        expected = [
-            checks.recounted(chat, visitor.conversation) for visitor in self._visitors if visitor.conversation
-        ]
+        expected = [checks.recounted(chat, visitor.conversation) for visitor in self._visitors if visitor.conversation]
         wrong = checks.of_histories(self.stores.told, expected)
         for memory in self._memories():
             for conversation in expected:

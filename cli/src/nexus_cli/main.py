@@ -15,6 +15,7 @@ from nexus_cli.commands import (
     evaluate,
     keeping,
     knowledge,
+    marks,
     migrate,
     replay,
     stack,
@@ -71,6 +72,7 @@ for command in (
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(evaluate.app, name="eval")
 app.add_typer(knowledge.app, name="knowledge")
+app.add_typer(marks.app, name="marks")
 
 
 def main() -> None:

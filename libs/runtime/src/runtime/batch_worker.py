@@ -26,8 +26,9 @@ from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady
+from runtime.marks import Marks
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
-from runtime.outcomes import DeadLetter, Later, Outcome
+from runtime.outcomes import Ack, DeadLetter, Later, Outcome
 from runtime.telemetry import caller, record
 
 log = structlog.get_logger(__name__)
@@ -60,6 +61,7 @@ class BatchWorker:
         self._service = service
         self._batches = PullBatches(self._client, spec.stream, spec.durable, BATCH)
         self._dead_letters = DeadLetters(self._client)
+        self._marks = Marks.of(self._client)
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self._turned = 0.0
@@ -121,7 +123,7 @@ class BatchWorker:
     async def _handle(self, messages: Sequence[Msg]) -> None:
         if not messages:
             return
-        taken = [(message, delivery_of(message)) for message in messages]
+        taken = [(message, delivery_of(message, self._marks)) for message in messages]
         try:
             outcomes = await self._outcomes([delivery for _, delivery in taken])
         except Exception as error:
@@ -180,6 +182,8 @@ def each(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outco
             return await handled(delivery)
 
     async def handled(delivery: Delivery) -> Outcome:
+        if not delivery.genuine:
+            return Ack()  # its dead letter is for the projection to write, which reads everything
         try:
             read = event.model_validate_json(delivery.data)
         except ValidationError as error:

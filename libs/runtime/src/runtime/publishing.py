@@ -19,6 +19,7 @@ from nats.js import JetStreamContext
 
 from runtime.bus_client import BusClient
 from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
+from runtime.marks import HEADER, Marks
 from runtime.metrics import PUBLISHED
 from runtime.replies import Pending, ReplyInbox, is_no_responders
 from runtime.storage import NO_ACKNOWLEDGEMENT, Storage
@@ -75,6 +76,7 @@ class Publisher:
     def __init__(self, source: JetStreamContext | Client) -> None:
         self._client: Client = source if isinstance(source, Client) else source._nc  # pyright: ignore[reportPrivateUsage]
         self._inbox = ReplyInbox.of(self._client)
+        self._marks = Marks.of(self._client)
         self._storage = Storage.of(self._client)
 
     async def append(
@@ -104,6 +106,8 @@ class Publisher:
         head.update(work_headers())
         if headers:
             head.update(headers)
+        if (mark := self._marks.mark(stream, subject, head, body)) is not None:
+            head[HEADER] = mark
         outcome = "stored"
         try:
             with await self._inbox.expect() as pending:

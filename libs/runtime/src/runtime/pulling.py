@@ -29,6 +29,7 @@ from runtime.consumers import ConsumerSpec, ensure_consumer, on_new_leader
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady
+from runtime.marks import Marks
 from runtime.metrics import CONSUME_SECONDS, CONSUMED, IN_WORK
 from runtime.outcomes import AckThen, DeadLetter, Done, Later, Outcome
 from runtime.replies import ReplyInbox, headers_of, status_of
@@ -271,7 +272,7 @@ class PullWorker:
             self._begin(self._backlog.popleft())
 
     async def _work(self, message: Msg) -> None:
-        delivery = delivery_of(message)
+        delivery = delivery_of(message, Marks.of(self._client))
         with correlation.received(delivery.headers):
             await self._handle(message, delivery)
 

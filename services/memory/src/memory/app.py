@@ -87,7 +87,7 @@ from runtime.direct import DirectReader
 from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
 from runtime.service import Service
-from runtime.settings import DevSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
+from runtime.settings import DevSettings, MarkSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
 from runtime.store_format import check_format
 
 BOUNDS_EVERY = 30.0
@@ -364,7 +364,7 @@ def _nothing_of(work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable
 async def main() -> None:
     """Memory as the environment says, until it is told to end."""
     dev, settings = DevSettings(), MemorySettings()
-    service = Service("memory", nats=NatsSettings(), port=settings.port, host=dev.bind_host)
+    service = Service("memory", nats=NatsSettings(), port=settings.port, host=dev.bind_host, marks=MarkSettings())
     Memory(
         service,
         principals=SignedPrincipals(PrincipalVerifier(TokenSettings())),

@@ -147,7 +147,8 @@ def _each(
     event: type[EventT], take: Callable[[str, EventT], Awaitable[object]]
 ) -> Callable[[Sequence[StoredFact]], Awaitable[None]]:
     async def one(fact: StoredFact) -> None:
-        await take(fact.subject, event.model_validate_json(fact.event))
+        if fact.genuine:
+            await take(fact.subject, event.model_validate_json(fact.event))
 
     async def again(facts: Sequence[StoredFact]) -> None:
         await one_by_one(facts, one)

@@ -57,7 +57,7 @@ from contracts.rpc import (
     HistoryRequest,
 )
 from runtime.connection import connect, subscribe
-from runtime.conversation import ConversationLog, fact_of, fence_at
+from runtime.conversation import ConversationLog, facts_of, fence_at
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import FenceRefused, InvalidToken, RpcError
 from runtime.outcomes import Done, Later, Outcome
@@ -194,7 +194,7 @@ class Stage:
         """The conversation's log: kind, sequence, data."""
         bounds = await self.log.bounds()
         stored = await self.log.read(COMPANY, conversation, 0, bounds.last_seq)
-        return [_opened(fact) for fact in stored if fact_of(fact.subject, fact.seq, fact.event)]
+        return [_opened(fact) for fact in stored if facts_of([fact])]
 
     async def answers(self, conversation: str) -> list[dict[str, Any]]:
         """The assistant's and the system's messages."""
@@ -251,7 +251,7 @@ class Stage:
         messages = [
             HistoryMessage(id=data["messageId"], seq=seq, role=_ROLES[kind], text=data["text"], created_at=stored.time)
             for stored in facts
-            if fact_of(stored.subject, stored.seq, stored.event)
+            if facts_of([stored])
             for kind, seq, data in [_opened(stored)]
             if kind in _ROLES
         ]

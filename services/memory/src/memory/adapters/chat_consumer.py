@@ -27,6 +27,7 @@ from runtime.batches import PullBatches
 from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
 from runtime.errors import PublishFailed, RuntimeFault
+from runtime.marks import UNMARKED, Marks
 from runtime.replies import headers_of
 from runtime.telemetry import caller, record
 
@@ -77,6 +78,7 @@ class ChatConsumer:
     def __init__(self, client: Client, log: ChatLog, store: str, project: Project, dead_letters: DeadLetters) -> None:
         self._js = jetstream(client)
         self._batches = PullBatches(client, CHAT.name, DURABLE, BATCH)
+        self._marks = Marks.of(client)
         self._log = log
         self._store = store
         self._project = project
@@ -212,8 +214,11 @@ class ChatConsumer:
         if address is None:
             return f"{message.subject} is no subject of a conversation's facts"
         metadata = message.metadata
+        seq = metadata.sequence.stream
+        if not self._marks.genuine(CHAT.name, message.subject, seq, headers_of(message), message.data):
+            return f"at {seq}: {UNMARKED}"
         try:
-            return self._log.decoded(address, metadata.sequence.stream, metadata.timestamp, message.data)
+            return self._log.decoded(address, seq, metadata.timestamp, message.data)
         except BadFactError as error:
             return str(error)
 
