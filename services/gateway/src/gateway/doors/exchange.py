@@ -1,0 +1,153 @@
+"""One message and what comes of it, told from a conversation's frames: the part of its log that a request is about."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from contracts import ws
+from contracts.conversation import AnswerRules, may_answer
+from contracts.envelope import Wire
+from contracts.events import turn
+from contracts.events.chat import CancelReason, Owner, OwnerKind, Role
+from contracts.ids import turn_id
+from contracts.rpc import MessageView
+
+
+class Outcome(StrEnum):
+    """How an exchange ended."""
+
+    ANSWERED = "answered"
+    """By the AI: `message` is the answer, whole."""
+    SPOKEN = "spoken"
+    """A person replied: `message` is what they said."""
+    NOTICE = "notice"
+    """No answer could be given: `message` says why, with its `code`."""
+    CANCELLED = "cancelled"
+    """Somebody stopped it."""
+    HANDED_OFF = "handed_off"
+    """A person has the conversation, or is awaited (`owner`); the AI keeps silent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The last event of an exchange."""
+
+    outcome: Outcome
+    message: MessageView | None = None
+    owner: Owner | None = None
+
+
+Event = (
+    turn.RunStarted
+    | turn.MessageDelta
+    | turn.ToolStarted
+    | turn.ToolFinished
+    | turn.RunFinished
+    | turn.RunError
+    | ws.OwnerFrame
+    | ws.MessageFrame
+    | Ended
+)
+"""What a door translates. RunStarted: the text so far is void, another run begins. MessageFrame: others spoke."""
+_RUNNING = (turn.RunStarted, turn.MessageDelta, turn.ToolStarted, turn.ToolFinished, turn.RunFinished, turn.RunError)
+_READ = frozenset(
+    {
+        "welcome",
+        "snapshot",
+        "message.created",
+        "run.started",
+        "message.delta",
+        "tool.started",
+        "tool.finished",
+        "run.finished",
+        "run.error",
+        "run.cancelled",
+        "owner.changed",
+    }
+)
+
+
+class Exchange:
+    """Of the visitor message at `asked`. Frames go in in their order; nothing is read after the end."""
+
+    def __init__(self, company: str, conversation: str, asked: int, rules: AnswerRules) -> None:
+        self._company = company
+        self._conversation = conversation
+        self._asked = asked
+        self._rules = rules
+        self._turns = {turn_id(company, conversation, asked)}
+        self._owner: Owner | None = None
+        self._caught_up = asked
+        """Sequence of the newest fact when it was opened: what is before that need not be how things stand."""
+        self.ended = False
+
+    def read(self, told: Mapping[str, Any]) -> Iterator[Event]:
+        """What the frame says about this exchange."""
+        if self.ended or told["type"] not in _READ:
+            return
+        for event in self._of(ws.read_server_frame(told)):
+            self.ended = isinstance(event, Ended)
+            yield event
+            if self.ended:
+                return
+
+    def _of(self, frame: Wire) -> Iterator[Event]:
+        match frame:
+            case ws.WelcomeFrame():
+                self._owner = frame.owner
+                if (running := frame.active_turn) is not None and running.turn_id in self._turns:
+                    yield turn.RunStarted(turn_id=running.turn_id, message_id=running.message_id)
+                    if running.text_so_far:
+                        yield turn.MessageDelta(
+                            turn_id=running.turn_id,
+                            message_id=running.message_id,
+                            delta_seq=max(running.delta_seq, 0),
+                            delta=running.text_so_far,
+                        )
+                self._caught_up = frame.seq
+                yield from self._left_to_people(self._asked)
+            case ws.SnapshotFrame():
+                for message in frame.messages:
+                    yield from self._said(message)
+                yield from self._left_to_people(frame.seq)
+            case ws.MessageFrame():
+                yield from self._said(frame.message)
+                yield from self._left_to_people(frame.message.seq)
+            case ws.OwnerFrame():
+                if frame.seq >= self._caught_up:
+                    self._owner = frame.owner
+                yield frame
+                yield from self._left_to_people(frame.seq)
+            case ws.CancelledFrame():
+                # What is overtaken is decided anew; a take-over is told by the owner.
+                final = frame.reason in {CancelReason.USER, CancelReason.DISABLED}
+                if frame.turn_id in self._turns and final:
+                    yield Ended(Outcome.CANCELLED)
+            case _ if isinstance(frame, _RUNNING) and frame.turn_id in self._turns:
+                yield frame
+            case _:
+                pass
+
+    def _said(self, message: MessageView) -> Iterator[Event]:
+        if message.seq <= self._asked:
+            return
+        match message.role:
+            case Role.ASSISTANT if message.turn_id in self._turns:
+                yield Ended(Outcome.ANSWERED, message)
+            case Role.OPERATOR:
+                yield Ended(Outcome.SPOKEN, message, self._owner)
+            case Role.SYSTEM if message.turn_id in self._turns:
+                yield Ended(Outcome.NOTICE, message)
+            case Role.VISITOR | Role.USER:
+                # Neighbours are answered as one: by the turn of the newest.
+                self._turns.add(turn_id(self._company, self._conversation, message.seq))
+                yield ws.MessageFrame(message=message)
+            case _:
+                yield ws.MessageFrame(message=message)
+
+    def _left_to_people(self, seq: int) -> Iterator[Event]:
+        owner = self._owner
+        kind = owner.kind if owner is not None else OwnerKind.AI
+        if seq >= self._caught_up and not may_answer(self._rules, kind):
+            yield Ended(Outcome.HANDED_OFF, owner=owner)
