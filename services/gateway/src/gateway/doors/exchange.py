@@ -51,6 +51,9 @@ Event = (
 )
 """What a door translates. RunStarted: the text so far is void, another run begins. MessageFrame: others spoke."""
 _RUNNING = (turn.RunStarted, turn.MessageDelta, turn.ToolStarted, turn.ToolFinished, turn.RunFinished, turn.RunError)
+CAUGHT_UP = "caught.up"
+"""The type of the frame that a thread puts behind what was missed, before what comes."""
+_ASKING = frozenset({Role.VISITOR, Role.USER})
 _READ = frozenset(
     {
         "welcome",
@@ -78,19 +81,18 @@ class Exchange:
         self._rules = rules
         self._turns = {turn_id(company, conversation, asked)}
         self._owner: Owner | None = None
-        self._caught_up = asked
-        """Sequence of the newest fact when it was opened: what is before that need not be how things stand."""
+        self._caught_up = False
+        self._overtaken = False
         self.ended = False
 
     def read(self, told: Mapping[str, Any]) -> Iterator[Event]:
-        """What the frame says about this exchange."""
-        if self.ended or told["type"] not in _READ:
-            return
-        for event in self._of(ws.read_server_frame(told)):
-            self.ended = isinstance(event, Ended)
-            yield event
-            if self.ended:
-                return
+        """What the frame says about this exchange. Behind its end: what people say before the visitor writes again."""
+        if told["type"] == CAUGHT_UP:
+            self._caught_up = True
+            if not self.ended:
+                yield from self._left_to_people()
+        elif told["type"] in _READ and not self._overtaken:
+            yield from self._of(ws.read_server_frame(told))
 
     def _of(self, frame: Wire) -> Iterator[Event]:
         match frame:
@@ -105,40 +107,43 @@ class Exchange:
                             delta_seq=max(running.delta_seq, 0),
                             delta=running.text_so_far,
                         )
-                self._caught_up = frame.seq
-                yield from self._left_to_people(self._asked)
             case ws.SnapshotFrame():
                 for message in frame.messages:
                     yield from self._said(message)
-                yield from self._left_to_people(frame.seq)
             case ws.MessageFrame():
                 yield from self._said(frame.message)
-                yield from self._left_to_people(frame.message.seq)
+            case _ if self.ended:
+                return
             case ws.OwnerFrame():
-                if frame.seq >= self._caught_up:
-                    self._owner = frame.owner
                 yield frame
-                yield from self._left_to_people(frame.seq)
+                if self._caught_up:  # the welcome's is newer than what was missed
+                    self._owner = frame.owner
+                    yield from self._left_to_people()
             case ws.CancelledFrame():
                 # What is overtaken is decided anew; a take-over is told by the owner.
                 final = frame.reason in {CancelReason.USER, CancelReason.DISABLED}
                 if frame.turn_id in self._turns and final:
-                    yield Ended(Outcome.CANCELLED)
+                    yield self._end(Outcome.CANCELLED)
             case _ if isinstance(frame, _RUNNING) and frame.turn_id in self._turns:
                 yield frame
             case _:
                 pass
 
     def _said(self, message: MessageView) -> Iterator[Event]:
-        if message.seq <= self._asked:
+        if message.seq <= self._asked or self._overtaken:
+            return
+        if self.ended:
+            self._overtaken = message.role in _ASKING
+            if message.role is Role.OPERATOR:
+                yield ws.MessageFrame(message=message)
             return
         match message.role:
             case Role.ASSISTANT if message.turn_id in self._turns:
-                yield Ended(Outcome.ANSWERED, message)
+                yield self._end(Outcome.ANSWERED, message)
             case Role.OPERATOR:
-                yield Ended(Outcome.SPOKEN, message, self._owner)
+                yield self._end(Outcome.SPOKEN, message)
             case Role.SYSTEM if message.turn_id in self._turns:
-                yield Ended(Outcome.NOTICE, message)
+                yield self._end(Outcome.NOTICE, message)
             case Role.VISITOR | Role.USER:
                 # Neighbours are answered as one: by the turn of the newest.
                 self._turns.add(turn_id(self._company, self._conversation, message.seq))
@@ -146,8 +151,11 @@ class Exchange:
             case _:
                 yield ws.MessageFrame(message=message)
 
-    def _left_to_people(self, seq: int) -> Iterator[Event]:
-        owner = self._owner
-        kind = owner.kind if owner is not None else OwnerKind.AI
-        if seq >= self._caught_up and not may_answer(self._rules, kind):
-            yield Ended(Outcome.HANDED_OFF, owner=owner)
+    def _left_to_people(self) -> Iterator[Event]:
+        kind = self._owner.kind if self._owner is not None else OwnerKind.AI
+        if not may_answer(self._rules, kind):
+            yield self._end(Outcome.HANDED_OFF)
+
+    def _end(self, outcome: Outcome, message: MessageView | None = None) -> Ended:
+        self.ended = True
+        return Ended(outcome, message, self._owner)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from contracts.conversation import AnswerRules
 from contracts.errors import ErrorCode
-from contracts.events.chat import Action
+from contracts.events.chat import Action, Wishes
 from contracts.ids import derive_id, is_id, turn_id
 from contracts.ws import Cursor
 from gateway.chat.commands import Draft, Place
@@ -20,7 +20,7 @@ from gateway.chat.hub import Attachment
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.conversation_ids import looks_issued, named_conversation_id, new_conversation_id
-from gateway.doors.exchange import Event, Exchange
+from gateway.doors.exchange import CAUGHT_UP, Event, Exchange
 from gateway.doors.frames import FrameQueue
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, not_found
 from gateway.ports import Caller
@@ -29,6 +29,7 @@ from runtime.publishing import Appended
 PATIENCE = 240.0
 """Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
 AGAIN = 5.0
+_BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 
 
 class Thread:
@@ -45,8 +46,9 @@ class Thread:
         self._attachment: Attachment | None = None
         self._opening: asyncio.Task[None] | None = None
 
-    async def send(self, client_message_id: str, text: str) -> Appended:
+    async def send(self, client_message_id: str, text: str, wishes: Wishes | None = None) -> Appended:
         """The caller's message, in the log. The same id again is the same message: it is looked up and not sent.
+        `wishes`: how the client wants this one answered.
 
         Raises:
             Limited, Unavailable: as for a websocket.
@@ -59,7 +61,9 @@ class Thread:
         if stored is None:
             subject = f"{place.company}/{place.caller.subject}"
             chat.door.message(subject, self._address, opens_conversation=not begun)
-            stored = await chat.commands.send_as_visitor(place, Draft(client_message_id, text, self._locale))
+            stored = await chat.commands.send_as_visitor(
+                place, Draft(client_message_id, text, self._locale, wishes=wishes)
+            )
         if stored.duplicate and stored.seq <= self.seq:
             # What came of it is behind the place where this was opened.
             await self.close()
@@ -76,8 +80,7 @@ class Thread:
             Unavailable: it cannot be followed from here any more; open the thread again.
             TookTooLong: nothing came of it.
         """
-        company = await self._chat.companies.get(self.place.company)
-        exchange = Exchange(self.place.company, self.place.conversation, asked, AnswerRules.of(company))
+        exchange = await self._exchange(asked)
         try:
             async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
                 async for frame in frames:
@@ -87,6 +90,18 @@ class Thread:
                         return
         except TimeoutError:
             raise TookTooLong("nobody has answered: ask again") from None
+
+    async def now(self, asked: int) -> list[Event]:
+        """The same as it stands now, without waiting; behind `Ended` (if it has ended) what people have said since.
+        Call it, or `events`, once."""
+        exchange = await self._exchange(asked)
+        told: list[Event] = []
+        async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
+            async for frame in frames:
+                told += exchange.read(frame)
+                if frame["type"] == CAUGHT_UP:
+                    break
+        return told
 
     async def cancel(self, asked: int) -> None:
         """Stops the answer to the visitor message at `asked`; raises NOT_FOUND when it is answered."""
@@ -122,10 +137,15 @@ class Thread:
         """Ends what is being read."""
         self._frames.terminate(code)
 
+    async def _exchange(self, asked: int) -> Exchange:
+        company = await self._chat.companies.get(self.place.company)
+        return Exchange(self.place.company, self.place.conversation, asked, AnswerRules.of(company))
+
     async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
         recovery = self._chat.recovery
         try:
             await recovery.open(attachment, Cursor(epoch=await recovery.epoch(), seq=after))
+            frames.push(_BEHIND)
         except GatewayError as error:
             frames.fail(error)
 
