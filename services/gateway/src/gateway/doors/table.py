@@ -5,6 +5,7 @@ MCP is mounted beside them (web/application.py): its library brings an applicati
 
 from fastapi import APIRouter
 
+from gateway.doors.responses.router import router as responses
 from gateway.web import completions
 
-DOORS: tuple[APIRouter, ...] = (completions.router,)
+DOORS: tuple[APIRouter, ...] = (completions.router, responses)

@@ -11,8 +11,10 @@ from typing import Literal
 
 from contracts.conversation import AnswerRules
 from contracts.errors import ErrorCode
+from contracts.events import turn
 from contracts.events.chat import Action, Wishes
 from contracts.ids import derive_id, is_id, turn_id
+from contracts.rpc import MessageView
 from contracts.ws import Cursor
 from gateway.chat.commands import Draft, Place
 from gateway.chat.customers import has_account
@@ -20,7 +22,7 @@ from gateway.chat.hub import Attachment
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.conversation_ids import looks_issued, named_conversation_id, new_conversation_id
-from gateway.doors.exchange import CAUGHT_UP, Event, Exchange
+from gateway.doors.exchange import CAUGHT_UP, Ended, Event, Exchange, Outcome
 from gateway.doors.frames import FrameQueue
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, not_found
 from gateway.ports import Caller
@@ -28,6 +30,7 @@ from runtime.publishing import Appended
 
 PATIENCE = 240.0
 """Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
+USAGE_SECONDS = 0.3
 AGAIN = 5.0
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 
@@ -45,6 +48,12 @@ class Thread:
         self._frames = FrameQueue()
         self._attachment: Attachment | None = None
         self._opening: asyncio.Task[None] | None = None
+        self._exchange: Exchange | None = None
+
+    @property
+    def question(self) -> MessageView | None:
+        """The message that is being followed, once it was read: open the thread before it (`after=sequence - 1`)."""
+        return self._exchange.question if self._exchange is not None else None
 
     async def send(self, client_message_id: str, text: str, wishes: Wishes | None = None) -> Appended:
         """The caller's message, in the log. The same id again is the same message: it is looked up and not sent.
@@ -68,7 +77,7 @@ class Thread:
             # What came of it is behind the place where this was opened.
             await self.close()
             self._frames = FrameQueue()
-            self.open(stored.seq)
+            self.open(stored.seq - 1)
         elif self._attachment is not None:
             chat.expect(self._attachment, stored.seq)
         return stored
@@ -80,11 +89,13 @@ class Thread:
             Unavailable: it cannot be followed from here any more; open the thread again.
             TookTooLong: nothing came of it.
         """
-        exchange = await self._exchange(asked)
+        exchange = await self._of(asked)
         try:
             async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
                 async for frame in frames:
                     for event in exchange.read(frame):
+                        if isinstance(event, Ended) and (usage := await self._usage(event, exchange)) is not None:
+                            yield usage
                         yield event
                     if exchange.ended:
                         return
@@ -94,7 +105,7 @@ class Thread:
     async def now(self, asked: int) -> list[Event]:
         """The same as it stands now, without waiting; behind `Ended` (if it has ended) what people have said since.
         Call it, or `events`, once."""
-        exchange = await self._exchange(asked)
+        exchange = await self._of(asked)
         told: list[Event] = []
         async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
             async for frame in frames:
@@ -137,9 +148,24 @@ class Thread:
         """Ends what is being read."""
         self._frames.terminate(code)
 
-    async def _exchange(self, asked: int) -> Exchange:
+    async def _usage(self, end: Ended, exchange: Exchange) -> turn.RunFinished | None:
+        """What the answer has used, which its agent tells right after it; None: it was told before, or long ago."""
+        if end.outcome is not Outcome.ANSWERED or exchange.counted or not exchange.live:
+            return None
+        try:
+            async with asyncio.timeout(USAGE_SECONDS), aclosing(self._frames.read()) as frames:
+                async for frame in frames:
+                    if (usage := exchange.usage(frame)) is not None:
+                        return usage
+        except TimeoutError:
+            return None
+        return None
+
+    async def _of(self, asked: int) -> Exchange:
         company = await self._chat.companies.get(self.place.company)
-        return Exchange(self.place.company, self.place.conversation, asked, AnswerRules.of(company))
+        exchange = Exchange(self.place.company, self.place.conversation, asked, AnswerRules.of(company))
+        self._exchange = exchange
+        return exchange
 
     async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
         recovery = self._chat.recovery
