@@ -125,6 +125,7 @@ lock: $(STAMP) ## compile the locks anew (needs a package index); UPGRADE=1 take
 	@for service in $(SERVICES); do \
 		$(COMPILE) services/$$service/pyproject.toml --constraint requirements.lock -o deploy/locks/$$service.lock; \
 	done
+	@$(COMPILE) cli/pyproject.toml --constraint requirements.lock -o deploy/locks/nexus-cli.lock
 
 shape: $(STAMP) ## print what the tree's shape is, out of the code: lines, Protocols, gerunds, cycles, …
 	@$(BIN)/python deploy/shape.py $(if $(LIST),--list)

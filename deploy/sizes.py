@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/architecture/stack.md"
-LIMITS = {"gateway": 250, "agent": 250, "tool-executor": 250, "memory": 250, "market-adapter": 500}
+LIMITS = {"gateway": 250, "agent": 250, "tool-executor": 250, "memory": 250, "market-adapter": 500, "nexus-cli": 250}
 BEGIN, END = "<!-- sizes: written by `make sizes` -->", "<!-- /sizes -->"
 
 
@@ -34,7 +34,8 @@ def installed(service: str) -> float:
     uv = [str(Path(sys.executable).with_name("uv")), "--quiet"]
     with tempfile.TemporaryDirectory() as directory:
         python = f"{directory}/bin/python"
-        own = [str(ROOT / path) for path in ("libs/contracts", "libs/runtime", f"services/{service}")]
+        project = "cli" if service == "nexus-cli" else f"services/{service}"
+        own = [str(ROOT / path) for path in ("libs/contracts", "libs/runtime", project)]
         lock = str(ROOT / f"deploy/locks/{service}.lock")
         subprocess.run([*uv, "venv", "--python", sys.executable, directory], check=True)
         install = [*uv, "pip", "install", "--python", python]

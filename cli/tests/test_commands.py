@@ -31,7 +31,9 @@ COMMANDS = [
     "trace",
     "eval",
     "knowledge",
+    "marks",
     "replay",
+    "migrate",
 ]
 
 
@@ -146,3 +148,9 @@ def test_texts_are_in_the_language_of_the_terminal(
     for name, value in locale.items():
         monkeypatch.setenv(name, value)
     assert spoken() == language
+
+
+def test_it_says_which_release_it_is() -> None:
+    said = nexus("--version")
+    assert said.exit_code == 0
+    assert re.fullmatch(r"nexus \d+\.\d+\.\d+\n", said.stdout)

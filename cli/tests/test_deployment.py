@@ -14,7 +14,9 @@ from pydantic import AliasChoices
 from pydantic_settings import BaseSettings
 
 from gateway.settings import GatewaySettings
+from nexus_cli.settings import StackSettings
 from nexus_cli.stack.services import SERVICES, package, port_variable
+from runtime.settings import MongoSettings, NatsSettings, RedisSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 OFFICIAL = {"nats": "nats:", "redis": "redis:", "mongodb": "mongo:"}
@@ -48,7 +50,7 @@ def names(model: type[BaseSettings]) -> Iterator[str]:
 
 def test_compose_runs_the_official_servers_and_the_five_services() -> None:
     services = compose()["services"]
-    assert set(services) == {*OFFICIAL, *SERVICES}
+    assert set(services) == {*OFFICIAL, *SERVICES, "nexus"}
     for name, image in OFFICIAL.items():
         assert services[name]["image"].startswith(image)
         assert services[name]["volumes"]
@@ -67,6 +69,18 @@ def test_each_service_is_built_by_the_one_dockerfile_and_bounded(name: str) -> N
         assert (server in service["depends_on"]) is (variable in service["environment"])
     assert {condition["condition"] for condition in service["depends_on"].values()} == {"service_healthy"}
     assert service["environment"]["NEXUS_NATS_USER"] == name
+
+
+def test_the_command_is_an_image_of_its_own_that_runs_only_when_asked() -> None:
+    tool = compose()["services"]["nexus"]
+    arguments = {"SERVICE": "nexus-cli", "PROJECT": "cli"}
+    assert tool["build"] == {"context": ".", "dockerfile": "deploy/Dockerfile", "args": arguments}
+    assert tool["profiles"] == ["tools"]
+    assert tool["entrypoint"] == ["nexus"]
+    assert tool["environment"]["NEXUS_NATS_USER"] == "operator"
+    assert (tool["read_only"], tool["cap_drop"]) == (True, ["ALL"])
+    known = {name for model in (NatsSettings, RedisSettings, MongoSettings, StackSettings) for name in names(model)}
+    assert set(tool["environment"]) - known == {"NEXUS_LOG_LEVEL"}
 
 
 def test_servers_are_checked_by_compose_and_services_by_their_image() -> None:
@@ -121,8 +135,9 @@ def test_everything_the_dockerfile_copies_is_there_and_sent_to_the_builder() -> 
     ignored = (ROOT / "deploy/Dockerfile.dockerignore").read_text().splitlines()
     sent = {line.removeprefix("!") for line in ignored if line.startswith("!")}
     for source in re.findall(r"^COPY (?!--from)(\S+) ", dockerfile(), re.MULTILINE):
-        for service in SERVICES:
-            assert (ROOT / source.replace("${SERVICE}", service)).exists(), source
+        for service, project in ({name: f"services/{name}" for name in SERVICES} | {"nexus-cli": "cli"}).items():
+            assert (ROOT / source.replace("${SERVICE}", service).replace("${PROJECT}", project)).exists(), source
+        source = source.replace("${PROJECT}", "services")
         assert any(source == path or source.startswith(f"{path}/") for path in sent), source
 
 

@@ -48,7 +48,7 @@ class Rates:
     early: float = 0.0
     """A message is delivered again although its time has not come."""
     stale: float = 0.0
-    """A direct read of an agent is answered from a replica that lags behind."""
+    """A direct read of an agent or of memory is answered from a replica that lags behind."""
     stale_elsewhere: float = 0.0
     """The same for everybody else."""
     slow_read: float = 0.0
@@ -199,6 +199,8 @@ class Bus:
     # ------------------------------------------------------------ streams
 
     def _stream_of(self, subject: str) -> SimulatedStream | None:
+        if subject.startswith("_INBOX."):
+            return None
         if subject not in self._by_subject:
             self._by_subject[subject] = next((one for one in self.streams.values() if one.takes(subject)), None)
         return self._by_subject[subject]
@@ -224,15 +226,24 @@ class Bus:
             message = stream.store(subject, head, headers, data, self.now())
             answer = {"stream": stream.name, "seq": message.seq}
             self.note(f"{who}: stored {stream.name} {message.seq} {subject}")
-            self._republish(stream, message)
-            for name, consumer in stream.consumers.items():
-                self.deliveries.pump(stream, name, consumer)
+            self._spread(stream, message)
         if not reply:
             return
         if self.chance(self.rates.lost_puback):
             self.note(f"{who}: acknowledgement lost {subject}")
             return
         self.deliver(reply, json.dumps(answer).encode())
+
+    def copy(self, stream: SimulatedStream, message: Stored) -> None:
+        """Whoever wrote it does so once more, after its id has been forgotten."""
+        again = stream.copy(message, self.now())
+        self.note(f"stored {stream.name} {again.seq}, a copy of {message.seq} {message.subject}")
+        self._spread(stream, again)
+
+    def _spread(self, stream: SimulatedStream, message: Stored) -> None:
+        self._republish(stream, message)
+        for name, consumer in stream.consumers.items():
+            self.deliveries.pump(stream, name, consumer)
 
     def _republish(self, stream: SimulatedStream, message: Stored) -> None:
         rule = stream.config.get("republish")
@@ -287,7 +298,7 @@ class Bus:
             name = str(body["config"]["durable_name"])
             known = stream.consumers.get(name)
             if known is None:
-                known = stream.consumers[name] = Consumer(body["config"])
+                known = stream.consumers[name] = Consumer(body["config"], self.now())
                 if body["config"].get("deliver_policy") == "new":
                     known.next_seq = stream.last_seq + 1
             known.config = body["config"]
@@ -296,14 +307,19 @@ class Bus:
         consumer = stream.consumers.get(name)
         if consumer is None:
             return _NO_CONSUMER
+        if verb == "DELETE":
+            del stream.consumers[name]
+            return {"success": True}
         return {
             "stream_name": stream.name,
             "name": name,
+            "created": stamp(consumer.created),
             "config": consumer.config,
             "delivered": {"consumer_seq": consumer.deliveries, "stream_seq": consumer.next_seq - 1},
             "ack_floor": {"consumer_seq": 0, "stream_seq": min(consumer.out, default=consumer.next_seq) - 1},
             "num_pending": consumer.pending(stream),
             "num_ack_pending": len(consumer.out),
+            "ts": stamp(self.now()),
         }
 
     def _direct(self, who: str, name: str, subject: str, data: bytes, reply: str) -> None:
@@ -312,7 +328,7 @@ class Bus:
             self.status(reply, "503")
             return
         behind = 0
-        if self.chance(self.rates.stale if who.startswith("agent") else self.rates.stale_elsewhere):
+        if self.chance(self.rates.stale if who.startswith(("agent", "memory")) else self.rates.stale_elsewhere):
             behind = min(self.random.randint(1, 4), len(stream.log))
             self.note(f"{who}: read of {name} that is {behind} behind")
         if subject:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from contracts.channels import ChatKind, parse_chat
+from contracts.channels import MESSAGE_KINDS, ChatKind, parse_chat
+from contracts.errors import NexusError
+from tests.simulation.memory import Memory, Told
 from tests.simulation.model import ORDER, PLACED
 from tests.simulation.people import SocketClient
 from tests.simulation.streams import SimulatedStream
 
+COMPANY = "demo"
+_FAILURES = ("LLM_UNAVAILABLE", "DEADLINE", "BUDGET_SPENT", "INTERNAL")
 _SETTLES = (ChatKind.ASSISTANT, ChatKind.SYSTEM, ChatKind.CANCEL)
 
 
@@ -33,7 +38,7 @@ def of_log(stream: SimulatedStream, beside_human: bool) -> list[str]:
         before = settled.get(name, 0)
         if "messageId" in data:
             messages[data["messageId"]] += 1
-            if messages[data["messageId"]] > 1:
+            if messages[data["messageId"]] > 1 and seq not in stream.copies:
                 wrong.append(f"{seq}: {address.kind.short} message {data['messageId']} is there twice")
         match address.kind:
             case ChatKind.VISITOR:
@@ -97,4 +102,99 @@ def of_client(client: SocketClient, stream: SimulatedStream) -> list[str]:
             wrong.append(f"{client.name}: {text!r} is lost")
         elif orjson.loads(stored.data)["data"]["text"] != text:
             wrong.append(f"{client.name}: {text!r} is not what {stored.seq} says")
+    return wrong
+
+
+@dataclass
+class Recounted:
+    """A conversation as the log has it. `messages`: sequence and id, in order; a copy of an event is not counted."""
+
+    conversation: str
+    facts: list[int] = field(default_factory=list[int])
+    messages: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    owner: dict[str, Any] = field(default_factory=lambda: {"kind": "ai"})
+    stuck: bool = False
+
+    @property
+    def state(self) -> str:
+        """Where it stands in the inbox."""
+        kind = self.owner["kind"]
+        return {"waiting": "needs_human", "human": "human"}.get(kind, "stuck" if self.stuck else "ai")
+
+
+def recounted(stream: SimulatedStream, conversation: str) -> Recounted:
+    """Counts a conversation from the log alone."""
+    found = Recounted(conversation)
+    seen: set[str] = set()
+    for stored in stream.log:
+        address = parse_chat(stored.subject)
+        if address is None or address.conversation != conversation:
+            continue
+        event = orjson.loads(stored.data)
+        if event["id"] in seen:
+            continue
+        seen.add(event["id"])
+        data: dict[str, Any] = event["data"]
+        found.facts.append(stored.seq)
+        if address.kind in MESSAGE_KINDS:
+            found.messages.append((stored.seq, data["messageId"]))
+        match address.kind:
+            case ChatKind.OWNER:
+                found.owner, found.stuck = data["owner"], False
+            case ChatKind.ASSISTANT | ChatKind.OPERATOR:
+                found.stuck = False
+            case ChatKind.SYSTEM:
+                found.stuck = found.stuck or data.get("code") in _FAILURES
+            case _:
+                pass
+    return found
+
+
+def of_histories(told: Iterable[Told], expected: Sequence[Recounted]) -> list[str]:
+    """Every history that memory gave held exactly the log's messages."""
+    by_name = {one.conversation: [seq for seq, _ in one.messages] for one in expected}
+    wrong: list[str] = []
+    for one in told:
+        log = [seq for seq in by_name.get(one.conversation, ()) if seq <= one.up_to][-one.limit :]
+        if list(one.seqs) != log:
+            wrong.append(f"memory: a history up to {one.up_to} said {list(one.seqs)}, and the log has {log}")
+    return wrong
+
+
+async def of_memory(memory: Memory, log: Recounted) -> list[str]:
+    """The conversation as it is stored is the log's."""
+    try:
+        return await _stored(memory, log)
+    except NexusError as error:
+        return [f"does not tell of {log.conversation}: {error!r}"]
+
+
+async def _stored(memory: Memory, log: Recounted) -> list[str]:
+    wrong: list[str] = []
+    where = (COMPANY, log.conversation)
+    messages: list[tuple[int, str]] = []
+    page = await memory.inbox.messages(*where, 3, None)
+    messages += [(one.seq, one.id) for one in page.items]
+    while page.next is not None:
+        page = await memory.inbox.messages(*where, 3, page.next)
+        messages += [(one.seq, one.id) for one in page.items]
+    if messages != log.messages:
+        wrong.append(f"holds the messages {messages}, and the log {log.messages}")
+    facts = await memory.histories.after(*where, 0, log.facts[-1], 1000)
+    if [fact.seq for fact in facts.facts] != log.facts:
+        wrong.append(f"holds the facts {[fact.seq for fact in facts.facts]}, and the log {log.facts}")
+    recent = await memory.histories.newest(*where, log.facts[-1], 50, exact=True)
+    if [one.seq for one in recent.messages] != [seq for seq, _ in log.messages][-50:]:
+        wrong.append(f"tells the history {[one.seq for one in recent.messages]}, and the log {log.messages}")
+    for seq, name in log.messages:
+        found = await memory.inbox.message(*where, name)
+        if found is None or found.seq != seq:
+            wrong.append(f"finds {name} at {found and found.seq}, and it is at {seq}")
+    row = await memory.inbox.get(*where)
+    if row is None:
+        return [*wrong, f"has no row of {log.conversation}"]
+    shown = (row.state, str(row.owner.kind), row.last_message and row.last_message.seq, row.message_count)
+    counted = (log.state, str(log.owner["kind"]), log.messages[-1][0], len(log.messages))
+    if shown != counted:
+        wrong.append(f"shows {shown} in the inbox, and the log says {counted}")
     return wrong

@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 from random import Random
 
 from tests.simulation.bus import Rates
+from tests.simulation.store import StoreRates
 
 AGENTS = 2
 GATEWAYS = 2
-_PROCESSES = [f"agent-{n}" for n in range(AGENTS)] + [f"gateway-{n}" for n in range(GATEWAYS)]
+MEMORIES = 2
+_PROCESSES = {"agent": (AGENTS, 3), "gateway": (GATEWAYS, 2), "memory": (MEMORIES, 2)}
+"""How many of each, and how often a fault is one of theirs."""
 KNOWN_GAPS = ("lost_copy", "stale_elsewhere")
 """Faults of a bus with replicas that sockets are not proof against yet (docs/decisions/0052)."""
 LONGEST = 12.0
@@ -19,7 +22,8 @@ LONGEST = 12.0
 @dataclass(frozen=True)
 class Act:
     """One thing that a person does: say, order, leave, cancel, take, release, speak (the human agent), off,
-    on, note (a newer release writes a fact that this one does not know)."""
+    on, note (a newer release writes a fact that this one does not know), copy (what a human agent said is stored
+    again, since its id has been forgotten)."""
 
     at: float
     what: str
@@ -28,7 +32,9 @@ class Act:
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that goes wrong: kill, stop, cut, hold, clock, bus. `seconds`: how long, or how far a clock jumps."""
+    """One thing that goes wrong: kill, stop, cut, hold, clock; bus, mongo, redis (a server dies and comes back),
+    restore (MongoDB as it was seconds before).
+    `seconds`: how long, or how far a clock jumps."""
 
     at: float
     what: str
@@ -44,6 +50,7 @@ class Plan:
     acts: tuple[Act, ...] = ()
     faults: tuple[Fault, ...] = ()
     rates: Rates = field(default_factory=Rates)
+    store: StoreRates = field(default_factory=StoreRates)
     model_fails: float = 0.0
     delay: float = 0.002
 
@@ -51,12 +58,14 @@ class Plan:
     def calm(self) -> bool:
         """Whether nothing is lost and nothing fails: then nobody waits for the safety nets."""
         mild = {"stale", "slow_read"}
-        return not self.faults and not any(rate for name, rate in vars(self.rates).items() if name not in mild)
+        wrong = {**vars(self.rates), **vars(self.store)}
+        return not self.faults and not any(rate for name, rate in wrong.items() if name not in mild)
 
     @property
     def size(self) -> int:
         """How much of it could be taken away."""
-        return len(self.acts) + len(self.faults) + sum(1 for rate in vars(self.rates).values() if rate)
+        rates = (*vars(self.rates).values(), *vars(self.store).values())
+        return len(self.acts) + len(self.faults) + sum(1 for rate in rates if rate)
 
 
 def plan_of(seed: int) -> Plan:
@@ -66,8 +75,8 @@ def plan_of(seed: int) -> Plan:
     acts = [Act(random.uniform(0.0, 1.0), "say", number) for number in range(conversations)]
     for _ in range(random.randint(1, 8)):
         what = random.choices(
-            ("say", "order", "leave", "cancel", "take", "release", "speak", "note", "off", "on"),
-            (8, 4, 2, 2, 3, 2, 2, 1, 1, 1),
+            ("say", "order", "leave", "cancel", "take", "release", "speak", "note", "off", "on", "copy"),
+            (8, 4, 2, 2, 3, 2, 2, 1, 1, 1, 1),
         )[0]
         acts.append(Act(random.uniform(0.0, LONGEST * random.random()), what, random.randrange(conversations)))
     calm = random.random() < 0.25
@@ -76,17 +85,23 @@ def plan_of(seed: int) -> Plan:
     for name in vars(rates):
         if name not in KNOWN_GAPS and random.random() < 0.3:
             setattr(rates, name, random.choice((0.02, 0.1, 0.3)))
+    store = StoreRates()
+    for name in vars(store):
+        if random.random() < 0.3:
+            setattr(store, name, random.choice((0.02, 0.1, 0.3)))
     if calm:
-        rates = Rates(stale=rates.stale, slow_read=rates.slow_read)
+        rates, store = Rates(stale=rates.stale, slow_read=rates.slow_read), StoreRates()
     fails = random.choice((0.0, 0.0, 0.3))
     delay = random.choice((0.001, 0.004, 0.02))
-    return Plan(seed, tuple(sorted(acts, key=_when)), tuple(sorted(faults, key=_when)), rates, fails, delay)
+    return Plan(seed, tuple(sorted(acts, key=_when)), tuple(sorted(faults, key=_when)), rates, store, fails, delay)
 
 
 def _fault(random: Random, acts: list[Act]) -> Fault:
     """One fault; half of them begin just after somebody has done something, while it is under way."""
-    what = random.choices(("kill", "stop", "cut", "hold", "clock", "bus"), (5, 4, 2, 3, 1, 1))[0]
-    process = random.choices(_PROCESSES, (3, 3, 2, 2))[0]
+    kinds = {"kill": 5, "stop": 4, "cut": 2, "hold": 3, "clock": 1, "bus": 1, "mongo": 1, "restore": 0.5, "redis": 0.5}
+    what = random.choices(list(kinds), list(kinds.values()))[0]
+    kind = random.choices(list(_PROCESSES), [count * weight for count, weight in _PROCESSES.values()])[0]
+    process = f"{kind}-{random.randrange(_PROCESSES[kind][0])}"
     seconds = random.uniform(-30.0, 30.0) if what == "clock" else random.uniform(0.1, 8.0) * random.random()
     at = random.uniform(0.1, LONGEST * random.random() + 0.2)
     if random.random() < 0.5:

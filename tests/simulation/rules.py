@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 from uuid import uuid4
 
 from nats.aio.msg import Msg
+from pymongo import ReplaceOne, UpdateOne
 
 import agent.turns.drive
+import memory.adapters.mongo_conversations
+import memory.application.projection
 import runtime.conversation
 from agent.adapters.chat_log import JetStreamChatLog
 from agent.adapters.journal_store import JournalStore
@@ -27,6 +31,11 @@ from gateway.adapters.log import NatsLog
 from gateway.chat.commands import Commands
 from gateway.chat.recovery import Recovery
 from gateway.domain.feed import Feed
+from memory.adapters import bus_consumers, mongo_facts, projection_floor
+from memory.adapters.chat_consumer import ChatConsumer
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.mongo_positions import MongoPositions
+from memory.domain.conversation import fold
 from runtime.publishing import Appended, Publisher
 from runtime.pulling import PullWorker
 from tests.simulation.plan import plan_of
@@ -147,6 +156,10 @@ def _ignored() -> Callable[..., Any]:
     return nothing
 
 
+async def _certainly(*_: Any) -> bool:
+    return True
+
+
 def _gapless() -> Change:
     begin = Feed.__init__
 
@@ -155,6 +168,46 @@ def _gapless() -> Change:
         self._waiting = None  # pyright: ignore[reportPrivateUsage]
 
     return Feed, "__init__", following
+
+
+def _stored_after_acknowledging() -> Change:
+    project = ChatConsumer._handle  # pyright: ignore[reportPrivateUsage]
+
+    async def eager(self: ChatConsumer, messages: list[Msg]) -> None:
+        for message in messages:
+            await message.ack()
+        await project(self, messages)
+
+    return ChatConsumer, "_handle", eager
+
+
+def _over_any_version() -> Change:
+    return memory.adapters.mongo_conversations, "ReplaceOne", lambda where, row: ReplaceOne({"_id": where["_id"]}, row)
+
+
+def _newest_place() -> Change:
+    upsert = mongo_facts._upsert  # pyright: ignore[reportPrivateUsage]
+
+    def moved(fact: Any) -> UpdateOne:
+        made: Any = upsert(fact)
+        changes = {"$set": made._doc["$min"], "$setOnInsert": made._doc["$setOnInsert"]}
+        return UpdateOne(made._filter, changes, upsert=True)
+
+    return mongo_facts, "_upsert", moved
+
+
+def _nothing_taken() -> Change:
+    def forgetful(state: Any, *given: Any) -> Any:
+        return fold(replace(state, taken=frozenset()), *given)
+
+    return memory.application.projection, "fold", forgetful
+
+
+def _delivered_is_stored() -> list[Change]:
+    def delivered(info: dict[str, Any]) -> int:
+        return int(info["delivered"]["stream_seq"])
+
+    return [(projection_floor, "floor_of", delivered), (bus_consumers, "floor_of", delivered)]
 
 
 RULES: dict[str, Callable[[], Change | list[Change]]] = {
@@ -175,6 +228,13 @@ RULES: dict[str, Callable[[], Change | list[Change]]] = {
     "a step is journalled before the next": _journal_not_kept,
     "what comes while the gap is read waits": lambda: [_gapless(), (Feed, "pause", _always(None))],
     "a message that comes again is known": lambda: [_another_message_id(), (Commands, "find_sent", _ignored())],
+    "a batch is acknowledged when it is stored": _stored_after_acknowledging,
+    "a row is replaced over the version that was read": _over_any_version,
+    "the earliest place of a copy counts": _newest_place,
+    "a row knows which facts it has taken": _nothing_taken,
+    "what is delivered is not stored yet": _delivered_is_stored,
+    "a read of the log reaches the sequence that was named": lambda: (ChatLog, "_has_no", _certainly),
+    "a store that was away is doubted": lambda: (MongoPositions, "life", _certainly),
 }
 
 

@@ -34,5 +34,8 @@ def _smaller(plan: Plan) -> Iterator[Plan]:
     for name, rate in vars(plan.rates).items():
         if rate:
             yield replace(plan, rates=replace(plan.rates, **{name: 0.0}))
+    for name, rate in vars(plan.store).items():
+        if rate:
+            yield replace(plan, store=replace(plan.store, **{name: 0.0}))
     if plan.model_fails:
         yield replace(plan, model_fails=0.0)

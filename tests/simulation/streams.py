@@ -64,6 +64,8 @@ class SimulatedStream:
     seen: dict[str, tuple[int, float]] = field(default_factory=dict[str, tuple[int, float]])
     last: dict[str, Stored] = field(default_factory=dict[str, Stored])
     consumers: dict[str, Consumer] = field(default_factory=dict[str, "Consumer"])
+    copies: set[int] = field(default_factory=set[int])
+    """Sequences at which something is stored once more, whose id the bus had forgotten."""
     deduplicates: bool = True
     fences: bool = True
 
@@ -122,6 +124,12 @@ class SimulatedStream:
             self.seen[msg_id] = (message.seq, now)
         return message
 
+    def copy(self, message: Stored, now: float) -> Stored:
+        """Stores a message once more."""
+        again = self.store(message.subject, message.headers, {}, message.data, now)
+        self.copies.add(again.seq)
+        return again
+
     def view(self, behind: int) -> list[Stored]:
         """What a replica holds that lags `behind` messages."""
         return self.log[: len(self.log) - behind] if behind else self.log
@@ -171,6 +179,7 @@ class Consumer:
     """One durable pull consumer."""
 
     config: dict[str, Any]
+    created: float
     next_seq: int = 1
     deliveries: int = 0
     out: dict[int, Out] = field(default_factory=dict[int, Out])

@@ -22,24 +22,27 @@ from agent.app import Agent, Connections
 from agent.settings import AgentSettings, ModelSettings
 from agent.testing.stage import Stage, demo_config
 from agent.turns.needs import Ports
-from contracts.company import CompanySettings
 from contracts.envelope import CloudEvent, Wire
+from contracts.rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
 from gateway.adapters.identity import build_identity
 from gateway.settings import GatewaySettings
-from gateway.testing import MemoryStandIn
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks, connect
-from runtime.errors import RuntimeFault
+from runtime.errors import RpcError, RuntimeFault
 from runtime.principals import Principal, PrincipalVerifier
+from runtime.rpc import RpcClient
 from runtime.settings import NatsSettings, TokenSettings
 from tests.simulation import checks
 from tests.simulation.bus import PORT, Bus, Rates
+from tests.simulation.cache import SimulatedRedis
 from tests.simulation.determinism import going_by, said_as_error
 from tests.simulation.loop import SimulatedLoop, VirtualTimeOverError
+from tests.simulation.memory import Memory, Stores
 from tests.simulation.model import ORDER, SimulatedModel, SimulatedModels
 from tests.simulation.network import Network
 from tests.simulation.people import COMPANY, SimulatedTokens, SocketClient
-from tests.simulation.plan import AGENTS, GATEWAYS, LONGEST, Act, Fault, Plan
+from tests.simulation.plan import AGENTS, GATEWAYS, LONGEST, MEMORIES, Act, Fault, Plan
+from tests.simulation.store import SimulatedMongo, StoreRates
 
 URL = f"nats://bus:{PORT}"
 ACK_WAIT = 5.0
@@ -114,18 +117,23 @@ class World:
         self._operators: list[SocketClient] = []
         self._background: set[asyncio.Task[Any]] = set()
         self._verifier = PrincipalVerifier(TOKENS)
+        self.stores = Stores(
+            SimulatedMongo(loop, random, network.latency), SimulatedRedis(loop, random, network.latency), []
+        )
 
     async def run(self) -> list[str]:
         """Everything; what does not hold."""
-        stage, memory = await self._in(self.loop.process("stage"), self._stage())
-        starts = {f"agent-{n}": self._agent for n in range(AGENTS)} | {
-            f"gateway-{n}": self._gateway for n in range(GATEWAYS)
-        }
+        stage = await self._in(self.loop.process("stage"), self._stage())
+        starts = {f"memory-{n}": self._memory for n in range(MEMORIES)}
+        starts |= {f"agent-{n}": self._agent for n in range(AGENTS)}
+        starts |= {f"gateway-{n}": self._gateway for n in range(GATEWAYS)}
         for name, start in starts.items():
             self._processes[name] = Process(name)
             await self._start(self._processes[name], start)
+        settings = demo_config().model_dump(mode="json", by_alias=True, exclude_unset=True)
+        await self._in(self._memories()[0].context or Context(), self._memories()[0].part.companies.create(settings))
         begun = self.loop.time()
-        self.bus.rates = replace(self.plan.rates)
+        self._go_wrong(self.plan.rates, self.plan.store)
         conversations = 1 + max((act.conversation for act in self.plan.acts), default=0)
         for number in range(conversations):
             self._visitors.append(self._client(f"visitor-{number}", f"visitor/v{number}"))
@@ -133,14 +141,19 @@ class World:
             self._begin(self._visitors[number].connect(), self._people)
             self._begin(self._greet(number), self._people)
         happening = [self._begin(self._fault(begun, fault, starts), Context()) for fault in self.plan.faults]
-        happening += [self._begin(self._act(begun, stage, memory, act), self._people) for act in self.plan.acts]
+        happening += [self._begin(self._act(begun, stage, act), self._people) for act in self.plan.acts]
         if happening:
             await asyncio.wait(happening)
-        self.bus.rates = Rates()
-        await self._finally(stage, memory)
+        self._go_wrong(Rates(), StoreRates())
+        await self._finally(stage)
         problem = await self._rest(stage)
         await asyncio.sleep(LATE if problem is None else 0.0)
-        return self._violations(stage, problem)
+        remembered = [] if problem else await self._remembered()
+        return self._violations(stage, problem) + remembered
+
+    def _go_wrong(self, bus: Rates, store: StoreRates) -> None:
+        self.bus.rates = replace(bus)
+        self.stores.mongo.rates = self.stores.redis.rates = replace(store)
 
     # ------------------------------------------------------------ processes
 
@@ -179,15 +192,12 @@ class World:
             if socket is not None:
                 self.loop.call_later(self.network.latency(), socket.lose, context=self._people)
 
-    async def _stage(self) -> tuple[Stage, MemoryStandIn]:
+    async def _stage(self) -> Stage:
         client = await self._connection("stage")
-        stage = Stage(client, demo_config())
+        stage = Stage(client, demo_config(), memory=False)
         stage.executor.offer("place", {"done": True})
         await stage.start()
-        memory = MemoryStandIn(client)
-        memory.companies[COMPANY] = CompanySettings(config=stage.config, version=1)
-        await memory.start()
-        return stage, memory
+        return stage
 
     async def _connection(self, name: str, hooks: ConnectionHooks | None = None) -> Client:
         return await connect(_NATS, name=name, hooks=hooks)
@@ -208,6 +218,13 @@ class World:
         hooks.on_reconnect.append(agent.reconnected)
         await agent.start()
         process.part = agent
+
+    async def _memory(self, process: Process) -> None:
+        hooks = ConnectionHooks()
+        client = await self._connection(process.incarnation, hooks)
+        memory = Memory(client, self.stores, self._verifier)
+        await memory.start(hooks)
+        process.part = memory
 
     async def _gateway(self, process: Process) -> None:
         hooks = ConnectionHooks()
@@ -240,7 +257,7 @@ class World:
         operator.conversation = visitor.conversation
         await operator.connect()
 
-    async def _act(self, begun: float, stage: Stage, memory: MemoryStandIn, act: Act) -> None:
+    async def _act(self, begun: float, stage: Stage, act: Act) -> None:
         await asyncio.sleep(max(begun + act.at - self.loop.time(), 0.0))
         self.bus.note(f"people: {act.what} {act.conversation}")
         visitor, operator = self._visitors[act.conversation], self._operators[act.conversation]
@@ -264,8 +281,16 @@ class World:
             case "note":
                 if visitor.conversation is not None:
                     await self._note(stage, visitor.conversation)
+            case "copy":
+                self._copy(operator)
             case _:
-                await self._configure(stage, memory, on=act.what == "on")
+                await self._configure(stage, on=act.what == "on")
+
+    def _copy(self, operator: SocketClient) -> None:
+        chat = self.bus.streams["CHAT"]
+        said = chat.last.get(f"chat.{COMPANY}.{operator.conversation}.message.operator.v1")
+        if said is not None:
+            self.bus.copy(chat, said)
 
     async def _note(self, stage: Stage, conversation: str) -> None:
         event = CloudEvent(source="/nexus/newer", type="chat.note.added.v1", data=Wire())
@@ -275,15 +300,25 @@ class World:
                 self.loop.process("stage"), stage.publisher.append(subject, event, stream="CHAT", msg_id=event.id)
             )
 
-    async def _configure(self, stage: Stage, memory: MemoryStandIn, *, on: bool) -> None:
-        config = stage.config.model_copy(update={"ai_auto_response_enabled": on})
-        memory.companies[COMPANY] = CompanySettings(config=config, version=stage.version + 1)
-        with suppress(RuntimeFault):
-            await self._in(self.loop.process("stage"), stage.configure(ai_auto_response_enabled=on))
+    async def _configure(self, stage: Stage, *, on: bool) -> None:
+        """An admin switches the AI on or off, until it is."""
+        while not await self._in(self.loop.process("stage"), self._switched(stage, on=on)):
+            await asyncio.sleep(0.5)
 
-    async def _finally(self, stage: Stage, memory: MemoryStandIn) -> None:
+    async def _switched(self, stage: Stage, *, on: bool) -> bool:
+        rpc = RpcClient(stage.nats)
+        with suppress(RpcError):
+            found = (await rpc.call(COMPANY_GET, CompanyRequest(company_id=COMPANY))).settings
+            if found is None or found.config.ai_auto_response_enabled == on:
+                return found is not None
+            patch = CompanyPatchRequest(company_id=COMPANY, version=found.version, patch={"aiAutoResponseEnabled": on})
+            await rpc.call(COMPANY_PATCH, patch)
+            return True
+        return False
+
+    async def _finally(self, stage: Stage) -> None:
         """The AI is switched on, and every conversation given back to it."""
-        await self._configure(stage, memory, on=True)
+        await self._configure(stage, on=True)
         while any(client.waiting for client in (*self._visitors, *self._operators)):  # noqa: ASYNC110 - time costs nothing
             await asyncio.sleep(0.25)
         # What was written while the AI was off is answered with the next message.
@@ -316,6 +351,12 @@ class World:
                 self.network.hold(name, fault.seconds)
             case "clock":
                 self.loop.clock_ahead[name] = fault.seconds
+            case "mongo":
+                await self.stores.mongo.away(fault.seconds)
+            case "restore":
+                await self.stores.mongo.away(fault.seconds / 2, back=fault.seconds)
+            case "redis":
+                await self.stores.redis.away(fault.seconds)
             case _:
                 await self.bus.away(fault.seconds / 2)
 
@@ -334,11 +375,14 @@ class World:
 
     def _left(self, stage: Stage) -> str:
         del stage
-        for stream, name in (("CHAT", "agent"), ("TOOLS", "tool-executor")):
+        for stream, name in (("CHAT", "agent"), ("TOOLS", "tool-executor"), ("CHAT", "memory-projection")):
             held = self.bus.streams[stream]
             consumer = held.consumers[name]
             if consumer.out or consumer.pending(held):
                 return f"{name} has {len(consumer.out)} out and {consumer.pending(held)} pending"
+        for memory in self._memories():
+            if behind := memory.part.positions.behind:
+                return f"{memory.incarnation} is behind: {behind}"
         chat = self.bus.streams["CHAT"]
         if any(visitor.waiting for visitor in self._visitors):
             return "a message is not acknowledged"
@@ -350,6 +394,22 @@ class World:
             if client.conversation is not None and (late := client.behind(chat)):
                 return f"{client.name} has not been told {late}"
         return ""
+
+    def _memories(self) -> list[Process]:
+        return [one for one in self._processes.values() if isinstance(one.part, Memory)]
+
+    async def _remembered(self) -> list[str]:
+        """What memory has wrong of the conversations, each replica asked."""
+        chat = self.bus.streams["CHAT"]
+        expected = [checks.recounted(chat, visitor.conversation) for visitor in self._visitors if visitor.conversation]
+        wrong = checks.of_histories(self.stores.told, expected)
+        for memory in self._memories():
+            for conversation in expected:
+                asked = self._in(memory.context or Context(), checks.of_memory(memory.part, conversation))
+                await asyncio.wait([asked], timeout=30.0)
+                said = asked.result() if asked.done() else ["does not answer"]
+                wrong += [f"{memory.incarnation}: {one}" for one in said]
+        return wrong
 
     def _violations(self, stage: Stage, problem: str | None) -> list[str]:
         chat = self.bus.streams["CHAT"]

@@ -67,10 +67,13 @@ class RunningStack:
         command = [self._nexus, "down", "--data", str(self.data)]
         subprocess.run(command, env=self.env, capture_output=True, timeout=120, check=False)
 
-    def nexus(self, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    def nexus(
+        self, *arguments: str, timeout: float = 120, typed: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
         """Runs a nexus command as a user of this stack would."""
+        command, env = [self._nexus, *arguments], self.env
         return subprocess.run(
-            [self._nexus, *arguments], env=self.env, capture_output=True, text=True, timeout=timeout, check=False
+            command, env=env, capture_output=True, text=True, timeout=timeout, check=False, input=typed
         )
 
     def facts(self) -> dict[str, Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from nexus_cli.commands import (
@@ -12,6 +15,8 @@ from nexus_cli.commands import (
     evaluate,
     keeping,
     knowledge,
+    marks,
+    migrate,
     replay,
     stack,
     token,
@@ -19,6 +24,13 @@ from nexus_cli.commands import (
     top,
     trace,
 )
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        print(f"nexus {version('nexus-cli')}")
+        raise typer.Exit
+
 
 app = typer.Typer(
     name="nexus",
@@ -28,6 +40,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def nexus(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which release it is, and end.")
+    ] = False,
+) -> None:
+    """Nexus: the local stack, and what one can ask of it."""
+
+
 for command in (
     stack.up,
     stack.down,
@@ -42,12 +65,14 @@ for command in (
     top.top,
     keeping.backup,
     keeping.restore,
+    migrate.migrate,
     stack.serve,
 ):
     app.command()(command)
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(evaluate.app, name="eval")
 app.add_typer(knowledge.app, name="knowledge")
+app.add_typer(marks.app, name="marks")
 
 
 def main() -> None:

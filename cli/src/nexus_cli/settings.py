@@ -20,6 +20,8 @@ class StackSettings(BaseSettings):
     jwt_secret: SecretStr | None = Field(default=None, description="HS256 secret of user tokens; else one is made.")
     principal_key: SecretStr | None = Field(default=None, description="Key of the principals; else one is made.")
 
+    mark_key: SecretStr | None = Field(default=None, description="Key of the marks of facts; else one is made.")
+
     def urls(self) -> dict[str, str]:
         """The addresses that are set, by server name."""
         named = {"nats": self.nats_url, "redis": self.redis_url, "mongodb": self.mongodb_url}

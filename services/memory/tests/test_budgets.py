@@ -10,6 +10,8 @@ from contracts.channels import fact
 from contracts.envelope import CloudEvent
 from contracts.events.chat import Usage
 from contracts.events.fact import UsageRecorded, UsageReservation
+from contracts.knowledge import KnowledgeQuery
+from contracts.knowledge_rpc import DOCUMENT_PUT, DocumentPut
 from contracts.memory_rpc import (
     BUDGET_RESERVE,
     BUDGET_SETTLE,
@@ -190,6 +192,20 @@ async def test_budgets_are_served_on_the_bus(servers: Servers) -> None:
         assert (refused.granted, refused.spent) == (False, "company")
         assert (await one.rpc.call(BUDGET_SETTLE, used("a", 10, at=reply.reserved_at))).settled
         assert (await one.rpc.call(BUDGET_RESERVE, ask("b", daily=50))).granted
+
+
+async def test_what_the_company_says_comes_with_the_tokens_whether_they_are_granted_or_not(servers: Servers) -> None:
+    async with replica(servers) as one:
+        await one.rpc.call(DOCUMENT_PUT, DocumentPut(company_id="acme", title="Prices", text="Pro costs 29 USD."))
+        query = KnowledgeQuery(text="What does Pro cost?")
+        for call, granted in (("a", True), ("b", False)):
+            wanted = ask(call, daily=50).model_copy(update={"knowledge": query})
+            reply = await one.rpc.call(BUDGET_RESERVE, wanted)
+            assert reply.knowledge is not None
+            assert (reply.granted, [found.text for found in reply.knowledge.passages]) == (
+                granted,
+                ["Pro costs 29 USD."],
+            )
 
 
 async def test_without_redis_nobody_is_told_that_there_is_budget(servers: Servers, valkey_server: ValkeyServer) -> None:

@@ -12,6 +12,7 @@ from pymongo import AsyncMongoClient
 from contracts.channels import fact
 from contracts.context_rpc import SHORT_TERM_GET, ShortTermMemory
 from contracts.envelope import CloudEvent
+from contracts.errors import ErrorCode
 from contracts.events.chat import Usage
 from contracts.events.fact import FeedbackGiven, UsageRecorded, UsageReservation
 from contracts.events.tool import ToolCallCompleted, ToolMetadata, ToolResult
@@ -24,7 +25,16 @@ from contracts.memory_rpc import (
     UsageRequest,
     UserRef,
 )
-from contracts.rpc import CONVERSATION_MESSAGES, MessagesRequest
+from contracts.rpc import (
+    COMPANY_CREATE,
+    COMPANY_GET,
+    COMPANY_PATCH,
+    CONVERSATION_MESSAGES,
+    CompanyCreateRequest,
+    CompanyPatchRequest,
+    CompanyRequest,
+    MessagesRequest,
+)
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.connection import connect
@@ -130,6 +140,43 @@ async def test_a_mongodb_that_is_put_back_gets_everything_from_the_log_again(ser
             async with replica(here) as one:
                 assert await all_in(one, here, ["alpha", "bravo", "gamma"]) == before
                 assert "misses" not in await store_remark(one)
+
+
+async def test_settings_that_a_mongodb_has_lost_are_taken_back_from_the_bus(servers: Servers) -> None:
+    """Under a running memory, at once: nobody is to find that there is no such company."""
+    with run_mongo_server() as mongo:
+        here = Servers(servers.nats, mongo.url, "test", servers.redis)
+        async with replica(here) as one:
+            await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "acme"}))
+            mongo.stop()
+            copy_of(mongo, "data")
+            mongo.start()
+            patch = {"aiAutoResponseEnabled": False}
+
+            async def patched() -> bool:
+                try:
+                    request = CompanyPatchRequest(company_id="acme", version=1, patch=patch)
+                    return (await one.rpc.call(COMPANY_PATCH, request)).settings.version == 2
+                except RpcError as error:
+                    return error.code == ErrorCode.PRECONDITION_FAILED
+
+            async def version() -> int:
+                try:
+                    found = (await one.rpc.call(COMPANY_GET, CompanyRequest(company_id="acme"))).settings
+                except RpcError as error:
+                    raise AssertionError("MongoDB is not back yet") from error
+                return found.version if found is not None else 0
+
+            await eventually(patched, 30)
+            assert await version() == 2
+            mongo.stop()
+            put_back(mongo, "data")
+            mongo.start()
+
+            async def taken_back() -> bool:
+                return await version() == 2
+
+            await eventually(taken_back, 30)
 
 
 async def test_a_mongodb_that_is_new_gets_all_that_the_log_holds(servers: Servers) -> None:

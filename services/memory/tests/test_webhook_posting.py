@@ -57,3 +57,13 @@ async def test_the_address_that_was_checked_is_the_one_that_is_connected_to() ->
         assert answer.status == 500
         assert next(answers) == ["10.0.0.5"]
         await posting.close()
+
+
+@pytest.mark.parametrize(
+    "url", ["https://shop.example\\@10.0.0.5/hook", "https://1\u00ad27.0.0.1/hook", "https://[::1/hook"]
+)
+async def test_an_address_that_can_be_read_in_two_ways_is_answered_for_and_not_asked(url: str) -> None:
+    posting = WebhookPosting(seconds=2, local=False)
+    answer = await posting.post(url, {}, b"{}")
+    await posting.close()
+    assert answer.forbidden

@@ -39,6 +39,8 @@ class Screen:
             case "message.created":
                 self._message(frame["message"])
             case "welcome":
+                if conversation := frame.get("conversationId"):
+                    self.aside(f"· {self._word('conversation')} {conversation}")
                 self._actions(frame.get("pendingActions") or [])
             case "tool.started":
                 label = frame.get("label") or frame["tool"]
@@ -82,6 +84,8 @@ class Screen:
             print(json.dumps(message, ensure_ascii=False), file=self._out, flush=True)
         else:
             self._text(message)
+            if turn := message.get("turnId"):
+                self.aside(f"· {self._word('turn')} {turn}")
         self._actions(message.get("actions") or [])
 
     def _text(self, message: Frame) -> None:

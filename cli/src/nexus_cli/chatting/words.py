@@ -23,6 +23,8 @@ _WORDS: dict[Language, dict[str, str]] = {
         "reconnected": "connected again",
         "alert": "alert",
         "tool_failed": "did not work",
+        "conversation": "conversation",
+        "turn": "turn",
     },
     "es": {
         "confirm": "s confirma, n rechaza; cualquier otra cosa es un mensaje",
@@ -40,6 +42,8 @@ _WORDS: dict[Language, dict[str, str]] = {
         "reconnected": "conectado de nuevo",
         "alert": "alerta",
         "tool_failed": "no funcionó",
+        "conversation": "conversación",
+        "turn": "turno",
     },
 }
 

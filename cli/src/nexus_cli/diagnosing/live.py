@@ -63,7 +63,7 @@ async def _services(client: Client, company: str) -> list[Finding]:
     present = await services.present(client)
     if any(one.subject == "agent" and one.state == "wrong" for one in present):
         return present
-    return [*present, *await services.model(client, company)]
+    return [*present, *await services.model(client, company), *await services.pending(client)]
 
 
 def _unreachable(said: str) -> Finding:

@@ -17,6 +17,7 @@ from contracts.agent_rpc import IMPROVE, PROVIDERS, ImproveRequest
 from contracts.errors import ErrorCode
 from contracts.market_rpc import MARKET_QUOTES
 from contracts.mcp_rpc import CLIENT_ANSWER
+from contracts.migration_rpc import MIGRATIONS, MigrationsRequest
 from contracts.rpc import CATALOGUE, COMPANY_GET, Rpc
 from nexus_cli.diagnosing.finding import Finding, fine, wrong
 from nexus_cli.diagnosing.stores import Tell
@@ -56,6 +57,19 @@ async def _present(client: Client, name: str, method: Rpc[Any, Any]) -> Finding:
 
 
 _LOG = "its log says why it ended"
+
+
+async def pending(client: Client) -> list[Finding]:
+    """What an upgrade has left to be done; nothing where memory does not answer, which is told of elsewhere."""
+    try:
+        found = await RpcClient(client).call(MIGRATIONS, MigrationsRequest(), deadline=ANSWER)
+    except RpcError:
+        return []
+    return [
+        Finding("store", "note", f"{one.left} documents wait for {one.name}: {one.what}", "run nexus migrate")
+        for one in found.migrations
+        if one.left
+    ]
 
 
 async def ready(services: Mapping[str, Sequence[str]], tell: Tell) -> list[Finding]:

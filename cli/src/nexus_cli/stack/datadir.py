@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
+import hmac
 import json
 import os
 import secrets
@@ -42,6 +44,7 @@ class DevSecrets:
 
     jwt_secret: str
     principal_key: str
+    mark_key: str
 
 
 class DataDirectory:
@@ -159,7 +162,10 @@ class DataDirectory:
 
     def secrets(self) -> DevSecrets:
         """The development secrets; made at the first call, the same ever after."""
-        return DevSecrets(**self._made_once("secrets.json", ("jwt_secret", "principal_key")))
+        made = self._made_once("secrets.json", ("jwt_secret", "principal_key"))
+        # Derived, so that directories and backups from before marks have one too.
+        mark_key = hmac.digest(made["principal_key"].encode(), b"marks", hashlib.sha256).hex()
+        return DevSecrets(made["jwt_secret"], made["principal_key"], mark_key)
 
     def bus_passwords(self, users: Sequence[str]) -> dict[str, str]:
         """The passwords of the embedded bus's users; made at the first call, the same ever after."""

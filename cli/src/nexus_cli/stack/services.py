@@ -22,6 +22,8 @@ SERVICES: Mapping[str, tuple[str, ...]] = {
     "memory": ("nats", "redis", "mongodb"),
     "market-adapter": ("nats", "redis", "mongodb"),
 }
+MARKING = ("gateway", "agent", "memory")
+"""Who writes conversations and journals, and reads them."""
 _URL_VARIABLES = {"nats": "NEXUS_NATS_URL", "redis": "NEXUS_REDIS_URL", "mongodb": "NEXUS_MONGODB_URL"}
 _WORTH_SHOWING = {"warning", "error", "critical"}
 
@@ -50,6 +52,7 @@ def service_program(
             "NEXUS_DEV": "1",
             "NEXUS_JWT_SECRET": secrets.jwt_secret,
             "NEXUS_PRINCIPAL_KEY": secrets.principal_key,
+            **({"NEXUS_MARK_KEY": secrets.mark_key} if name in MARKING else {}),
             "NEXUS_DEMO_ORIGIN": os.environ.get("NEXUS_DEMO_ORIGIN") or f"http://{HOST}:{gateway_port}",
             "NEXUS_DRAIN_DEADLINE": os.environ.get("NEXUS_DRAIN_DEADLINE", "10"),
             "PYTHONUNBUFFERED": "1",

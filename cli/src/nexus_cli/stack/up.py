@@ -72,6 +72,7 @@ def plan(options: UpOptions, directory: DataDirectory, settings: StackSettings, 
     secrets = DevSecrets(
         jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else made.jwt_secret,
         principal_key=settings.principal_key.get_secret_value() if settings.principal_key else made.principal_key,
+        mark_key=settings.mark_key.get_secret_value() if settings.mark_key else made.mark_key,
     )
     outside = settings.urls()
     passwords = directory.bus_passwords(USERS)

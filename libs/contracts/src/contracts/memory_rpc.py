@@ -10,6 +10,7 @@ from pydantic import Field
 from contracts.enumerations import OPEN, OPEN_BEHIND_THE_DOOR
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.rpc import ConversationView, MessageView, Rpc
 
 QUEUE = "memory"
@@ -184,7 +185,8 @@ class BudgetReserveRequest(Wire):
 
     It may while less than the limit is used and reserved, so that a limit is passed by one call's reservation at most.
     None is no limit. `payer` is the visitor or user (or the conversation of a nameless one); None: the company alone.
-    After `seconds` a reservation that was not settled counts no more: its caller is gone.
+    After `seconds` a reservation that was not settled counts no more: its caller is gone. `knowledge` is looked for
+    besides, whether the tokens are granted or not.
     """
 
     company_id: CompanyId
@@ -195,17 +197,20 @@ class BudgetReserveRequest(Wire):
     daily_tokens: int | None = Field(default=None, ge=0)
     hourly_tokens: int | None = Field(default=None, ge=0)
     tier: Tier = "main"
+    knowledge: KnowledgeQuery | None = None
 
 
 class BudgetReserveReply(Wire):
     """`spent` names whose limit is reached: the company's for today, or the visitor's for this hour (UTC).
 
-    `reserved_at`, seconds since the epoch, is handed back when the call is settled.
+    `reserved_at`, seconds since the epoch, is handed back when the call is settled. `knowledge`: what was found; None:
+    nobody has looked.
     """
 
     granted: bool
     spent: Annotated[Literal["company", "visitor"], OPEN] | None = None
     reserved_at: int = Field(ge=0)
+    knowledge: KnowledgeFound | None = None
 
 
 class BudgetSettleRequest(Wire):

@@ -65,7 +65,11 @@ class Analyses:
         if stored is None and sure:
             await asyncio.sleep(STALE)
             stored = await self._reader.last(subject)
-        return None if stored is None else KeptAnalysis(_RecordEvent.parse(stored.event).data, stored.seq)
+        return (
+            None
+            if stored is None or not stored.genuine
+            else KeptAnalysis(_RecordEvent.parse(stored.event).data, stored.seq)
+        )
 
     async def save(self, record: AnalysisRecord, revision: int) -> int | None:
         """The new revision; None: another value was there first, or it is not known whether this one is."""

@@ -19,14 +19,16 @@ from nats.errors import Error as NatsError
 from pydantic import BaseModel, ValidationError
 
 from contracts.errors import NexusError
+from runtime import correlation
 from runtime.batches import PullBatches
 from runtime.connection import client_of
 from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady
+from runtime.marks import Marks
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
-from runtime.outcomes import DeadLetter, Later, Outcome
+from runtime.outcomes import Ack, DeadLetter, Later, Outcome
 from runtime.telemetry import caller, record
 
 log = structlog.get_logger(__name__)
@@ -59,6 +61,7 @@ class BatchWorker:
         self._service = service
         self._batches = PullBatches(self._client, spec.stream, spec.durable, BATCH)
         self._dead_letters = DeadLetters(self._client)
+        self._marks = Marks.of(self._client)
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self._turned = 0.0
@@ -120,7 +123,7 @@ class BatchWorker:
     async def _handle(self, messages: Sequence[Msg]) -> None:
         if not messages:
             return
-        taken = [(message, delivery_of(message)) for message in messages]
+        taken = [(message, delivery_of(message, self._marks)) for message in messages]
         try:
             outcomes = await self._outcomes([delivery for _, delivery in taken])
         except Exception as error:
@@ -128,11 +131,14 @@ class BatchWorker:
                 for message in messages:
                     await self._handle([message])
                 return
-            log.exception("batch.failed", consumer=self.name, seq=taken[0][1].seq, messages=len(taken))
+            # One message that failed alone is somebody's work, a batch is nobody's.
+            with correlation.received(taken[0][1].headers if len(taken) == 1 else {}):
+                log.exception("batch.failed", consumer=self.name, seq=taken[0][1].seq, messages=len(taken))
             outcomes = [self._failed(error, delivery) for _, delivery in taken]
         for (message, delivery), outcome in zip(taken, outcomes, strict=True):
             CONSUMED.labels(self.name, type(outcome).__name__.lower()).inc()
-            await self._settle(message, delivery, outcome)
+            with correlation.received(delivery.headers):
+                await self._settle(message, delivery, outcome)
 
     async def _outcomes(self, deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
         began, started = time.time_ns(), time.perf_counter()
@@ -141,6 +147,8 @@ class BatchWorker:
             outcomes = await self._handler(deliveries)
         CONSUME_SECONDS.labels(self.name).observe(time.perf_counter() - started)
         for delivery in deliveries:
+            with correlation.received(delivery.headers):
+                log.debug("batch.handled", consumer=self.name, seq=delivery.seq)
             record(self.name, began, time.time_ns(), under=caller(delivery.headers), facts=len(deliveries))
         return outcomes
 
@@ -170,6 +178,12 @@ def each(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outco
     free = asyncio.Semaphore(AT_ONCE)
 
     async def one(delivery: Delivery) -> Outcome:
+        with correlation.received(delivery.headers):
+            return await handled(delivery)
+
+    async def handled(delivery: Delivery) -> Outcome:
+        if not delivery.genuine:
+            return Ack()  # its dead letter is for the projection to write, which reads everything
         try:
             read = event.model_validate_json(delivery.data)
         except ValidationError as error:

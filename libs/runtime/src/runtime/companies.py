@@ -23,6 +23,7 @@ from contracts.channels import company_of, fact
 from contracts.company import CompanySettings
 from contracts.rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import FACTS
+from runtime.deadlines import for_nobody
 from runtime.direct import DirectReader
 from runtime.errors import ReadFailed, RpcError
 from runtime.metrics import SETTINGS_AGE
@@ -163,7 +164,7 @@ class CompanyCache:
     def _asked(self, company: str) -> asyncio.Task[CompanySettings | None]:
         task = self._asking.get(company)
         if task is None:
-            task = self._asking[company] = asyncio.create_task(self._ask(company))
+            task = self._asking[company] = asyncio.create_task(self._ask(company), context=for_nobody())
             task.add_done_callback(lambda done: self._answered(company, done))
         return task
 

@@ -31,6 +31,7 @@ from nats.js.api import AckPolicy as ServerAckPolicy
 from nats.js.api import ConsumerConfig
 from pydantic import ValidationError
 
+from runtime import correlation
 from runtime.batch_worker import brief
 from runtime.consumers import ConsumerSpec
 from runtime.dead_letters import DeadLetters
@@ -176,7 +177,14 @@ class ConsumeMiddleware(BaseMiddleware[Any, Any]):
         raw = self._raw()
         if raw is None:
             return await call_next(msg)
-        delivery, durable = delivery_of(raw), _durable(raw)
+        delivery = delivery_of(raw)
+        with correlation.received(delivery.headers):
+            return await self._handle(call_next, msg, raw, delivery)
+
+    async def _handle(
+        self, call_next: Callable[[Any], Any], msg: StreamMessage[Any], raw: Msg, delivery: Delivery
+    ) -> None:
+        durable = _durable(raw)
         token = _current.set(delivery)
         started = time.perf_counter()
         outcome: Outcome
@@ -203,7 +211,7 @@ class ConsumeMiddleware(BaseMiddleware[Any, Any]):
             await self._owner.settle(raw, delivery, durable, outcome)
             if isinstance(error, asyncio.CancelledError):
                 raise
-            return None
+            return
         finally:
             self._owner.in_work.pop(self, None)
             _current.reset(token)
@@ -211,7 +219,7 @@ class ConsumeMiddleware(BaseMiddleware[Any, Any]):
         CONSUMED.labels(durable, name).inc()
         self._settled = True
         await self._owner.settle(raw, delivery, durable, outcome)
-        return None
+        return
 
     async def after_processed(
         self,

@@ -55,11 +55,11 @@ class LogBounds:
         return max(self.first_seq, self.last_seq - NEVER_TRIMMED + 1, 1)
 
 
-def fact_of(subject: str, seq: int, event: bytes, at: float = 0.0) -> Fact | None:
-    """An event of CHAT, or of its live copy, as a conversation's fact; None when it is none, or does not fit its
-    contract (contracts.conversation)."""
+def fact_of(subject: str, seq: int, event: bytes, at: float = 0.0, *, genuine: bool) -> Fact | None:
+    """An event of CHAT, or of its live copy, as a conversation's fact; None when it is none, does not fit its contract
+    (contracts.conversation), or is not `genuine` (runtime.marks)."""
     address = parse_chat(subject)
-    if address is None:
+    if address is None or not genuine:
         return None
     try:
         parsed = orjson.loads(event)  # stricter than the model: an endless number, say
@@ -75,7 +75,7 @@ def facts_of(stored: Iterable[StoredFact]) -> list[Fact]:
 
 
 def _fact(stored: StoredFact) -> Fact | None:
-    return fact_of(stored.subject, stored.seq, stored.event, stored.time.timestamp())
+    return fact_of(stored.subject, stored.seq, stored.event, stored.time.timestamp(), genuine=stored.genuine)
 
 
 class ConversationLog:

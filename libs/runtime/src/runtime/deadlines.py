@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping
 from contextvars import Context, ContextVar, copy_context
 from uuid import uuid4
 
+from runtime import correlation
+
 HEADER = "Nexus-Deadline"
 SHARE = 0.4
 """What a part of the work may take of the time that is left: one that is slow leaves room for an answer without it."""
@@ -59,9 +61,10 @@ def serve_for(seconds: float) -> None:
 
 
 def for_nobody() -> Context:
-    """The context of work that must not end with the request in which it is begun."""
+    """The context of work that must not end with the request in which it is begun, and is not done for it alone."""
     context = copy_context()
     context.run(_ends.set, None)
+    context.run(correlation.forget)
     return context
 
 

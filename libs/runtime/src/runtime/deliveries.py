@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from nats.aio.msg import Msg
 
 from contracts.errors import NexusError
+from runtime.marks import Marks
 from runtime.replies import headers_of
 
 LONGEST_BACKOFF = 30.0
@@ -27,6 +28,8 @@ class Delivery:
     num_delivered: int = 1
     stored_at: float = 0.0
     """When the stream stored it, in seconds since the epoch."""
+    genuine: bool = True
+    """Not: it lacks the mark that its place demands (runtime.marks), and counts as a fact for nobody."""
 
 
 def backoff(attempt: int) -> float:
@@ -40,15 +43,17 @@ def pause_after(error: BaseException, attempt: int) -> float:
     return min(backoff(attempt), AWAY_BACKOFF + random.random()) if away else backoff(attempt)
 
 
-def delivery_of(message: Msg) -> Delivery:
+def delivery_of(message: Msg, marks: Marks | None = None) -> Delivery:
     """Reads the acknowledgement subject (NATS ADR-15): `$JS.ACK.…` of 9 tokens, or 12 with domain and account."""
     tokens = message.reply.split(".")
     first = 4 if len(tokens) == 9 else 6
+    stream, seq, headers = tokens[first - 2], int(tokens[first + 1]), headers_of(message)
     return Delivery(
         subject=message.subject,
-        seq=int(tokens[first + 1]),
+        seq=seq,
         data=message.data,
-        headers=headers_of(message),
+        headers=headers,
+        genuine=marks is None or marks.genuine(stream, message.subject, seq, headers, message.data),
         num_delivered=int(tokens[first]),
         stored_at=int(tokens[first + 3]) / 1e9,
     )

@@ -18,6 +18,7 @@ from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
 from runtime.errors import ReadFailed
+from runtime.marks import Marks
 from runtime.replies import ReplyInbox, headers_of, status_of
 
 ATTEMPT = 1.0
@@ -26,12 +27,14 @@ ATTEMPT = 1.0
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """One message as the stream holds it: `event` is its body, `stamp` the time of storing (RFC 3339, nanoseconds)."""
+    """One message as the stream holds it: `event` is its body, `stamp` the time of storing (RFC 3339, nanoseconds).
+    Not `genuine`: it lacks the mark that its place demands (runtime.marks), and counts as a fact for nobody."""
 
     seq: int
     subject: str
     event: bytes
     stamp: str
+    genuine: bool = True
 
     @property
     def time(self) -> datetime:
@@ -54,6 +57,7 @@ class DirectReader:
         self.stream = stream
         self._client = client
         self._inbox = ReplyInbox.of(client)
+        self._marks = Marks.of(client)
         self._subject = f"$JS.API.DIRECT.GET.{stream}"
 
     async def last(self, subject: str, *, deadline: float = 5.0) -> StoredFact | None:
@@ -97,7 +101,7 @@ class DirectReader:
                 continue
             status = status_of(message)
             if status is None:
-                return _fact(message)
+                return self._fact(message)
             if status == "404":
                 return None
             raise ReadFailed(f"direct read of {self.stream} refused: {status} {headers_of(message).get('Description')}")
@@ -125,8 +129,14 @@ class DirectReader:
                 raise ReadFailed(
                     f"direct read of {self.stream} refused: {status} {headers_of(last).get('Description')}"
                 )
-            facts = [_fact(message) for message in messages]
+            facts = [self._fact(message) for message in messages]
             return Batch(facts, more=int(headers_of(last).get("Nats-Num-Pending", "0")) > 0)
+
+    def _fact(self, message: Msg) -> StoredFact:
+        headers = headers_of(message)
+        seq, subject = int(headers["Nats-Sequence"]), headers["Nats-Subject"]
+        genuine = self._marks.genuine(self.stream, subject, seq, headers, message.data)
+        return StoredFact(seq, subject, message.data, headers["Nats-Time-Stamp"], genuine)
 
     async def _again(self, end: float, error: Exception) -> None:
         left = end - asyncio.get_running_loop().time()
@@ -143,13 +153,3 @@ def _by_seq(fact: StoredFact) -> int:
 
 def _is_status(message: Msg) -> bool:
     return status_of(message) is not None
-
-
-def _fact(message: Msg) -> StoredFact:
-    headers = headers_of(message)
-    return StoredFact(
-        seq=int(headers["Nats-Sequence"]),
-        subject=headers["Nats-Subject"],
-        event=message.data,
-        stamp=headers["Nats-Time-Stamp"],
-    )

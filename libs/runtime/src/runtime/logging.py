@@ -17,6 +17,7 @@ import orjson
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from runtime import correlation
 from runtime.settings import LogSettings
 
 MASK = "***"
@@ -76,7 +77,7 @@ def configure(service: str, settings: LogSettings, *, stream: TextIO | None = No
     level = logging.getLevelNamesMapping()[settings.level.upper()]
     as_text = settings.format == "text" or (settings.format == "auto" and out.isatty())
     shared: list[Processor] = [
-        structlog.contextvars.merge_contextvars,
+        _correlate,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
         _Stamp(service),
@@ -118,6 +119,12 @@ class _Stamp:
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         event.setdefault("service", self._service)
         return event
+
+
+def _correlate(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Whose work it was; what a line says itself goes first."""
+    known = correlation.current()
+    return {**known.fields(), **event} if known is not None else event
 
 
 def _add_logger_name(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

@@ -50,6 +50,9 @@ class Collection:
     async def find_one(self, where: Document, fields: Document | None = None) -> Document | None:
         return await self._limit.run(lambda: self._rows.find_one(where, fields))
 
+    async def count_documents(self, where: Document) -> int:
+        return await self._limit.run(lambda: self._rows.count_documents(where))
+
     async def insert_one(self, row: Document) -> InsertOneResult:
         return await self._limit.run(lambda: self._rows.insert_one(row))
 

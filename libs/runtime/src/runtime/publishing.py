@@ -19,10 +19,11 @@ from nats.js import JetStreamContext
 
 from runtime.bus_client import BusClient
 from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
+from runtime.marks import HEADER, Marks
 from runtime.metrics import PUBLISHED
 from runtime.replies import Pending, ReplyInbox, is_no_responders
 from runtime.storage import NO_ACKNOWLEDGEMENT, Storage
-from runtime.telemetry import trace_headers
+from runtime.telemetry import trace_headers, work_headers
 
 FENCE_CODES = frozenset({10071, 10164})
 _DUPLICATE_IN_PROGRESS = 10158
@@ -75,6 +76,7 @@ class Publisher:
     def __init__(self, source: JetStreamContext | Client) -> None:
         self._client: Client = source if isinstance(source, Client) else source._nc  # pyright: ignore[reportPrivateUsage]
         self._inbox = ReplyInbox.of(self._client)
+        self._marks = Marks.of(self._client)
         self._storage = Storage.of(self._client)
 
     async def append(
@@ -101,9 +103,11 @@ class Publisher:
         if fence is not None:
             head["Nats-Expected-Last-Subject-Sequence"] = str(fence.seq)
             head["Nats-Expected-Last-Subject-Sequence-Subject"] = fence.filter
-        head.update(trace_headers())
+        head.update(work_headers())
         if headers:
             head.update(headers)
+        if (mark := self._marks.mark(stream, subject, head, body)) is not None:
+            head[HEADER] = mark
         outcome = "stored"
         try:
             with await self._inbox.expect() as pending:

@@ -23,11 +23,13 @@ from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
+from runtime import correlation
 from runtime.connection import client_of, subscribe
 from runtime.consumers import ConsumerSpec, ensure_consumer, on_new_leader
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady
+from runtime.marks import Marks
 from runtime.metrics import CONSUME_SECONDS, CONSUMED, IN_WORK
 from runtime.outcomes import AckThen, DeadLetter, Done, Later, Outcome
 from runtime.replies import ReplyInbox, headers_of, status_of
@@ -270,11 +272,15 @@ class PullWorker:
             self._begin(self._backlog.popleft())
 
     async def _work(self, message: Msg) -> None:
+        delivery = delivery_of(message, Marks.of(self._client))
+        with correlation.received(delivery.headers):
+            await self._handle(message, delivery)
+
+    async def _handle(self, message: Msg, delivery: Delivery) -> None:
         consumer = self._spec.durable
         started = time.perf_counter()
         outcome: Outcome | AckThen
         name = "error"
-        delivery = delivery_of(message)
         try:
             with remote_span(f"{consumer} {self._spec.stream}", delivery.headers, root=True) as work:
                 async with asyncio.timeout(self._longest):
@@ -301,6 +307,7 @@ class PullWorker:
                 kind=type(error).__name__,
             )
         CONSUMED.labels(consumer, name).inc()
+        log.debug("pull.handled", consumer=consumer, subject=delivery.subject, seq=delivery.seq, outcome=name)
         CONSUME_SECONDS.labels(consumer).observe(time.perf_counter() - started)
         if not isinstance(outcome, AckThen):
             await self._settle(message, delivery, outcome)

@@ -23,12 +23,13 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from contracts.errors import ErrorCode, FieldFault
 from contracts.rpc import Rpc
+from runtime import correlation
 from runtime.connection import subscribe
 from runtime.deadlines import HEADER, Arrivals, Origin, serve_for
 from runtime.errors import NobodyServes, RpcError
 from runtime.metrics import RPC_REPEATS, RPC_SECONDS, RPC_SERVED
 from runtime.replies import Pending, ReplyInbox, headers_of, is_no_responders
-from runtime.telemetry import remote_span, trace_headers
+from runtime.telemetry import remote_span, work_headers
 
 log = structlog.get_logger(__name__)
 
@@ -175,7 +176,7 @@ class RpcClient:
                 await asyncio.sleep(min(PAUSE, max(end - clock(), 0)))
 
     async def _send(self, method: Rpc[Any, Any], body: bytes, reply_to: str, left: float) -> None:
-        headers = trace_headers() | {HEADER: self._origin.header(left)}
+        headers = work_headers() | {HEADER: self._origin.header(left)}
         try:
             await self._client.publish(method.subject, body, reply=reply_to, headers=headers)
         except NatsError as error:
@@ -268,7 +269,7 @@ class RpcServer:
                     message, _error(RpcError(ErrorCode.UNAVAILABLE, "too many requests at once", retryable=True))
                 )
                 return
-            task = asyncio.create_task(self._handle(method, handler, message, left))
+            task = asyncio.create_task(self._take(method, handler, message, left))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
 
@@ -295,6 +296,12 @@ class RpcServer:
             task.cancel()
         if late:
             await asyncio.wait(late, timeout=1)
+
+    async def _take(
+        self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], message: Msg, left: float | None
+    ) -> None:
+        with correlation.received(headers_of(message)):
+            await self._handle(method, handler, message, left)
 
     async def _handle(
         self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], message: Msg, left: float | None
@@ -330,6 +337,7 @@ class RpcServer:
             log.exception("rpc.failed", method=method.subject)
             answer = _error(RpcError(ErrorCode.INTERNAL, f"{method.subject} failed", retryable=retryable))
         RPC_SERVED.labels(method.subject, outcome).inc()
+        log.debug("rpc.served", method=method.subject, outcome=outcome)
         if answer is not None:
             await self._answer(message, answer)
 

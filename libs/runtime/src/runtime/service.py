@@ -49,12 +49,13 @@ from runtime.conversation import ConversationLog
 from runtime.ending import end_without_fail
 from runtime.errors import NotReady
 from runtime.health import Check, Health, HealthServer, Refresh, bus_check
+from runtime.marks import Marks
 from runtime.metrics import NATS_RECONNECTS
 from runtime.process import keep_what_is_there
 from runtime.publishing import Publisher
 from runtime.pulling import PullWorker
 from runtime.rpc import Handler, RpcClient, RpcServer
-from runtime.settings import DrainSettings, LogSettings, NatsSettings, StreamSettings, TraceSettings
+from runtime.settings import DrainSettings, LogSettings, MarkSettings, NatsSettings, StreamSettings, TraceSettings
 from runtime.span_store import SpanStore
 from runtime.standstill import Still
 from runtime.storage import Storage
@@ -88,10 +89,11 @@ class Service:
         logging: LogSettings | None = None,
         drain: DrainSettings | None = None,
         traces: TraceSettings | None = None,
+        marks: MarkSettings | None = None,
         streams: tuple[Stream, ...] = STREAMS,
     ) -> None:
         """`port`: of /healthz, /readyz and /metrics; 0 takes a free one; None: the service serves
-        `service.health.routes()` itself."""
+        `service.health.routes()` itself. `marks`: of those who write conversations and journals, and read them."""
         self.name = name
         self.health = Health(name)
         self.hooks = ConnectionHooks()
@@ -100,6 +102,7 @@ class Service:
         self._log_settings = logging or LogSettings()
         self._drain_settings = drain or DrainSettings()
         self._trace_settings = traces or TraceSettings()
+        self._mark_settings = marks
         self.streams = StreamSettings().applied(streams)
         """As the settings want them."""
         self._written: tuple[Stream, ...] = ()
@@ -240,10 +243,15 @@ class Service:
         self.health.add_check("nats", bus_check(client))
         self.health.add_check("storage", lambda: Storage.of(client).check(self._written))
         self._record_spans(client)
+        marks = Marks.of(client) if self._mark_settings is not None else None
+        if marks is not None and self._mark_settings is not None:
+            marks.use(self._mark_settings.keys)
         if self._nats_settings.manage_streams:
             await self._make_streams()
         else:
             await await_streams(client, self.streams)
+        if marks is not None:
+            await marks.learn()
         for hook in self._on_start:
             await hook()
         self._rpc_server = RpcServer(client)
@@ -259,6 +267,7 @@ class Service:
             client,
             self._make_streams if self._nats_settings.manage_streams else None,
             self._consuming[1].specs if self._consuming else [],
+            marks,
         )
         self.hooks.on_reconnect.append(self._upkeep.reconnected)
         self._upkeep.start()

@@ -161,6 +161,34 @@ class TokenSettings(EnvSettings):
     principal_ttl: int = Field(default=3600, gt=0, description="seconds a principal is valid")
 
 
+class MarkSettings(EnvSettings):
+    """What gateway, agent and memory mark the conversations' facts and the journals with (runtime.marks)."""
+
+    mark_key: SecretStr | None = Field(
+        default=None,
+        description="32 characters or more; several, by commas, while one is replaced: the first one marks",
+    )
+
+    @field_validator("mark_key")
+    @classmethod
+    def _keys_are_long(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and any(len(key) < _SHORTEST_KEY for key in _keys(value)):
+            raise ValueError(f"NEXUS_MARK_KEY: each key needs {_SHORTEST_KEY} characters at least")
+        return value
+
+    @property
+    def keys(self) -> tuple[bytes, ...]:
+        """The keys, one by one; none: nothing is marked."""
+        return () if self.mark_key is None else tuple(key.encode() for key in _keys(self.mark_key))
+
+
+_SHORTEST_KEY = 32
+
+
+def _keys(value: SecretStr) -> list[str]:
+    return [key.strip() for key in value.get_secret_value().split(",")]
+
+
 class LogSettings(EnvSettings):
     """Logs."""
 

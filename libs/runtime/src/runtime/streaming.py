@@ -29,13 +29,14 @@ from pydantic import BaseModel, ValidationError
 
 from contracts.errors import ErrorCode
 from contracts.rpc import Rpc
+from runtime import correlation
 from runtime.connection import subscribe
 from runtime.deadlines import HEADER, Arrivals, Origin
 from runtime.errors import NobodyServes, RpcError
 from runtime.metrics import RPC_SERVED
 from runtime.replies import ReplyInbox, headers_of, is_no_responders
 from runtime.rpc import EXPIRED, error_body, error_of, expired, wrong_fields
-from runtime.telemetry import remote_span, trace_headers
+from runtime.telemetry import remote_span, work_headers
 
 log = structlog.get_logger(__name__)
 
@@ -130,7 +131,7 @@ class StreamServer:
                 await outlet.frame(b'"error":' + error_body(busy))
                 return
             name = uuid.uuid4().hex
-            task = asyncio.create_task(self._handle(method, handler, message, outlet, name, control))
+            task = asyncio.create_task(self._take(method, handler, message, outlet, name, control))
             self._running[name] = (outlet, task)
             task.add_done_callback(lambda _: self._running.pop(name, None))
 
@@ -161,6 +162,18 @@ class StreamServer:
             return
         if word.get("gone"):
             task.cancel()
+
+    async def _take(
+        self,
+        method: Rpc[RequestT, PartT],
+        handler: Serve[RequestT, PartT],
+        message: Msg,
+        outlet: Outlet[PartT],
+        name: str,
+        control: str,
+    ) -> None:
+        with correlation.received(headers_of(message)):
+            await self._handle(method, handler, message, outlet, name, control)
 
     async def _handle(
         self,
@@ -195,6 +208,7 @@ class StreamServer:
         finally:
             watching.cancel()
         RPC_SERVED.labels(method.subject, outcome).inc()
+        log.debug("rpc.served", method=method.subject, outcome=outcome)
         await outlet.frame(last)
 
 
@@ -300,7 +314,7 @@ class StreamClient:
         while True:
             reading.nobody = False
             # Opened later than that, it would be work for somebody who has gone.
-            headers = trace_headers() | {HEADER: self._origin.header(end - time.monotonic())}
+            headers = work_headers() | {HEADER: self._origin.header(end - time.monotonic())}
             try:
                 await self._client.publish(method.subject, body, reply=reply_to, headers=headers)
             except NatsError as error:

@@ -14,6 +14,7 @@ from nats.errors import NoRespondersError
 
 from contracts.streams import STREAMS, Stream
 from runtime.errors import NotReady
+from runtime.marks import Marks
 from runtime.replies import ReplyInbox
 
 log = structlog.get_logger(__name__)
@@ -107,23 +108,26 @@ def stream_config(stream: Stream, replicas: int = 1) -> dict[str, Any]:
 async def ensure_streams(
     client: Client, streams: Sequence[Stream] = STREAMS, *, replicas: int = 1, deadline: float = 30.0
 ) -> None:
-    """Makes or updates every stream; several services may do so at once.
+    """Makes or updates every stream; several services may do so at once. In a stream that is made now by somebody who
+    has the key, marks are demanded from its first message on (runtime.marks).
 
     Raises:
         NotReady: JetStream did not answer in time, or a stream is there in a form that cannot be changed.
     """
     end = asyncio.get_running_loop().time() + deadline
     inbox = ReplyInbox.of(client)
+    made_with = Marks.of(client).of_new_streams
     share = 1.0
     # Nearly always all are there as they should be: one round trip tells. What is not is made one after another.
     found = await asyncio.gather(*(_call(inbox, f"STREAM.INFO.{stream.name}", None, end) for stream in streams))
     for position, (stream, known) in enumerate(zip(streams, found, strict=True)):
         wanted = stream_config(stream, replicas)
-        answer = await _ensure(inbox, wanted, share, end, known)
+        metadata = made_with.get(stream.name)
+        answer = await _ensure(inbox, wanted, share, end, known, metadata)
         if _error_code(answer) == _NO_STORAGE:
             share = await _room(inbox, sum(one.max_bytes for one in streams[position:]), end)
             log.warning("streams.smaller", share=share, reason="the server has less storage than the streams may take")
-            answer = await _ensure(inbox, wanted, share, end, answer=None)
+            answer = await _ensure(inbox, wanted, share, end, None, metadata)
         error = cast("Mapping[str, Any] | None", answer.get("error"))
         if error is not None:
             raise NotReady(
@@ -156,15 +160,22 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
 
 
 async def _ensure(
-    inbox: ReplyInbox, wanted: dict[str, Any], share: float, end: float, answer: dict[str, Any] | None
+    inbox: ReplyInbox,
+    wanted: dict[str, Any],
+    share: float,
+    end: float,
+    answer: dict[str, Any] | None,
+    metadata: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Makes or updates one stream, of which the server has just said `answer`; the server's last answer."""
+    """Makes, with this metadata, or updates one stream, of which the server has just said `answer`; the server's last
+    answer."""
     name = wanted["name"]
     if answer is None:
         answer = await _call(inbox, f"STREAM.INFO.{name}", None, end)
     if _error_code(answer) == _NOT_FOUND:
         size = int(wanted["max_bytes"] * share) if wanted["max_bytes"] > 0 else -1
-        answer = await _call(inbox, f"STREAM.CREATE.{name}", {**wanted, "max_bytes": size}, end)
+        made = {**wanted, "max_bytes": size} | ({"metadata": metadata} if metadata else {})
+        answer = await _call(inbox, f"STREAM.CREATE.{name}", made, end)
         if _error_code(answer) == 0:
             log.info("stream.created", stream=name)
             return answer

@@ -15,7 +15,9 @@ from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Protocol
 
-TRACEPARENT = "traceparent"
+from runtime import correlation
+from runtime.correlation import TRACEPARENT
+
 TURN = "nexus.turn.id"
 """Attribute: the turn that a span belongs to. `nexus trace` finds a turn's trace by it."""
 Attribute = str | int | float | bool | Sequence[str]
@@ -104,6 +106,11 @@ def current_span() -> Span:
     return span if span is not None and span.recorded else _NONE
 
 
+def work_headers() -> dict[str, str]:
+    """The headers that carry the current span, and whose work it is."""
+    return trace_headers() | correlation.baggage()
+
+
 def trace_headers() -> dict[str, str]:
     """The headers that carry the current span; empty when there is none."""
     span = _current.get()
@@ -146,6 +153,9 @@ class _Work:
             span.start = time.perf_counter_ns() + _clock_ahead
             self._span = span
         self._token = _current.set(span)
+        known = correlation.current()
+        if known is not None:
+            known.trace = f"{span.trace_id:032x}"
         return span if self._span is not None else _NONE
 
     def __exit__(

@@ -11,6 +11,7 @@ from nats.aio.client import Client
 
 from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.errors import RuntimeFault
+from runtime.marks import Marks
 
 log = structlog.get_logger(__name__)
 
@@ -22,11 +23,17 @@ class Upkeep:
     """Makes anew what is missing: streams after each reconnect, consumers then and every minute."""
 
     def __init__(
-        self, client: Client, streams: Callable[[], Awaitable[None]] | None, consumers: Sequence[ConsumerSpec]
+        self,
+        client: Client,
+        streams: Callable[[], Awaitable[None]] | None,
+        consumers: Sequence[ConsumerSpec],
+        marks: Marks | None = None,
     ) -> None:
+        """`marks`: of a service that uses them; when they are demanded is read anew each time."""
         self._client = client
         self._streams = streams
         self._consumers = consumers
+        self._marks = marks
         self._woken = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -56,6 +63,8 @@ class Upkeep:
             try:
                 if self._woken.is_set() and self._streams is not None:
                     await self._streams()
+                if self._marks is not None:
+                    await self._marks.learn()
                 for spec in self._consumers:
                     await ensure_consumer(self._client, spec, deadline=5.0)
                 self._woken.clear()

@@ -68,9 +68,10 @@ from contracts.streams import CHAT, FACTS, TURNS
 from runtime.analyses import Analyses
 from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import listen, subscribe
-from runtime.conversation import ConversationLog, ConversationWriter, fact_of
+from runtime.conversation import ConversationLog, ConversationWriter, facts_of
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
+from runtime.marks import Marks
 from runtime.principals import Verify
 from runtime.publishing import Publisher
 from runtime.pulling import PullWorker
@@ -248,7 +249,8 @@ class Agent:
         await subscribe(self._nats, CHANGES, self.settings.changed)
         for subject in TOOLS_CHANGED:
             await subscribe(self._nats, subject, self._catalogue.changed)
-        await listen(self._nats, LIVE_CHAT_ALL, LiveFacts(self._watches, self._sweep, self._followed).take)
+        live = LiveFacts(Marks.of(self._nats), self._watches, self._sweep, self._followed)
+        await listen(self._nats, LIVE_CHAT_ALL, live.take)
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
         await self._help.serve(self._server)
         await self._completions.serve(self._server, self._streams)
@@ -302,7 +304,7 @@ class Agent:
                 # What is behind the floor settles what is before it; messages behind it are the consumer's.
                 if address is None or (address.kind is ChatKind.VISITOR and stored.seq > floor):
                     continue
-                if (fact := fact_of(stored.subject, stored.seq, stored.event)) is not None:
+                for fact in facts_of([stored]):
                     self._sweep.saw(Key(address.company, address.conversation), fact, old=True)
             more = batch.more and bool(batch.facts)
             at = batch.facts[-1].seq + 1 if batch.facts else end + 1

@@ -20,6 +20,7 @@ from contracts.rpc import TurnState, TurnStateRequest
 from runtime.analyses import REQUESTED, request_of
 from runtime.conversation import fact_of
 from runtime.direct import StoredFact
+from runtime.marks import Marks
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.pulling import Delivery
 from runtime.replies import headers_of
@@ -40,7 +41,7 @@ class TurnHandler:
         address = parse_chat(delivery.subject)
         if address is None or address.kind not in (ChatKind.VISITOR, ChatKind.OWNER):
             return DeadLetter(f"not a turn's trigger: {delivery.subject}")
-        if fact_of(delivery.subject, delivery.seq, delivery.data) is None:
+        if fact_of(delivery.subject, delivery.seq, delivery.data, genuine=delivery.genuine) is None:
             # Its dead letter is memory's, which reads every fact. Nobody answers it.
             log.warning("turn.misfit", subject=delivery.subject, seq=delivery.seq)
             return Done()
@@ -102,7 +103,8 @@ class LiveFacts:
     """The standing subscription to the log's live copy: tells the running turns' watches, the sweep, and what is known
     of the conversations that are followed."""
 
-    def __init__(self, watches: Watches, sweep: Sweep, followed: FollowedConversations) -> None:
+    def __init__(self, marks: Marks, watches: Watches, sweep: Sweep, followed: FollowedConversations) -> None:
+        self._marks = marks
         self._followed = followed
         self._watches = watches
         self._sweep = sweep
@@ -125,8 +127,9 @@ class LiveFacts:
         follows = self._followed.follows(key, address.kind)
         if not wanted and not follows:
             return
-        stored = StoredFact(seq, message.subject.removeprefix("live."), message.data, headers["Nats-Time-Stamp"])
-        fact = fact_of(stored.subject, seq, stored.event, stored.time.timestamp())
+        subject, genuine = message.subject.removeprefix("live."), self._marks.genuine_live(message)
+        stored = StoredFact(seq, subject, message.data, headers["Nats-Time-Stamp"], genuine)
+        fact = fact_of(subject, seq, stored.event, stored.time.timestamp(), genuine=genuine)
         if follows:
             self._followed.take(key, stored, fact)
         if wanted and fact is not None:

@@ -208,6 +208,19 @@ class Knowledge(Protocol):
         ...
 
 
+class Search(Protocol):
+    """What the company says about one question, which may be asked along with something else."""
+
+    @property
+    def query(self) -> KnowledgeQuery | None:
+        """What is still to be asked; None: nothing."""
+        ...
+
+    def answered(self, found: KnowledgeFound | None) -> None:
+        """What was found; None: it is not to be had."""
+        ...
+
+
 class Encoders(Protocol):
     """Token counts, by model."""
 
@@ -307,8 +320,11 @@ class Reservation:
 class Budgets(Protocol):
     """What companies and visitors may still spend."""
 
-    async def reserve(self, wanted: Reservation, daily: int | None, hourly: int | None) -> Reservation:
-        """The reservation as granted; raises BudgetSpentError. The limits are in tokens, None: there is none."""
+    async def reserve(
+        self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
+    ) -> Reservation:
+        """The reservation as granted; raises BudgetSpentError. The limits are in tokens, None: there is none.
+        `search`: may be asked and answered in the same request, whether the tokens are granted or not."""
         ...
 
     def settle(self, reservation: Reservation, used: int) -> None:

@@ -5,7 +5,7 @@ from agent.settings import AgentSettings, ModelSettings
 from contracts.streams import CHAT, FACTS, TOOLS, TURNS
 from runtime.principals import Principal, PrincipalVerifier
 from runtime.service import Service
-from runtime.settings import DevSettings, DrainSettings, LogSettings, NatsSettings, TokenSettings
+from runtime.settings import DevSettings, DrainSettings, LogSettings, MarkSettings, NatsSettings, TokenSettings
 
 
 async def serve() -> None:
@@ -18,6 +18,7 @@ async def serve() -> None:
         host=DevSettings().bind_host,
         logging=LogSettings(),
         drain=drain,
+        marks=MarkSettings(),
     )
     service.writes(CHAT, TURNS, TOOLS, FACTS)
 

@@ -1,5 +1,7 @@
 """Which tools are offered: known without asking while they are in use, and never for longer than a minute."""
 
+import asyncio
+
 from agent.adapters.catalogue import FRESH, RENEWED, ExecutorCatalogue
 from agent.ports import Asker
 from agent.testing.stage import COMPANY, stage, until
@@ -33,3 +35,15 @@ async def test_what_is_in_use_is_asked_for_anew_and_nobody_waits_for_it(nats_ser
         scene.executor.offer("three", {})
         await clock.advance(FRESH)
         assert await offered() == ["one", "two", "three"]
+
+
+async def test_an_answer_that_was_under_way_when_settings_changed_is_not_kept(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene:
+        catalogue = ExecutorCatalogue(RpcClient(scene.nats))
+        scene.executor.offer("old", {})
+        asking = asyncio.create_task(catalogue.offered(COMPANY, ASKER))
+        await asyncio.sleep(0)
+        catalogue.drop(COMPANY)
+        assert [tool.name for tool in await asking] == ["old"]
+        scene.executor.offer("new", {})
+        assert [tool.name for tool in await catalogue.offered(COMPANY, ASKER)] == ["old", "new"]

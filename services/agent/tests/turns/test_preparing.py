@@ -4,6 +4,8 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pytest
+
 from agent.domain.knowledge import TOKENS
 from agent.domain.turn.journal import Journal
 from agent.ports import Journals, Key, Knowledge
@@ -13,6 +15,7 @@ from agent.settings import ModelSettings
 from agent.testing.stage import agent, stage, until
 from agent.turns.needs import Ports
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
+from runtime.errors import RpcError
 from runtime.testing import NatsServer
 
 
@@ -72,39 +75,62 @@ async def test_tokens_are_reserved_beside_the_journal_and_the_model_is_asked_beh
 
 
 @dataclass
-class _HeldSearch:
-    """A search that waits to be let go."""
+class _Searches:
+    """How often what the company says was searched by itself."""
 
-    found: Knowledge
-    let_go: asyncio.Event = field(default_factory=asyncio.Event)
+    within: Knowledge
+    count: int = 0
 
     async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
-        await self.let_go.wait()
-        return await self.found.search(company, query)
+        self.count += 1
+        return await self.within.search(company, query)
 
 
-async def test_tokens_are_reserved_beside_the_search_for_what_the_company_says(nats_server: NatsServer) -> None:
+async def test_what_the_company_says_is_searched_in_the_request_for_tokens(nats_server: NatsServer) -> None:
     call = Reply(tool_calls=[ScriptedCall(name="order", arguments={})])
-    searches: list[_HeldSearch] = []
+    searches: list[_Searches] = []
 
-    def held(ports: Ports) -> Ports:
-        searches.append(_HeldSearch(ports.knowledge))
+    def counted(ports: Ports) -> Ports:
+        searches.append(_Searches(ports.knowledge))
         return replace(ports, knowledge=searches[0])
 
+    for with_tokens in (True, False):
+        searches.clear()
+        async with (
+            stage(nats_server.url) as scene,
+            scripted_model(Rule(replies=[call, Reply(text="There.")])) as model,
+            agent(nats_server.url, model.base_url, wrap=counted),
+        ):
+            scene.searches_with_tokens = with_tokens
+            scene.executor.offer("order", {"state": "placed"})
+            conversation = f"c{with_tokens}"
+            await scene.visitor(conversation, "What does it cost?")
+            await scene.answered(conversation)
+            first, second = scene.reserved
+            # With the room that passages may take, as long as nobody knows how many there are: there were none.
+            assert TOKENS - 200 < first.tokens - second.tokens < TOKENS
+            assert first.knowledge is not None
+            assert second.knowledge is None
+            # Memory of an earlier release reserves the tokens alone.
+            assert (len(scene.searched), searches[0].count) == (1, 0 if with_tokens else 1)
+
+
+async def test_where_tokens_cannot_be_had_of_memory_it_is_asked_what_the_company_says_all_the_same(
+    nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(Rule(replies=[call, Reply(text="There.")])) as model,
-        agent(nats_server.url, model.base_url, wrap=held),
+        scripted_model(default=Reply(text="There.")) as model,
+        agent(nats_server.url, model.base_url),
     ):
-        scene.executor.offer("order", {"state": "placed"})
+
+        def away(*wanted: Any) -> Any:
+            raise RpcError("UNAVAILABLE", "no Redis", retryable=True)
+
+        monkeypatch.setattr(scene.budgets, "reserve", away)
         await scene.visitor("c1", "What does it cost?")
-        await until(lambda: len(scene.reserved) == 1)
-        assert model.asked == []
-        searches[0].let_go.set()
         await scene.answered("c1")
-        first, second = scene.reserved
-        # With the room that passages may take, as long as nobody knows how many there are: there were none.
-        assert TOKENS - 200 < first.tokens - second.tokens < TOKENS
+        assert [one.text for one in scene.searched] == ["What does it cost?"]
 
 
 async def test_a_journal_that_is_refused_costs_nothing(nats_server: NatsServer) -> None:

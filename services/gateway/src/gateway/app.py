@@ -64,7 +64,7 @@ from runtime.publishing import Publisher
 from runtime.replies import ReplyInbox
 from runtime.rpc import RpcClient
 from runtime.service import Service
-from runtime.settings import DevSettings, NatsSettings, TokenSettings
+from runtime.settings import DevSettings, MarkSettings, NatsSettings, TokenSettings
 from runtime.streaming import StreamClient
 
 log = structlog.get_logger(__name__)
@@ -213,7 +213,7 @@ async def main() -> None:
     """Runs the gateway until it is told to end."""
     settings, dev, nats = GatewaySettings(), DevSettings(), NatsSettings()
     # The door serves its own health beside everything else, so the service has no port of its own.
-    service = Service("gateway", nats=nats, port=None)
+    service = Service("gateway", nats=nats, port=None, marks=MarkSettings())
     service.writes(CHAT, TOOLS, FACTS)
 
     async def build() -> None:

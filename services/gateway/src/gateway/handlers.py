@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import structlog
+
 from contracts import ws
 from contracts.channels import PresenceKind
 from contracts.conversation import Snapshot
@@ -20,6 +22,8 @@ from runtime.gen_ai import CONVERSATION
 from runtime.publishing import Appended
 from runtime.telemetry import span
 
+log = structlog.get_logger(__name__)
+
 TYPING_MS = 5_000
 
 
@@ -37,6 +41,7 @@ async def _send(session: Session, caller: Caller, frame: ws.MessageSend) -> None
             stored = await session.chat.commands.find_sent(place, frame.client_message_id) if frame.retry else None
             if stored is None:
                 stored = await _store(session, place, frame)
+            log.debug("chat.stored", seq=stored.seq, duplicate=stored.duplicate)
     except Exception:
         if attachment.not_stored(identity):
             raise

@@ -50,6 +50,7 @@ from runtime.logging import masked_text
 from runtime.mongo import Database
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings
+from runtime.store_format import check_format
 
 SECONDS_BETWEEN_ROUNDS, SECONDS_BETWEEN_LIVE_ROUNDS = 1.0, 15.0
 """A look at the sample costs nothing; a look at a provider counts against its limit."""
@@ -154,8 +155,9 @@ def connect(service: Service, mongo: MongoSettings) -> Database:
 
 
 async def prepare_stores(database: Database) -> None:
-    """Creates the indexes. Raises NotReady when MongoDB does not answer."""
+    """Creates the indexes. Raises NotReady when MongoDB does not answer, or is a newer release's."""
     with store_must_answer():
+        await check_format(database)
         await asyncio.gather(MongoAccounts(database).prepare(), MongoAlerts(database).prepare())
 
 

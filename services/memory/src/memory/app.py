@@ -14,6 +14,7 @@ from memory import (
     fact_tools,
     handlers,
     insight_handlers,
+    migrations,
     owner_methods,
     personal_handlers,
     recall_methods,
@@ -58,6 +59,7 @@ from memory.application.companies import Companies
 from memory.application.contexts import Contexts
 from memory.application.exporting import Exports
 from memory.application.forgetting import Forgetting
+from memory.application.former import FormerConsumers
 from memory.application.handoffs import Handoffs
 from memory.application.history import Histories
 from memory.application.inbox import Inbox
@@ -85,12 +87,15 @@ from runtime.direct import DirectReader
 from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
 from runtime.service import Service
-from runtime.settings import DevSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
+from runtime.settings import DevSettings, MarkSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
+from runtime.store_format import check_format
 
 BOUNDS_EVERY = 30.0
 """Seconds between looks at the stream's beginning and incarnation: what is trimmed is far behind both looks."""
 
 SETTINGS_EVERY = 3_600.0
+FORMER_EVERY = 600.0
+"""Seconds between looks for consumers of earlier releases."""
 POSITIONS_EVERY = 2.0
 """Seconds between looks at whether a store is still what it was."""
 
@@ -153,7 +158,7 @@ class Memory:
         service.on_stop(self._redis.aclose)
         service.on_stop(self._budgets.aclose)
         fresh = str(uuid4())
-        store = await self._prepare_store(fresh)
+        store, stored_format = await self._prepare_store(fresh)
         facts = MongoFacts(self._database["facts"])
         conversations = MongoConversations(self._database["conversations"])
         stored_conversations = MongoConversations(self._storing["conversations"])
@@ -214,7 +219,7 @@ class Memory:
             await seed(companies, self._dev.demo_origin)
         handlers.serve(service, histories, inbox, companies, room.searcher)
         owner_methods.serve(service, looks, floor)
-        budget_methods.serve(service, self._spending)
+        budget_methods.serve(service, self._spending, room.searcher)
         memories = Memories(
             store=MongoMemories(self._database["memories"]), announcements=announcements, clock=self._clock
         )
@@ -266,12 +271,18 @@ class Memory:
         insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
         insight_handlers.serve(service, insights)
         personal_handlers.serve(service, memories, learner, exports, forgetting, self._usages)
-        handlers.consume(service, self._executions)
         personal_handlers.consume(service, self._usages, self._spending)
-        personal_handlers.learn(service, learner)
+        personal_handlers.learn(service, learner, self._executions)
         insight_handlers.consume(service, insights, room.rated)
         room.consume()
+        migrations.serve(service, room.changes(), stored_format)
         context_handlers.consume(service, activity)
+        told = Sweep("settings on the bus", SETTINGS_EVERY, companies.refresh)
+
+        def older() -> None:
+            projection.forget()
+            told.hurry()  # what it has lost of the settings is on the bus
+
         in_mongodb = sources.in_mongodb(log, projection, self._executions, self._usages, insights, learner, room)
         in_redis = sources.in_redis(log, activity, self._spending)
         mongodb = Positions(
@@ -282,7 +293,7 @@ class Memory:
             now=self._clock.now,
             empty=store == fresh,
             every=settings.positions_sweep,
-            restored=projection.forget,
+            restored=older,
         )
         redis = Positions(
             "redis",
@@ -293,6 +304,7 @@ class Memory:
             empty=True,
             every=settings.positions_sweep,
         )
+        former = FormerConsumers(BusConsumers(service.nats), sources.of_earlier_releases(in_mongodb))
         floor.store = lambda: mongodb.behind.get(sources.PROJECTION)
         service.add_check("store", mongodb.check)
         try:
@@ -311,24 +323,28 @@ class Memory:
             *room.parts(),
             Sweep("position of MongoDB", POSITIONS_EVERY, mongodb.look),
             Sweep("position of Redis", POSITIONS_EVERY, redis.look),
+            Sweep("consumers of earlier releases", FORMER_EVERY, former.sweep),
             Sweep("deletions to repeat", settings.forgetting_sweep, forgetting.sweep),
             Sweep("bounds of the log", BOUNDS_EVERY, log.refresh),
             Sweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),
             Sweep("figures of the streams", STREAMS_EVERY, StreamFigures(service.nats, service.streams).look),
             Sweep("the log's window", settings.trim_sweep, self._trimming(log, floor).sweep),
             Sweep("untold settings", settings.settings_sweep, companies.sweep),
-            Sweep("settings on the bus", SETTINGS_EVERY, companies.refresh),
+            told,
         )
 
     def _trimming(self, log: ChatLog, floor: ProjectionFloor) -> Trimming:
         window = next(stream.window for stream in self._service.streams if stream.name == CHAT.name)
         return Trimming(TrimmedChat(self._service.nats, log), floor, window)
 
-    async def _prepare_store(self, fresh: str) -> str:
-        """The database with its indexes; returns the database's name for itself, `fresh` if it is new."""
+    async def _prepare_store(self, fresh: str) -> tuple[str, int]:
+        """The database with its indexes; returns the database's name for itself, `fresh` if it is new, and its
+        format."""
         try:
+            async with mongo.speaking("read the store's format"):
+                stored_format = await check_format(self._database)
             await mongo.prepare(self._database)
-            return await mongo.name_of(self._database, fresh)
+            return await mongo.name_of(self._database, fresh), stored_format
         except StoreUnavailable as error:
             raise NotReady(f"{error}; start it, or point NEXUS_MONGODB_URL at one") from error
 
@@ -348,7 +364,7 @@ def _nothing_of(work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable
 async def main() -> None:
     """Memory as the environment says, until it is told to end."""
     dev, settings = DevSettings(), MemorySettings()
-    service = Service("memory", nats=NatsSettings(), port=settings.port, host=dev.bind_host)
+    service = Service("memory", nats=NatsSettings(), port=settings.port, host=dev.bind_host, marks=MarkSettings())
     Memory(
         service,
         principals=SignedPrincipals(PrincipalVerifier(TokenSettings())),

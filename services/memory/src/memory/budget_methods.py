@@ -1,5 +1,7 @@
 """The methods of budgets, one thin function each."""
 
+import asyncio
+
 from contracts.memory_rpc import (
     BUDGET_RESERVE,
     BUDGET_SETTLE,
@@ -9,6 +11,7 @@ from contracts.memory_rpc import (
     BudgetSettleRequest,
 )
 from memory.application.budgets import Budgets
+from memory.context_ports import Knowledge
 from memory.handlers import answering
 from runtime.service import Service
 
@@ -16,21 +19,29 @@ from runtime.service import Service
 class BudgetMethods:
     """Reserve before a model call, settle after it."""
 
-    def __init__(self, budgets: Budgets) -> None:
+    def __init__(self, budgets: Budgets, knowledge: Knowledge) -> None:
         self._budgets = budgets
+        self._knowledge = knowledge
 
     async def reserve(self, request: BudgetReserveRequest) -> BudgetReserveReply:
-        """May it use so many tokens?"""
-        spent, at = await self._budgets.reserve(request)
-        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=at)
+        """May it use so many tokens? Beside that, what the company says about its question."""
+        query = request.knowledge
+        search = None if query is None else asyncio.ensure_future(self._knowledge.ask(request.company_id, query))
+        try:
+            spent, at = await self._budgets.reserve(request)
+            found = None if search is None else await search
+        finally:
+            if search is not None:
+                search.cancel()
+        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=at, knowledge=found)
 
     async def settle(self, request: BudgetSettleRequest) -> BudgetSettled:
         """What it used."""
         return BudgetSettled(settled=await self._budgets.settle(request))
 
 
-def serve(service: Service, budgets: Budgets) -> None:
+def serve(service: Service, budgets: Budgets, knowledge: Knowledge) -> None:
     """Serves both."""
-    methods = BudgetMethods(budgets)
+    methods = BudgetMethods(budgets, knowledge)
     service.serve(BUDGET_RESERVE, answering(methods.reserve))
     service.serve(BUDGET_SETTLE, answering(methods.settle))

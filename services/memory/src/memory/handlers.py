@@ -115,15 +115,6 @@ def serve(service: Service, histories: Histories, inbox: Inbox, companies: Compa
     service.serve(IDENTIFY, answering(settings.identify))
 
 
-def consume(service: Service, executions: ExecutionStore) -> None:
-    """Tool calls, into their log; the conversations' own facts are adapters/chat_consumer's."""
-
-    async def take(delivery: Delivery, event: CloudEvent[ToolCallCompleted]) -> Outcome:
-        return await record(executions, delivery.subject, event)
-
-    take_in(service, CALL_COMPLETED, EXECUTIONS, CloudEvent[ToolCallCompleted], take)
-
-
 async def record(executions: ExecutionStore, subject: str, event: CloudEvent[ToolCallCompleted]) -> Ack | DeadLetter:
     """A tool call's outcome, into the log of tool calls."""
     owner = fact_owner(CALL_COMPLETED, subject)

@@ -33,8 +33,8 @@ from memory.application.forgetting import Forgetting
 from memory.application.learning import Learner
 from memory.application.memories import Memories
 from memory.application.usage import Usages
-from memory.handlers import CALL_COMPLETED, answering, fact_owner, take_in
-from memory.ports import Spent
+from memory.handlers import CALL_COMPLETED, EXECUTIONS, answering, fact_owner, record, take_in
+from memory.ports import ExecutionStore, Spent
 from runtime.batch_worker import BatchWorker, each
 from runtime.consumers import ConsumerSpec
 from runtime.outcomes import Ack, DeadLetter, Outcome
@@ -45,27 +45,28 @@ USAGE_RECORDED = "usage.recorded.v1"
 USAGE_COUNTED = "memory-usage"
 LEARNING = "memory-learning"
 WATCHLISTS = "memory-watchlists"
+"""Of earlier releases."""
 PATIENT_DELIVERIES = 5
 ADD_TO_WATCHLIST = "add_to_watchlist"
 TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
 
 
-def learn(service: Service, learner: Learner) -> None:
-    """The facts that teach about users."""
+def learn(service: Service, learner: Learner, executions: ExecutionStore) -> None:
+    """The facts that teach about users; tool calls go into their log too."""
 
     # Tried for as long as a store is away; the market is waited for a few times only.
     async def answered(delivery: Delivery, event: CloudEvent[AssistantMessage]) -> Outcome:
         patient = delivery.num_delivered < PATIENT_DELIVERIES
         return await learn_from(learner, delivery.subject, event, patient=patient)
 
-    async def watched(delivery: Delivery, event: CloudEvent[ToolCallCompleted]) -> Outcome:
-        return await watch(learner, delivery.subject, event)
+    async def called(delivery: Delivery, event: CloudEvent[ToolCallCompleted]) -> Outcome:
+        return await call_completed(executions, learner, delivery.subject, event)
 
     spec = ConsumerSpec(CHAT.name, LEARNING, (TURN_ANSWERED,))
     service.add_worker(
         BatchWorker(service.nats, spec, each(CloudEvent[AssistantMessage], answered), service=service.name)
     )
-    take_in(service, CALL_COMPLETED, WATCHLISTS, CloudEvent[ToolCallCompleted], watched)
+    take_in(service, CALL_COMPLETED, EXECUTIONS, CloudEvent[ToolCallCompleted], called)
 
 
 async def learn_from(
@@ -78,6 +79,14 @@ async def learn_from(
     data = event.data
     await learner.turn(address.company, address.conversation, data.turn_id, data.basis, event.time, patient=patient)
     return Ack()
+
+
+async def call_completed(
+    executions: ExecutionStore, learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]
+) -> Ack | DeadLetter:
+    """A tool call's outcome, into the log of tool calls and into what is remembered of its user."""
+    recorded = await record(executions, subject, event)
+    return recorded if isinstance(recorded, DeadLetter) else await watch(learner, subject, event)
 
 
 async def watch(learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]) -> Ack:

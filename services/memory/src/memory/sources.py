@@ -1,6 +1,7 @@
 """What fills the stores, and how a store that has lost some of it gets it again (application/positions)."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -71,8 +72,9 @@ def in_mongodb(
         ),
         _facts(
             handlers.CALL_COMPLETED,
-            personal_handlers.WATCHLISTS,
+            handlers.EXECUTIONS,
             _each(CloudEvent[ToolCallCompleted], lambda s, e: personal_handlers.watch(learner, s, e)),
+            kept_as=personal_handlers.WATCHLISTS,
         ),
         _facts(
             personal_handlers.USAGE_RECORDED,
@@ -86,6 +88,12 @@ def in_mongodb(
             _each(CloudEvent[FeedbackGiven], lambda s, e: insight_handlers.rate(insights, s, e)),
         ),
     )
+
+
+def of_earlier_releases(in_mongodb: Sequence[Source]) -> tuple[Source, ...]:
+    """Those whose facts came through a consumer of their own once (application/former), which had the name that the
+    store keeps them under."""
+    return tuple(replace(source, durable=source.kept_as) for source in in_mongodb if source.kept_as)
 
 
 def in_redis(log: ChatLog, activity: Activity, budgets: Budgets) -> tuple[Source, ...]:
@@ -121,8 +129,9 @@ def _facts(
     durable: str,
     again: Callable[[Sequence[StoredFact]], Awaitable[None]],
     kept: timedelta | None = None,
+    kept_as: str = "",
 ) -> Source:
-    return Source(FACTS.name, durable, f"{event}.>", again, kept)
+    return Source(FACTS.name, durable, f"{event}.>", again, kept, kept_as=kept_as)
 
 
 def _one_by_one(
@@ -138,7 +147,8 @@ def _each(
     event: type[EventT], take: Callable[[str, EventT], Awaitable[object]]
 ) -> Callable[[Sequence[StoredFact]], Awaitable[None]]:
     async def one(fact: StoredFact) -> None:
-        await take(fact.subject, event.model_validate_json(fact.event))
+        if fact.genuine:
+            await take(fact.subject, event.model_validate_json(fact.event))
 
     async def again(facts: Sequence[StoredFact]) -> None:
         await one_by_one(facts, one)

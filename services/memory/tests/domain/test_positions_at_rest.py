@@ -54,6 +54,9 @@ class Bus:
         del stream, subject, at
         return 0
 
+    async def delete(self, stream: str, durable: str) -> None:
+        raise AssertionError(f"{stream}/{durable} is not to be ended")
+
     async def leave_out(self, stream: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
         del keep
         raise AssertionError(f"{stream} has lost nothing before {up_to}")

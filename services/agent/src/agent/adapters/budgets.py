@@ -12,7 +12,8 @@ from nats.errors import Error as NatsError
 from agent.domain.local_budgets import LocalBudgets
 from agent.errors import BudgetSpentError
 from agent.measures import BUDGET_LOCAL, BUDGET_REFUSED
-from agent.ports import Reservation
+from agent.ports import Reservation, Search
+from contracts.errors import ErrorCode
 from contracts.memory_rpc import BUDGET_RESERVE, BUDGET_SETTLE, BudgetReserveRequest, BudgetSettleRequest
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -36,8 +37,10 @@ class MemoryBudgets:
         self._local = LocalBudgets()
         self._telling: set[asyncio.Task[None]] = set()
 
-    async def reserve(self, wanted: Reservation, daily: int | None, hourly: int | None) -> Reservation:
-        """The reservation as granted; raises BudgetSpentError."""
+    async def reserve(
+        self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
+    ) -> Reservation:
+        """The reservation as granted; raises BudgetSpentError. An older memory reserves, and leaves the search."""
         if self._clock() >= self._away_until:
             request = BudgetReserveRequest(
                 company_id=wanted.company,
@@ -48,6 +51,7 @@ class MemoryBudgets:
                 daily_tokens=daily,
                 hourly_tokens=hourly,
                 tier=wanted.tier,
+                knowledge=search.query if search is not None else None,
             )
             try:
                 reply = await self._rpc.call(BUDGET_RESERVE, request, deadline=DEADLINE)
@@ -58,7 +62,11 @@ class MemoryBudgets:
             except RpcError as error:
                 self._away_until = self._clock() + AWAY
                 log.warning("budgets.local", reason=error.code)
+                if search is not None and error.code == ErrorCode.TIMEOUT:
+                    search.answered(None)  # asking once more would only take more time
             else:
+                if search is not None and reply.knowledge is not None:
+                    search.answered(reply.knowledge)
                 if not reply.granted:
                     raise _spent(reply.spent)
                 return replace(wanted, at=reply.reserved_at)

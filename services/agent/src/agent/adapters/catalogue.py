@@ -13,6 +13,7 @@ from nats.aio.msg import Msg
 
 from agent.ports import Asker, Tool
 from contracts.rpc import CATALOGUE, CatalogueRequest
+from runtime.deadlines import for_nobody
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
@@ -43,9 +44,11 @@ class ExecutorCatalogue:
         self._kept: OrderedDict[_Kind, tuple[float, tuple[Tool, ...]]] = OrderedDict()
         self._changed = float("-inf")
         self._renewing: dict[_Kind, asyncio.Task[tuple[Tool, ...]]] = {}
+        self._drops = 0
 
     def drop(self, company: str) -> None:
-        """Forgets a company's tools: its settings have changed."""
+        """Forgets a company's tools: its settings have changed. What is being asked for is not kept either."""
+        self._drops += 1
         for key in [key for key in self._kept if key[0] == company]:
             del self._kept[key]
 
@@ -64,24 +67,27 @@ class ExecutorCatalogue:
         fresh = MOMENT if kept is not None and kept[0] - self._changed < CHANGING else FRESH
         if kept is not None and now - kept[0] < fresh:
             if now - kept[0] > RENEWED and key not in self._renewing:
-                self._renewing[key] = asyncio.create_task(self._ask(key))
+                self._renewing[key] = asyncio.create_task(self._ask(key), context=for_nobody())
                 self._renewing[key].add_done_callback(lambda _: self._renewing.pop(key))
             return kept[1]
         return await self._ask(key)
 
     async def _ask(self, key: _Kind) -> tuple[Tool, ...]:
         company, role, plan, language = key
-        kept, now = self._kept.get(key), self._clock()
+        now, drops = self._clock(), self._drops
         request = CatalogueRequest(company_id=company, role=role, plan=plan, language=language)
         try:
             reply = await self._rpc.call(CATALOGUE, request, deadline=DEADLINE)
         except RpcError as error:
             log.warning("catalogue.unavailable", company=company, reason=error.code)
+            kept = self._kept.get(key)
             return kept[1] if kept is not None and now - kept[0] < STALE else ()
         tools = tuple(
             Tool(tool.name, tool.description, tool.category, tool.parameters, tool.label or tool.name)
             for tool in reply.tools
         )
+        if drops != self._drops:
+            return tools  # perhaps those of before
         self._kept[key] = (now, tools)
         self._kept.move_to_end(key)
         if len(self._kept) > KEPT:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 import orjson
+import structlog
 
 from agent.domain.turn.journal import Call, Journal, Step, Tokens
 from agent.errors import UnreachableError
@@ -21,6 +22,8 @@ from runtime.direct import DirectReader
 from runtime.errors import FenceRefused, PublishTimeout, ReadFailed, Unavailable
 from runtime.publishing import Fence, Publisher
 from runtime.unknown_fields import UnknownFields
+
+log = structlog.get_logger(__name__)
 
 SOURCE = "/nexus/agent"
 KEPT = 4_096
@@ -43,7 +46,8 @@ class JournalStore:
         self._unknown = UnknownFields()
 
     async def read(self, key: Key) -> tuple[Journal | None, int]:
-        """The value and its revision; an unreadable value counts as none, so that it is replaced.
+        """The value and its revision; an unreadable value, or one that no agent wrote, counts as none, so that it is
+        replaced.
         Raises UnreachableError.
 
         One's own last journal is not read again once its turn has ended, until somebody else may have written one.
@@ -57,6 +61,9 @@ class JournalStore:
             raise UnreachableError(str(error)) from error
         if stored is None:
             return None, 0
+        if not stored.genuine:
+            log.warning("journal.not_ours", subject=stored.subject, seq=stored.seq)
+            return None, stored.seq
         try:
             data = orjson.loads(stored.event)["data"]
             journal = journal_from_wire(data)

@@ -34,6 +34,7 @@ from contracts.events.analysis import (
     AnalysisRequested,
 )
 from contracts.symbols import InvalidSymbolError
+from runtime.correlation import learn
 from runtime.errors import InvalidToken, ReadFailed
 from runtime.outcomes import Done, Later, Outcome
 from runtime.principals import Principal
@@ -64,6 +65,7 @@ class Analyst:
 
     async def handle(self, request: AnalysisRequested) -> Outcome:
         """One delivery of a request."""
+        learn(request.company_id, request.conversation_id or "")
         where = (request.company_id, request.user_id, request.analysis_id)
         key = "/".join(where)
         if key in self._driven:

@@ -8,7 +8,7 @@ from typing import Any
 from agent.domain.spending import Account
 from agent.domain.turn.journal import MAX_CANCELS, Call, Journal, Tokens
 from agent.domain.turn.policy import PATIENCE
-from agent.ports import Appending, Asker, Ending, History, Key, Reservation, Seen, Tool
+from agent.ports import Appending, Asker, Ending, History, Key, Reservation, Search, Seen, Tool
 from agent.recording.reading import RecordedTurn
 from agent.recording.turn import EndedTurn
 from contracts.company import CompanyConfig, CompanySettings
@@ -166,9 +166,11 @@ class Fixed:
         """The moment at which the turn was opened."""
         return self.at
 
-    async def reserve(self, wanted: Reservation, daily: int | None, hourly: int | None) -> Reservation:
+    async def reserve(
+        self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
+    ) -> Reservation:
         """A replay is nobody's spending."""
-        del daily, hourly
+        del daily, hourly, search
         return wanted
 
     def settle(self, reservation: Reservation, used: int) -> None:

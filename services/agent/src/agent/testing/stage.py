@@ -58,7 +58,7 @@ from contracts.rpc import (
     HistoryRequest,
 )
 from runtime.connection import connect, subscribe
-from runtime.conversation import ConversationLog, fact_of, fence_at
+from runtime.conversation import ConversationLog, facts_of, fence_at
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import FenceRefused, InvalidToken, RpcError
 from runtime.outcomes import Done, Later, Outcome
@@ -87,9 +87,11 @@ def verify(principal: str) -> Principal:
 class Stage:
     """Everything around the agent. Facts are written as the gateway writes them."""
 
-    def __init__(self, client: Client, config: CompanyConfig) -> None:
+    def __init__(self, client: Client, config: CompanyConfig, *, memory: bool = True) -> None:
+        """`memory`: it plays memory too."""
         self.nats = client
         self.config = config
+        self._plays_memory = memory
         self.version = 1
         self.executor = Executor()
         self.publisher = Publisher(client)
@@ -102,6 +104,8 @@ class Stage:
         self.copilot = CopilotSide()
         self.knowledge: KnowledgeFound | None = KnowledgeFound()
         self.searched: list[KnowledgeSearch] = []
+        self.searches_with_tokens = True
+        """An older memory does not."""
         self._heard: dict[tuple[str, str], asyncio.Event] = {}
         self._server = RpcServer(client)
         # It has no leases of its own: a loop that stands still in a test must not make it run a call twice.
@@ -112,12 +116,13 @@ class Stage:
     async def start(self) -> None:
         """Streams, memory's and the executor's methods, a listener to live events."""
         await ensure_streams(self.nats)
-        await self._server.serve(COMPANY_GET, self._company)
-        await self._server.serve(HISTORY, self._history)
+        if self._plays_memory:
+            await self._server.serve(COMPANY_GET, self._company)
+            await self._server.serve(HISTORY, self._history)
+            await self._server.serve(BUDGET_RESERVE, self._reserve)
+            await self._server.serve(BUDGET_SETTLE, self._settle)
         await self._server.serve(SEARCH, self._search)
         await self._server.serve(CATALOGUE, self._catalogue)
-        await self._server.serve(BUDGET_RESERVE, self._reserve)
-        await self._server.serve(BUDGET_SETTLE, self._settle)
         await self.copilot.serve(self._server)
         await subscribe(self.nats, "live.turn.>", self._live)
         await subscribe(self.nats, "usage.recorded.v1.>", self._settle_by_fact)
@@ -201,7 +206,7 @@ class Stage:
         """The conversation's log: kind, sequence, data."""
         bounds = await self.log.bounds()
         stored = await self.log.read(COMPANY, conversation, 0, bounds.last_seq)
-        return [_opened(fact) for fact in stored if fact_of(fact.subject, fact.seq, fact.event)]
+        return [_opened(fact) for fact in stored if facts_of([fact])]
 
     async def answers(self, conversation: str) -> list[dict[str, Any]]:
         """The assistant's and the system's messages."""
@@ -258,7 +263,7 @@ class Stage:
         messages = [
             HistoryMessage(id=data["messageId"], seq=seq, role=_ROLES[kind], text=data["text"], created_at=stored.time)
             for stored in facts
-            if fact_of(stored.subject, stored.seq, stored.event)
+            if facts_of([stored])
             for kind, seq, data in [_opened(stored)]
             if kind in _ROLES
         ]
@@ -281,7 +286,11 @@ class Stage:
             request.hourly_tokens,
             0,
         )
-        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=1)
+        found = None
+        if request.knowledge is not None and self.searches_with_tokens:
+            self.searched.append(KnowledgeSearch(company_id=request.company_id, **dict(request.knowledge)))
+            found = self.knowledge
+        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=1, knowledge=found)
 
     async def _settle(self, request: BudgetSettleRequest) -> BudgetSettled:
         self.settled.append(request)

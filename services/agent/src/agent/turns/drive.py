@@ -55,6 +55,7 @@ from agent.turns.watching import Watch
 from contracts.company import CompanySettings
 from contracts.conversation import Fact
 from contracts.ids import answer_id
+from runtime.correlation import learn
 from runtime.gen_ai import SPAN_COMMIT
 from runtime.telemetry import span
 
@@ -184,11 +185,11 @@ class Drive:
             raise
         if self._due and seen.view.unanswered:
             self._knowing.begin_context(seen)
-            self._knowing.begin_search(seen.view, seen.asker.language)
         self._found, revision = await reading
         return Looked(seen.view, self._found, revision)
 
     def _drives(self, journal: Journal) -> None:
+        learn(turn=journal.turn_id)
         if self._shown != journal.turn_id:
             self._end_predecessor(journal.turn_id)
             self._shown = self.opened = journal.turn_id

@@ -18,6 +18,7 @@ from agent.turns.needs import Limits, Ports, policy_of
 from agent.turns.watching import Watches
 from contracts.company import CompanySettings
 from contracts.ids import answer_id
+from runtime.correlation import learn
 from runtime.gen_ai import CONVERSATION, OPERATION, SPAN_QUEUE, SPAN_TURN
 from runtime.telemetry import TURN, current, record, span
 
@@ -52,17 +53,18 @@ class TurnEngine:
 
     async def handle(self, key: Key, trigger: Trigger, stored_at: float) -> Done | Later:
         """One delivery, to its end: acknowledge, or hand back. `stored_at`: seconds by the bus's clock."""
+        learn(key.company, key.conversation)
         others = partial(self._drives.get, key, ())
         drive = Drive(self._ports, self._limits, key, self._watches.watch(key), stored_at, others, self._stood_still)
         with self._listed(key, drive):
             try:
                 end = await self._drive(drive, key, trigger, stored_at)
             except UnreachableError as error:
-                log.warning("turn.postponed", company=key.company, conversation=key.conversation, error=str(error))
+                log.warning("turn.postponed", error=str(error))
                 return Later(1.0, str(error))
         if isinstance(end, Done):
             TURNS.labels(end.why).inc()
-        log.debug("turn.handled", company=key.company, conversation=key.conversation, seq=trigger.seq, why=end.why)
+        log.debug("turn.handled", seq=trigger.seq, why=end.why)
         return end
 
     async def _drive(self, drive: Drive, key: Key, trigger: Trigger, stored_at: float) -> Done | Later:

@@ -2,7 +2,7 @@
 and the prompt made of them.
 
 They are asked for as soon as the conversation is known, side by side, and once a turn; what the company says about the
-question is searched as soon as the question is known, while the journal is being saved.
+question is searched in the request for the first call's tokens, while the journal is being saved.
 """
 
 import asyncio
@@ -25,6 +25,7 @@ from agent.recording.turn import Inputs
 from agent.turns.cited_text import CitedText
 from agent.turns.needs import Limits, Ports
 from agent.turns.prompting import UNBOUNDED, Composer, Material, estimated, prompt_for
+from agent.turns.searching import Search
 from agent.turns.unheard import unheard
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
@@ -43,7 +44,7 @@ class Knowing:
         self.key = key
         self._history: tuple[int, asyncio.Task[History]] | None = None
         self._context: tuple[int, asyncio.Task[FullContext | None]] | None = None
-        self._search: tuple[int, asyncio.Task[KnowledgeFound | None]] | None = None
+        self._search: tuple[int, Search] | None = None
         self.found: KnowledgeFound | None = None
         self.compressed: Compressed | None = None
         self.context: FullContext | None = None
@@ -66,16 +67,12 @@ class Knowing:
             self._context = (seq, unheard(self._ports.contexts.full(self.key, asker, seen.text, seen.view.seq)))
         return self._context[1]
 
-    def begin_search(self, view: Snapshot, language: Language) -> "asyncio.Task[KnowledgeFound | None]":
-        """What the company says about what nobody has answered yet, on its way."""
+    def _search_of(self, view: Snapshot, history: History, language: Language) -> Search:
+        """What the company says about what nobody has answered yet."""
         if self._search is None or self._search[0] != view.seq:
-            self._search = (view.seq, unheard(self._searched(view, language)))
+            query = query_of(history.messages, view.basis, language)
+            self._search = (view.seq, Search(self._ports.knowledge, self.key.company, query))
         return self._search[1]
-
-    async def _searched(self, view: Snapshot, language: Language) -> KnowledgeFound | None:
-        history = await asyncio.shield(self.begin(view.seq))
-        query = query_of(history.messages, view.basis, language)
-        return await self._ports.knowledge.search(self.key.company, query) if query else None
 
     async def own_reply(self, effect: Ask, seen: Seen) -> Reply | None:
         """What the agent itself does or says at the user's plain words; None: the model is to be asked."""
@@ -99,17 +96,20 @@ class Knowing:
         seen: Seen,
         seconds: float,
         choice: ModelChoice,
-        before_search: Callable[[Prompt], None],
+        before_search: Callable[[Prompt, Search], None] | None,
     ) -> Prompt:
-        """The prompt of the next call of the models of `choice`. While what the company says is still on its way,
-        `before_search` is told the prompt without it, not yet compressed."""
+        """The prompt of the next call of the models of `choice`. As long as nobody has looked for what the company
+        says, `before_search` is told the prompt without it, not yet compressed, and sees to the search; None: it is
+        made by itself."""
         with span(SPAN_CONTEXT) as work:
             history, context = self.begin(effect.view.seq), self.begin_context(seen)
-            search = self.begin_search(effect.view, seen.asker.language)
-            tools = await self._ports.catalogue.offered(self.key.company, seen.asker)
             # Shielded: a call that is no longer wanted must not take what the next one needs with it.
-            self.context = await asyncio.shield(context) if context is not None else None
             heard = await asyncio.shield(history)
+            search = self._search_of(effect.view, heard, seen.asker.language)
+            if before_search is None:
+                search.alone()
+            tools = await self._ports.catalogue.offered(self.key.company, seen.asker)
+            self.context = await asyncio.shield(context) if context is not None else None
             tools = offered_with_analysis(tools, seen.asker, heard)
             model, name = choice.candidates[0]
             # Rules have no window, and read results and passages whole.
@@ -127,10 +127,10 @@ class Knowing:
                 window=self._limits.window,
                 instructions=seen.wishes.instructions if seen.wishes else None,
             )
-            if not rules and not search.done():
+            if before_search is not None and search.query is not None:
                 composer = Composer(material)
-                before_search(composer.prompt(composer.render(composer.draft)))
-            found = await asyncio.shield(search)
+                before_search(composer.prompt(composer.render(composer.draft)), search)
+            found = await search.found()
             if found is not None and not rules:
                 found = fitting(found, (await self._ports.encoders.counter(name)).text)
             self.found = found
@@ -166,6 +166,8 @@ class Knowing:
 
     def close(self) -> None:
         """Lets go of what is still on its way."""
-        for begun in (self._history, self._context, self._search):
+        for begun in (self._history, self._context):
             if begun is not None:
                 begun[1].cancel()
+        if self._search is not None:
+            self._search[1].close()

@@ -16,6 +16,7 @@ from agent.domain.turn.journal import Journal, Reply, Tokens
 from agent.errors import BudgetSpentError, ModelError, ModelRefusedError
 from agent.ports import Asker, Budgets, Key, Model, ModelChoice, Models, Prompt, Reservation, TextSink, Tool, UsageFacts
 from agent.turns.asking import ask
+from agent.turns.searching import Search
 from agent.turns.unheard import unheard
 from contracts.company import Budget, CompanyConfig
 from contracts.memory_rpc import Tier
@@ -80,11 +81,19 @@ class Advance:
     """A call's reservation, asked for before the call may be made: taken by its first attempt, or given back."""
 
     def __init__(
-        self, spending: Spending, account: Account, config: CompanyConfig, prompt: Prompt, tokens: int
+        self,
+        spending: Spending,
+        account: Account,
+        config: CompanyConfig,
+        prompt: Prompt,
+        tokens: int,
+        search: Search | None = None,
     ) -> None:
-        """`tokens`: of the prompt, at most."""
+        """`tokens`: of the prompt, at most; `search`: goes with it, and by itself if it comes back unanswered."""
         self._budgets = spending.budgets
-        self._task = unheard(_reserved(spending.budgets, account, config.budget, prompt, tokens, "main"))
+        self._task = unheard(_reserved(spending.budgets, account, config.budget, prompt, tokens, "main", search))
+        if search is not None:
+            self._task.add_done_callback(lambda _: search.alone())
         self.taken = False
 
     async def take(self) -> Reservation | None:
@@ -213,12 +222,22 @@ class _PaidModel:
         )
 
 
+def is_limited(budget: Budget, account: Account) -> bool:
+    """Whether what this account uses is counted against anything."""
+    return budget.daily_tokens is not None or (budget.visitor_hourly_tokens is not None and account.payer is not None)
+
+
 async def _reserved(
-    budgets: Budgets, account: Account, budget: Budget, prompt: Prompt, tokens: int, tier: Tier
+    budgets: Budgets,
+    account: Account,
+    budget: Budget,
+    prompt: Prompt,
+    tokens: int,
+    tier: Tier,
+    search: Search | None = None,
 ) -> Reservation | None:
     """What the call of a prompt of so many tokens may use at most; None: there is no limit. Raises BudgetSpentError."""
-    daily, hourly = budget.daily_tokens, budget.visitor_hourly_tokens
-    if daily is None and (hourly is None or account.payer is None):
+    if not is_limited(budget, account):
         return None
     wanted = Reservation(
         call=uuid4().hex,
@@ -229,7 +248,7 @@ async def _reserved(
         tier=tier,
         at=int(time.time()),
     )
-    return await budgets.reserve(wanted, daily, hourly)
+    return await budgets.reserve(wanted, budget.daily_tokens, budget.visitor_hourly_tokens, search)
 
 
 class _Unheard:

@@ -1,12 +1,11 @@
 """The next model call, made ready while the journal before it is being saved: what is said, and what may be spent.
 
-Tokens are reserved beside the search for what the company says, with the room that this may take. No model hears of it
-before it is asked: that waits for the journal, in which attempts are counted.
+Tokens are reserved in one request with the search for what the company says, with the room that this may take. No model
+hears of it before it is asked: that waits for the journal, in which attempts are counted.
 """
 
 import asyncio
 from dataclasses import dataclass
-from functools import partial
 
 from agent.domain.knowledge import TOKENS
 from agent.domain.spending import Account
@@ -15,7 +14,8 @@ from agent.domain.turn.journal import Reply
 from agent.ports import ModelChoice, Models, Prompt, Seen
 from agent.turns.knowing import Knowing
 from agent.turns.needs import Limits, Ports
-from agent.turns.paying import Advance, account_of, prompt_tokens
+from agent.turns.paying import Advance, account_of, is_limited, prompt_tokens
+from agent.turns.searching import Search
 from agent.turns.unheard import unheard
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.completion_rpc import OWN_MODEL
@@ -74,13 +74,15 @@ class Preparing:
         left = ask.journal.deadline - ports.clock.now()
         account = account_of(key, seen.asker, ask.journal)
 
-        def pay(prompt: Prompt, passages: int = 0) -> None:
-            if self._advance is None and choice.candidates[0][0].provider != "offline":
-                tokens = prompt_tokens(prompt, passages, self._limits.window.most)
-                self._advance = Advance(ports.spending, account, config, prompt, tokens)
+        paid = choice.candidates[0][0].provider != "offline" and is_limited(config.budget, account)
+
+        def pay(prompt: Prompt, search: Search | None = None) -> None:
+            if paid and self._advance is None:
+                tokens = prompt_tokens(prompt, 0 if search is None else TOKENS, self._limits.window.most)
+                self._advance = Advance(ports.spending, account, config, prompt, tokens, search)
 
         seconds = min(left, self._limits.model)
-        prompt = await self._knowing.prompt(ask, config, seen, seconds, choice, partial(pay, passages=TOKENS))
+        prompt = await self._knowing.prompt(ask, config, seen, seconds, choice, pay if paid else None)
         pay(prompt)
         return Call(prompt, choice, account, self._advance)
 

@@ -17,6 +17,7 @@ from agent.domain.turn.effects import Done, Later, Trigger
 from agent.ports import Key
 from contracts.channels import ChatKind
 from contracts.conversation import Fact
+from runtime.correlation import correlated
 
 log = structlog.get_logger(__name__)
 
@@ -96,7 +97,8 @@ class Sweep:
     async def _look_at(self, key: Key, seq: int, gate: asyncio.Semaphore) -> None:
         async with gate:
             try:
-                outcome = await self._handle(key, Trigger(seq, visitor=True), 0.0)
+                with correlated(key.company, key.conversation):
+                    outcome = await self._handle(key, Trigger(seq, visitor=True), 0.0)
             except Exception:
                 log.exception("sweep.failed", company=key.company, conversation=key.conversation)
                 return

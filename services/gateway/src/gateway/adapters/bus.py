@@ -26,6 +26,7 @@ from gateway.ports import Unsubscribe
 from runtime.connection import listen
 from runtime.conversation import fact_of
 from runtime.errors import PublishFailed
+from runtime.marks import Marks
 from runtime.publishing import Publisher
 
 log = structlog.get_logger(__name__)
@@ -68,6 +69,7 @@ class NatsLive:
 
     def __init__(self, client: Client, hub: Hub, inboxes: Inboxes, shares: CompanyShares) -> None:
         self._client = client
+        self._marks = Marks.of(client)
         self._shares = shares
         self._hub = hub
         self._inboxes = inboxes
@@ -102,7 +104,8 @@ class NatsLive:
         if not self._hub.is_open(parts[2], parts[3]):
             return
         sequence = (message.headers or {}).get(SEQUENCE_HEADER)
-        found = fact_of(message.subject, int(sequence), message.data) if sequence else None
+        genuine = self._marks.genuine_live(message)
+        found = fact_of(message.subject, int(sequence), message.data, genuine=genuine) if sequence else None
         if found is None:
             log.warning("live.malformed_fact", subject=message.subject)
             return

@@ -18,6 +18,7 @@ from contracts.events.market import TriggeredAlert
 from gateway.domain import server_frames
 from gateway.errors import GatewayError
 from gateway.ports import Actions, Alerts, Caller
+from runtime.deadlines import for_nobody
 
 log = structlog.get_logger(__name__)
 
@@ -144,7 +145,7 @@ class Customers:
         unmarked[0].extend(alerts)
         unmarked[1].extend(actions)
         if self._marking is None or self._marking.done():
-            self._marking = asyncio.get_running_loop().create_task(self._mark())
+            self._marking = asyncio.get_running_loop().create_task(self._mark(), context=for_nobody())
 
     async def _mark(self) -> None:
         while self._unmarked:

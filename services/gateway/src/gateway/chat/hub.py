@@ -15,6 +15,7 @@ from gateway.domain.feed import Feed, FeedOverflowError
 from gateway.domain.server_frames import Json
 from gateway.errors import GatewayError
 from gateway.ports import LiveSource, Socket, Unsubscribe
+from runtime.correlation import correlated
 
 log = structlog.get_logger(__name__)
 
@@ -159,9 +160,11 @@ class Hub:
         ends: str | None = fact.data.get("turnId") if fact.kind in {ChatKind.ASSISTANT, ChatKind.SYSTEM} else None
         channel.answered = ends or channel.answered
         frame = server_frames.of_fact(conversation, fact)
-        if frame is None:
-            log.warning("chat.malformed_fact", company=company, conversation=conversation, seq=fact.seq)
-            return
+        with correlated(company, conversation, ends or ""):
+            if frame is None:
+                log.warning("chat.malformed_fact", seq=fact.seq)
+                return
+            log.debug("chat.told", kind=fact.kind.short, seq=fact.seq, sockets=len(channel.attachments))
         for attachment in list(channel.attachments):
             # Also while the feed waits behind a gap: it is let go with no look at what is in it.
             attachment.came_back(fact)

@@ -29,6 +29,7 @@ from gateway.errors import GatewayError, Limited, Refused, TokenExpired, TokenIn
 from gateway.metrics import FRAMES, REFUSED, SOCKETS
 from gateway.ports import Bus, Caller, Companies, Log, Socket, Tokens
 from runtime.clock import Clock
+from runtime.correlation import correlated
 
 log = structlog.get_logger(__name__)
 
@@ -271,6 +272,10 @@ class Session:
 
     async def _react(self, caller: Caller, frame: ws.ClientFrame) -> None:
         FRAMES.labels(type(frame).__name__).inc()
+        with correlated(caller.company, frame.conversation_id or self.home or ""):
+            await self._handle(caller, frame)
+
+    async def _handle(self, caller: Caller, frame: ws.ClientFrame) -> None:
         try:
             await self.chat.handlers[type(frame)](self, caller, frame)
         except GatewayError as error:

@@ -9,11 +9,12 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Literal
 
-from contracts.channels import ChatKind
-from contracts.conversation import AnswerRules, Fact
+from contracts.conversation import AnswerRules
 from contracts.errors import ErrorCode
+from contracts.events import turn
 from contracts.events.chat import Action, Wishes
 from contracts.ids import derive_id, is_id, turn_id
+from contracts.rpc import MessageView
 from contracts.ws import Cursor
 from gateway.chat.commands import Draft, Place
 from gateway.chat.customers import has_account
@@ -21,7 +22,7 @@ from gateway.chat.hub import Attachment
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.conversation_ids import looks_issued, named_conversation_id, new_conversation_id
-from gateway.doors.exchange import CAUGHT_UP, Event, Exchange
+from gateway.doors.exchange import CAUGHT_UP, Ended, Event, Exchange, Outcome
 from gateway.doors.frames import FrameQueue
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, not_found
 from gateway.ports import Caller
@@ -29,6 +30,7 @@ from runtime.publishing import Appended
 
 PATIENCE = 240.0
 """Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
+USAGE_SECONDS = 0.3
 AGAIN = 5.0
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 
@@ -46,7 +48,12 @@ class Thread:
         self._frames = FrameQueue()
         self._attachment: Attachment | None = None
         self._opening: asyncio.Task[None] | None = None
-        self._reading: Exchange | None = None
+        self._exchange: Exchange | None = None
+
+    @property
+    def question(self) -> MessageView | None:
+        """The message that is being followed, once it was read: open the thread before it (`after=sequence - 1`)."""
+        return self._exchange.question if self._exchange is not None else None
 
     async def send(self, client_message_id: str, text: str, wishes: Wishes | None = None) -> Appended:
         """The caller's message, in the log. The same id again is the same message: it is looked up and not sent.
@@ -69,8 +76,8 @@ class Thread:
         if stored.duplicate and stored.seq <= self.seq:
             # What came of it is behind the place where this was opened.
             await self.close()
-            self._frames, self._reading = FrameQueue(), None
-            self.open(stored.seq)
+            self._frames, self._exchange = FrameQueue(), None
+            self.open(stored.seq - 1)
         elif self._attachment is not None:
             chat.expect(self._attachment, stored.seq)
         return stored
@@ -81,17 +88,21 @@ class Thread:
 
         Args:
             asked: the message's sequence.
-            patient: waits for the words of a person who has the conversation.
+            patient: waits for the words of a person who has the conversation, and not for what the answer has used.
 
         Raises:
             Unavailable: it cannot be followed from here any more; open the thread again.
             TookTooLong: nothing came of it.
         """
-        exchange = await self._exchange(asked, patient=patient)
+        exchange = await self._of(asked, patient=patient)
         try:
             async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
                 async for frame in frames:
                     for event in exchange.read(frame):
+                        if isinstance(event, Ended) and not patient:
+                            usage = await self._usage(event, exchange)
+                            if usage is not None:
+                                yield usage
                         yield event
                     if exchange.ended:
                         return
@@ -101,7 +112,7 @@ class Thread:
     async def now(self, asked: int, *, patient: bool = False) -> list[Event]:
         """The same as it stands now, without waiting; behind `Ended` (if it has ended) what people have said since.
         Call it once."""
-        exchange = await self._exchange(asked, patient=patient)
+        exchange = await self._of(asked, patient=patient)
         told: list[Event] = []
         async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
             async for frame in frames:
@@ -148,11 +159,24 @@ class Thread:
         """Ends what is being read."""
         self._frames.terminate(code)
 
-    async def _exchange(self, asked: int, *, patient: bool) -> Exchange:
-        if self._reading is None:
+    async def _usage(self, end: Ended, exchange: Exchange) -> turn.RunFinished | None:
+        """What the answer has used, which its agent tells right after it; None: it was told before, or long ago."""
+        if end.outcome is not Outcome.ANSWERED or exchange.counted or not exchange.live:
+            return None
+        try:
+            async with asyncio.timeout(USAGE_SECONDS), aclosing(self._frames.read()) as frames:
+                async for frame in frames:
+                    if (usage := exchange.usage(frame)) is not None:
+                        return usage
+        except TimeoutError:
+            return None
+        return None
+
+    async def _of(self, asked: int, *, patient: bool) -> Exchange:
+        if self._exchange is None:
             rules = AnswerRules.of(await self._chat.companies.get(self.place.company))
-            self._reading = Exchange(self.place.company, self.place.conversation, asked, rules, patient=patient)
-        return self._reading
+            self._exchange = Exchange(self.place.company, self.place.conversation, asked, rules, patient=patient)
+        return self._exchange
 
     async def _stop(self, asked: int) -> None:
         with suppress(GatewayError):
@@ -199,11 +223,6 @@ class Threads:
     async def newest(self, caller: Caller, conversation: str) -> int:
         """The sequence of its newest visitor message; 0: nobody has written in it."""
         return (await self._chat.log.snapshot(caller.company, conversation)).newest_visitor
-
-    async def asked(self, caller: Caller, conversation: str, seq: int) -> Fact | None:
-        """The visitor's message at this place; None: there is none, or the log has let go of it."""
-        facts = await self._chat.log.read(caller.company, conversation, seq - 1, seq)
-        return next((fact for fact in facts if fact.kind is ChatKind.VISITOR and fact.seq == seq), None)
 
     async def awaited(self, caller: Caller, conversation: str) -> bool:
         """Whether a visitor's message in it waits for an answer."""

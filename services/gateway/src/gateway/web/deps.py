@@ -33,6 +33,7 @@ from gateway.ports import (
     Tools,
 )
 from runtime.clock import Clock
+from runtime.correlation import begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,9 @@ async def get_caller(request: Request, api: ApiDep) -> Caller:
     token = bearer(request)
     if token is None:
         raise TokenInvalid("send a token: Authorization: Bearer …")
-    return await api.tokens.verify(token)
+    caller = await api.tokens.verify(token)
+    begin(caller.company, request.path_params.get("conversationId", ""))
+    return caller
 
 
 CallerDep = Annotated[Caller, Depends(get_caller)]

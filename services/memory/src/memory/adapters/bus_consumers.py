@@ -39,13 +39,16 @@ class BusConsumers:
         if "error" in info or "error" in consumer:
             return None
         era = era_of(first_made(info))
-        return Progress(
-            Position(era, floor_of(consumer)), int(info["state"]["first_seq"]), int(info["state"]["last_seq"])
-        )
+        held = info["state"]
+        done, served = Position(era, floor_of(consumer)), bool(consumer.get("num_waiting"))
+        return Progress(done, int(held["first_seq"]), int(held["last_seq"]), served)
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
         batch = await self._reader(stream).batch(subject, after + 1, size)
         return batch.facts, batch.more
+
+    async def delete(self, stream: str, durable: str) -> None:
+        await self._ask(f"$JS.API.CONSUMER.DELETE.{stream}.{durable}")
 
     async def since(self, stream: str, subject: str, at: datetime) -> int:
         found = await self._reader(stream).batch_since(subject, at, 1)

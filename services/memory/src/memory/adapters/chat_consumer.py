@@ -22,10 +22,12 @@ from memory.adapters.chat_log import ChatLog
 from memory.domain.facts import BadFactError, Fact
 from memory.errors import StoreUnavailable
 from memory.metrics import PROJECTED
+from runtime import correlation
 from runtime.batches import PullBatches
 from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
 from runtime.errors import PublishFailed, RuntimeFault
+from runtime.marks import UNMARKED, Marks
 from runtime.replies import headers_of
 from runtime.telemetry import caller, record
 
@@ -76,6 +78,7 @@ class ChatConsumer:
     def __init__(self, client: Client, log: ChatLog, store: str, project: Project, dead_letters: DeadLetters) -> None:
         self._js = jetstream(client)
         self._batches = PullBatches(client, CHAT.name, DURABLE, BATCH)
+        self._marks = Marks.of(client)
         self._log = log
         self._store = store
         self._project = project
@@ -163,7 +166,8 @@ class ChatConsumer:
             if isinstance(fact, Fact):
                 facts.append((message, fact))
             else:
-                await self._give_up(message, fact)
+                with correlation.received(headers_of(message)):
+                    await self._give_up(message, fact)
         if not facts:
             return
         began = time.time_ns()
@@ -177,10 +181,13 @@ class ChatConsumer:
         except Exception:
             _log.exception("a batch could not be projected: one by one")
             for message, fact in facts:
-                await self._alone(message, fact)
+                with correlation.received(headers_of(message)):
+                    await self._alone(message, fact)
         else:
             ended = time.time_ns()
-            for message, _ in facts:
+            for message, fact in facts:
+                with correlation.received(headers_of(message)):
+                    _log.debug("projected", subject=message.subject, seq=fact.seq)
                 record("project CHAT", began, ended, under=caller(headers_of(message)), facts=len(facts))
                 await message.ack()
             PROJECTED.inc(len(facts))
@@ -207,8 +214,11 @@ class ChatConsumer:
         if address is None:
             return f"{message.subject} is no subject of a conversation's facts"
         metadata = message.metadata
+        seq = metadata.sequence.stream
+        if not self._marks.genuine(CHAT.name, message.subject, seq, headers_of(message), message.data):
+            return f"at {seq}: {UNMARKED}"
         try:
-            return self._log.decoded(address, metadata.sequence.stream, metadata.timestamp, message.data)
+            return self._log.decoded(address, seq, metadata.timestamp, message.data)
         except BadFactError as error:
             return str(error)
 

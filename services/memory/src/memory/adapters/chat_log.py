@@ -86,6 +86,9 @@ class ChatLog:
         address = parse_chat(stored.subject)
         if address is None:
             return None
+        if not stored.genuine:
+            _log.warning("a fact that is not ours is left out", subject=stored.subject, seq=stored.seq)
+            return None
         try:
             return self.decoded(address, stored.seq, stored.time, stored.event)
         except BadFactError as error:

@@ -23,7 +23,9 @@ from memory.domain.webhooks import NotTold, company_of, told, wanted
 from runtime.batches import PullBatches
 from runtime.connection import jetstream
 from runtime.consumers import ConsumerSpec, ensure_consumer
+from runtime.deliveries import delivery_of
 from runtime.errors import NotReady, PublishFailed, PublishRefused
+from runtime.marks import Marks
 from runtime.publishing import Publisher
 
 DURABLE = "memory-webhooks"
@@ -56,6 +58,7 @@ class WebhookFeed:
         self._client = client
         self._table = table
         self._publisher = Publisher(client)
+        self._marks = Marks.of(client)
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping = asyncio.Event()
         self._unused_since = 0.0
@@ -145,7 +148,7 @@ class WebhookFeed:
         """Raises PublishFailed when it may work later."""
         company = company_of(message.subject)
         endpoints = self._table.of(company) if company else []
-        if not endpoints:
+        if not endpoints or not delivery_of(message, self._marks).genuine:
             return
         try:
             fact = told(message.subject, message.metadata.sequence.stream, message.data)

@@ -33,7 +33,10 @@ class WebhookPosting:
         await self._session.close()
 
     async def post(self, url: str, headers: dict[str, str], body: bytes) -> Answer:
-        address = URL(url)
+        try:
+            address = URL(url)
+        except ValueError:
+            return Answer(0, "is no address that can be read in one way only", forbidden=True)
         if address.scheme != "https" and not (self._local and address.scheme == "http"):
             return Answer(0, "is no https address", forbidden=True)
         try:

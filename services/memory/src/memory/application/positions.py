@@ -34,6 +34,7 @@ class Source:
     `again` takes in facts once more, in order; that changes nothing where they have been taken in. `kept`: facts older
     than this are of no use to the store (None: all are). `holds`: whether the store has all of these facts; only the
     source that brings it everything of its stream can tell, and only for such a store may the stream let go of them.
+    `kept_as`: the durable as the store keeps it, where several sources share one.
     """
 
     stream: str
@@ -42,20 +43,23 @@ class Source:
     again: Callable[[Sequence[StoredFact]], Awaitable[None]]
     kept: timedelta | None = None
     holds: Callable[[Sequence[StoredFact]], Awaitable[bool]] | None = None
+    kept_as: str = ""
 
     @property
     def name(self) -> str:
         """As the store keeps it."""
-        return f"{self.stream}/{self.durable}"
+        return f"{self.stream}/{self.kept_as or self.durable}"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A consumer: everything up to `done` has been taken in. `first`, `last`: the sequences that the stream holds."""
+    """A consumer: everything up to `done` has been taken in. `first`, `last`: the sequences that the stream holds;
+    `served`: somebody waits for its next messages."""
 
     done: Position
     first: int
     last: int
+    served: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,10 @@ class Consumers(Protocol):
         up to the sequence that it is given; raises NexusError."""
         ...
 
+    async def delete(self, stream: str, durable: str) -> None:
+        """Ends a consumer, if it is there; raises NexusError."""
+        ...
+
     async def since(self, stream: str, subject: str, at: datetime) -> int:
         """The sequence of the first fact stored at `at` or later; 0: there is none."""
         ...
@@ -121,7 +129,7 @@ class Positions:
             new it means that an earlier release filled it, as far as its consumer says.
         every: seconds between two questions to the bus how far its consumers are, while the store gives no reason to
             doubt it; what was taken in in between is taken in again when the store loses it.
-        restored: called when the store turns out to be older than it was.
+        restored: called when the store turns out to be older than it was, or may be.
     """
 
     def __init__(
@@ -166,6 +174,8 @@ class Positions:
         """Finds what is behind, and moves the positions of what is not; raises NexusError."""
         before, self._life = self._life, None  # a store that is away now is doubted when it is back
         life = await self._positions.life()
+        if life != before:
+            self._restored()
         kept = await self._positions.load()
         asked, due = time.monotonic(), time.monotonic() - self._asked >= self._every
         for source in self._sources:

@@ -23,6 +23,7 @@ from memory.errors import MemoryFault, StoreUnavailable
 from memory.ports import Floor
 from memory.recall_ports import Talk, TalkStore
 from runtime.clock import Clock
+from runtime.deadlines import for_nobody
 
 READING = 3.5
 """Seconds a search waits for what has to be read first; then it answers by what has been read, and says so."""
@@ -145,7 +146,9 @@ class Searching:
         if held.reading is None or held.reading.done():
             await self._inbox.fresh()
             if held.reading is None or held.reading.done():
-                held.reading = asyncio.create_task(self._read(company, user, held), name="reading for search_memory")
+                held.reading = asyncio.create_task(
+                    self._read(company, user, held), name="reading for search_memory", context=for_nobody()
+                )
                 held.reading.add_done_callback(_looked_at)
         done, _ = await asyncio.wait({held.reading}, timeout=READING)
         if not done:

@@ -17,10 +17,15 @@ class Sweep:
         self._seconds = seconds
         self._work = work
         self._task: asyncio.Task[None] | None = None
+        self._due = asyncio.Event()
 
     async def start(self) -> None:
         """Starts, with the first call at once."""
         self._task = asyncio.create_task(self._run(), name=self._name)
+
+    def hurry(self) -> None:
+        """Calls it now, or once more when it is being called."""
+        self._due.set()
 
     async def stop(self) -> None:
         """Stops, in the middle of a call if need be."""
@@ -31,8 +36,11 @@ class Sweep:
 
     async def _run(self) -> None:
         while True:
+            self._due.clear()
             try:
                 await self._work()
             except Exception as error:
                 _log.warning("sweep failed", sweep=self._name, error=f"{error.__class__.__name__}: {error}"[:300])
-            await asyncio.sleep(self._seconds)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._seconds):
+                    await self._due.wait()

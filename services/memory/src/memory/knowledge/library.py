@@ -29,7 +29,7 @@ from memory.knowledge.records import (
     next_edition,
 )
 from memory.knowledge.shelves import Shelves
-from memory.knowledge.texts import Text, digest, text_of
+from memory.knowledge.texts import STEMS, Text, digest, text_of
 from runtime import markdown_blocks
 from runtime.clock import Clock
 
@@ -37,6 +37,8 @@ TRIES = 8
 """Writers of one document at once."""
 TURNS = 64
 """Documents that are changed side by side in one process."""
+SOME = 20
+"""Documents that are given other stems for one request."""
 PAGES = 20_000
 FEW = 3
 """Pages on which a block may stand without counting as repeated, however small the site is."""
@@ -136,10 +138,7 @@ class Library:
         """A question with its answer."""
         now = self._clock.now()
         read = Read(name, ANSWER, pair.questions[0], digest(pair.answer), now, language=language)
-        start = (Section(0, (), None),)
-        # It is found by its questions as well; its text is the answer, word by word.
-        found_by = text_of(Cut("\n".join((*pair.questions, pair.answer)), start), pair.questions[0])
-        texts = [replace(found_by, text=pair.answer)]
+        texts = [_text_of_pair(pair)]
         return await self._write(
             company, read, lambda old: (texts, replace(_record(read, old, self._clock), pair=pair))
         )
@@ -229,6 +228,26 @@ class Library:
                 if len(left_out.intersection(page.blocks)) != page.dropped and page.hash and page.found:
                     await self._cut_anew(company, page, left_out)
 
+    async def stem_anew(self) -> None:
+        """The next few documents whose passages have the stems of an older release are given this one's."""
+        for company, name in await self._documents.older(STEMS, SOME):
+            await self._stem_anew(company, name)
+
+    async def _stem_anew(self, company: str, name: str) -> None:
+        async def stemmed(old: Record | None) -> Record | None:
+            if old is None or not old.found or old.edition is None or old.stems >= STEMS:
+                return None
+            texts = await self._documents.texts(company, name, old.edition)
+            anew = await asyncio.to_thread(_stemmed, texts, old)
+            edition = next_edition(old)
+            await self._documents.write_texts(company, name, edition, anew)
+            return replace(old, edition=edition, stems=STEMS)
+
+        record = await self._change(company, name, stemmed)
+        if record.edition is not None:
+            await self._documents.tidy(company, name, record.edition, None)
+        await self._told(company, name)
+
     async def _unsettle(self, company: str) -> None:
         self._touched = True
         await self._state.unsettle(company, milliseconds(self._clock.now()))
@@ -241,7 +260,12 @@ class Library:
         edition = next_edition(page)
         await self._documents.write_texts(company, page.id, edition, texts)
         after = replace(
-            page, edition=edition, passages=len(texts), dropped=len(repeated.intersection(page.blocks)), version=uuid7()
+            page,
+            edition=edition,
+            passages=len(texts),
+            stems=STEMS,
+            dropped=len(repeated.intersection(page.blocks)),
+            version=uuid7(),
         )
         if await self._documents.put(company, after, page.version):
             await self._documents.tidy(company, page.id, edition, None)
@@ -280,7 +304,7 @@ class Library:
             replaced = digest(old.hash) if old and old.hash and old.hash != read.hash else None
             edition = next_edition(old)
             await self._documents.write_texts(company, read.id, edition, texts)
-            return replace(record, edition=edition, passages=len(texts))
+            return replace(record, edition=edition, passages=len(texts), stems=STEMS)
 
         record = await self._change(company, read.id, write)
         if record.edition is not None:
@@ -353,11 +377,26 @@ def _record(read: Read, old: Record | None, clock: Clock) -> Record:
 
 
 def _as_before(old: Record | None) -> dict[str, object]:
-    return {"edition": old.edition, "passages": old.passages, "hash": old.hash} if old else {}
+    if old is None:
+        return {}
+    return {"edition": old.edition, "passages": old.passages, "hash": old.hash, "stems": old.stems}
 
 
 def _cut(blocks: Sequence[Block], title: str) -> list[Text]:
     return [text_of(cut, title) for cut in passages(blocks)]
+
+
+def _text_of_pair(pair: Pair) -> Text:
+    """It is found by its questions as well; its text is the answer, word by word."""
+    start = (Section(0, (), None),)
+    found_by = text_of(Cut("\n".join((*pair.questions, pair.answer)), start), pair.questions[0])
+    return replace(found_by, text=pair.answer)
+
+
+def _stemmed(texts: Sequence[Text], record: Record) -> list[Text]:
+    if record.pair:
+        return [_text_of_pair(record.pair)]
+    return [text_of(Cut(one.text, one.sections), record.title) for one in texts]
 
 
 def _number(block: Block) -> int:

@@ -31,6 +31,10 @@ DUPLICATE = 11_000
 _WITHOUT_BLOCKS = {"blocks": 0}
 
 
+def _older(stems: int) -> Document:
+    return {"edition": {"$exists": True}, "$or": [{"stems": {"$exists": False}}, {"stems": {"$lt": stems}}]}
+
+
 class Documents:
     """Documents of all companies. Every method raises StoreUnavailable."""
 
@@ -82,6 +86,17 @@ class Documents:
             if len(rows) < AT_ONCE:
                 return
             after = rows[-1]["_id"]
+
+    async def left_with(self, stems: int) -> int:
+        """How many documents have passages with older stems than these."""
+        async with speaking("count documents with older stems"):
+            return await self._rows.count_documents(_older(stems))
+
+    async def older(self, stems: int, limit: int) -> list[tuple[str, str]]:
+        """Company and name of some of them."""
+        async with speaking("list documents with older stems"):
+            rows = await self._rows.find(_older(stems), {"_id": 1}).limit(limit).to_list()
+        return [(company, name) for company, _, name in (str(row["_id"]).partition("/") for row in rows)]
 
     async def write_texts(self, company: str, document: str, edition: str, texts: Sequence[Text]) -> None:
         """Stores texts that no row names yet."""

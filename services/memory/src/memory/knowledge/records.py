@@ -24,8 +24,9 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A document's row. `edition` names the texts that it has now; `version` changes with every write. What is gone
-    stays as a row for a while: words that were read before it went must not bring it back."""
+    """A document's row. `edition` names the texts that it has now, `stems` how they are found (texts.STEMS); `version`
+    changes with every write. What is gone stays as a row for a while: words that were read before it went must not
+    bring it back."""
 
     id: str
     source: str
@@ -46,6 +47,7 @@ class Record:
     blocks: tuple[int, ...] = ()
     dropped: int = 0
     pair: Pair | None = None
+    stems: int = 1
 
     @property
     def found(self) -> bool:
@@ -136,6 +138,7 @@ def row_of(company: str, one: Record) -> Row:
         ("edition", one.edition),
         ("etag", one.etag),
         ("lastModified", one.last_modified),
+        ("stems", one.stems if one.stems > 1 else None),
     ):
         if value is not None:
             row[name] = value
@@ -177,5 +180,6 @@ def record_of(row: Row) -> Record:
         last_modified=row.get("lastModified"),
         blocks=tuple(row.get("blocks", ())),
         dropped=row.get("dropped", 0),
+        stems=row.get("stems", 1),
         pair=Pair(tuple(pair["questions"]), pair["answer"], moment(pair["createdAt"])) if pair else None,
     )

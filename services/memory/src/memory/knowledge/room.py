@@ -33,6 +33,8 @@ from memory.knowledge.mongo_state import State
 from memory.knowledge.overview import Overview
 from memory.knowledge.runs import Refreshing
 from memory.knowledge.shelves import Shelves
+from memory.knowledge.texts import STEMS
+from memory.migrations import Change
 from runtime.batch_worker import BatchWorker, brief, each
 from runtime.clock import Clock
 from runtime.consumers import ConsumerSpec
@@ -142,6 +144,12 @@ class Room:
         self.shelves.drop(request.company_id)
         await self.bus.changed(request.company_id, None)
         return DocumentGone(deleted=True)
+
+    def changes(self) -> tuple[Change, ...]:
+        """What an upgrade may leave to be done."""
+        documents = self._stores[0]
+        what = "passages are given the stems by which this release finds them"
+        return (Change("knowledge-stems", what, lambda: documents.left_with(STEMS), self.library.stem_anew),)
 
     async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
         """Deletes what was asked in these conversations."""

@@ -18,6 +18,7 @@ from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.question import Synonyms, understood
 from memory.knowledge.records import Record
 from memory.knowledge.texts import Document, Text
+from runtime.deadlines import for_nobody
 
 MOST_IN_PROCESS = 100_000
 """Passages that a process holds, about 2.5 KB each; the company that was asked about longest ago goes first."""
@@ -132,7 +133,9 @@ class Shelves:
 
     def _begin(self, company: str, shelf: Shelf) -> "asyncio.Task[None] | None":
         if shelf.work is None and shelf.changed:
-            shelf.work = asyncio.create_task(self._keep_up(company, shelf), name=f"knowledge of {company}")
+            shelf.work = asyncio.create_task(
+                self._keep_up(company, shelf), name=f"knowledge of {company}", context=for_nobody()
+            )
         return shelf.work
 
     async def _keep_up(self, company: str, shelf: Shelf) -> None:

@@ -11,6 +11,10 @@ import orjson
 from memory.domain.recall.words import stems
 from memory.knowledge.passages import Cut, Section
 
+STEMS = 2
+"""Which stems passages are found by; the first ones have no number in the store. It goes up when
+memory.domain.recall.words makes others of the same words: what was stored before would be sought by stems that it does
+not have."""
 IN_TITLE = 2
 IN_HEADING = 2
 """How often a word of the title, or of a passage's headings, counts beside one of its text."""

@@ -17,6 +17,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
+from runtime.deadlines import for_nobody
 from tool_executor.ports import StoreAway
 
 _AWAY_SECONDS = 0.5
@@ -93,7 +94,7 @@ class RedisStore:
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((parts, answer))
         if len(self._senders) < _BATCHES_AT_ONCE:
-            sender = asyncio.create_task(self._send())
+            sender = asyncio.create_task(self._send(), context=for_nobody())
             self._senders.add(sender)
             sender.add_done_callback(self._senders.discard)
         return await answer

@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
+from runtime.deadlines import for_nobody
 from tool_executor.adapters.redis_store import Part, RedisStore, Script
 from tool_executor.ports import StoreAway
 
@@ -35,7 +36,7 @@ class Renewals:
         """Runs `script` on the key every second, until `drop` or for `longest` seconds."""
         self._held[key] = _Held(script, arguments, time.monotonic() + longest)
         if self._ticker is None or self._ticker.done():
-            self._ticker = asyncio.create_task(self._tick())
+            self._ticker = asyncio.create_task(self._tick(), context=for_nobody())
 
     def drop(self, key: str) -> None:
         """Renews it no more."""

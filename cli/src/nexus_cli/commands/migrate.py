@@ -1,0 +1,69 @@
+"""`nexus migrate`: what an upgrade has left to be changed in stored documents, while everything runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nexus_cli.commands.failures import fail
+from nexus_cli.commands.options import DEFAULT_DATA, Data
+
+if TYPE_CHECKING:
+    from contracts.migration_rpc import Migration
+    from runtime.rpc import RpcClient
+
+ANSWER = 60.0
+"""Seconds for the next few documents."""
+STANDING_STILL = 50
+"""Answers without a document less, after which it is given up: they cannot be changed, or newer ones keep coming."""
+
+
+def migrate(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what is to be done, and change nothing.")] = False,
+    data: Data = DEFAULT_DATA,
+) -> None:
+    """Change stored documents as this release needs them. Services run on; broken off, it goes on where it was."""
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import find_target
+    from runtime.errors import RuntimeFault
+
+    try:
+        left = asyncio.run(_migrate(find_target(data).nats, dry_run=dry_run))
+    except (StackError, RuntimeFault, TimeoutError) as error:
+        fail(str(error) or "memory did not answer in time")
+    if left:
+        fail("; ".join(left))
+
+
+async def _migrate(address: str, *, dry_run: bool) -> list[str]:
+    """What could not be done."""
+    from contracts.migration_rpc import MIGRATIONS, MigrationsRequest
+    from nexus_cli.target import bus
+    from runtime.rpc import RpcClient
+
+    async with bus(address) as client:
+        rpc = RpcClient(client)
+        found = await rpc.call(MIGRATIONS, MigrationsRequest(), deadline=ANSWER)
+        print(f"memory is of release {found.release}, the store has format {found.format}")
+        for one in found.migrations:
+            print(f"{one.name}: {one.what}; {one.left or 'no'} documents wait for it", flush=True)
+        if dry_run:
+            return []
+        return [said for one in found.migrations if one.left and (said := await _all_of(rpc, one))]
+
+
+async def _all_of(rpc: RpcClient, migration: Migration) -> str | None:
+    from contracts.migration_rpc import MIGRATE, MigrateRequest
+
+    least, still = migration.left, 0
+    while least:
+        left = (await rpc.call(MIGRATE, MigrateRequest(name=migration.name), deadline=ANSWER)).left
+        still = still + 1 if left >= least else 0
+        if left < least:
+            least = left
+            print(f"{migration.name}: {left} left", flush=True)
+        if still >= STANDING_STILL:
+            return f"{migration.name} stands still at {left} documents: memory's log says why; run it again"
+    return None

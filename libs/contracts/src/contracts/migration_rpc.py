@@ -1,0 +1,43 @@
+"""What of the stored documents an upgrade has left to be changed, for whoever runs the services."""
+
+from typing import Any
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.rpc import Rpc
+
+QUEUE = "memory"
+
+
+class MigrationsRequest(Wire):
+    """Which are there."""
+
+
+class Migration(Wire):
+    """A change of stored documents that is made while everything runs, a few documents at a time."""
+
+    name: str = Field(min_length=1, max_length=64)
+    what: str = Field(description="what it does, in a sentence")
+    left: int = Field(ge=0, description="documents that wait for it")
+
+
+class MigrationsReply(Wire):
+    """All that this release knows, in the order in which they are to be made. `format`: of the store (see
+    runtime.store_format)."""
+
+    migrations: list[Migration]
+    format: int
+    release: str
+
+
+class MigrateRequest(Wire):
+    """The next few documents of one migration; asked again until none is left."""
+
+    name: str = Field(min_length=1, max_length=64)
+
+
+MIGRATIONS = Rpc("rpc.memory.migrations.v1", MigrationsRequest, MigrationsReply, queue=QUEUE)
+MIGRATE = Rpc("rpc.memory.migrate.v1", MigrateRequest, Migration, queue=QUEUE)
+
+METHODS: tuple[Rpc[Any, Any], ...] = (MIGRATIONS, MIGRATE)

@@ -1,0 +1,98 @@
+"""Whose work is being done: company, conversation, turn and trace, in every log line that is written meanwhile.
+
+A message's handling begins with what its sender knew (the header `baggage`, https://www.w3.org/TR/baggage/), and learns
+the rest as it goes. All tasks that it begins know what it learns, also later. The names are those of log fields.
+
+    baggage: nexus=<company>/<conversation>/<turn>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from contracts.ids import is_id
+
+TRACEPARENT = "traceparent"
+BAGGAGE = "baggage"
+_MEMBER = "nexus="
+
+
+@dataclass(slots=True)
+class Correlation:
+    """The ids of one piece of work; empty where they are not known. `trace`: 32 hexadecimal digits."""
+
+    company: str = ""
+    conversation: str = ""
+    turn: str = ""
+    trace: str = ""
+
+    def fields(self) -> dict[str, str]:
+        """As a log line carries them."""
+        known = {"company": self.company, "conversation": self.conversation, "turn": self.turn, "trace": self.trace}
+        return {name: value for name, value in known.items() if value}
+
+
+_current: ContextVar[Correlation | None] = ContextVar("nexus_correlation", default=None)
+
+
+def current() -> Correlation | None:
+    """Of the work that is being done here."""
+    return _current.get()
+
+
+@contextmanager
+def correlated(company: str = "", conversation: str = "", turn: str = "", trace: str = "") -> Generator[Correlation]:
+    """Work of its own, whatever is done around it."""
+    correlation = Correlation(company, conversation, turn, trace)
+    token = _current.set(correlation)
+    try:
+        yield correlation
+    finally:
+        _current.reset(token)
+
+
+def received(headers: Mapping[str, str]) -> AbstractContextManager[Correlation]:
+    """Work that a message with these headers asks for."""
+    trace = headers.get(TRACEPARENT, "").split("-")
+    return correlated(*_read(headers.get(BAGGAGE, "")), trace=trace[1] if len(trace) > 1 and is_id(trace[1]) else "")
+
+
+def begin(company: str, conversation: str = "") -> None:
+    """From now on in this task, which ends with its work: a request over HTTP has one of its own. What is no id is left
+    out: it comes from a path that nobody has checked."""
+    _current.set(Correlation(company, conversation if is_id(conversation) else ""))
+
+
+def learn(company: str = "", conversation: str = "", turn: str = "") -> None:
+    """What the work that is being done here has found out about itself; nothing where there is none."""
+    correlation = _current.get()
+    if correlation is not None:
+        correlation.company = company or correlation.company
+        correlation.conversation = conversation or correlation.conversation
+        correlation.turn = turn or correlation.turn
+
+
+def forget() -> None:
+    """In this context work is done for many."""
+    _current.set(None)
+
+
+def baggage() -> dict[str, str]:
+    """The header that tells whoever is asked; empty where nothing is known."""
+    known = _current.get()
+    if known is None or not (known.company or known.conversation or known.turn):
+        return {}
+    return {BAGGAGE: f"{_MEMBER}{known.company}/{known.conversation}/{known.turn}"}
+
+
+def _read(header: str) -> list[str]:
+    """Company, conversation and turn; what is no id is left out, for it goes into logs."""
+    for member in header.split(","):
+        value = member.strip()
+        if value.startswith(_MEMBER):
+            ids = value[len(_MEMBER) :].partition(";")[0].split("/")
+            return [one if is_id(one) else "" for one in ids[:3]]
+    return []

@@ -1,0 +1,48 @@
+"""Changes of stored documents that an upgrade leaves: what there is to do, and the next few documents of it.
+
+Nothing is remembered of a migration but in the documents that it has changed, so it may be broken off and asked for
+again, by several at once, while everything runs.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from contracts.errors import ErrorCode
+from contracts.migration_rpc import MIGRATE, MIGRATIONS, MigrateRequest, Migration, MigrationsReply, MigrationsRequest
+from memory.handlers import answering
+from runtime.errors import RpcError
+from runtime.service import Service
+from runtime.store_format import release
+
+
+@dataclass(frozen=True)
+class Change:
+    """One migration. `left`: how many documents wait for it; `some` changes the next few."""
+
+    name: str
+    what: str
+    left: Callable[[], Awaitable[int]]
+    some: Callable[[], Awaitable[None]]
+
+    async def told(self) -> Migration:
+        """As it is told."""
+        return Migration(name=self.name, what=self.what, left=await self.left())
+
+
+def serve(service: Service, changes: tuple[Change, ...], store_format: int) -> None:
+    """Answers for as long as the service runs."""
+
+    async def all_of(_: MigrationsRequest) -> MigrationsReply:
+        return MigrationsReply(
+            migrations=[await change.told() for change in changes], format=store_format, release=release()
+        )
+
+    async def some(request: MigrateRequest) -> Migration:
+        change = next((one for one in changes if one.name == request.name), None)
+        if change is None:
+            raise RpcError(ErrorCode.NOT_FOUND, f"this release knows no migration {request.name}")
+        await change.some()
+        return await change.told()
+
+    service.serve(MIGRATIONS, answering(all_of))
+    service.serve(MIGRATE, answering(some))

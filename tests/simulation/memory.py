@@ -1,0 +1,222 @@
+"""One replica of memory: the parts that a turn needs, put together as memory.app does, over the simulated stores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+from uuid import uuid4
+
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+from redis.asyncio import Redis
+from typing_extensions import override
+
+from contracts.errors import NexusError
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery
+from contracts.rpc import Rpc
+from contracts.streams import CHAT, FACTS
+from memory import app, budget_methods, handlers, owner_methods, sources
+from memory.adapters import mongo
+from memory.adapters.announcements import BusAnnouncements
+from memory.adapters.bus_consumers import BusConsumers
+from memory.adapters.chat_consumer import DURABLE, ChatConsumer
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.mongo_companies import MongoCompanies
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_facts import MongoFacts
+from memory.adapters.mongo_positions import MongoPositions
+from memory.adapters.near_windows import NearWindows
+from memory.adapters.projection_floor import ProjectionFloor
+from memory.adapters.redis_looks import RedisLooks
+from memory.adapters.redis_windows import RedisWindows
+from memory.adapters.signed_principals import SignedPrincipals
+from memory.application.budgets import Budgets
+from memory.application.companies import Companies
+from memory.application.history import Histories, History
+from memory.application.inbox import Inbox
+from memory.application.positions import Positions, Source
+from memory.application.projection import Projection
+from memory.application.sweeps import Sweep
+from memory.domain.facts import Fact
+from memory.settings import MemorySettings
+from runtime.clock import SystemClock
+from runtime.connection import ConnectionHooks
+from runtime.conversation import ConversationLog
+from runtime.dead_letters import DeadLetters
+from runtime.direct import DirectReader
+from runtime.errors import NotReady
+from runtime.principals import PrincipalVerifier
+from runtime.publishing import Publisher
+from runtime.rpc import Handler, RpcServer
+from runtime.service import Service
+from tests.simulation.cache import SimulatedLedger, SimulatedRedis
+from tests.simulation.store import DEADLINE, SimulatedMongo
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a history said: exactly these messages of a conversation, up to a sequence."""
+
+    conversation: str
+    up_to: int
+    limit: int
+    seqs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Stores:
+    """What all replicas share. `told`: every history that one of them gave."""
+
+    mongo: SimulatedMongo
+    redis: SimulatedRedis
+    told: list[Told]
+
+
+class Memory:
+    """A replica."""
+
+    def __init__(self, client: Client, stores: Stores, verifier: PrincipalVerifier) -> None:
+        self._client = client
+        self._stores = stores
+        self._methods: list[tuple[Rpc[Any, Any], Handler[Any, Any]]] = []
+        self._parts: list[app.Part] = []
+        database = cast("Any", stores.mongo)
+        self._asked, self._storing = mongo.asked(database), mongo.stored(database, DEADLINE)
+        self.facts = MongoFacts(self._asked["facts"])
+        self.conversations = MongoConversations(self._asked["conversations"])
+        publisher = Publisher(client)
+        self.log = ChatLog(ConversationLog(client), publisher, _SETTINGS.history_deadline)
+        self.floor = ProjectionFloor(client, CHAT.name, DURABLE, lambda: self.log.era)
+        self.projection = Projection(
+            facts=MongoFacts(self._storing["facts"]),
+            conversations=MongoConversations(self._storing["conversations"]),
+            floor=self.floor,
+            principals=SignedPrincipals(verifier),
+        )
+        windows = RedisWindows(self._redis)
+        self.histories = _Histories(
+            facts=self.facts,
+            conversations=self.conversations,
+            windows=NearWindows(windows),
+            log=self.log,
+            floor=self.floor,
+            deadline=_SETTINGS.history_deadline,
+        )
+        self.histories.told = stores.told
+        self.inbox = Inbox(facts=self.facts, conversations=self.conversations, log=self.log, floor=self.floor)
+        announcements = BusAnnouncements(publisher, DirectReader(client, FACTS.name))
+        self.companies = Companies(store=MongoCompanies(self._asked["companies"]), announcements=announcements)
+        self._parts += [self.floor, windows]
+
+    @property
+    def _redis(self) -> Redis:
+        return cast("Any", self._stores.redis)
+
+    def serve(self, method: Rpc[Any, Any], handler: Handler[Any, Any]) -> None:
+        """runtime.service.Service's, for the modules of handlers."""
+        self._methods.append((method, handler))
+
+    async def start(self, hooks: ConnectionHooks) -> None:
+        """Ready when it returns.
+
+        Raises:
+            NotReady, and the bus's errors: start again.
+        """
+        fresh = str(uuid4())
+        try:
+            store = await mongo.name_of(self._asked, fresh)
+        except NexusError as error:
+            raise NotReady(str(error)) from error
+        consumer = ChatConsumer(self._client, self.log, store, self.projection.project, DeadLetters(self._client))
+        self.floor.hurry = consumer.hurry
+        try:
+            await consumer.ensure()
+        except (NatsError, TimeoutError) as error:
+            raise NotReady(str(error)) from error
+        service = cast("Service", self)
+        told = Sweep("settings on the bus", app.SETTINGS_EVERY, self.companies.refresh)
+
+        def older() -> None:
+            self.projection.forget()
+            told.hurry()
+
+        handlers.serve(service, self.histories, self.inbox, self.companies, _NoKnowledge())
+        owner_methods.serve(service, RedisLooks(self._redis), self.floor)
+        budget_methods.serve(service, Budgets(SimulatedLedger(self._stores.redis), lambda: self._stores.redis.time()))
+        self.positions = Positions(
+            "mongodb",
+            MongoPositions(self._storing),
+            BusConsumers(self._client),
+            [_chat(self.log, self.projection)],
+            now=SystemClock().now,
+            empty=store == fresh,
+            every=_SETTINGS.positions_sweep,
+            restored=older,
+        )
+        self.floor.store = lambda: self.positions.behind.get(sources.PROJECTION)
+        try:
+            await self.positions.compare()
+        except NexusError as error:
+            raise NotReady(str(error)) from error
+
+        async def refresh() -> None:
+            await self.log.refresh()
+
+        hooks.on_reconnect.append(refresh)
+        self._parts += [
+            consumer,
+            Sweep("position of MongoDB", app.POSITIONS_EVERY, self.positions.look),
+            Sweep("bounds of the log", app.BOUNDS_EVERY, self.log.refresh),
+            Sweep("untold settings", _SETTINGS.settings_sweep, self.companies.sweep),
+            told,
+        ]
+        for part in self._parts:
+            await part.start()
+        server = RpcServer(self._client)
+        for method, handler in self._methods:
+            await server.serve(method, handler)
+        await self._client.flush()
+
+
+class _Histories(Histories):
+    """Remembers what it told."""
+
+    told: list[Told]
+
+    @override
+    async def newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> History:
+        found = await super().newest(company, conversation, up_to, limit, exact=exact)
+        seqs = tuple(message.seq for message in found.messages)
+        self.told.append(Told(conversation, found.up_to, limit, seqs))
+        return found
+
+
+class _NoKnowledge:
+    """No company has documents; the stage plays that."""
+
+    async def ask(self, company: str, query: KnowledgeQuery) -> KnowledgeFound:
+        """Nothing."""
+        del company, query
+        return KnowledgeFound()
+
+
+def _chat(log: ChatLog, projection: Projection) -> Source:
+    """The source of conversations among sources.in_mongodb."""
+    nothing = cast("Any", None)
+    room = cast("Any", _NoRoom())
+    return sources.in_mongodb(log, projection, nothing, nothing, nothing, nothing, room)[0]
+
+
+class _NoRoom:
+    """Gathers no questions."""
+
+    async def heard(self, facts: Sequence[Fact]) -> None:
+        """Nothing."""
+
+    async def again(self, fact: Any) -> None:
+        """Nothing."""
+
+
+_SETTINGS = MemorySettings()
+__all__ = ["Memory", "Stores", "Told"]
