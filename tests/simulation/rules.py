@@ -10,7 +10,6 @@ from unittest.mock import patch
 from uuid import uuid4
 
 from nats.aio.msg import Msg
-
 from pymongo import ReplaceOne, UpdateOne
 
 import agent.turns.drive
