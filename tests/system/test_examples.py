@@ -16,11 +16,11 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 PAGE = Path(__file__).parents[2] / "docs/architecture/joining.md"
 
 
-async def started(stack: RunningStack, name: str, *arguments: str) -> asyncio.subprocess.Process:
+async def started(stack: RunningStack, name: str, *arguments: str, role: str = "service") -> asyncio.subprocess.Process:
     environment = os.environ | {
         "NEXUS_URL": stack.url,
         "NEXUS_NATS_URL": stack.facts()["urls"]["nats"],
-        "NEXUS_TOKEN": stack.mint("service", "shop"),
+        "NEXUS_TOKEN": stack.mint(role, "shop"),
         "NEXUS_USER": "customer-of-an-example",
     }
     return await asyncio.create_subprocess_exec(
@@ -47,6 +47,12 @@ def test_an_example_is_short_and_in_the_documentation(example: Path) -> None:
 
 async def test_a_message_of_a_customers_is_answered(stack: RunningStack) -> None:
     assert "29" in await output(await started(stack, "send_message.py", "What does the Pro plan cost?"))
+
+
+@pytest.mark.parametrize("example", ["agui_client.py", "a2a_client.py"])
+async def test_a_client_of_another_protocol_is_answered(stack: RunningStack, example: str) -> None:
+    said = await output(await started(stack, example, "What does the Pro plan cost?", role="user"))
+    assert said.count("29") == 1
 
 
 async def test_an_analysis_comes_back_with_its_report(stack: RunningStack) -> None:

@@ -12,7 +12,7 @@ from agent.domain.turn.journal import Call, Journal, Reply, Tokens
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.context_rpc import FullContext, Summary
 from contracts.conversation import Snapshot
-from contracts.events.chat import Action, Chart, Citation
+from contracts.events.chat import Action, Chart, Citation, Wishes
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.memory_rpc import Tier
 
@@ -43,13 +43,14 @@ class Asker:
 @dataclass(frozen=True, slots=True)
 class Seen:
     """One snapshot of the log, with who asks in it. `text`: their newest message; `asked`: what the newest answer asks
-    them a yes or no for.
+    them a yes or no for; `wishes`: how their own program wants it answered.
     """
 
     view: Snapshot
     asker: Asker
     text: str = ""
     asked: tuple[Asked, ...] = ()
+    wishes: Wishes | None = None
 
 
 @dataclass(frozen=True, slots=True)

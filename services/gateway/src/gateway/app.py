@@ -43,6 +43,7 @@ from gateway.chat.session import Chat
 from gateway.chat.shares import CompanyShares
 from gateway.chat.standing import Standing
 from gateway.domain.client_answers import Answers
+from gateway.doors.threads import Threads
 from gateway.handlers import HANDLERS
 from gateway.ports import Personas
 from gateway.settings import GatewaySettings
@@ -77,6 +78,7 @@ class Gateway:
     chat: Chat
     endpoint: ChatEndpoint
     mcp: McpEndpoint
+    threads: Threads
     settings: CompanyCache
     _client: Client
     _live: NatsLive
@@ -98,6 +100,7 @@ class Gateway:
         """Takes nobody in any more, sends every client elsewhere and finishes what they have asked for."""
         self.endpoint.draining = True
         self.mcp.drain()
+        self.threads.drain()
         await self.chat.drain()
 
     async def _lost(self) -> None:
@@ -156,6 +159,7 @@ def compose(
         ),
         commands=commands,
         bus=bus,
+        log=log,
         hub=hub,
         customers=customers,
         inboxes=inboxes,
@@ -167,12 +171,14 @@ def compose(
         heartbeat_ms=heartbeat_ms,
     )
     endpoint = ChatEndpoint(chat, settings.blocked_networks)
+    threads = Threads(chat, identity.conversation_key)
     tools = BusTools(publisher, rpc, ReplyInbox.of(client), identity.principals)
     api = Api(
         tokens=identity.tokens,
         companies=companies,
         access=access,
         commands=commands,
+        threads=threads,
         memory=memory,
         door=door,
         tools=tools,
@@ -200,7 +206,7 @@ def compose(
     )
     elsewhere = AnswersFromElsewhere(client, answers)
     market = MarketFacts(client, customers)
-    return Gateway(application, chat, endpoint, mcp, known, client, live, log, market, elsewhere)
+    return Gateway(application, chat, endpoint, mcp, threads, known, client, live, log, market, elsewhere)
 
 
 async def main() -> None:

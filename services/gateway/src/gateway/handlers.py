@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import structlog
 
 from contracts import ws
@@ -26,8 +24,6 @@ from runtime.telemetry import span
 
 log = structlog.get_logger(__name__)
 
-OWN_FACT_DEADLINE = 2.0
-"""Seconds in which an acknowledged message must come back on the live feed; else the feed has a gap."""
 TYPING_MS = 5_000
 
 
@@ -54,7 +50,7 @@ async def _send(session: Session, caller: Caller, frame: ws.MessageSend) -> None
         return
     session.started.add(attachment.conversation)
     attachment.acknowledge(identity, stored.seq, duplicate=stored.duplicate)
-    _expect(session, attachment, stored.seq)
+    session.chat.expect(attachment, stored.seq)
 
 
 async def _store(session: Session, place: Place, frame: ws.MessageSend) -> Appended:
@@ -68,15 +64,6 @@ async def _store(session: Session, place: Place, frame: ws.MessageSend) -> Appen
         opens_conversation=place.conversation not in session.started,
     )
     return await commands.send_as_visitor(place, draft)
-
-
-def _expect(session: Session, attachment: Attachment, seq: int) -> None:
-    # A leader that dies after storing never republishes: one's own message shows that the feed has a hole.
-    def look() -> None:
-        if attachment.feed.cursor < seq and not attachment.feed.buffering:
-            session.chat.in_background(session.chat.recovery.resync(attachment))
-
-    asyncio.get_running_loop().call_later(OWN_FACT_DEADLINE, look)
 
 
 async def _typing(session: Session, caller: Caller, frame: ws.Typing) -> None:

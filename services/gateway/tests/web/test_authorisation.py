@@ -24,6 +24,7 @@ BASIS = 1
 OPERATORS = frozenset({"commercial", "admin"})
 CUSTOMERS = frozenset({"user", "service"})
 ADMIN = frozenset({"admin"})
+WRITERS = frozenset({"visitor", "user"})
 PEOPLE = frozenset({"visitor", "user", "commercial", "admin"})
 ROLES = ("visitor", "user", "commercial", "admin", "service")
 
@@ -105,9 +106,16 @@ RULES: dict[tuple[str, str], Rule] = {
     ("DELETE", "/v2/knowledge/answers/{id}"): Rule(ADMIN, own=204, foreign=404),
     ("GET", "/v2/knowledge/gaps"): Rule(OPERATORS),
     ("POST", "/v2/knowledge/gaps/{id}"): Rule(ADMIN, foreign=404, body={"dismiss": True}),
+    ("POST", "/v2/ag-ui"): Rule(WRITERS, body={"threadId": "t", "runId": "r", "messages": []}),
+    # What is another's is tried in doors/test_a2a.py.
+    ("POST", "/a2a"): Rule(
+        WRITERS,
+        body={"jsonrpc": "2.0", "id": 1, "method": "ListTasks", "params": {}},
+        headers={"A2A-Version": "1.0"},
+    ),
     ("POST", "/v2/principals"): Rule(frozenset({"service"}), own=201, body={"userId": "u1"}),
 }
-PUBLIC = {("POST", "/v2/visitors")}
+PUBLIC = {("POST", "/v2/visitors"), ("GET", "/.well-known/agent-card.json")}
 
 
 def operations() -> set[tuple[str, str]]:

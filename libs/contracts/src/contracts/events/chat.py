@@ -101,6 +101,16 @@ class Usage(Wire):
     completion_tokens: int = Field(default=0, ge=0)
 
 
+class Wishes(Wire):
+    """How the writer's own program wants this message answered. `instructions` stand below the company's prompt; the
+    rest takes the place of the company's choice for this answer. `model`: one of the company's provider."""
+
+    instructions: str | None = Field(default=None, max_length=MAX_TEXT)
+    model: str | None = Field(default=None, max_length=200)
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1, le=8192)
+
+
 class VisitorMessage(Wire):
     """A visitor or customer wrote. Without a principal it is an anonymous visitor of the subject's company."""
 
@@ -112,6 +122,7 @@ class VisitorMessage(Wire):
     locale: str | None = Field(default=None, max_length=35)
     page: Page | None = None
     funnel_stage: str | None = Field(default=None, max_length=64)
+    wishes: Wishes | None = Field(default=None, description="of a client of another protocol")
 
 
 class AssistantMessage(Wire):

@@ -50,9 +50,9 @@ class JetStreamChatLog:
         newest = view.last.get(ChatKind.VISITOR)
         if newest is None:
             return Seen(view, _ANONYMOUS)
-        asker, text = self._asker(newest, key)
+        asker, message = self._asker(newest, key)
         asked = _asked(view.last) if asker.role == "user" and view.unanswered else ()
-        return Seen(view, asker, text, asked)
+        return Seen(view, asker, message.text, asked, message.wishes)
 
     async def _read(self, key: Key, at_least: int) -> Snapshot:
         # The first unanswered message is asked for at the same time, by the basis that is known from the last turn.
@@ -109,7 +109,7 @@ class JetStreamChatLog:
         if len(self._bases) > KEPT_BASES:
             self._bases.popitem(last=False)
 
-    def _asker(self, newest: Fact, key: Key) -> tuple[Asker, str]:
+    def _asker(self, newest: Fact, key: Key) -> tuple[Asker, VisitorMessage]:
         """Who wrote the newest message, and what."""
         message = newest.typed
         if not isinstance(message, VisitorMessage):
@@ -126,7 +126,7 @@ class JetStreamChatLog:
             page_title=message.page.title if message.page else None,
             funnel_stage=message.funnel_stage,
         )
-        return asker, message.text
+        return asker, message
 
     def _proven(self, principal: str, key: Key) -> Principal | None:
         """Who signed, if it is good for this conversation; otherwise the writer is an anonymous visitor."""

@@ -61,6 +61,8 @@ def inputs_to_json(inputs: Inputs, key: Key) -> bytes:
         "text": seen.text,
         "asked": seen.asked,
     }
+    if seen.wishes is not None:
+        recorded["wishes"] = seen.wishes
     rest: dict[str, Any] = {"history": inputs.history, "context": inputs.context}
     if inputs.knowledge is not None:
         rest["knowledge"] = inputs.knowledge

@@ -29,6 +29,7 @@ from contracts.events.chat import (
     Role,
     RunCancelled,
     VisitorMessage,
+    Wishes,
 )
 from contracts.events.fact import CompanyConfigChanged, UsageRecorded
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested
@@ -136,11 +137,22 @@ class Stage:
     # ------------------------------------------------------------ people
 
     async def visitor(
-        self, conversation: str, text: str, *, principal: str | None = "visitor/free/visitor-1", locale: str = "en"
+        self,
+        conversation: str,
+        text: str,
+        *,
+        principal: str | None = "visitor/free/visitor-1",
+        locale: str = "en",
+        wishes: Wishes | None = None,
     ) -> int:
         """A visitor writes; the sequence."""
         message = VisitorMessage(
-            message_id=uuid7(), client_message_id=uuid7(), text=text, principal=principal, locale=locale
+            message_id=uuid7(),
+            client_message_id=uuid7(),
+            text=text,
+            principal=principal,
+            locale=locale,
+            wishes=wishes,
         )
         return await self._append(conversation, ChatKind.VISITOR, message, fenced=False)
 

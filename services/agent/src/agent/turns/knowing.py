@@ -125,6 +125,7 @@ class Knowing:
                 time_limit=seconds,
                 context=self.context,
                 window=self._limits.window,
+                instructions=seen.wishes.instructions if seen.wishes else None,
             )
             if before_search is not None and search.query is not None:
                 composer = Composer(material)

@@ -11,13 +11,15 @@ from agent.domain.knowledge import TOKENS
 from agent.domain.spending import Account
 from agent.domain.turn.effects import Ask
 from agent.domain.turn.journal import Reply
-from agent.ports import ModelChoice, Prompt, Seen
+from agent.ports import ModelChoice, Models, Prompt, Seen
 from agent.turns.knowing import Knowing
 from agent.turns.needs import Limits, Ports
 from agent.turns.paying import Advance, account_of, is_limited, prompt_tokens
 from agent.turns.searching import Search
 from agent.turns.unheard import unheard
-from contracts.company import CompanySettings
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.completion_rpc import OWN_MODEL
+from contracts.events.chat import Wishes
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,8 @@ class Preparing:
         own = await self._knowing.own_reply(ask, seen)
         if own is not None:
             return own
-        ports, config, key = self._ports, settings.config, self._knowing.key
-        choice = ports.models.chosen(config.preferred_provider, config.preferred_model)
+        ports, key = self._ports, self._knowing.key
+        config, choice = wished(settings.config, seen.wishes, ports.models)
         left = ask.journal.deadline - ports.clock.now()
         account = account_of(key, seen.asker, ask.journal)
 
@@ -83,3 +85,18 @@ class Preparing:
         prompt = await self._knowing.prompt(ask, config, seen, seconds, choice, pay if paid else None)
         pay(prompt)
         return Call(prompt, choice, account, self._advance)
+
+
+def wished(config: CompanyConfig, wishes: Wishes | None, models: Models) -> tuple[CompanyConfig, ModelChoice]:
+    """The company's settings and models with what the asker's program wants for this answer. A model that the company's
+    provider does not have (the door has looked) is the company's own."""
+    provider, model = config.preferred_provider, config.preferred_model
+    if wishes is None:
+        return config, models.chosen(provider, model)
+    changes = {"temperature": wishes.temperature, "max_response_tokens": wishes.max_tokens}
+    config = config.model_copy(update={name: value for name, value in changes.items() if value is not None})
+    if wishes.model is not None and wishes.model != OWN_MODEL:
+        for named, one in models.named(provider, model):
+            if one == wishes.model:
+                return config.model_copy(update={"preferred_model": one}), models.only(named, one)
+    return config, models.chosen(provider, model)

@@ -29,7 +29,8 @@ MANY = 30_000
 @dataclass(frozen=True)
 class Material:
     """Everything that a prompt is made of. `context`: a customer's; None: a visitor, or not to be had;
-    `knowledge`: what the company says about the question, as much as has room; None: not to be had."""
+    `knowledge`: what the company says about the question, as much as has room; None: not to be had. `instructions`: of
+    the asker's own program, below all that is the company's."""
 
     config: CompanyConfig
     asker: Asker
@@ -41,6 +42,7 @@ class Material:
     context: FullContext | None = None
     window: Window = DEFAULT_WINDOW
     knowledge: KnowledgeFound | None = None
+    instructions: str | None = None
 
 
 class Composer:
@@ -92,7 +94,7 @@ class Composer:
     def _system(self, draft: Draft) -> str:
         of = self._of
         said = section(of.knowledge, of.asker.language, pages=any(tool.name == PAGE_TOOL for tool in of.tools))
-        return "\n\n".join(filter(None, [self._layers(draft), said]))
+        return "\n\n".join(filter(None, [self._layers(draft), said, of.instructions]))
 
     def _layers(self, draft: Draft) -> str:
         of, language = self._of, self._of.asker.language

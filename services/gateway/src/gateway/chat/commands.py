@@ -20,6 +20,7 @@ from contracts.events.chat import (
     Page,
     RunCancelled,
     VisitorMessage,
+    Wishes,
 )
 from contracts.events.fact import FeedbackGiven
 from contracts.ids import derive_id, turn_id, uuid7
@@ -51,6 +52,7 @@ class Draft:
     text: str
     locale: str | None = None
     page: Page | None = None
+    wishes: Wishes | None = None
 
 
 class Commands:
@@ -105,6 +107,7 @@ class Commands:
             locale=draft.locale,
             page=draft.page,
             funnel_stage=caller.visit.funnel_stage,
+            wishes=draft.wishes,
         )
         return await self._log.append(
             place.company, place.conversation, ChatKind.VISITOR, data, identity=draft.client_message_id

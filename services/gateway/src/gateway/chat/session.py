@@ -27,7 +27,7 @@ from gateway.domain import client_frames, server_frames
 from gateway.domain.close_codes import CloseCode
 from gateway.errors import GatewayError, Limited, Refused, TokenExpired, TokenInvalid, Unavailable, not_found
 from gateway.metrics import FRAMES, REFUSED, SOCKETS
-from gateway.ports import Bus, Caller, Companies, Socket, Tokens
+from gateway.ports import Bus, Caller, Companies, Log, Socket, Tokens
 from runtime.clock import Clock
 from runtime.correlation import correlated
 
@@ -37,6 +37,8 @@ MAX_WAITING = 64
 """Frames of one socket that may wait for the bus."""
 MAX_FOLLOWED = 200
 """Conversations that one human agent's socket may follow."""
+OWN_FACT_SECONDS = 2.0
+"""In which an acknowledged message must come back on the live feed; else the feed has a gap."""
 RETRY_AFTER_MS = 2_000
 """When to try again what could not be done because something behind the door is away."""
 COMING_IN_AT_ONCE = 256
@@ -60,6 +62,7 @@ class Chat:
     recovery: Recovery
     commands: Commands
     bus: Bus
+    log: Log
     hub: Hub
     customers: Customers
     inboxes: Inboxes
@@ -79,6 +82,15 @@ class Chat:
         for session in leaving:
             session.terminate(CloseCode.DRAINING)
         await asyncio.gather(*(session.finish() for session in leaving))
+
+    def expect(self, attachment: Attachment, seq: int) -> None:
+        """Looks for a gap unless a stored fact comes back soon: a leader that dies after storing never republishes."""
+
+        def look() -> None:
+            if attachment.feed.cursor < seq and not attachment.feed.buffering:
+                self.in_background(self.recovery.resync(attachment))
+
+        asyncio.get_running_loop().call_later(OWN_FACT_SECONDS, look)
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> None:
         """Does something that nobody waits for."""

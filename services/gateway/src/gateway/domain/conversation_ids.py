@@ -6,11 +6,13 @@ it was given is recognised by a short MAC over company, subject and id: the gate
 
 import hashlib
 import hmac
+import re
 
 from contracts.ids import uuid7
 
 _MAC_CHARACTERS = 22  # 88 bits of hex: a guess must be made online, against the limits
 _SEPARATOR = "_"
+_ISSUED = re.compile(r"[0-9a-f]{32}_[0-9a-f]{22}|n[0-9a-f]{47}")
 
 
 def new_conversation_id(key: bytes, company: str, subject: str) -> str:
@@ -25,6 +27,20 @@ def is_issued_to(key: bytes, company: str, subject: str, conversation: str) -> b
     if not separator or len(identity) != 32:
         return False
     return hmac.compare_digest(mac.encode(), _mac(key, company, subject, identity).encode())
+
+
+def named_conversation_id(company: str, subject: str, door: str, name: str) -> str:
+    """The id of the conversation that this subject's client calls `name` at a door: `n` and 47 hex characters.
+
+    No key is in it: it stays the same when keys are changed, and whose it is follows from who asks for the name.
+    """
+    parts = "\x1f".join(("conversation", company, subject, door, name)).encode()
+    return "n" + hashlib.sha256(parts).hexdigest()[:47]
+
+
+def looks_issued(name: str) -> bool:
+    """Whether a name has the form of an id that this product gives out."""
+    return _ISSUED.fullmatch(name) is not None
 
 
 def begun_at(conversation: str) -> float | None:

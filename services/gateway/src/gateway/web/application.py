@@ -6,10 +6,10 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
+from gateway.doors.table import DOORS
 from gateway.web import (
     analysis,
     company_settings,
-    completions,
     conversations,
     failed_turns,
     knowledge,
@@ -79,7 +79,8 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.include_router(tools.router)
     application.include_router(analysis.router)
     application.include_router(personal.router)
-    application.include_router(completions.router)
+    for door in DOORS:
+        application.include_router(door)
     application.include_router(principals.router)
     application.include_router(personas.router)
     application.include_router(widget.router)

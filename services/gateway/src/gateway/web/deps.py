@@ -19,6 +19,7 @@ from gateway.chat.commands import Commands
 from gateway.chat.limits import Door
 from gateway.chat.replays import Replays
 from gateway.chat.standing import Standing
+from gateway.doors.threads import Threads
 from gateway.errors import Refused, TokenInvalid
 from gateway.ports import (
     Actions,
@@ -43,6 +44,7 @@ class Api:
     companies: Companies
     access: Access
     commands: Commands
+    threads: Threads
     memory: Memory
     door: Door
     tools: Tools

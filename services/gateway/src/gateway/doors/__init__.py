@@ -1,0 +1,1 @@
+"""Other people's clients, each in its own protocol, over the same conversations (docs/architecture/doors.md)."""

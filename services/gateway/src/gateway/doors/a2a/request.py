@@ -1,0 +1,113 @@
+"""What A2A's clients send, as far as this agent reads it. Fields that it does not know are ignored."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal, TypeVar, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from gateway.doors.a2a.rpc import A2AError, Json, invalid
+from gateway.doors.a2a.task import STATES
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+MOST_PAGE = 100
+_YES = frozenset({"yes", "confirm", "approve", "sí", "si", "confirmar", "confirmo"})
+_NO = frozenset({"no", "reject", "cancel", "rechazar", "rechazo", "cancelar"})
+_READ = ("text/plain", "text/*", "*/*", "application/json")
+
+
+class _Camel(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+
+class Message(_Camel):
+    message_id: str = Field(min_length=1, max_length=200)
+    context_id: str | None = None
+    task_id: str | None = None
+    role: Literal["ROLE_USER"]
+    parts: list[Json] = Field(min_length=1, max_length=100)
+
+    def text(self) -> str:
+        """What it says; empty where it is an answer in data alone. Raises A2AError: a part is neither."""
+        return "\n".join(cast("str", part["text"]) for part in self.parts if _kind(part) == "text")
+
+    def answer(self) -> bool | None:
+        """The yes or no that it is, in its data or as its only word; None: it is none."""
+        for part in self.parts:
+            if _kind(part) == "data" and isinstance(part["data"], dict):
+                approved = cast("Json", part["data"]).get("approved")
+                return approved if isinstance(approved, bool) else None
+        word = self.text().strip().lower().rstrip(".!")
+        return True if word in _YES else False if word in _NO else None
+
+
+class Configuration(_Camel):
+    accepted_output_modes: list[str] = Field(default_factory=list[str], max_length=50)
+    task_push_notification_config: Json | None = None
+    history_length: int | None = Field(default=None, ge=0)
+    return_immediately: bool = False
+
+
+class SendMessage(_Camel):
+    message: Message
+    configuration: Configuration = Configuration()
+
+    def check(self) -> None:
+        """Raises A2AError for what was asked for and is not to be had."""
+        modes = self.configuration.accepted_output_modes
+        if modes and not any(mode.partition(";")[0].strip() in _READ for mode in modes):
+            raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "acceptedOutputModes: this agent answers text/plain")
+        if self.configuration.task_push_notification_config is not None:
+            raise no_push()
+        self.message.text()
+
+
+class TaskRef(_Camel):
+    id: str = Field(min_length=1, max_length=200)
+    history_length: int | None = Field(default=None, ge=0)
+
+
+class ListTasks(_Camel):
+    context_id: str | None = None
+    status: str | None = None
+    page_size: int = Field(default=50, ge=1, le=MOST_PAGE)
+    page_token: str = ""
+    history_length: int | None = Field(default=None, ge=0)
+    status_timestamp_after: datetime | None = None
+    include_artifacts: bool = False
+
+    @property
+    def offset(self) -> int:
+        """Where the page begins; raises A2AError."""
+        if self.status not in {None, "", "TASK_STATE_UNSPECIFIED", *STATES}:
+            raise invalid("status", "there is no such state")
+        if not self.page_token:
+            return 0
+        if not self.page_token.isascii() or not self.page_token.isdigit() or len(self.page_token) > 6:
+            raise invalid("pageToken", "not one of this agent's")
+        return int(self.page_token)
+
+
+def read(model: type[ModelT], params: Mapping[str, Any]) -> ModelT:
+    """The parameters; raises A2AError (-32602) with every field that is wrong."""
+    try:
+        return model.model_validate(params)
+    except ValidationError as error:
+        wrong = [(".".join(map(str, one["loc"])) or "params", one["msg"]) for one in error.errors()]
+        told = "; ".join(f"{field}: {message}" for field, message in wrong[:5])
+        raise A2AError(-32602, "INVALID_PARAMS", told, wrong) from error
+
+
+def no_push() -> A2AError:
+    """A client that is not connected asks how its task stands."""
+    return A2AError(-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED", "this agent pushes nothing: subscribe, or get the task")
+
+
+def _kind(part: Json) -> str:
+    if isinstance(part.get("text"), str):
+        return "text"
+    if part.get("data") is not None:
+        return "data"
+    what = "file" if "raw" in part or "url" in part else "part"
+    raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", f"message.parts: a {what} cannot be read here: send text")

@@ -1,0 +1,130 @@
+"""POST /a2a: A2A 1.0 over JSON-RPC; what streams is sent as server-sent events."""
+
+import math
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from typing import Annotated, Any
+
+import orjson
+from fastapi import Header, Request, Response
+from fastapi.responses import StreamingResponse
+
+from contracts.errors import ErrorCode
+from gateway.doors import streaming
+from gateway.doors.a2a import request as wire
+from gateway.doors.a2a import rpc
+from gateway.doors.a2a.card import PATH, router
+from gateway.doors.a2a.rpc import A2AError, Call, Json
+from gateway.doors.a2a.tasks import Tasks
+from gateway.errors import GatewayError, Refused
+from gateway.web.chat_endpoint import client_address
+from gateway.web.deps import ApiDep, CallerDep
+from gateway.web.problems import STATUS, described
+from gateway.web.tools import language_of
+
+__all__ = ["router"]
+
+METHODS: dict[str, Callable[[Tasks, Mapping[str, Any]], Awaitable[Json]]] = {
+    "SendMessage": Tasks.send,
+    "GetTask": Tasks.get,
+    "ListTasks": Tasks.listed,
+    "CancelTask": Tasks.cancel,
+}
+STREAMS: dict[str, Callable[[Tasks, Mapping[str, Any]], AsyncGenerator[Json]]] = {
+    "SendStreamingMessage": Tasks.stream,
+    "SubscribeToTask": Tasks.subscribe,
+}
+_PUSH = frozenset(
+    f"{verb}TaskPushNotificationConfig{plural}"
+    for verb, plural in (("Create", ""), ("Get", ""), ("List", "s"), ("Delete", ""))
+)
+_TOLD_BY_STATUS = frozenset({ErrorCode.RATE_LIMITED, ErrorCode.UNAVAILABLE, ErrorCode.TIMEOUT})
+Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
+_CALL: Json = {
+    "type": "object",
+    "required": ["jsonrpc", "id", "method"],
+    "properties": {
+        "jsonrpc": {"const": "2.0"},
+        "id": {"type": ["string", "integer"]},
+        "method": {"enum": [*METHODS, *STREAMS]},
+        "params": {"type": "object"},
+    },
+}
+_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "A JSON-RPC response; of the methods that stream, one in each server-sent event",
+        "content": {
+            "application/json": {"schema": {"type": "object"}},
+            "text/event-stream": {},
+        },
+    },
+    **{
+        status: {"description": what, "content": {"application/json": {"schema": {"type": "object"}}}}
+        for status, what in ((429, "Too much at once: Retry-After"), (503, "Try again"), (504, "No answer in time"))
+    },
+}
+
+
+@router.post(
+    PATH,
+    response_class=Response,
+    responses={**described(), **_ANSWERS},
+    openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _CALL}}}},
+)
+async def call_agent(request: Request, api: ApiDep, caller: CallerDep, accept_language: Language = None) -> Response:
+    """A call of A2A 1.0 (SendMessage, GetTask, …). A task is what comes of one message in a conversation."""
+    if not caller.writes_as_visitor:
+        raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
+    raw: object = None
+    try:
+        raw = rpc.parsed(await request.body())
+        call = rpc.call_in(raw)
+        rpc.check_version(request.headers.get("a2a-version") or request.query_params.get("A2A-Version"))
+        tasks = Tasks(api, caller, client_address(request.scope), language_of(accept_language))
+        if (stream := STREAMS.get(call.method)) is not None:
+            return await _streamed(call, stream(tasks, call.params))
+        if (method := METHODS.get(call.method)) is not None:
+            return _json(rpc.result_body(call.identity, await method(tasks, call.params)))
+        raise _unknown(call.method)
+    except A2AError as error:
+        return _json(rpc.error_body(rpc.identity_in(raw), error))
+    except GatewayError as error:
+        return _refusal(rpc.identity_in(raw), error)
+
+
+def _unknown(method: str) -> A2AError:
+    if method in _PUSH:
+        return wire.no_push()
+    if method == "GetExtendedAgentCard":
+        return rpc.unsupported("this agent has one card, for everybody")
+    return A2AError(-32601, "METHOD_NOT_FOUND", f"there is no method {method[:80]!r} in A2A {rpc.PROTOCOL}")
+
+
+def _json(body: Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(body), status, headers, media_type="application/json")
+
+
+def _refusal(identity: rpc.Identity, error: GatewayError) -> Response:
+    wait = rpc.retry_after(error)
+    body = rpc.error_body(identity, rpc.of(error), wait)
+    headers = {} if wait is None else {"Retry-After": str(math.ceil(wait))}
+    return _json(body, STATUS[error.code] if error.code in _TOLD_BY_STATUS else 200, headers)
+
+
+async def _streamed(call: Call, results: AsyncGenerator[Json]) -> Response:
+    """A stream whose first result is there, so that what fails before it has a status of its own."""
+    first = await anext(results)
+    told = _told(call, first, results)
+    return StreamingResponse(told, media_type="text/event-stream", headers=streaming.HEADERS)
+
+
+async def _told(call: Call, first: Json, results: AsyncGenerator[Json]) -> AsyncGenerator[bytes]:
+    try:
+        async with aclosing(results), aclosing(streaming.with_pauses(results)) as paced:
+            yield rpc.sent(rpc.result_body(call.identity, first))
+            async for result in paced:
+                yield streaming.COMMENT if result is None else rpc.sent(rpc.result_body(call.identity, result))
+    except A2AError as error:
+        yield rpc.sent(rpc.error_body(call.identity, error))
+    except GatewayError as error:
+        yield rpc.sent(rpc.error_body(call.identity, rpc.of(error), rpc.retry_after(error)))

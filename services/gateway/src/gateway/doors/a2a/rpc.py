@@ -1,0 +1,129 @@
+"""JSON-RPC 2.0 as A2A 1.0 binds it: requests, results and the errors of both."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import orjson
+
+from contracts.errors import ErrorCode
+from gateway.errors import GatewayError, Limited, Refused
+
+Json = dict[str, Any]
+Identity = str | int | None
+PROTOCOL = "1.0"
+_INFO = "type.googleapis.com/google.rpc.ErrorInfo"
+_FIELDS = "type.googleapis.com/google.rpc.BadRequest"
+OURS = -32000
+"""What neither protocol has a code for; `reason` says what it is."""
+
+
+class A2AError(Exception):
+    """An error of the protocol: its code and its name in ErrorInfo."""
+
+    def __init__(self, code: int, reason: str, message: str, fields: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.fields = tuple(fields)
+
+
+def invalid(field: str, message: str) -> A2AError:
+    """A parameter is not as it must be."""
+    return A2AError(-32602, "INVALID_PARAMS", f"{field}: {message}", [(field, message)])
+
+
+def task_not_found() -> A2AError:
+    """For what is not there and for what is somebody else's."""
+    return A2AError(-32001, "TASK_NOT_FOUND", "there is no such task")
+
+
+def unsupported(message: str) -> A2AError:
+    """What this agent does not do, or not in this state."""
+    return A2AError(-32004, "UNSUPPORTED_OPERATION", message)
+
+
+def of(error: GatewayError) -> A2AError:
+    """A gateway's error in this protocol's shape."""
+    fields = [(fault.field, fault.message) for fault in error.fields] if isinstance(error, Refused) else []
+    if error.code in {ErrorCode.BAD_FIELD, ErrorCode.TEXT_TOO_LONG, ErrorCode.EMPTY_TEXT}:
+        return A2AError(-32602, str(error.code), error.message, fields)
+    if error.code in {ErrorCode.INTERNAL, ErrorCode.UNAVAILABLE, ErrorCode.TIMEOUT}:
+        return A2AError(-32603, str(error.code), error.message)
+    return A2AError(OURS, str(error.code), error.message, fields)
+
+
+def error_body(identity: Identity, error: A2AError, retry_after: float | None = None) -> Json:
+    """The response that tells an error."""
+    metadata = {} if retry_after is None else {"retryAfter": str(retry_after)}
+    domain = "nexus" if error.code == OURS else "a2a-protocol.org"
+    data: list[Json] = [{"@type": _INFO, "reason": error.reason, "domain": domain, "metadata": metadata}]
+    if error.fields:
+        wrong = [{"field": field, "description": message} for field, message in error.fields]
+        data.append({"@type": _FIELDS, "fieldViolations": wrong})
+    return {
+        "jsonrpc": "2.0",
+        "id": identity,
+        "error": {"code": error.code, "message": error.message, "data": data},
+    }
+
+
+def retry_after(error: GatewayError) -> float | None:
+    """Seconds until trying again may help; None: it does not."""
+    return error.retry_after if isinstance(error, Limited) else 2.0 if error.retryable else None
+
+
+def result_body(identity: Identity, result: Json) -> Json:
+    """The response that tells a result."""
+    return {"jsonrpc": "2.0", "id": identity, "result": result}
+
+
+def sent(body: Json) -> bytes:
+    """A response as one server-sent event."""
+    return b"data: " + orjson.dumps(body) + b"\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request."""
+
+    identity: Identity
+    method: str
+    params: Mapping[str, Any]
+
+
+def identity_in(raw: object) -> Identity:
+    """The id to answer with, whatever else is wrong with the request."""
+    fields = cast("Json", raw) if isinstance(raw, dict) else {}
+    identity = fields.get("id")
+    return identity if isinstance(identity, str | int) and not isinstance(identity, bool) else None
+
+
+def parsed(body: bytes) -> object:
+    """The JSON value; raises A2AError (-32700)."""
+    try:
+        return orjson.loads(body)
+    except ValueError as error:
+        raise A2AError(-32700, "PARSE_ERROR", "the body is not JSON") from error
+
+
+def call_in(raw: object) -> Call:
+    """The request; raises A2AError (-32600, -32602)."""
+    if not isinstance(raw, dict):
+        raise A2AError(-32600, "INVALID_REQUEST", "send one JSON-RPC request object: batches are not answered")
+    fields = cast("Json", raw)
+    method, params = fields.get("method"), fields.get("params", {})
+    if fields.get("jsonrpc") != "2.0" or not isinstance(method, str):
+        raise A2AError(-32600, "INVALID_REQUEST", 'a request has "jsonrpc": "2.0" and a method')
+    if "id" not in fields or (fields["id"] is not None and identity_in(fields) is None):
+        raise A2AError(-32600, "INVALID_REQUEST", "id: a text or a whole number")
+    if not isinstance(params, dict):
+        raise invalid("params", "must be an object")
+    return Call(identity_in(fields), method, cast("Json", params))
+
+
+def check_version(asked: str | None) -> None:
+    """Raises A2AError (-32009): "Agents MUST interpret empty value as 0.3 version", which is not spoken here."""
+    if (asked or "0.3") != PROTOCOL:
+        raise A2AError(-32009, "VERSION_NOT_SUPPORTED", f"send A2A-Version: {PROTOCOL}, which is what is spoken here")

@@ -1,0 +1,270 @@
+"""The methods of A2A over conversations: what a task is follows from its id, and how it stands from the log."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any, Literal
+
+import orjson
+
+from contracts.channels import ChatKind
+from contracts.conversation import AnswerRules, Fact, message_view
+from contracts.events.chat import Role
+from contracts.rpc import MessageView
+from gateway.domain import server_frames
+from gateway.doors.a2a import request
+from gateway.doors.a2a.rpc import A2AError, Json, invalid, task_not_found, unsupported
+from gateway.doors.a2a.task import INPUT_REQUIRED, TERMINAL, Task, TaskName
+from gateway.doors.exchange import Exchange
+from gateway.doors.texts import checked, message_key
+from gateway.doors.threads import Thread
+from gateway.errors import Refused, TookTooLong
+from gateway.ports import Caller
+from gateway.web.deps import Api
+
+DOOR = "a2a"
+STOPPED_SECONDS = 5.0
+"""For the cancel to come back from the log."""
+MOST_CONVERSATIONS = 20
+"""A caller's newest ones, whose tasks are listed."""
+MOST_PAGES = 20
+"""Pages of facts of one conversation, for a list."""
+_KINDS = frozenset(kind.value for kind in ChatKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """The tasks of one caller, for one request."""
+
+    api: Api
+    caller: Caller
+    address: str
+    language: str
+
+    # ------------------------------------------------------------------ methods
+
+    async def send(self, params: Mapping[str, Any]) -> Json:
+        """SendMessage: the task, when it has ended, waits for its user or was left to a person."""
+        wanted = request.read(request.SendMessage, params)
+        async with self._sent(wanted) as (task, thread):
+            if thread is not None and not wanted.configuration.return_immediately:
+                with suppress(TookTooLong):
+                    async with aclosing(thread.events(task.name.seq, patient=True)) as events:
+                        async for event in events:
+                            task.hear(event)
+                            if task.left_to_person:
+                                break
+            return {"task": task.view(wanted.configuration.history_length)}
+
+    async def stream(self, params: Mapping[str, Any]) -> AsyncGenerator[Json]:
+        """SendStreamingMessage: the task, then its updates."""
+        wanted = request.read(request.SendMessage, params)
+        async with self._sent(wanted) as (task, thread):
+            yield {"task": task.view(wanted.configuration.history_length)}
+            if thread is not None:
+                async for update in _updates(task, thread):
+                    yield update
+
+    async def get(self, params: Mapping[str, Any]) -> Json:
+        """GetTask."""
+        wanted = request.read(request.TaskRef, params)
+        async with self._standing(wanted.id) as (task, _):
+            return task.view(wanted.history_length)
+
+    async def subscribe(self, params: Mapping[str, Any]) -> AsyncGenerator[Json]:
+        """SubscribeToTask: the task as it is, then its updates."""
+        async with self._standing(request.read(request.TaskRef, params).id) as (task, thread):
+            if task.state in TERMINAL:
+                raise unsupported(f"the task is {task.state}: get it")
+            yield {"task": task.view()}
+            if task.state != INPUT_REQUIRED:
+                async for update in _updates(task, thread):
+                    yield update
+
+    async def cancel(self, params: Mapping[str, Any]) -> Json:
+        """CancelTask: stops the answer; an order that waits is refused."""
+        wanted = request.read(request.TaskRef, params)
+        async with self._standing(wanted.id) as (task, thread):
+            if task.state in TERMINAL:
+                raise A2AError(-32002, "TASK_NOT_CANCELABLE", f"the task is {task.state}")
+            if task.state == INPUT_REQUIRED:
+                await self._decide(task, "reject")
+                return task.view(wanted.history_length)
+            try:
+                await thread.cancel(task.name.seq)
+            except Refused as error:
+                raise A2AError(-32002, "TASK_NOT_CANCELABLE", "the task has just ended") from error
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STOPPED_SECONDS), aclosing(thread.events(task.name.seq)) as events:
+                    async for event in events:
+                        task.hear(event)
+            return task.view(wanted.history_length)
+
+    async def listed(self, params: Mapping[str, Any]) -> Json:
+        """ListTasks: the newest first; without a context those of the caller's newest conversations."""
+        wanted = request.read(request.ListTasks, params)
+        offset = wanted.offset
+        if wanted.context_id:
+            conversations = [await self._own(wanted.context_id)]
+        else:
+            reply = await self.api.memory.conversations(
+                self.caller.company,
+                state=None,
+                operator=None,
+                user=self.caller.subject,
+                limit=MOST_CONVERSATIONS,
+                cursor=None,
+            )
+            conversations = [one.id for one in reply.items]
+        found = [task for conversation in conversations for task in await self._all(conversation)]
+        state = wanted.status if wanted.status not in {"", "TASK_STATE_UNSPECIFIED"} else None
+        after = wanted.status_timestamp_after
+        if after is not None and after.tzinfo is None:
+            after = after.replace(tzinfo=UTC)
+        found = [one for one in found if state in {None, one.state} and (after is None or one.changed >= after)]
+        found.sort(key=lambda task: (task.changed, task.name.seq), reverse=True)
+        page = found[offset : offset + wanted.page_size]
+        more = str(offset + len(page)) if offset + len(page) < len(found) else ""
+        return {
+            "tasks": [one.view(wanted.history_length, artifacts=wanted.include_artifacts) for one in page],
+            "nextPageToken": more,
+            "pageSize": len(page),
+            "totalSize": len(found),
+        }
+
+    # ------------------------------------------------------------------ inside
+
+    @asynccontextmanager
+    async def _sent(self, wanted: request.SendMessage) -> AsyncGenerator[tuple[Task, Thread | None]]:
+        """The task that the message makes or goes on with; a thread where something is still to come of it."""
+        wanted.check()
+        message = wanted.message
+        if message.task_id:
+            async with self._continued(message) as going_on:
+                yield going_on
+            return
+        if any("data" in part for part in message.parts):
+            raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "message.parts: data is read as an answer alone")
+        text = checked(message.text(), "message.parts")
+        if message.context_id:
+            conversation = await self._own(message.context_id)
+        else:
+            # The same message again, whose answer was lost, must find the conversation that it has begun.
+            conversation = await self.api.threads.named(self.caller, DOOR, f"message {message.message_id}")
+        async with self._open(conversation) as thread:
+            stored = await thread.send(message_key(message.message_id), text)
+            asked = MessageView(
+                id=message_key(message.message_id),
+                seq=stored.seq,
+                role=Role.USER,
+                text=text,
+                client_message_id=message.message_id,
+                created_at=self.api.clock.now(),
+            )
+            yield Task(TaskName(conversation, stored.seq), asked, self.language), thread
+
+    @asynccontextmanager
+    async def _continued(self, message: request.Message) -> AsyncGenerator[tuple[Task, Thread | None]]:
+        """A message for a task that there is: the answer to its question, or more of what it is about."""
+        async with self._standing(message.task_id or "") as (task, _):
+            if message.context_id not in {None, "", task.name.conversation}:
+                raise invalid("message.contextId", "not the context of this task")
+        if task.state in TERMINAL:
+            raise unsupported(f"the task is {task.state}: send a message without taskId, in the same context")
+        if task.state == INPUT_REQUIRED:
+            approved = message.answer()
+            if approved is not None:
+                await self._decide(task, "confirm" if approved else "reject")
+            # Anything else is no answer: the question stands.
+            yield task, None
+            return
+        text = checked(message.text(), "message.parts")
+        async with self._open(task.name.conversation) as thread:
+            await thread.send(message_key(message.message_id), text)
+            yield task, thread
+
+    @asynccontextmanager
+    async def _standing(self, identity: str) -> AsyncGenerator[tuple[Task, Thread]]:
+        """The task as it is now, and the thread on which more of it comes."""
+        name = TaskName.read(identity)
+        if name is None:
+            raise task_not_found()
+        try:
+            conversation = await self.api.threads.own(self.caller, name.conversation)
+        except Refused as error:
+            raise task_not_found() from error
+        fact = await self.api.threads.asked(self.caller, conversation, name.seq)
+        if fact is None:
+            reply = await self.api.memory.facts(self.caller.company, conversation, name.seq - 1, 0)
+            kept = next(iter(reply.facts), None)
+            if kept is None or kept.seq != name.seq or kept.kind != ChatKind.VISITOR.value:
+                raise task_not_found()
+            fact = Fact.of(ChatKind.VISITOR, kept.seq, kept.event)
+        async with self._open(conversation, after=name.seq) as thread:
+            task = self._task(conversation, fact)
+            for event in await thread.now(name.seq, patient=True):
+                task.hear(event)
+            yield task, thread
+
+    def _task(self, conversation: str, fact: Fact) -> Task:
+        return Task(TaskName(conversation, fact.seq), MessageView.model_validate(message_view(fact)), self.language)
+
+    @asynccontextmanager
+    async def _open(self, conversation: str, after: int | None = None) -> AsyncGenerator[Thread]:
+        opened = self.api.threads.open(
+            self.caller, conversation, address=self.address, locale=self.language, after=after
+        )
+        async with opened as thread:
+            yield thread
+
+    async def _own(self, context: str) -> str:
+        try:
+            return await self.api.threads.own(self.caller, context)
+        except Refused as error:
+            raise invalid("contextId", "there is no such context: leave it out to begin one") from error
+
+    async def _decide(self, task: Task, decision: Literal["confirm", "reject"]) -> None:
+        caller, decide = self.caller, self.api.actions.decide
+        task.decided(
+            [await decide(caller.company, caller.subject, one.id, decision, self.language) for one in task.actions]
+        )
+
+    async def _all(self, conversation: str) -> list[Task]:
+        """Every task of a conversation, read from its facts."""
+        company = self.caller.company
+        newest = await self.api.threads.newest(self.caller, conversation)
+        facts: list[Fact] = []
+        for _ in range(MOST_PAGES):
+            reply = await self.api.memory.facts(company, conversation, facts[-1].seq if facts else 0, newest)
+            known = [one for one in reply.facts if one.kind in _KINDS]
+            facts += [Fact.of(ChatKind(one.kind), one.seq, one.event) for one in known]
+            if reply.complete or not known:
+                break
+        facts = await self.api.standing.facts_now(company, conversation, facts)
+        frames = [orjson.loads(told) for fact in facts if (told := server_frames.of_fact(conversation, fact))]
+        tasks: list[Task] = []
+        rules = AnswerRules.of(await self.api.companies.get(company))
+        for fact in facts:
+            if fact.kind is not ChatKind.VISITOR:
+                continue
+            task = self._task(conversation, fact)
+            exchange = Exchange(company, conversation, fact.seq, rules, patient=True)
+            for frame in frames:
+                for event in exchange.read(frame):
+                    task.hear(event)
+            tasks.append(task)
+        return tasks
+
+
+async def _updates(task: Task, thread: Thread) -> AsyncGenerator[Json]:
+    """What comes, to the task's end; to nobody's blame where only a person can answer."""
+    try:
+        async with aclosing(thread.events(task.name.seq, patient=True)) as events:
+            async for event in events:
+                for update in task.hear(event):
+                    yield update
+    except TookTooLong:
+        if not task.left_to_person:
+            raise

@@ -1,0 +1,84 @@
+"""AG-UI's events (protocol 1.0) as this door sends them, each a JSON object in a server-sent event."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+Json = dict[str, Any]
+PROTOCOL = "1.0"
+NAMESPACE = "nexus"
+"""Of everything in an event that is not the protocol's own."""
+
+
+def sent(event: Json) -> bytes:
+    """The server-sent event."""
+    return b"data: " + orjson.dumps({**event, "timestamp": time.time_ns() // 1_000_000}) + b"\n\n"
+
+
+def run_started(thread: str, run: str) -> Json:
+    return {"type": "RUN_STARTED", "threadId": thread, "runId": run, "protocolVersion": PROTOCOL}
+
+
+def run_finished(thread: str, run: str, outcome: Json, result: Any = None) -> Json:
+    told = {} if result is None else {"result": result}
+    return {"type": "RUN_FINISHED", "threadId": thread, "runId": run, "outcome": outcome, **told}
+
+
+def run_error(code: str, message: str, retry_after: float | None = None) -> Json:
+    told = {} if retry_after is None else {"metadata": {NAMESPACE: {"retryAfter": retry_after}}}
+    return {"type": "RUN_ERROR", "code": code, "message": message, **told}
+
+
+def text_start(message: str, role: str = "assistant", name: str | None = None) -> Json:
+    named = {} if name is None else {"name": name}
+    return {"type": "TEXT_MESSAGE_START", "messageId": message, "role": role, **named}
+
+
+def text_content(message: str, delta: str) -> Json:
+    return {"type": "TEXT_MESSAGE_CONTENT", "messageId": message, "delta": delta}
+
+
+def text_end(message: str, beside: Json | None = None) -> Json:
+    told = {"metadata": {NAMESPACE: beside}} if beside else {}
+    return {"type": "TEXT_MESSAGE_END", "messageId": message, **told}
+
+
+def tool_start(call: str, tool: str) -> Json:
+    return {"type": "TOOL_CALL_START", "toolCallId": call, "toolCallName": tool}
+
+
+def tool_end(call: str) -> Json:
+    return {"type": "TOOL_CALL_END", "toolCallId": call}
+
+
+def tool_result(call: str, content: str) -> Json:
+    return {"type": "TOOL_CALL_RESULT", "messageId": f"{call}-r", "toolCallId": call, "content": content}
+
+
+def messages_snapshot(messages: Sequence[Json]) -> Json:
+    return {"type": "MESSAGES_SNAPSHOT", "messages": list(messages)}
+
+
+def owner_activity(owner: Json) -> Json:
+    """Who answers now, as an activity: it stands beside the messages and is nobody's word."""
+    kind = f"{NAMESPACE}.owner"
+    return {"type": "ACTIVITY_SNAPSHOT", "messageId": "owner", "activityType": kind, "content": owner}
+
+
+def interrupt(action: Json) -> Json:
+    """An action that waits for its user's yes."""
+    expires = {"expiresAt": action["expiresAt"]} if action.get("expiresAt") else {}
+    return {
+        "id": action["id"],
+        "reason": "confirmation",
+        "message": action["summary"],
+        "responseSchema": {
+            "type": "object",
+            "properties": {"approved": {"type": "boolean"}},
+            "required": ["approved"],
+        },
+        "metadata": {NAMESPACE: {"kind": action["kind"], "details": action.get("details") or {}}},
+        **expires,
+    }

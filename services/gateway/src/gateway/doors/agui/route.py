@@ -1,0 +1,188 @@
+"""POST /v2/ag-ui: a run of AG-UI 1.0. The same messages again are the same run: what came of them is shown."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AsyncExitStack, aclosing
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Request
+from fastapi.responses import StreamingResponse
+
+from contracts.errors import ErrorCode
+from contracts.events.chat import Action, ActionState
+from contracts.rpc import MessageView
+from gateway.chat.commands import Place
+from gateway.chat.customers import has_account
+from gateway.doors import streaming
+from gateway.doors.agui.events import Json, sent
+from gateway.doors.agui.request import ResumeEntry, RunAgentInput
+from gateway.doors.agui.run import Run, outcome_of
+from gateway.doors.exchange import Ended
+from gateway.doors.threads import Thread
+from gateway.errors import GatewayError, Limited, Refused
+from gateway.web.chat_endpoint import client_address
+from gateway.web.deps import Api, ApiDep, CallerDep
+from gateway.web.problems import described
+from gateway.web.tools import language_of
+
+router = APIRouter(tags=["ag-ui"])
+
+DOOR = "ag-ui"
+SHOWN = 50
+"""Messages of a conversation that a run without a new one shows."""
+PERSON_SECONDS = 60.0
+"""For a person's words to come in the run that asked for them; later ones come with the next run."""
+Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
+
+
+@router.post(
+    "/v2/ag-ui",
+    response_class=StreamingResponse,
+    responses=described(404, 429)
+    | {
+        200: {
+            "description": "The run's events as server-sent events, from RUN_STARTED to RUN_FINISHED or RUN_ERROR",
+            "content": {"text/event-stream": {}},
+        }
+    },
+)
+async def run_agent(
+    request: Request, api: ApiDep, caller: CallerDep, body: RunAgentInput, accept_language: Language = None
+) -> StreamingResponse:
+    """Answers the user's newest messages in the thread. Hanging up stops the answer."""
+    new = body.new_messages()
+    run = Run(body.thread_id, body.run_id, body.messages)
+    locale = None if accept_language is None else language_of(accept_language)
+    conversation = await api.threads.named(caller, DOOR, body.thread_id)
+    place = Place(caller, conversation)
+    first = run.begin()
+    async with AsyncExitStack() as stack:
+        newest = await api.threads.newest(caller, conversation) if not new else 0
+        opened = api.threads.open(
+            caller, conversation, address=client_address(request.scope), locale=locale, after=newest or None
+        )
+        thread = await stack.enter_async_context(opened)
+        asked = newest
+        try:
+            decided = await _decided(api, place, body.resume, new, locale)
+        except Refused as error:
+            # What is wrong with an answer to an interrupt is an event: the protocol knows no other error.
+            return _response(_ending([*first, *run.fail(str(error.code), error.message)]))
+        for identity, text in new:
+            asked = (await thread.send(identity, text)).seq
+        if not new:
+            shown = await _messages(api, place)
+            first += run.show(shown)
+            if decided:
+                return _response(_ending([*first, *run.finish(result={"actions": decided})]))
+            if asked == 0 or not await api.threads.awaited(caller, conversation):
+                outcome = outcome_of(shown[-1]) if shown else {"type": "success"}
+                return _response(_ending([*first, *run.finish(outcome)]))
+        return _response(_told(stack.pop_all(), thread, asked, run, first))
+    raise AssertionError("unreachable")
+
+
+def _response(events: AsyncIterator[bytes]) -> StreamingResponse:
+    return StreamingResponse(events, media_type="text/event-stream", headers=streaming.HEADERS)
+
+
+async def _ending(events: Sequence[Json]) -> AsyncIterator[bytes]:
+    for event in events:
+        yield sent(event)
+
+
+async def _told(
+    stack: AsyncExitStack, thread: Thread, asked: int, run: Run, first: Sequence[Json]
+) -> AsyncGenerator[bytes]:
+    """What comes of the message at `asked`, as it comes."""
+    try:
+        async with stack:
+            for event in first:
+                yield sent(event)
+            async with aclosing(_heard(thread, asked, run)) as heard:
+                async for told in streaming.with_pauses(heard):
+                    if told is None:
+                        yield streaming.COMMENT
+                        continue
+                    for event in told:
+                        yield sent(event)
+    except GatewayError as error:
+        retry_after = error.retry_after if isinstance(error, Limited) else 2.0 if error.retryable else None
+        for event in run.fail(str(error.code), error.message, retry_after):
+            yield sent(event)
+    finally:
+        if not run.ended:
+            # HttpAgent.abortRun is "Cancels the current HTTP request": the protocol has no other cancel.
+            thread.abandon(asked)
+
+
+async def _heard(thread: Thread, asked: int, run: Run) -> AsyncGenerator[list[Json]]:
+    async with aclosing(thread.events(asked, patient=True)) as events:
+        waiting = asyncio.timeout(None)
+        try:
+            async with waiting:
+                async for event in events:
+                    yield run.hear(event)
+                    if isinstance(event, Ended):
+                        return
+                    left_to_person = run.left_to_person
+                    if left_to_person != (waiting.when() is not None):
+                        now = asyncio.get_running_loop().time()
+                        waiting.reschedule(now + PERSON_SECONDS if left_to_person else None)
+        except TimeoutError:
+            yield run.finish()
+
+
+async def _messages(api: Api, place: Place) -> list[MessageView]:
+    """The conversation's last messages, with their actions as they stand."""
+    at_least = await api.threads.newest(place.caller, place.conversation)
+    reply = await api.memory.snapshot(place.company, place.conversation, at_least, SHOWN)
+    return await api.standing.now(place.company, place.conversation, reply.messages)
+
+
+async def _decided(
+    api: Api, place: Place, answers: Sequence[ResumeEntry], new: Sequence[tuple[str, str]], locale: str | None
+) -> list[Json]:
+    """The actions that the run's answers decide. Nothing is decided unless all of it can be.
+
+    Raises:
+        Refused: NOT_FOUND, no such interrupt in this thread; CONFLICT, one is open that the run does not answer, or
+            has expired; BAD_FIELD.
+        Unavailable: it cannot be told now.
+    """
+    caller = place.caller
+    if not has_account(caller):
+        if answers:
+            raise _no_interrupt(answers[0].interrupt_id)
+        return []
+    if not answers and not await api.actions.pending(caller.company, caller.subject):
+        return []
+    asked = _actions(await _messages(api, place))
+    yes = {answer.interrupt_id: answer.approved for answer in answers}
+    for identity, approved in yes.items():
+        if identity not in asked:
+            raise _no_interrupt(identity)
+        if approved and asked[identity].state is ActionState.EXPIRED:
+            raise Refused(ErrorCode.CONFLICT, f"the interrupt {identity} has expired")
+    open_ones = [one.id for one in asked.values() if one.state is ActionState.PENDING and one.id not in yes]
+    if open_ones and not await _were_sent(api, place, new):
+        raise Refused(ErrorCode.CONFLICT, f"answer what waits first: resume must name {', '.join(open_ones)}")
+    decide = api.actions.decide
+    decided = [
+        await decide(caller.company, caller.subject, identity, "confirm" if approved else "reject", locale)
+        for identity, approved in yes.items()
+    ]
+    return [action.to_wire() for action in decided]
+
+
+async def _were_sent(api: Api, place: Place, new: Sequence[tuple[str, str]]) -> bool:
+    """Whether nothing in it is new: a run that is asked for again shows its interrupt again."""
+    return all([await api.commands.find_sent(place, identity) for identity, _ in new])
+
+
+def _actions(messages: Sequence[MessageView]) -> dict[str, Action]:
+    return {action.id: action for message in messages for action in message.actions}
+
+
+def _no_interrupt(identity: str) -> Refused:
+    return Refused(ErrorCode.NOT_FOUND, f"there is no interrupt {identity[:80]!r} in this thread")

@@ -1,0 +1,183 @@
+"""One run of AG-UI: what comes of a message in, the protocol's events out."""
+
+from collections.abc import Sequence
+
+import orjson
+
+from contracts import ws
+from contracts.events import turn
+from contracts.events.chat import ActionState, Owner, OwnerKind, Role
+from contracts.rpc import MessageView
+from gateway.doors.agui import events
+from gateway.doors.agui.events import Json
+from gateway.doors.exchange import Ended, Event, Outcome
+from gateway.doors.spoken import Spoken
+
+SUCCESS: Json = {"type": "success"}
+CANCELLED: Json = {"type": "cancelled"}
+
+
+class Run:
+    """What the client is told. It keeps what the client holds, so that what turned out otherwise is put right: a text
+    that was begun cannot be taken back, but a MESSAGES_SNAPSHOT replaces all messages.
+
+    `messages`: the ones that the client has sent with the run, as they are.
+    """
+
+    def __init__(self, thread: str, run: str, messages: Sequence[Json]) -> None:
+        self.ended = False
+        self.left_to_person = False
+        self._thread = thread
+        self._run = run
+        self._messages: list[Json] = list(messages)
+        self._texts: dict[str, Spoken] = {}
+        self._calls: set[str] = set()
+        self._wrong = False
+
+    def begin(self) -> list[Json]:
+        """The run's first event."""
+        return [events.run_started(self._thread, self._run)]
+
+    def show(self, messages: Sequence[MessageView]) -> list[Json]:
+        """The conversation as it stands, in place of what the client holds."""
+        self._messages = [_shown(message) for message in messages]
+        return [events.messages_snapshot(self._messages)]
+
+    def finish(self, outcome: Json = SUCCESS, result: object = None) -> list[Json]:
+        """The run's last events."""
+        self.ended = True
+        told = self._give_up_texts()
+        if self._wrong or outcome["type"] == "interrupt":
+            told.append(events.messages_snapshot(self._messages))
+        return [*told, events.run_finished(self._thread, self._run, outcome, result)]
+
+    def fail(self, code: str, message: str, retry_after: float | None = None) -> list[Json]:
+        """The run ends without what it was for."""
+        self.ended = True
+        return [*self._give_up_texts(), events.run_error(code, message, retry_after)]
+
+    def hear(self, event: Event) -> list[Json]:
+        """The events that something in the conversation becomes."""
+        match event:
+            case turn.RunStarted():
+                if event.message_id in self._texts:
+                    self._texts[event.message_id].restart()
+                return []
+            case turn.MessageDelta():
+                return self._delta(event.message_id, event.delta)
+            case turn.ToolStarted():
+                return self._tool_started(event)
+            case turn.ToolFinished():
+                return self._tool_finished(event)
+            case ws.OwnerFrame():
+                self.left_to_person = event.owner.kind is not OwnerKind.AI
+                return [_owner(event.owner)]
+            case ws.MessageFrame():
+                asks = event.message.role in {Role.VISITOR, Role.USER}
+                return [] if asks else self._whole(event.message)
+            case Ended():
+                return self._end(event)
+            case _:
+                return []
+
+    def _end(self, event: Ended) -> list[Json]:
+        message = event.message
+        if event.outcome is Outcome.NOTICE and message is not None:
+            return self.fail(str(message.code), message.text)
+        if event.outcome is Outcome.CANCELLED:
+            return self.finish(CANCELLED)
+        told = [] if message is None else self._whole(message)
+        return [*told, *self.finish(SUCCESS if message is None else outcome_of(message))]
+
+    def _whole(self, message: MessageView) -> list[Json]:
+        """The final text: what of it the client has not got yet."""
+        told: list[Json] = []
+        if message.id not in self._texts:
+            told += self._begin(message.id, "system" if message.role is Role.SYSTEM else "assistant", message.name)
+        rest = self._texts.pop(message.id).whole(message.text)
+        self._held(message.id)["content"] = message.text
+        if rest is None:
+            self._wrong = True
+        elif rest:
+            told.append(events.text_content(message.id, rest))
+        return [*told, events.text_end(message.id, _beside(message))]
+
+    def _delta(self, message: str, text: str) -> list[Json]:
+        told = [] if message in self._texts else self._begin(message)
+        rest = self._texts[message].more(text)
+        if rest:
+            self._held(message)["content"] += rest
+            told.append(events.text_content(message, rest))
+        return told
+
+    def _begin(self, message: str, role: str = "assistant", name: str | None = None) -> list[Json]:
+        self._texts[message] = Spoken()
+        named = {} if name is None else {"name": name}
+        self._messages = [one for one in self._messages if one.get("id") != message]
+        self._messages.append({"id": message, "role": role, "content": "", **named})
+        return [events.text_start(message, role, name)]
+
+    def _held(self, message: str) -> Json:
+        return next(one for one in reversed(self._messages) if one["id"] == message)
+
+    def _give_up_texts(self) -> list[Json]:
+        """Ends what was begun and never became a message: the conversation does not hold it."""
+        if self._texts:
+            self._wrong = True
+        self._messages = [one for one in self._messages if one.get("id") not in self._texts]
+        told = [events.text_end(message) for message in self._texts]
+        self._texts.clear()
+        return told
+
+    def _tool_started(self, event: turn.ToolStarted) -> list[Json]:
+        call = event.call_id
+        if any(one.get("id") == call for one in self._messages):
+            # The turn is driven again, or the client has it from an earlier run.
+            return []
+        self._calls.add(call)
+        function = {"name": event.tool, "arguments": ""}
+        calls = [{"id": call, "type": "function", "function": function}]
+        self._messages.append({"id": call, "role": "assistant", "toolCalls": calls})
+        return [events.tool_start(call, event.tool), events.tool_end(call)]
+
+    def _tool_finished(self, event: turn.ToolFinished) -> list[Json]:
+        if event.call_id not in self._calls:
+            return []
+        self._calls.discard(event.call_id)
+        # The data itself went to the model.
+        content = orjson.dumps({"success": event.success}).decode()
+        result = events.tool_result(event.call_id, content)
+        self._messages.append(
+            {"id": result["messageId"], "role": "tool", "toolCallId": event.call_id, "content": content}
+        )
+        return [result]
+
+
+def _shown(message: MessageView) -> Json:
+    """A message of the conversation as the protocol has it."""
+    match message.role:
+        case Role.VISITOR | Role.USER:
+            return {"id": message.client_message_id or message.id, "role": "user", "content": message.text}
+        case Role.SYSTEM:
+            return {"id": message.id, "role": "system", "content": message.text}
+        case _:
+            named = {} if message.name is None else {"name": message.name}
+            return {"id": message.id, "role": "assistant", "content": message.text, **named}
+
+
+def outcome_of(message: MessageView) -> Json:
+    """How a run ends whose last message this is: with the question whether to do what it proposes, if it does."""
+    waiting = [action for action in message.actions if action.state is ActionState.PENDING]
+    if not waiting:
+        return SUCCESS
+    return {"type": "interrupt", "interrupts": [events.interrupt(action.to_wire()) for action in waiting]}
+
+
+def _beside(message: MessageView) -> Json:
+    """What a message holds beside its text."""
+    told = message.to_wire()
+    return {name: told[name] for name in ("citations", "charts", "actions") if told.get(name)}
+
+
+def _owner(owner: Owner) -> Json:
+    return events.owner_activity(owner.to_wire())

@@ -1,0 +1,174 @@
+"""One message and what comes of it, told from a conversation's frames: the part of its log that a request is about."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from contracts import ws
+from contracts.conversation import AnswerRules, may_answer
+from contracts.envelope import Wire
+from contracts.events import turn
+from contracts.events.chat import CancelReason, Owner, OwnerKind, Role
+from contracts.ids import turn_id
+from contracts.rpc import MessageView
+
+
+class Outcome(StrEnum):
+    """How an exchange ended."""
+
+    ANSWERED = "answered"
+    """By the AI: `message` is the answer, whole."""
+    SPOKEN = "spoken"
+    """A person replied: `message` is what they said."""
+    NOTICE = "notice"
+    """No answer could be given: `message` says why, with its `code`."""
+    CANCELLED = "cancelled"
+    """Somebody stopped it."""
+    HANDED_OFF = "handed_off"
+    """A person has the conversation, or is awaited (`owner`); the AI keeps silent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The last event of an exchange."""
+
+    outcome: Outcome
+    message: MessageView | None = None
+    owner: Owner | None = None
+
+
+Event = (
+    turn.RunStarted
+    | turn.MessageDelta
+    | turn.ToolStarted
+    | turn.ToolFinished
+    | turn.RunFinished
+    | turn.RunError
+    | ws.OwnerFrame
+    | ws.MessageFrame
+    | Ended
+)
+"""What a door translates. RunStarted: the text so far is void, another run begins. MessageFrame: others spoke."""
+_RUNNING = (turn.RunStarted, turn.MessageDelta, turn.ToolStarted, turn.ToolFinished, turn.RunFinished, turn.RunError)
+CAUGHT_UP = "caught.up"
+"""The type of the frame that a thread puts behind what was missed, before what comes."""
+_ASKING = frozenset({Role.VISITOR, Role.USER})
+_READ = frozenset(
+    {
+        "welcome",
+        "snapshot",
+        "message.created",
+        "run.started",
+        "message.delta",
+        "tool.started",
+        "tool.finished",
+        "run.finished",
+        "run.error",
+        "run.cancelled",
+        "owner.changed",
+    }
+)
+
+
+class Exchange:
+    """Of the visitor message at `asked`. Frames go in in their order; nothing is read after the end.
+
+    `patient`: a person who has the conversation does not end it, their words do; that they have it is told as a frame.
+    """
+
+    def __init__(
+        self, company: str, conversation: str, asked: int, rules: AnswerRules, *, patient: bool = False
+    ) -> None:
+        self._company = company
+        self._conversation = conversation
+        self._asked = asked
+        self._rules = rules
+        self._patient = patient
+        self._turns = {turn_id(company, conversation, asked)}
+        self._owner: Owner | None = None
+        self._caught_up = False
+        self._overtaken = False
+        self.ended = False
+
+    def read(self, told: Mapping[str, Any]) -> Iterator[Event]:
+        """What the frame says about this exchange. Behind its end: what people say before the visitor writes again."""
+        if told["type"] == CAUGHT_UP:
+            self._caught_up = True
+            if not self.ended:
+                yield from self._left_to_people()
+        elif told["type"] in _READ and not self._overtaken:
+            yield from self._of(ws.read_server_frame(told))
+
+    def _of(self, frame: Wire) -> Iterator[Event]:
+        match frame:
+            case ws.WelcomeFrame():
+                self._owner = frame.owner
+                if (running := frame.active_turn) is not None and running.turn_id in self._turns:
+                    yield turn.RunStarted(turn_id=running.turn_id, message_id=running.message_id)
+                    if running.text_so_far:
+                        yield turn.MessageDelta(
+                            turn_id=running.turn_id,
+                            message_id=running.message_id,
+                            delta_seq=max(running.delta_seq, 0),
+                            delta=running.text_so_far,
+                        )
+            case ws.SnapshotFrame():
+                for message in frame.messages:
+                    yield from self._said(message)
+            case ws.MessageFrame():
+                yield from self._said(frame.message)
+            case _ if self.ended:
+                return
+            case ws.OwnerFrame():
+                yield frame
+                if self._caught_up:  # the welcome's is newer than what was missed
+                    self._owner = frame.owner
+                    if not self._patient:
+                        yield from self._left_to_people()
+            case ws.CancelledFrame():
+                # What is overtaken is decided anew; a take-over is told by the owner.
+                final = frame.reason in {CancelReason.USER, CancelReason.DISABLED}
+                if frame.turn_id in self._turns and final:
+                    yield self._end(Outcome.CANCELLED)
+            case _ if isinstance(frame, _RUNNING) and frame.turn_id in self._turns:
+                yield frame
+            case _:
+                pass
+
+    def _said(self, message: MessageView) -> Iterator[Event]:
+        if message.seq <= self._asked or self._overtaken:
+            return
+        if self.ended:
+            self._overtaken = message.role in _ASKING
+            if message.role is Role.OPERATOR:
+                yield ws.MessageFrame(message=message)
+            return
+        match message.role:
+            case Role.ASSISTANT if message.turn_id in self._turns:
+                yield self._end(Outcome.ANSWERED, message)
+            case Role.OPERATOR:
+                yield self._end(Outcome.SPOKEN, message)
+            case Role.SYSTEM if message.turn_id in self._turns:
+                yield self._end(Outcome.NOTICE, message)
+            case Role.VISITOR | Role.USER:
+                # Neighbours are answered as one: by the turn of the newest.
+                self._turns.add(turn_id(self._company, self._conversation, message.seq))
+                yield ws.MessageFrame(message=message)
+            case _:
+                yield ws.MessageFrame(message=message)
+
+    def _left_to_people(self) -> Iterator[Event]:
+        kind = self._owner.kind if self._owner is not None else OwnerKind.AI
+        if may_answer(self._rules, kind):
+            return
+        if not self._patient:
+            yield self._end(Outcome.HANDED_OFF)
+            return
+        # With the assistant switched off nobody has it, and nobody but a person will answer.
+        told = self._owner if self._owner and kind is not OwnerKind.AI else Owner(kind=OwnerKind.WAITING)
+        yield ws.OwnerFrame(owner=told, seq=self._asked)
+
+    def _end(self, outcome: Outcome, message: MessageView | None = None) -> Ended:
+        self.ended = True
+        return Ended(outcome, message, self._owner)

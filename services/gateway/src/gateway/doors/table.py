@@ -1,0 +1,12 @@
+"""The doors for other people's clients: one line each. Adding one touches its own folder and this table.
+
+MCP is mounted beside them (web/application.py): its library brings an application of its own.
+"""
+
+from fastapi import APIRouter
+
+from gateway.doors.a2a.route import router as a2a
+from gateway.doors.agui.route import router as agui
+from gateway.web import completions
+
+DOORS: tuple[APIRouter, ...] = (completions.router, agui, a2a)

@@ -1,0 +1,254 @@
+"""Conversations under the names that other people's clients have for them, opened for the time of one request.
+
+Nothing is kept here: a name says by itself which conversation it means (docs/decisions/0072), and what happens in it is
+heard through the hub, the recovery and the commands that websockets use.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, asynccontextmanager, suppress
+from typing import Literal
+
+from contracts.channels import ChatKind
+from contracts.conversation import AnswerRules, Fact
+from contracts.errors import ErrorCode
+from contracts.events.chat import Action, Wishes
+from contracts.ids import derive_id, is_id, turn_id
+from contracts.ws import Cursor
+from gateway.chat.commands import Draft, Place
+from gateway.chat.customers import has_account
+from gateway.chat.hub import Attachment
+from gateway.chat.session import Chat
+from gateway.domain.close_codes import CloseCode
+from gateway.domain.conversation_ids import looks_issued, named_conversation_id, new_conversation_id
+from gateway.doors.exchange import CAUGHT_UP, Event, Exchange
+from gateway.doors.frames import FrameQueue
+from gateway.errors import GatewayError, Limited, Refused, TookTooLong, not_found
+from gateway.ports import Caller
+from runtime.publishing import Appended
+
+PATIENCE = 240.0
+"""Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
+AGAIN = 5.0
+_BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
+
+
+class Thread:
+    """A caller's conversation while it is open here. Made by Threads.open."""
+
+    def __init__(self, chat: Chat, place: Place, address: str, locale: str | None) -> None:
+        self.place = place
+        self.seq = 0
+        """Of the newest fact when it was opened at its end."""
+        self._chat = chat
+        self._address = address
+        self._locale = locale
+        self._frames = FrameQueue()
+        self._attachment: Attachment | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._reading: Exchange | None = None
+
+    async def send(self, client_message_id: str, text: str, wishes: Wishes | None = None) -> Appended:
+        """The caller's message, in the log. The same id again is the same message: it is looked up and not sent.
+        `wishes`: how the client wants this one answered.
+
+        Raises:
+            Limited, Unavailable: as for a websocket.
+        """
+        place, chat = self.place, self._chat
+        if self._opening is not None:
+            await asyncio.shield(self._opening)
+        begun = self.seq > 0
+        stored = await chat.commands.find_sent(place, client_message_id) if begun else None
+        if stored is None:
+            subject = f"{place.company}/{place.caller.subject}"
+            chat.door.message(subject, self._address, opens_conversation=not begun)
+            stored = await chat.commands.send_as_visitor(
+                place, Draft(client_message_id, text, self._locale, wishes=wishes)
+            )
+        if stored.duplicate and stored.seq <= self.seq:
+            # What came of it is behind the place where this was opened.
+            await self.close()
+            self._frames, self._reading = FrameQueue(), None
+            self.open(stored.seq)
+        elif self._attachment is not None:
+            chat.expect(self._attachment, stored.seq)
+        return stored
+
+    async def events(self, asked: int, *, patient: bool = False) -> AsyncGenerator[Event]:
+        """What comes of the visitor message at sequence `asked`, to its end: `Ended` is the last one. Call it once;
+        after `now` it goes on from there.
+
+        Args:
+            asked: the message's sequence.
+            patient: waits for the words of a person who has the conversation.
+
+        Raises:
+            Unavailable: it cannot be followed from here any more; open the thread again.
+            TookTooLong: nothing came of it.
+        """
+        exchange = await self._exchange(asked, patient=patient)
+        try:
+            async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
+                async for frame in frames:
+                    for event in exchange.read(frame):
+                        yield event
+                    if exchange.ended:
+                        return
+        except TimeoutError:
+            raise TookTooLong("nobody has answered: ask again") from None
+
+    async def now(self, asked: int, *, patient: bool = False) -> list[Event]:
+        """The same as it stands now, without waiting; behind `Ended` (if it has ended) what people have said since.
+        Call it once."""
+        exchange = await self._exchange(asked, patient=patient)
+        told: list[Event] = []
+        async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
+            async for frame in frames:
+                told += exchange.read(frame)
+                if frame["type"] == CAUGHT_UP:
+                    break
+        return told
+
+    async def cancel(self, asked: int) -> None:
+        """Stops the answer to the visitor message at `asked`; raises NOT_FOUND when it is answered."""
+        turn = turn_id(self.place.company, self.place.conversation, asked)
+        await self._chat.commands.cancel(self.place, turn)
+
+    def abandon(self, asked: int) -> None:
+        """The same for a client that has gone, whose protocol has no other word for it: nobody waits for it."""
+        self._chat.in_background(self._stop(asked))
+
+    async def decide(self, action: str, decision: Literal["confirm", "reject"]) -> Action:
+        """The caller's yes or no to what waits for it; a first decision stands. Raises NOT_FOUND, Unavailable."""
+        caller = self.place.caller
+        if not has_account(caller):
+            raise not_found("action waiting for a decision")
+        decided = self._chat.customers.actions.decide
+        return await decided(caller.company, caller.subject, action, decision, self._locale)
+
+    # ------------------------------------------------------------------ what Threads calls
+
+    def open(self, after: int) -> None:
+        """Begins to follow, behind the fact `after`; what cannot be read is told to whoever reads."""
+        frames = self._frames
+        attachment = self._attachment = Attachment(frames, self.place.company, self.place.conversation)
+        self._opening = asyncio.create_task(self._join(attachment, frames, after))
+
+    async def close(self) -> None:
+        """Follows no more."""
+        if self._opening is not None:
+            self._opening.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._opening
+        if self._attachment is not None:
+            await self._chat.hub.leave(self._attachment)
+
+    def terminate(self, code: CloseCode) -> None:
+        """Ends what is being read."""
+        self._frames.terminate(code)
+
+    async def _exchange(self, asked: int, *, patient: bool) -> Exchange:
+        if self._reading is None:
+            rules = AnswerRules.of(await self._chat.companies.get(self.place.company))
+            self._reading = Exchange(self.place.company, self.place.conversation, asked, rules, patient=patient)
+        return self._reading
+
+    async def _stop(self, asked: int) -> None:
+        with suppress(GatewayError):
+            await self.cancel(asked)
+
+    async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
+        recovery = self._chat.recovery
+        try:
+            await recovery.open(attachment, Cursor(epoch=await recovery.epoch(), seq=after))
+            frames.push(_BEHIND)
+        except GatewayError as error:
+            frames.fail(error)
+
+
+class Threads:
+    """Everybody's conversations, by the names that doors have for them."""
+
+    def __init__(self, chat: Chat, id_key: bytes) -> None:
+        self._chat = chat
+        self._id_key = id_key
+        self._open: set[Thread] = set()
+
+    def fresh(self, caller: Caller) -> str:
+        """A conversation that nobody has written in."""
+        return new_conversation_id(self._id_key, caller.company, caller.subject)
+
+    async def named(self, caller: Caller, door: str, name: str) -> str:
+        """The caller's conversation of this name. A name that the client made up is the caller's alone: the same name
+        of another user or company is another conversation. One that we gave out must be theirs.
+
+        Raises:
+            Refused: NOT_FOUND, it is somebody else's.
+        """
+        if looks_issued(name):
+            return await self.own(caller, name)
+        return named_conversation_id(caller.company, caller.subject, door, name)
+
+    async def own(self, caller: Caller, conversation: str) -> str:
+        """The conversation itself, when it is the caller's; raises NOT_FOUND otherwise, and for what is no id."""
+        if not is_id(conversation):
+            raise not_found("conversation")
+        return await self._chat.access.own(caller, conversation)
+
+    async def newest(self, caller: Caller, conversation: str) -> int:
+        """The sequence of its newest visitor message; 0: nobody has written in it."""
+        return (await self._chat.log.snapshot(caller.company, conversation)).newest_visitor
+
+    async def asked(self, caller: Caller, conversation: str, seq: int) -> Fact | None:
+        """The visitor's message at this place; None: there is none, or the log has let go of it."""
+        facts = await self._chat.log.read(caller.company, conversation, seq - 1, seq)
+        return next((fact for fact in facts if fact.kind is ChatKind.VISITOR and fact.seq == seq), None)
+
+    async def awaited(self, caller: Caller, conversation: str) -> bool:
+        """Whether a visitor's message in it waits for an answer."""
+        return (await self._chat.log.snapshot(caller.company, conversation)).unanswered
+
+    @asynccontextmanager
+    async def open(
+        self, caller: Caller, conversation: str, *, address: str, locale: str | None = None, after: int | None = None
+    ) -> AsyncGenerator[Thread]:
+        """Follows the caller's conversation (of `named`, `own` or `fresh`) inside the block.
+
+        Args:
+            address: whose limits count.
+            after: behind this fact; None: from now on, to send something.
+
+        Raises:
+            Refused: FORBIDDEN, this role has no conversations; NOT_FOUND, no such company.
+            Limited: too many at a time.
+            Unavailable: it cannot be read now.
+        """
+        chat = self._chat
+        if not caller.writes_as_visitor:
+            raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
+        if await chat.companies.get(caller.company) is None:
+            raise not_found("company")
+        if not chat.door.enter_subject(caller.company, caller.subject):
+            raise Limited("too many requests at a time: wait for one to end", AGAIN)
+        thread = Thread(chat, Place(caller, conversation), address, locale)
+        self._open.add(thread)
+        try:
+            if after is None:
+                after = thread.seq = (await chat.log.snapshot(caller.company, conversation)).seq
+            thread.open(after)
+            yield thread
+        finally:
+            self._open.discard(thread)
+            chat.door.leave_subject(caller.company, caller.subject)
+            await thread.close()
+
+    def drain(self) -> None:
+        """Ends what is being read: its clients go on elsewhere."""
+        for thread in list(self._open):
+            thread.terminate(CloseCode.DRAINING)
+
+
+def client_message_id(*parts: str) -> str:
+    """The id of a message from what its protocol repeats when it is sent again."""
+    return derive_id("door", *parts)

@@ -1,0 +1,359 @@
+"""A2A 1.0 over a real socket, with the official SDK."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+from a2a.client import Client as A2AClient
+from a2a.client import ClientConfig, create_client
+from a2a.helpers.proto_helpers import get_artifact_text
+from a2a.types import a2a_pb2 as a2a
+from a2a.utils import errors as a2a_errors
+from google.protobuf.json_format import MessageToDict
+from nats.aio.client import Client
+
+from contracts.channels import ChatKind, LiveTurnKind
+from contracts.events.chat import Action, OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
+from contracts.ids import answer_id
+from contracts.rpc import TurnState
+from gateway.domain.conversation_ids import named_conversation_id
+from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
+from gateway.testing_http import Http, assert_problem
+from gateway.testing_services import RecordsStandIn
+from runtime.conversation import ConversationLog
+from runtime.testing import eventually
+
+pytestmark = pytest.mark.usefixtures("memory", "records")
+DEADLINE = 20.0
+VERSION = {"A2A-Version": "1.0"}
+
+
+def message(text: str, **fields: Any) -> a2a.Message:
+    identity = fields.pop("message_id", None) or str(uuid.uuid4())
+    return a2a.Message(message_id=identity, role=a2a.ROLE_USER, parts=[a2a.Part(text=text)], **fields)
+
+
+class Desk:
+    """Ana's clients (one streams, one waits), and the agent that answers the message that begins a context."""
+
+    def __init__(self, gateway: GatewayUnderTest, token: str, client: Client) -> None:
+        self.url = gateway.url
+        self.log = ConversationLog(client)
+        self._token = token
+        self._bus = client
+
+    async def start(self) -> None:
+        self.http = httpx.AsyncClient(headers={"Authorization": f"Bearer {self._token}"}, timeout=30)
+        self.streaming = await create_client(self.url, ClientConfig(httpx_client=self.http, streaming=True))
+        self.waiting = await create_client(self.url, ClientConfig(httpx_client=self.http, streaming=False))
+        self.first = message("hello")
+        self.conversation = self.conversation_of(self.first)
+        self.agent = AgentStandIn(self._bus, "acme", self.conversation)
+        await self.agent.start()
+
+    @staticmethod
+    def conversation_of(first: a2a.Message) -> str:
+        return named_conversation_id("acme", "ana", "a2a", f"message {first.message_id}")
+
+    async def asked(self, after: int = 0) -> int:
+        """The sequence of the message that the client has sent."""
+
+        async def newest() -> int:
+            seq = (await self.log.snapshot("acme", self.conversation)).newest_visitor
+            return seq if seq > after else 0
+
+        return await eventually(newest, DEADLINE)
+
+    async def send(self, client: A2AClient, one: a2a.Message, **configuration: Any) -> list[a2a.StreamResponse]:
+        """Everything that comes of a message."""
+        request = a2a.SendMessageRequest(message=one, configuration=a2a.SendMessageConfiguration(**configuration))
+        return [told async for told in client.send_message(request)]
+
+    async def get(self, task: str, **fields: Any) -> a2a.Task:
+        return await self.waiting.get_task(a2a.GetTaskRequest(id=task, **fields))
+
+    async def subscribe(self, task: str) -> list[a2a.StreamResponse]:
+        request = a2a.SubscribeToTaskRequest(id=task)
+        return [told async for told in self.streaming.subscribe(request)]
+
+    async def answered(self, text: str = "Hello.", *actions: Action) -> a2a.Task:
+        """The first message's task, answered."""
+        running = asyncio.create_task(self.send(self.waiting, self.first))
+        await self.agent.answer(await self.asked(), text, *actions)
+        (told,) = await running
+        return told.task
+
+
+@pytest.fixture
+async def desk(gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client) -> AsyncIterator[Desk]:
+    made = Desk(gateway, tokens.user("ana", "user"), nats_client)
+    await made.start()
+    yield made
+    await made.http.aclose()
+
+
+def order(identity: str = "a1") -> Action:
+    return Action.model_validate({"id": identity, "kind": "paper_order", "state": "pending", "summary": "Buy 1 AAPL"})
+
+
+def shown(told: list[a2a.StreamResponse]) -> str:
+    """The text that a client of these updates shows at the end."""
+    texts: dict[str, str] = {}
+    for one in told:
+        for artifact in one.task.artifacts:
+            texts[artifact.artifact_id] = get_artifact_text(artifact)
+        if one.HasField("artifact_update"):
+            update = one.artifact_update
+            before = texts.get(update.artifact.artifact_id, "") if update.append else ""
+            texts[update.artifact.artifact_id] = before + get_artifact_text(update.artifact)
+    return "".join(texts.values())
+
+
+def states(told: list[a2a.StreamResponse]) -> list[str]:
+    found = [
+        one.task.status.state if one.HasField("task") else one.status_update.status.state
+        for one in told
+        if one.HasField("task") or one.HasField("status_update")
+    ]
+    return [a2a.TaskState.Name(state).removeprefix("TASK_STATE_") for state in found]
+
+
+async def test_the_card_says_where_and_how(desk: Desk, http: Http) -> None:
+    status, card, headers = await http("GET", "/.well-known/agent-card.json")
+    assert (status, card["supportedInterfaces"][0]["url"]) == (200, f"{desk.url}/a2a")
+    again = await http("GET", "/.well-known/agent-card.json", headers={"If-None-Match": headers["etag"]})
+    assert again[0] == 304
+
+
+async def test_an_answer_is_streamed_with_its_tools(desk: Desk, nats_client: Client) -> None:
+    running = asyncio.create_task(desk.send(desk.streaming, desk.first))
+    asked = await desk.asked()
+    desk.agent.begin(asked)
+    await desk.agent.live(LiveTurnKind.RUN_STARTED)
+    await desk.agent.live(LiveTurnKind.TOOL_STARTED, callId="c1", tool="get_price", label="Looking at the price")
+    await desk.agent.live(LiveTurnKind.TOOL_FINISHED, callId="c1", tool="get_price", success=True)
+    await desk.agent.delta(0, "It is ")
+    await desk.agent.delta(1, "at 200.")
+    await nats_client.flush()
+    await desk.agent.answer(asked, "It is at 200.")
+    told = await running
+    assert states(told) == ["SUBMITTED", "WORKING", "WORKING", "WORKING", "COMPLETED"]
+    assert shown(told) == "It is at 200."
+    assert told[2].status_update.status.message.parts[0].text == "Looking at the price"
+    assert MessageToDict(told[2].status_update.metadata)["nexus"]["tool"] == "get_price"
+    assert (told[0].task.context_id, told[0].task.history[0].message_id) == (desk.conversation, desk.first.message_id)
+
+
+async def test_the_same_message_again_is_the_same_task(desk: Desk) -> None:
+    task = await desk.answered()
+    before = await desk.log.snapshot("acme", desk.conversation)
+    (again,) = await desk.send(desk.waiting, desk.first)
+    assert (again.task.id, get_artifact_text(again.task.artifacts[0])) == (task.id, "Hello.")
+    assert shown(await desk.send(desk.streaming, desk.first)) == "Hello."
+    assert (await desk.log.snapshot("acme", desk.conversation)).seq == before.seq
+    got = await desk.get(task.id, history_length=0)
+    assert (a2a.TaskState.Name(got.status.state), len(got.history)) == ("TASK_STATE_COMPLETED", 0)
+    assert get_artifact_text(got.artifacts[0]) == "Hello."
+
+
+async def test_a_client_that_waits_for_nothing_asks_and_subscribes_later(desk: Desk) -> None:
+    (told,) = await desk.send(desk.waiting, desk.first, return_immediately=True)
+    assert states([told]) == ["SUBMITTED"]
+    asked = await desk.asked()
+    turn = desk.agent.begin(asked)
+    desk.agent.state = TurnState(turn_id=turn, message_id=answer_id(turn), text_so_far="Hel", delta_seq=0)
+    got = await desk.get(told.task.id)
+    assert (states([a2a.StreamResponse(task=got)]), get_artifact_text(got.artifacts[0])) == (["WORKING"], "Hel")
+    seen: list[a2a.StreamResponse] = []
+    async for one in desk.streaming.subscribe(a2a.SubscribeToTaskRequest(id=told.task.id)):
+        seen.append(one)
+        if len(seen) == 1:
+            await desk.agent.delta(1, "lo")
+        elif len(seen) == 2:
+            await desk.agent.answer(asked, "Hello")
+    assert (states(seen)[0], states(seen)[-1], shown(seen)) == ("WORKING", "COMPLETED", "Hello")
+    with pytest.raises(a2a_errors.UnsupportedOperationError):
+        await desk.subscribe(told.task.id)
+
+
+@pytest.mark.parametrize(
+    ("approved", "state", "action"),
+    [(None, "COMPLETED", "confirmed"), (True, "COMPLETED", "confirmed"), (False, "CANCELED", "rejected")],
+)
+async def test_an_order_needs_a_yes_which_counts_once(
+    desk: Desk, records: RecordsStandIn, memory: MemoryStandIn, approved: bool | None, state: str, action: str
+) -> None:
+    records.add_action("acme", "ana", "a1")
+    memory.known_conversations[desk.conversation] = conversation_view(desk.conversation, "acme", "ana")
+    task = await desk.answered("Shall I?", order())
+    assert states([a2a.StreamResponse(task=task)]) == ["INPUT_REQUIRED"]
+    assert task.status.message.parts[0].text == "Buy 1 AAPL"
+    (asking,) = MessageToDict(task.status.message.parts[1])["data"]["actions"]
+    assert asking["id"] == "a1"
+    # What is neither yes nor no leaves the question as it is.
+    (told,) = await desk.send(desk.waiting, message("perhaps", task_id=task.id))
+    assert states([told]) == ["INPUT_REQUIRED"]
+    answer = message("Yes.", task_id=task.id, context_id=task.context_id)
+    if approved is not None:
+        del answer.parts[:]
+        answer.parts.add().data.struct_value.update({"approved": approved})
+    (told,) = await desk.send(desk.waiting, answer)
+    assert states([told]) == [state]
+    assert records.actions["a1"][1].state.value == action
+    with pytest.raises(a2a_errors.UnsupportedOperationError):
+        await desk.send(desk.waiting, answer)
+    assert states([a2a.StreamResponse(task=await desk.get(task.id))]) == [state]
+
+
+async def test_a_cancel_stops_the_answer_for_everybody(
+    desk: Desk, gateway: GatewayUnderTest, tokens: TokenMaker
+) -> None:
+    running = asyncio.create_task(desk.send(desk.streaming, desk.first))
+    asked = await desk.asked()
+    task = f"{desk.conversation}-{asked}"
+    async with ChatClient(gateway.url) as widget:
+        await widget.hello(tokens.user("ana", "user"), conversationId=desk.conversation)
+        canceled = await desk.waiting.cancel_task(a2a.CancelTaskRequest(id=task))
+        assert (await widget.until("run.cancelled"))["reason"] == "user"
+    assert states([a2a.StreamResponse(task=canceled)]) == ["CANCELED"]
+    assert states(await running)[-1] == "CANCELED"
+    with pytest.raises(a2a_errors.TaskNotCancelableError):
+        await desk.waiting.cancel_task(a2a.CancelTaskRequest(id=task))
+
+
+async def test_hanging_up_stops_nothing(desk: Desk) -> None:
+    async for told in desk.streaming.send_message(a2a.SendMessageRequest(message=desk.first)):
+        assert states([told]) == ["SUBMITTED"]
+        break
+    asked = await desk.asked()
+    await desk.agent.answer(asked, "Hello.")
+    got = await desk.get(f"{desk.conversation}-{asked}")
+    assert get_artifact_text(got.artifacts[0]) == "Hello."
+
+
+async def test_a_person_who_has_it_is_told_of_and_heard(desk: Desk) -> None:
+    olga = Owner(kind=OwnerKind.HUMAN, operator_id="olga", name="Olga")
+    running = asyncio.create_task(desk.send(desk.waiting, desk.first))
+    await desk.asked()
+    await desk.agent.append(ChatKind.OWNER, OwnerChanged(owner=olga, by="olga"), "o1")
+    (told,) = await running
+    assert states([told]) == ["WORKING"]
+    assert told.task.status.message.parts[0].text == "Una persona atiende esta conversación."
+    following = asyncio.create_task(desk.subscribe(told.task.id))
+    await eventually(lambda: not following.done(), DEADLINE)
+    spoken = OperatorMessage(message_id="p1", client_message_id="p1", text="I am here", operator_id="olga", name="Olga")
+    await desk.agent.append(ChatKind.OPERATOR, spoken, "p1")
+    try:
+        seen = await following
+    except a2a_errors.UnsupportedOperationError:
+        seen = [a2a.StreamResponse(task=await desk.get(told.task.id))]
+    assert (states(seen)[-1], shown(seen)) == ("COMPLETED", "I am here")
+
+
+@pytest.mark.parametrize("code", ["LLM_UNAVAILABLE", "BUDGET_SPENT", "DEADLINE"])
+async def test_a_turn_without_an_answer_is_a_failed_task(desk: Desk, code: str) -> None:
+    running = asyncio.create_task(desk.send(desk.waiting, desk.first))
+    asked = await desk.asked()
+    notice = SystemMessage(message_id="s1", text="Sorry", code=code, turn_id=desk.agent.begin(asked), basis=asked)
+    await desk.agent.append(ChatKind.SYSTEM, notice, "s1")
+    (told,) = await running
+    assert (states([told]), told.task.status.message.parts[0].text) == (["FAILED"], "Sorry")
+    assert MessageToDict(told.task.metadata)["nexus"]["code"] == code
+
+
+async def test_tasks_are_listed_newest_first(desk: Desk, memory: MemoryStandIn) -> None:
+    first = await desk.answered()
+    second = message("and more", context_id=desk.conversation)
+    running = asyncio.create_task(desk.send(desk.waiting, second))
+    await desk.agent.answer(await desk.asked(after=int(first.id.rpartition("-")[2])), "More.")
+    (told,) = await running
+    memory.known_conversations[desk.conversation] = conversation_view(desk.conversation, "acme", "ana")
+    for context in (desk.conversation, ""):
+        page = await desk.waiting.list_tasks(a2a.ListTasksRequest(context_id=context, page_size=1))
+        assert ([one.id for one in page.tasks], page.total_size) == ([told.task.id], 2)
+        assert len(page.tasks[0].artifacts) == 0
+        rest = await desk.waiting.list_tasks(
+            a2a.ListTasksRequest(context_id=context, page_token=page.next_page_token, include_artifacts=True)
+        )
+        assert [one.id for one in rest.tasks] == [first.id]
+        assert (get_artifact_text(rest.tasks[0].artifacts[0]), rest.next_page_token) == ("Hello.", "")
+    none = await desk.waiting.list_tasks(a2a.ListTasksRequest(status=a2a.TASK_STATE_FAILED))
+    assert len(none.tasks) == 0
+
+
+async def test_anothers_task_and_context_are_not_there(
+    desk: Desk, gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    task = await desk.answered()
+    for token in (tokens.user("bob", "user"), tokens.user("ana", "user", company="globex"), tokens.visitor("v1")):
+        other = Desk(gateway, token, nats_client)
+        await other.start()
+        for call in (
+            other.get(task.id),
+            other.subscribe(task.id),
+            other.waiting.cancel_task(a2a.CancelTaskRequest(id=task.id)),
+            other.send(other.waiting, message("hi", task_id=task.id)),
+        ):
+            with pytest.raises(a2a_errors.TaskNotFoundError):
+                await call
+        with pytest.raises(a2a_errors.InvalidParamsError):
+            await other.send(other.waiting, message("hi", context_id=task.context_id))
+        with pytest.raises(a2a_errors.InvalidParamsError):
+            await other.waiting.list_tasks(a2a.ListTasksRequest(context_id=task.context_id))
+        await other.http.aclose()
+    for forged in ("nonsense", f"{desk.conversation}-{2**40}", f"{desk.conversation}-0", f"{desk.conversation}-*"):
+        with pytest.raises(a2a_errors.TaskNotFoundError):
+            await desk.get(forged)
+
+
+async def test_errors_have_the_protocols_shapes(
+    desk: Desk, http: Http, tokens: TokenMaker, gateway: GatewayUnderTest
+) -> None:
+    mine = tokens.user("ana", "user")
+
+    async def call(body: Any, version: dict[str, str] | None = None) -> Any:
+        sent = {"data": body} if isinstance(body, str) else {"json": body}
+        status, told, _ = await http(
+            "POST", "/a2a", token=mine, headers=VERSION if version is None else version, **sent
+        )
+        assert (status, told["jsonrpc"]) == (200, "2.0")
+        assert all(detail["@type"] for detail in told["error"]["data"])
+        return told["id"], told["error"]["code"]
+
+    def asking(method: str, params: Any, identity: Any = 7) -> dict[str, Any]:
+        return {"jsonrpc": "2.0", "id": identity, "method": method, "params": params}
+
+    def saying(*parts: Any, **configuration: Any) -> dict[str, Any]:
+        said = {"messageId": "m", "role": "ROLE_USER", "parts": list(parts)}
+        return asking("SendMessage", {"message": said, "configuration": configuration})
+
+    assert await call("{") == (None, -32700)
+    assert await call([asking("GetTask", {"id": "x"})]) == (None, -32600)
+    assert await call({"id": "a", "method": "GetTask"}) == ("a", -32600)
+    assert await call(asking("GetTask", ["x"])) == (7, -32602)
+    assert await call(asking("GetTask", {})) == (7, -32602)
+    assert await call(asking("message/send", {})) == (7, -32601)
+    assert await call(asking("GetTask", {"id": "x"}), {}) == (7, -32009)
+    assert await call(asking("GetTask", {"id": "x"}), {"A2A-Version": "0.3"}) == (7, -32009)
+    assert await call(asking("GetExtendedAgentCard", {})) == (7, -32004)
+    assert await call(asking("CreateTaskPushNotificationConfig", {})) == (7, -32003)
+    assert await call(saying({"text": "hi"}, taskPushNotificationConfig={"url": "http://10.0.0.1"})) == (7, -32003)
+    assert await call(saying({"url": "http://10.0.0.1/x.png"})) == (7, -32005)
+    assert await call(saying({"text": "hi"}, acceptedOutputModes=["image/png"])) == (7, -32005)
+    assert await call(saying()) == (7, -32602)
+    assert await call(saying({"text": "x" * 8001})) == (7, -32602)
+    assert await call(saying({"text": " "})) == (7, -32602)
+    nobody = await http("POST", "/a2a", json=asking("GetTask", {"id": "x"}))
+    assert_problem(nobody, 401, "UNAUTHORIZED")
+    assert nobody[2]["www-authenticate"] == "Bearer"
+    operator = tokens.user("olga", "commercial")
+    assert_problem(await http("POST", "/a2a", json=saying({"text": "hi"}), token=operator), 403, "FORBIDDEN")
+    door = gateway.gateway.chat.door
+    for _ in range(door.limits.messages_per_visitor.count):
+        door.message("acme/ana", "127.0.0.1", opens_conversation=False)
+    status, told, headers = await http("POST", "/a2a", json=saying({"text": "hi"}), token=mine, headers=VERSION)
+    assert (status, told["error"]["data"][0]["reason"]) == (429, "RATE_LIMITED")
+    assert int(headers["retry-after"]) > 0

@@ -1,0 +1,100 @@
+"""kill -9 of the gateway in mid-answer: other people's clients resume in their own way, with the whole answer once."""
+
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from a2a.client import Client, ClientConfig, create_client
+from a2a.client.errors import A2AClientError
+from a2a.helpers.proto_helpers import get_artifact_text
+from a2a.types import a2a_pb2 as a2a
+from a2a.utils.errors import UnsupportedOperationError
+
+from agent.scripted_model.script import Reply
+from agent.scripted_model.server import ScriptedModel
+from gateway.domain.conversation_ids import named_conversation_id
+from gateway.testing_agui import AgUi, events_in, text
+from tests.support.log_reader import FINAL, read_log
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+SAID = "This answer is long enough for somebody to pull the plug while it is being said."
+SLOW = Reply(text=SAID, token_ms=150)
+
+
+async def said_once(stack: RunningStack, conversation: str) -> bool:
+    facts = await read_log(stack.facts()["urls"]["nats"], "acme", conversation)
+    finals = [fact.data["text"] for fact in facts if fact.kind in FINAL]
+    assert [fact.kind for fact in facts].count("visitor") == 1
+    assert finals in ([], [SAID])
+    return bool(finals)
+
+
+async def test_agui_runs_again(stack: RunningStack, model: ScriptedModel) -> None:
+    model.say(default=SLOW)
+    user = f"u-{uuid.uuid4().hex}"
+    ui = AgUi(stack.url, stack.mint("user", user, "acme"))
+    ui.says("tell me")
+    seen, dead = b"", 0
+
+    async def run() -> None:
+        nonlocal seen, dead
+        async with ui.stream(ui.body()) as response:
+            async for piece in response.aiter_bytes():
+                seen += piece
+                if not dead and "long" in text(events_in(seen[: seen.rindex(b"\n\n") + 2])):
+                    dead = stack.kill("gateway")
+
+    with pytest.raises(httpx.TransportError):
+        await run()
+    await stack.back("gateway", dead)
+    ui.url = f"{stack.url}/v2/ag-ui"
+    told = await ui.run()
+    assert (text(told), told[-1]["outcome"]) == (SAID, {"type": "success"})
+    assert await said_once(stack, named_conversation_id("acme", user, "ag-ui", ui.thread))
+
+
+@asynccontextmanager
+async def speaking_a2a(stack: RunningStack, token: str) -> AsyncGenerator[Client]:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(headers=headers, timeout=60) as http:
+        yield await create_client(stack.url, ClientConfig(httpx_client=http))
+
+
+async def test_a2a_subscribes_again(stack: RunningStack, model: ScriptedModel) -> None:
+    model.say(default=SLOW)
+    token = stack.mint("user", f"u-{uuid.uuid4().hex}", "acme")
+    asked = a2a.Message(message_id=str(uuid.uuid4()), role=a2a.ROLE_USER, parts=[a2a.Part(text="tell me")])
+    task, dead = a2a.Task(), 0
+
+    async def send() -> None:
+        nonlocal task, dead
+        async with speaking_a2a(stack, token) as agent:
+            async for told in agent.send_message(a2a.SendMessageRequest(message=asked)):
+                if told.HasField("task"):
+                    task = told.task
+                if not dead and "long" in get_artifact_text(told.artifact_update.artifact):
+                    dead = stack.kill("gateway")
+
+    with pytest.raises(A2AClientError):
+        await send()
+    await stack.back("gateway", dead)
+    shown: dict[str, str] = {}
+    async with speaking_a2a(stack, token) as agent:
+        try:
+            async for told in agent.subscribe(a2a.SubscribeToTaskRequest(id=task.id)):
+                for artifact in told.task.artifacts:
+                    shown[artifact.artifact_id] = get_artifact_text(artifact)
+                if told.HasField("artifact_update"):
+                    piece = told.artifact_update
+                    before = shown.get(piece.artifact.artifact_id, "") if piece.append else ""
+                    shown[piece.artifact.artifact_id] = before + get_artifact_text(piece.artifact)
+        except UnsupportedOperationError:
+            # It has ended meanwhile, and is got instead.
+            pass
+        got = await agent.get_task(a2a.GetTaskRequest(id=task.id))
+    assert list(shown.values()) in ([], [SAID])
+    assert (got.status.state, get_artifact_text(got.artifacts[0])) == (a2a.TASK_STATE_COMPLETED, SAID)
+    assert await said_once(stack, task.context_id)
