@@ -302,7 +302,7 @@ class World:
 
     async def _configure(self, stage: Stage, *, on: bool) -> None:
         """An admin switches the AI on or off, until it is."""
-        while not await self._in(self.loop.process("stage"), self._switched(stage, on=on)):
+        while not await self._in(self.loop.process("stage"), self._switched(stage, on=on)):  # noqa: ASYNC110 - time costs nothing
             await asyncio.sleep(0.5)
 
     async def _switched(self, stage: Stage, *, on: bool) -> bool:
