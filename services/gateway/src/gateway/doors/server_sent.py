@@ -27,8 +27,8 @@ def stream(parts: AsyncGenerator[bytes]) -> StreamingResponse:
 
 
 async def kept_alive(parts: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    """The parts, with a comment wherever nothing comes for a while. One task makes all of them: a deadline inside is that
-    task's own, and would never come if each part were made in another.
+    """The parts, with a comment wherever nothing comes for a while. One task makes all of them: a deadline inside is
+    that task's own, and would never come if each part were made in another.
     """
     ready: asyncio.Queue[bytes] = asyncio.Queue(AHEAD)
     making = asyncio.create_task(_make(parts, ready))

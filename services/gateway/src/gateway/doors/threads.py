@@ -31,6 +31,7 @@ from runtime.publishing import Appended
 PATIENCE = 240.0
 """Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
 USAGE_SECONDS = 0.3
+"""For what an answer has used to be told, right after it."""
 AGAIN = 5.0
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 

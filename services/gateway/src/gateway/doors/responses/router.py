@@ -33,6 +33,7 @@ router = APIRouter(prefix="/v1/responses", tags=["responses"])
 HEADERS_AFTER = 5.0
 """Seconds without a word after which a stream begins all the same; an error is then one of its events."""
 CANCEL_SECONDS = 10.0
+"""For a cancel to come back from the log."""
 _DONE = b"data: [DONE]\n\n"
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
