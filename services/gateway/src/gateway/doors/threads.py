@@ -12,8 +12,10 @@ from typing import Literal
 from contracts.channels import ChatKind
 from contracts.conversation import AnswerRules, Fact
 from contracts.errors import ErrorCode
+from contracts.events import turn
 from contracts.events.chat import Action, Wishes
 from contracts.ids import derive_id, is_id, turn_id
+from contracts.rpc import MessageView
 from contracts.ws import Cursor
 from gateway.chat.commands import Draft, Place
 from gateway.chat.customers import has_account
@@ -21,7 +23,7 @@ from gateway.chat.hub import Attachment
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.conversation_ids import looks_issued, named_conversation_id, new_conversation_id
-from gateway.doors.exchange import CAUGHT_UP, Event, Exchange
+from gateway.doors.exchange import CAUGHT_UP, Ended, Event, Exchange, Outcome
 from gateway.doors.frames import FrameQueue
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, not_found
 from gateway.ports import Caller
@@ -29,6 +31,7 @@ from runtime.publishing import Appended
 
 PATIENCE = 240.0
 """Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
+USAGE_SECONDS = 0.3
 AGAIN = 5.0
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 
@@ -47,6 +50,11 @@ class Thread:
         self._attachment: Attachment | None = None
         self._opening: asyncio.Task[None] | None = None
         self._reading: Exchange | None = None
+
+    @property
+    def question(self) -> MessageView | None:
+        """The message that is being followed, once it was read: open the thread before it (`after=sequence - 1`)."""
+        return self._reading.question if self._reading is not None else None
 
     async def send(self, client_message_id: str, text: str, wishes: Wishes | None = None) -> Appended:
         """The caller's message, in the log. The same id again is the same message: it is looked up and not sent.
@@ -70,7 +78,7 @@ class Thread:
             # What came of it is behind the place where this was opened.
             await self.close()
             self._frames, self._reading = FrameQueue(), None
-            self.open(stored.seq)
+            self.open(stored.seq - 1)
         elif self._attachment is not None:
             chat.expect(self._attachment, stored.seq)
         return stored
@@ -92,6 +100,8 @@ class Thread:
             async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
                 async for frame in frames:
                     for event in exchange.read(frame):
+                        if isinstance(event, Ended) and (usage := await self._usage(event, exchange)) is not None:
+                            yield usage
                         yield event
                     if exchange.ended:
                         return
@@ -157,6 +167,19 @@ class Thread:
     async def _stop(self, asked: int) -> None:
         with suppress(GatewayError):
             await self.cancel(asked)
+
+    async def _usage(self, end: Ended, exchange: Exchange) -> turn.RunFinished | None:
+        """What the answer has used, which its agent tells right after it; None: it was told before, or long ago."""
+        if end.outcome is not Outcome.ANSWERED or exchange.counted or not exchange.live:
+            return None
+        try:
+            async with asyncio.timeout(USAGE_SECONDS), aclosing(self._frames.read()) as frames:
+                async for frame in frames:
+                    if (usage := exchange.usage(frame)) is not None:
+                        return usage
+        except TimeoutError:
+            return None
+        return None
 
     async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
         recovery = self._chat.recovery
