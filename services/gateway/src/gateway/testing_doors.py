@@ -11,6 +11,7 @@ from nats.aio.msg import Msg
 from contracts.channels import LIVE_CHAT_ALL, LiveTurnKind
 from contracts.events.chat import Action
 from gateway.testing import AgentStandIn
+from runtime.connection import subscribe
 
 Answering = Callable[["AnsweringAgent", AgentStandIn, int, str], Awaitable[None]]
 
@@ -43,7 +44,7 @@ class AnsweringAgent:
 
     async def start(self) -> None:
         """From now on."""
-        await self.client.subscribe(LIVE_CHAT_ALL, cb=self._heard)
+        await subscribe(self.client, LIVE_CHAT_ALL, self._heard)
         await self.client.flush()
 
     async def _heard(self, message: Msg) -> None:
