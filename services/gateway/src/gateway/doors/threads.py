@@ -9,6 +9,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Literal
 
+import structlog
+
 from contracts.channels import ChatKind
 from contracts.conversation import AnswerRules, Fact
 from contracts.errors import ErrorCode
@@ -26,26 +28,33 @@ from gateway.domain.conversation_ids import looks_issued, named_conversation_id,
 from gateway.doors.exchange import CAUGHT_UP, Ended, Event, Exchange, Outcome
 from gateway.doors.frames import FrameQueue
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, not_found
+from gateway.metrics import ACKNOWLEDGED_SECONDS
 from gateway.ports import Caller
+from runtime.gen_ai import CONVERSATION
 from runtime.publishing import Appended
+from runtime.telemetry import span
+
+log = structlog.get_logger(__name__)
 
 PATIENCE = 240.0
 """Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
 USAGE_SECONDS = 0.3
 AGAIN = 5.0
+_DOOR = "nexus.door"
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 
 
 class Thread:
     """A caller's conversation while it is open here. Made by Threads.open."""
 
-    def __init__(self, chat: Chat, place: Place, address: str, locale: str | None) -> None:
+    def __init__(self, chat: Chat, place: Place, address: str, locale: str | None, door: str) -> None:
         self.place = place
         self.seq = 0
         """Of the newest fact when it was opened at its end."""
         self._chat = chat
         self._address = address
         self._locale = locale
+        self._door = door
         self._frames = FrameQueue()
         self._attachment: Attachment | None = None
         self._opening: asyncio.Task[None] | None = None
@@ -67,13 +76,14 @@ class Thread:
         if self._opening is not None:
             await asyncio.shield(self._opening)
         begun = self.seq > 0
-        stored = await chat.commands.find_sent(place, client_message_id) if begun else None
-        if stored is None:
-            subject = f"{place.company}/{place.caller.subject}"
-            chat.door.message(subject, self._address, opens_conversation=not begun)
-            stored = await chat.commands.send_as_visitor(
-                place, Draft(client_message_id, text, self._locale, wishes=wishes)
-            )
+        with ACKNOWLEDGED_SECONDS.time(), span("chat.message", **{CONVERSATION: place.conversation, _DOOR: self._door}):
+            stored = await chat.commands.find_sent(place, client_message_id) if begun else None
+            if stored is None:
+                subject = f"{place.company}/{place.caller.subject}"
+                chat.door.message(subject, self._address, opens_conversation=not begun)
+                draft = Draft(client_message_id, text, self._locale, wishes=wishes)
+                stored = await chat.commands.send_as_visitor(place, draft)
+            log.debug("chat.stored", seq=stored.seq, duplicate=stored.duplicate, door=self._door)
         if stored.duplicate and stored.seq <= self.seq:
             # What came of it is behind the place where this was opened.
             await self.close()
@@ -234,13 +244,21 @@ class Threads:
 
     @asynccontextmanager
     async def open(
-        self, caller: Caller, conversation: str, *, address: str, locale: str | None = None, after: int | None = None
+        self,
+        caller: Caller,
+        conversation: str,
+        *,
+        address: str,
+        locale: str | None = None,
+        after: int | None = None,
+        door: str = "",
     ) -> AsyncGenerator[Thread]:
         """Follows the caller's conversation (of `named`, `own` or `fresh`) inside the block.
 
         Args:
             address: whose limits count.
             after: behind this fact; None: from now on, to send something.
+            door: which one, for traces and logs.
 
         Raises:
             Refused: FORBIDDEN, this role has no conversations; NOT_FOUND, no such company.
@@ -254,7 +272,7 @@ class Threads:
             raise not_found("company")
         if not chat.door.enter_subject(caller.company, caller.subject):
             raise Limited("too many requests at a time: wait for one to end", AGAIN)
-        thread = Thread(chat, Place(caller, conversation), address, locale)
+        thread = Thread(chat, Place(caller, conversation), address, locale, door)
         self._open.add(thread)
         try:
             if after is None:
