@@ -9,6 +9,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Literal
 
+import structlog
+
 from contracts.conversation import AnswerRules
 from contracts.errors import ErrorCode
 from contracts.events import turn
@@ -25,36 +27,43 @@ from gateway.domain.conversation_ids import looks_issued, named_conversation_id,
 from gateway.doors.exchange import CAUGHT_UP, Ended, Event, Exchange, Outcome
 from gateway.doors.frames import FrameQueue
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, not_found
+from gateway.metrics import ACKNOWLEDGED_SECONDS
 from gateway.ports import Caller
+from runtime.gen_ai import CONVERSATION
 from runtime.publishing import Appended
+from runtime.telemetry import span
+
+log = structlog.get_logger(__name__)
 
 PATIENCE = 240.0
 """Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
 USAGE_SECONDS = 0.3
 """For what an answer has used to be told, right after it."""
 AGAIN = 5.0
+_DOOR = "nexus.door"
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 
 
 class Thread:
     """A caller's conversation while it is open here. Made by Threads.open."""
 
-    def __init__(self, chat: Chat, place: Place, address: str, locale: str | None) -> None:
+    def __init__(self, chat: Chat, place: Place, address: str, locale: str | None, door: str) -> None:
         self.place = place
         self.seq = 0
         """Of the newest fact when it was opened at its end."""
         self._chat = chat
         self._address = address
         self._locale = locale
+        self._door = door
         self._frames = FrameQueue()
         self._attachment: Attachment | None = None
         self._opening: asyncio.Task[None] | None = None
-        self._exchange: Exchange | None = None
+        self._reading: Exchange | None = None
 
     @property
     def question(self) -> MessageView | None:
         """The message that is being followed, once it was read: open the thread before it (`after=sequence - 1`)."""
-        return self._exchange.question if self._exchange is not None else None
+        return self._reading.question if self._reading is not None else None
 
     async def send(self, client_message_id: str, text: str, wishes: Wishes | None = None) -> Appended:
         """The caller's message, in the log. The same id again is the same message: it is looked up and not sent.
@@ -67,17 +76,18 @@ class Thread:
         if self._opening is not None:
             await asyncio.shield(self._opening)
         begun = self.seq > 0
-        stored = await chat.commands.find_sent(place, client_message_id) if begun else None
-        if stored is None:
-            subject = f"{place.company}/{place.caller.subject}"
-            chat.door.message(subject, self._address, opens_conversation=not begun)
-            stored = await chat.commands.send_as_visitor(
-                place, Draft(client_message_id, text, self._locale, wishes=wishes)
-            )
+        with ACKNOWLEDGED_SECONDS.time(), span("chat.message", **{CONVERSATION: place.conversation, _DOOR: self._door}):
+            stored = await chat.commands.find_sent(place, client_message_id) if begun else None
+            if stored is None:
+                subject = f"{place.company}/{place.caller.subject}"
+                chat.door.message(subject, self._address, opens_conversation=not begun)
+                draft = Draft(client_message_id, text, self._locale, wishes=wishes)
+                stored = await chat.commands.send_as_visitor(place, draft)
+            log.debug("chat.stored", seq=stored.seq, duplicate=stored.duplicate, door=self._door)
         if stored.duplicate and stored.seq <= self.seq:
             # What came of it is behind the place where this was opened.
             await self.close()
-            self._frames, self._exchange = FrameQueue(), None
+            self._frames, self._reading = FrameQueue(), None
             self.open(stored.seq - 1)
         elif self._attachment is not None:
             chat.expect(self._attachment, stored.seq)
@@ -95,7 +105,7 @@ class Thread:
             Unavailable: it cannot be followed from here any more; open the thread again.
             TookTooLong: nothing came of it.
         """
-        exchange = await self._of(asked, patient=patient)
+        exchange = await self._exchange(asked, patient=patient)
         try:
             async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
                 async for frame in frames:
@@ -113,7 +123,7 @@ class Thread:
     async def now(self, asked: int, *, patient: bool = False) -> list[Event]:
         """The same as it stands now, without waiting; behind `Ended` (if it has ended) what people have said since.
         Call it once."""
-        exchange = await self._of(asked, patient=patient)
+        exchange = await self._exchange(asked, patient=patient)
         told: list[Event] = []
         async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
             async for frame in frames:
@@ -160,6 +170,16 @@ class Thread:
         """Ends what is being read."""
         self._frames.terminate(code)
 
+    async def _exchange(self, asked: int, *, patient: bool) -> Exchange:
+        if self._reading is None:
+            rules = AnswerRules.of(await self._chat.companies.get(self.place.company))
+            self._reading = Exchange(self.place.company, self.place.conversation, asked, rules, patient=patient)
+        return self._reading
+
+    async def _stop(self, asked: int) -> None:
+        with suppress(GatewayError):
+            await self.cancel(asked)
+
     async def _usage(self, end: Ended, exchange: Exchange) -> turn.RunFinished | None:
         """What the answer has used, which its agent tells right after it; None: it was told before, or long ago."""
         if end.outcome is not Outcome.ANSWERED or exchange.counted or not exchange.live:
@@ -172,16 +192,6 @@ class Thread:
         except TimeoutError:
             return None
         return None
-
-    async def _of(self, asked: int, *, patient: bool) -> Exchange:
-        if self._exchange is None:
-            rules = AnswerRules.of(await self._chat.companies.get(self.place.company))
-            self._exchange = Exchange(self.place.company, self.place.conversation, asked, rules, patient=patient)
-        return self._exchange
-
-    async def _stop(self, asked: int) -> None:
-        with suppress(GatewayError):
-            await self.cancel(asked)
 
     async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
         recovery = self._chat.recovery
@@ -231,13 +241,21 @@ class Threads:
 
     @asynccontextmanager
     async def open(
-        self, caller: Caller, conversation: str, *, address: str, locale: str | None = None, after: int | None = None
+        self,
+        caller: Caller,
+        conversation: str,
+        *,
+        address: str,
+        locale: str | None = None,
+        after: int | None = None,
+        door: str = "",
     ) -> AsyncGenerator[Thread]:
         """Follows the caller's conversation (of `named`, `own` or `fresh`) inside the block.
 
         Args:
             address: whose limits count.
             after: behind this fact; None: from now on, to send something.
+            door: which one, for traces and logs.
 
         Raises:
             Refused: FORBIDDEN, this role has no conversations; NOT_FOUND, no such company.
@@ -251,7 +269,7 @@ class Threads:
             raise not_found("company")
         if not chat.door.enter_subject(caller.company, caller.subject):
             raise Limited("too many requests at a time: wait for one to end", AGAIN)
-        thread = Thread(chat, Place(caller, conversation), address, locale)
+        thread = Thread(chat, Place(caller, conversation), address, locale, door)
         self._open.add(thread)
         try:
             if after is None:

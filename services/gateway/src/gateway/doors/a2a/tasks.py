@@ -207,7 +207,7 @@ class Tasks:
     @asynccontextmanager
     async def _open(self, conversation: str, after: int | None = None) -> AsyncGenerator[Thread]:
         opened = self.api.threads.open(
-            self.caller, conversation, address=self.address, locale=self.language, after=after
+            self.caller, conversation, address=self.address, locale=self.language, after=after, door=DOOR
         )
         async with opened as thread:
             yield thread

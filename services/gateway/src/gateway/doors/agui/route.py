@@ -59,7 +59,12 @@ async def run_agent(
     async with AsyncExitStack() as stack:
         newest = await api.threads.newest(caller, conversation) if not new else 0
         opened = api.threads.open(
-            caller, conversation, address=client_address(request.scope), locale=locale, after=newest or None
+            caller,
+            conversation,
+            address=client_address(request.scope),
+            locale=locale,
+            after=newest or None,
+            door=DOOR,
         )
         thread = await stack.enter_async_context(opened)
         asked = newest

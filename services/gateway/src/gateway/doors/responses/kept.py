@@ -158,7 +158,7 @@ async def begin(
     """The message is in the log, and what comes of it is on its way."""
     conversation, identity = await place(api, asking, body)
     thread = await stack.enter_async_context(
-        api.threads.open(asking.caller, conversation, address=asking.address, locale=asking.locale)
+        api.threads.open(asking.caller, conversation, address=asking.address, locale=asking.locale, door=DOOR)
     )
     stored = await thread.send(identity, text, wishes)
     name = ResponseName(conversation, stored.seq)
@@ -180,7 +180,7 @@ async def resume(api: Api, stack: AsyncExitStack, asking: Asking, name: Response
     """A response that was begun somewhere; raises NOT_FOUND unless it is the caller's."""
     conversation = await api.threads.own(asking.caller, name.conversation)
     thread = await stack.enter_async_context(
-        api.threads.open(asking.caller, conversation, address=asking.address, after=name.asked - 1)
+        api.threads.open(asking.caller, conversation, address=asking.address, after=name.asked - 1, door=DOOR)
     )
     now = api.clock.now().timestamp()
     telling = Telling(about(None, str(name), now, conversation=conversation), name.item(asking.caller.company), after)
@@ -205,7 +205,9 @@ async def decide(api: Api, asking: Asking, body: CreateResponse, decisions: list
     before = read_name(body.previous_response_id)
     conversation = await previous(api, asking.caller, body.previous_response_id)
     action: Action | None = None
-    async with api.threads.open(asking.caller, conversation, address=asking.address, locale=asking.locale) as thread:
+    async with api.threads.open(
+        asking.caller, conversation, address=asking.address, locale=asking.locale, door=DOOR
+    ) as thread:
         for identity, approve in decisions:
             action = await thread.decide(identity, "confirm" if approve else "reject")
     if action is None:
