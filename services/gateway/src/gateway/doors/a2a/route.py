@@ -64,6 +64,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
 }
 
 
+@router.post(f"{PATH}/", include_in_schema=False)
 @router.post(
     PATH,
     response_class=Response,
