@@ -93,6 +93,7 @@ RULES: dict[tuple[str, str], Rule] = {
     ("POST", "/v1/responses"): Rule(CUSTOMERS, body={"model": "nexus", "input": "hi", "store": False}),
     ("GET", "/v1/responses/{responseId}"): Rule(CUSTOMERS, own=404),
     ("POST", "/v1/responses/{responseId}/cancel"): Rule(CUSTOMERS, own=404),
+    ("DELETE", "/v1/responses/{responseId}"): Rule(CUSTOMERS, own=404),
     ("GET", "/v2/knowledge"): Rule(OPERATORS),
     ("GET", "/v2/knowledge/documents"): Rule(OPERATORS),
     ("POST", "/v2/knowledge/documents"): Rule(ADMIN, own=201, body={"title": "t", "text": "x"}),
