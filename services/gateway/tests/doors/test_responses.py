@@ -31,6 +31,44 @@ from gateway.testing_services import CompletionsStandIn
 from runtime.rpc import RpcServer
 from runtime.testing import eventually
 
+REQUIRED = frozenset(
+    (
+        *(
+            "id",
+            "object",
+            "created_at",
+            "completed_at",
+            "status",
+            "incomplete_details",
+            "model",
+            "previous_response_id",
+        ),
+        *(
+            "instructions",
+            "output",
+            "error",
+            "tools",
+            "tool_choice",
+            "truncation",
+            "parallel_tool_calls",
+            "text",
+            "top_p",
+        ),
+        *(
+            "presence_penalty",
+            "frequency_penalty",
+            "top_logprobs",
+            "temperature",
+            "reasoning",
+            "user",
+            "usage",
+            "store",
+        ),
+        *("max_output_tokens", "max_tool_calls", "background", "service_tier", "metadata", "safety_identifier"),
+        "prompt_cache_key",
+    )
+)
+"""Of a response, by the specification's schema."""
 WEATHER: Any = {"type": "function", "name": "get_weather", "parameters": {"type": "object"}}
 
 
@@ -70,7 +108,11 @@ async def test_an_answer_whole_and_again_later(client: AsyncOpenAI, agent: Answe
     assert (made.usage.input_tokens, made.usage.total_tokens) == (7, 9)
     assert [item.type for item in made.output] == ["message", "mcp_call"]
     assert agent.wishes == [{"instructions": "Rhyme.", "temperature": 0.5}]
+    with pytest.raises(openai.APIStatusError) as standing:
+        await client.responses.delete(made.id)
+    assert standing.value.status_code == 405
     later = await client.responses.retrieve(made.id)
+    assert later.to_dict().keys() >= REQUIRED
     assert (later.id, later.status, later.output_text) == (made.id, "completed", "One two.")
     assert (later.output[0].id, later.created_at) == (made.output[0].id, made.created_at)
     then = await client.responses.create(model="nexus", input="and now?", previous_response_id=made.id)
@@ -181,6 +223,7 @@ async def test_nobody_reaches_anothers_response(
                 stranger.responses.retrieve(mine.id),
                 stranger.responses.retrieve(mine.id, stream=True),
                 stranger.responses.cancel(mine.id),
+                stranger.responses.delete(mine.id),
                 stranger.responses.create(model="nexus", input="hi", previous_response_id=mine.id),
                 stranger.responses.create(model="nexus", input="hi", previous_response_id=mine.id, store=False),
                 stranger.responses.retrieve("resp_made-up.1"),
@@ -322,6 +365,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {"type": 7}}}}, "text.format.schema"),
     ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "data:x"}]}]}, "input[0].content[0]"),
     ({"input": "  "}, "input"),
+    ({"input": [{"role": "system", "content": "x" * 5000}] * 2, "store": True}, "instructions"),
 ]
 
 

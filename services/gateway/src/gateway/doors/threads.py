@@ -38,7 +38,7 @@ log = structlog.get_logger(__name__)
 PATIENCE = 240.0
 """Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
 USAGE_SECONDS = 0.3
-"""For what an answer has used to be told, right after it."""
+"""For what an answer has used, which its agent tells right after it; a sign that may be lost."""
 AGAIN = 5.0
 _DOOR = "nexus.door"
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()

@@ -1,10 +1,11 @@
 """Responses that are kept: a message in a conversation, and what comes of it, live or out of the log."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from contracts import ws
+from contracts.completion_rpc import MAX_OUTPUT, OWN_MODEL
 from contracts.errors import FieldFault, SystemCode
 from contracts.events import turn
 from contracts.events.chat import Action, Role, Usage, Wishes
@@ -68,8 +69,17 @@ async def previous(api: Api, caller: Caller, response: str) -> str:
         raise Refused(error.code, fault.message, [fault]) from None
 
 
-def message_of(body: CreateResponse) -> tuple[str, Wishes | None, list[tuple[str, bool]]]:
-    """(text, wishes, decisions) of a request: what its people say, what its program wants, what is confirmed."""
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What people say in a request, what its program wants, and what is confirmed (the action, and whether)."""
+
+    text: str
+    instructions: str
+    decisions: tuple[tuple[str, bool], ...]
+
+
+def said(body: CreateResponse) -> Said:
+    """The request's items, taken apart; raises Refused BAD_FIELD, naming one."""
     texts: list[str] = []
     instructions = [body.instructions] if body.instructions else []
     decisions: list[tuple[str, bool]] = []
@@ -81,14 +91,18 @@ def message_of(body: CreateResponse) -> tuple[str, Wishes | None, list[tuple[str
         elif item.type == "message":
             text = text_of(item.content, f"input[{index}].content")
             (texts if item.role == "user" else instructions).append(text)
-    model = body.model if body.model != "nexus" else None
-    wishes = Wishes.model_construct(
-        instructions="\n\n".join(instructions) or None,
-        model=model,
+    return Said("\n\n".join(texts), "\n\n".join(instructions), tuple(decisions))
+
+
+def wishes_of(body: CreateResponse, said: Said) -> Wishes | None:
+    """How the message is to be answered; None: as the company has it."""
+    wishes = Wishes(
+        instructions=said.instructions or None,
+        model=body.model if body.model != OWN_MODEL else None,
         temperature=body.temperature,
-        max_tokens=min(body.max_output_tokens, 8192) if body.max_output_tokens else None,
+        max_tokens=min(body.max_output_tokens, MAX_OUTPUT) if body.max_output_tokens else None,
     )
-    return "\n\n".join(texts), wishes if wishes.model_dump(exclude_none=True) else None, decisions
+    return wishes if wishes.model_dump(exclude_none=True) else None
 
 
 @dataclass
@@ -152,15 +166,13 @@ def _failure(code: str | None, text: str) -> GatewayError:
     return TookTooLong(text) if code == SystemCode.DEADLINE else Unavailable(text)
 
 
-async def begin(
-    api: Api, stack: AsyncExitStack, asking: Asking, body: CreateResponse, text: str, wishes: Wishes | None
-) -> Run:
+async def begin(api: Api, stack: AsyncExitStack, asking: Asking, body: CreateResponse, said: Said) -> Run:
     """The message is in the log, and what comes of it is on its way."""
     conversation, identity = await place(api, asking, body)
     thread = await stack.enter_async_context(
         api.threads.open(asking.caller, conversation, address=asking.address, locale=asking.locale, door=DOOR)
     )
-    stored = await thread.send(identity, text, wishes)
+    stored = await thread.send(identity, said.text, wishes_of(body, said))
     name = ResponseName(conversation, stored.seq)
     now = api.clock.now().timestamp()
     telling = Telling(about(body, str(name), now, conversation=conversation), name.item(asking.caller.company))
@@ -198,7 +210,7 @@ async def standing(run: Run) -> Json:
     return {**run.telling.response, "created_at": int(question.created_at.timestamp())}
 
 
-async def decide(api: Api, asking: Asking, body: CreateResponse, decisions: list[tuple[str, bool]]) -> Json:
+async def decide(api: Api, asking: Asking, body: CreateResponse, decisions: Sequence[tuple[str, bool]]) -> Json:
     """Yes or no to what waits for it: a response of its own, behind the one that asked. A first decision stands."""
     if body.previous_response_id is None:
         raise bad("previous_response_id", "behind which response is this confirmed?")

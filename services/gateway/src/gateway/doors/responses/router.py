@@ -33,7 +33,7 @@ router = APIRouter(prefix="/v1/responses", tags=["responses"])
 HEADERS_AFTER = 5.0
 """Seconds without a word after which a stream begins all the same; an error is then one of its events."""
 CANCEL_SECONDS = 10.0
-"""For a cancel to come back from the log."""
+"""For a cancel that is in the log to come back."""
 _DONE = b"data: [DONE]\n\n"
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
@@ -67,16 +67,16 @@ async def create(
     asking = kept.Asking(caller, client_address(request.scope), language, idempotency_key, count)
     if not _keeps(body, caller):
         return await _unkept(request, api, asking, body)
-    text, wishes, decisions = kept.message_of(body)
-    if decisions and not text.strip():
-        return _json(await kept.decide(api, asking, body, decisions))
-    if not text.strip():
-        raise bad("input", "write something")
+    said = kept.said(body)
+    if not said.text.strip():
+        if not said.decisions:
+            raise bad("input", "write something")
+        return _json(await kept.decide(api, asking, body, said.decisions))
     await _check_model(api, caller, body.model)
-    if decisions:
-        await kept.decide(api, asking, body, decisions)
+    if said.decisions:
+        await kept.decide(api, asking, body, said.decisions)
     async with AsyncExitStack() as stack:
-        run = await kept.begin(api, stack, asking, body, text, wishes)
+        run = await kept.begin(api, stack, asking, body, said)
         if body.stream:
             return server_sent.stream(_told(stack.pop_all(), run.telling, kept.events(run)))
         if body.background:
@@ -136,6 +136,13 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
     raise AssertionError("unreachable")
 
 
+@router.delete("/{responseId}", response_class=Response, responses=described(405))
+async def delete(api: ApiDep, caller: CustomerDep, response: Name) -> Response:
+    """A response is part of a conversation, which is the company's record: it is not deleted alone."""
+    await api.threads.own(caller, read_name(response).conversation)
+    raise HTTPException(405, "a response is part of a conversation: DELETE /v2/users/me erases all that is kept of you")
+
+
 def _keeps(body: CreateResponse, caller: Caller) -> bool:
     """Whether the request becomes a message in a conversation; raises Refused where it must, and cannot."""
     if body.store is False:
@@ -158,17 +165,14 @@ def _hindrance(body: CreateResponse, caller: Caller) -> str | None:
         return "tool_choice"
     if body.format.type != "text":
         return "text.format"
-    size = 0
     for index, item in enumerate(body.items):
-        if item.type == "message" and item.role in {"user", "system", "developer"}:
-            size += (
-                len(item.content or "")
-                if isinstance(item.content, str)
-                else sum(len(part.text or "") for part in item.content or ())
-            )
-        elif item.type != "mcp_approval_response" and not is_echo(item):
+        said = item.type == "message" and item.role in {"user", "system", "developer"}
+        if not said and item.type != "mcp_approval_response" and not is_echo(item):
             return f"input[{index}]"
-    return "input" if size > MAX_TEXT or len(body.instructions or "") > MAX_TEXT else None
+    said = kept.said(body)
+    if len(said.text) > MAX_TEXT:
+        return "input"
+    return "instructions" if len(said.instructions) > MAX_TEXT else None
 
 
 async def _check_model(api: Api, caller: Caller, model: str) -> None:
