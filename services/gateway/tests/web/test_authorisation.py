@@ -168,7 +168,6 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
         "name": "no.such.tool",
         "model": "nexus",
         "id": KNOWN,
-        "responseId": f"resp_{conversation}.{BASIS}",
     }
     body = rule.body
     if body is not None:

@@ -77,6 +77,7 @@ async def call_agent(request: Request, api: ApiDep, caller: CallerDep, accept_la
         raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
     raw: object = None
     try:
+        rpc.check_media(request.headers.get("content-type"))
         raw = rpc.parsed(await request.body())
         call = rpc.call_in(raw)
         rpc.check_version(request.headers.get("a2a-version") or request.query_params.get("A2A-Version"))

@@ -103,6 +103,13 @@ def parsed(body: bytes) -> object:
         raise A2AError(-32700, "PARSE_ERROR", "the body is not JSON") from error
 
 
+def check_media(content_type: str | None) -> None:
+    """Raises A2AError (-32005): the body is said to be something else than JSON."""
+    media = (content_type or "application/json").partition(";")[0].strip().lower()
+    if media != "application/json" and not (media.startswith("application/") and media.endswith("+json")):
+        raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "send application/json")
+
+
 def call_in(raw: object) -> Call:
     """The request; raises A2AError (-32600, -32602)."""
     if not isinstance(raw, dict):

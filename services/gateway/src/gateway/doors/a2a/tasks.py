@@ -107,7 +107,7 @@ class Tasks:
         wanted = request.read(request.ListTasks, params)
         offset = wanted.offset
         if wanted.context_id:
-            conversations = [await self._own(wanted.context_id)]
+            conversations = await self._mine(wanted.context_id)
         else:
             reply = await self.api.memory.conversations(
                 self.caller.company,
@@ -217,6 +217,13 @@ class Tasks:
             return await self.api.threads.own(self.caller, context)
         except Refused as error:
             raise invalid("contextId", "there is no such context: leave it out to begin one") from error
+
+    async def _mine(self, context: str) -> list[str]:
+        """The context where it is the caller's: another's has no tasks that they may see, as one that is not there."""
+        try:
+            return [await self.api.threads.own(self.caller, context)]
+        except Refused:
+            return []
 
     async def _decide(self, task: Task, decision: Literal["confirm", "reject"]) -> None:
         caller, decide = self.caller, self.api.actions.decide
