@@ -15,9 +15,7 @@ async def main() -> None:
     url = os.environ.get("NEXUS_URL", "http://127.0.0.1:8080")
     text = " ".join(sys.argv[1:]) or "what is AAPL trading at?"
     async with httpx.AsyncClient(headers=headers, timeout=60) as http:
-        agent = await create_client(
-            os.environ.get("NEXUS_URL", "http://127.0.0.1:8080"), ClientConfig(httpx_client=http)
-        )
+        agent = await create_client(url, ClientConfig(httpx_client=http))
         asked = a2a.Message(message_id=str(uuid.uuid4()), role=a2a.ROLE_USER, parts=[a2a.Part(text=text)])
         async for told in agent.send_message(a2a.SendMessageRequest(message=asked)):
             if told.HasField("artifact_update"):
