@@ -27,6 +27,8 @@ from memory.domain.keys import Position
 from memory.domain.recent import UNSEEN, Seen
 
 START = Position(0, 0)
+CUSTOMER = "user"
+"""The role of those who are remembered: visitors are not."""
 FAILURES = frozenset({SystemCode.LLM_UNAVAILABLE, SystemCode.DEADLINE, SystemCode.BUDGET_SPENT, SystemCode.INTERNAL})
 """Codes of notices that end a turn with no answer: somebody should look."""
 NOTICES = frozenset({SystemCode.HANDOFF_TIMEOUT, OWNER_IDLE})
