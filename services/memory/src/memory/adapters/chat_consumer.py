@@ -210,8 +210,8 @@ class ChatConsumer:
             for message, fact in facts:
                 with correlation.received(headers_of(message)):
                     _log.debug("projected", subject=message.subject, seq=fact.seq)
-                record("project CHAT", began, ended, under=caller(headers_of(message)), facts=len(facts))
-                await self._done(message, fact)
+                    record("project CHAT", began, ended, under=caller(headers_of(message)), facts=len(facts))
+                    await self._done(message, fact)
             PROJECTED.inc(len(facts))
 
     async def _alone(self, message: Msg, fact: Fact) -> None:
