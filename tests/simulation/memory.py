@@ -143,7 +143,8 @@ class Memory:
 
         handlers.serve(service, self.histories, self.inbox, self.companies, _NoKnowledge())
         owner_methods.serve(service, RedisLooks(self._redis), self.floor)
-        budget_methods.serve(service, Budgets(SimulatedLedger(self._stores.redis), lambda: self._stores.redis.time()))
+        budgets = Budgets(SimulatedLedger(self._stores.redis), self._stores.redis.time)
+        budget_methods.serve(service, budgets, _NoKnowledge())
         self.positions = Positions(
             "mongodb",
             MongoPositions(self._storing),
