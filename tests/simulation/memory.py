@@ -152,7 +152,7 @@ class Memory:
 
         handlers.serve(service, self.histories, self.inbox, self.companies, _NoKnowledge())
         owner_methods.serve(service, RedisLooks(self._redis), self.floor)
-        budgets = Budgets(SimulatedLedger(self._stores.redis), lambda: self._stores.redis.time())
+        budgets = Budgets(SimulatedLedger(self._stores.redis), self._stores.redis.time)
         budget_methods.serve(service, budgets, _NoKnowledge())
         self.positions = Positions(
             "mongodb",
