@@ -229,6 +229,12 @@ async def test_a_turn_without_an_answer_is_a_run_error(desk: Desk, code: str) ->
     assert (told[-1]["type"], told[-1]["code"], told[-1]["message"]) == ("RUN_ERROR", code, "Sorry")
 
 
+async def test_a_run_that_nobody_answers_ends(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.doors.threads.PATIENCE", 0.5)
+    desk.ui.says("hello")
+    assert (await desk.ui.run())[-1]["code"] == "TIMEOUT"
+
+
 async def test_what_cannot_begin_is_an_http_error(
     http: Http, desk: Desk, tokens: TokenMaker, gateway: GatewayUnderTest
 ) -> None:

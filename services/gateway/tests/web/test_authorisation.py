@@ -89,6 +89,11 @@ RULES: dict[tuple[str, str], Rule] = {
     ("POST", "/v1/chat/completions"): Rule(
         CUSTOMERS, body={"model": "nexus", "messages": [{"role": "user", "content": "hi"}]}
     ),
+    # Nobody's, as the action above; whose a response is, is tried in doors/test_responses.py.
+    ("POST", "/v1/responses"): Rule(CUSTOMERS, body={"model": "nexus", "input": "hi", "store": False}),
+    ("GET", "/v1/responses/{responseId}"): Rule(CUSTOMERS, own=404),
+    ("POST", "/v1/responses/{responseId}/cancel"): Rule(CUSTOMERS, own=404),
+    ("DELETE", "/v1/responses/{responseId}"): Rule(CUSTOMERS, own=404),
     ("GET", "/v2/knowledge"): Rule(OPERATORS),
     ("GET", "/v2/knowledge/documents"): Rule(OPERATORS),
     ("POST", "/v2/knowledge/documents"): Rule(ADMIN, own=201, body={"title": "t", "text": "x"}),
@@ -163,6 +168,7 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
         "name": "no.such.tool",
         "model": "nexus",
         "id": KNOWN,
+        "responseId": f"resp_{conversation}.{BASIS}",
     }
     body = rule.body
     if body is not None:

@@ -87,9 +87,24 @@ class Exchange:
         self._patient = patient
         self._turns = {turn_id(company, conversation, asked)}
         self._owner: Owner | None = None
+        self.question: MessageView | None = None
+        """The message itself, where what was read reaches back to it."""
+        self.counted = False
+        """Whether what the answer has used was told."""
         self._caught_up = False
         self._overtaken = False
         self.ended = False
+
+    @property
+    def live(self) -> bool:
+        """Whether what was missed has been read: what comes is happening now."""
+        return self._caught_up
+
+    def usage(self, told: Mapping[str, Any]) -> turn.RunFinished | None:
+        """What the answer has used, if the frame tells it."""
+        if told["type"] != "run.finished" or told.get("turnId") not in self._turns:
+            return None
+        return turn.RunFinished.model_validate(told)
 
     def read(self, told: Mapping[str, Any]) -> Iterator[Event]:
         """What the frame says about this exchange. Behind its end: what people say before the visitor writes again."""
@@ -132,11 +147,14 @@ class Exchange:
                 if frame.turn_id in self._turns and final:
                     yield self._end(Outcome.CANCELLED)
             case _ if isinstance(frame, _RUNNING) and frame.turn_id in self._turns:
+                self.counted = self.counted or isinstance(frame, turn.RunFinished)
                 yield frame
             case _:
                 pass
 
     def _said(self, message: MessageView) -> Iterator[Event]:
+        if message.seq == self._asked and message.role in _ASKING:
+            self.question = message
         if message.seq <= self._asked or self._overtaken:
             return
         if self.ended:

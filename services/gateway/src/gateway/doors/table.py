@@ -7,6 +7,7 @@ from fastapi import APIRouter
 
 from gateway.doors.a2a.route import router as a2a
 from gateway.doors.agui.route import router as agui
+from gateway.doors.responses.router import router as responses
 from gateway.web import completions
 
-DOORS: tuple[APIRouter, ...] = (completions.router, agui, a2a)
+DOORS: tuple[APIRouter, ...] = (completions.router, responses, agui, a2a)

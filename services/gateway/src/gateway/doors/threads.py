@@ -9,11 +9,14 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Literal
 
-from contracts.channels import ChatKind
-from contracts.conversation import AnswerRules, Fact
+import structlog
+
+from contracts.conversation import AnswerRules
 from contracts.errors import ErrorCode
+from contracts.events import turn
 from contracts.events.chat import Action, Wishes
 from contracts.ids import derive_id, is_id, turn_id
+from contracts.rpc import MessageView
 from contracts.ws import Cursor
 from gateway.chat.commands import Draft, Place
 from gateway.chat.customers import has_account
@@ -21,32 +24,46 @@ from gateway.chat.hub import Attachment
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.conversation_ids import looks_issued, named_conversation_id, new_conversation_id
-from gateway.doors.exchange import CAUGHT_UP, Event, Exchange
+from gateway.doors.exchange import CAUGHT_UP, Ended, Event, Exchange, Outcome
 from gateway.doors.frames import FrameQueue
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, not_found
+from gateway.metrics import ACKNOWLEDGED_SECONDS
 from gateway.ports import Caller
+from runtime.gen_ai import CONVERSATION
 from runtime.publishing import Appended
+from runtime.telemetry import span
+
+log = structlog.get_logger(__name__)
 
 PATIENCE = 240.0
 """Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
+USAGE_SECONDS = 0.3
+"""For what an answer has used, which its agent tells right after it; a sign that may be lost."""
 AGAIN = 5.0
+_DOOR = "nexus.door"
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 
 
 class Thread:
     """A caller's conversation while it is open here. Made by Threads.open."""
 
-    def __init__(self, chat: Chat, place: Place, address: str, locale: str | None) -> None:
+    def __init__(self, chat: Chat, place: Place, address: str, locale: str | None, door: str) -> None:
         self.place = place
         self.seq = 0
         """Of the newest fact when it was opened at its end."""
         self._chat = chat
         self._address = address
         self._locale = locale
+        self._door = door
         self._frames = FrameQueue()
         self._attachment: Attachment | None = None
         self._opening: asyncio.Task[None] | None = None
         self._reading: Exchange | None = None
+
+    @property
+    def question(self) -> MessageView | None:
+        """The message that is being followed, once it was read: open the thread before it (`after=sequence - 1`)."""
+        return self._reading.question if self._reading is not None else None
 
     async def send(self, client_message_id: str, text: str, wishes: Wishes | None = None) -> Appended:
         """The caller's message, in the log. The same id again is the same message: it is looked up and not sent.
@@ -59,18 +76,19 @@ class Thread:
         if self._opening is not None:
             await asyncio.shield(self._opening)
         begun = self.seq > 0
-        stored = await chat.commands.find_sent(place, client_message_id) if begun else None
-        if stored is None:
-            subject = f"{place.company}/{place.caller.subject}"
-            chat.door.message(subject, self._address, opens_conversation=not begun)
-            stored = await chat.commands.send_as_visitor(
-                place, Draft(client_message_id, text, self._locale, wishes=wishes)
-            )
+        with ACKNOWLEDGED_SECONDS.time(), span("chat.message", **{CONVERSATION: place.conversation, _DOOR: self._door}):
+            stored = await chat.commands.find_sent(place, client_message_id) if begun else None
+            if stored is None:
+                subject = f"{place.company}/{place.caller.subject}"
+                chat.door.message(subject, self._address, opens_conversation=not begun)
+                draft = Draft(client_message_id, text, self._locale, wishes=wishes)
+                stored = await chat.commands.send_as_visitor(place, draft)
+            log.debug("chat.stored", seq=stored.seq, duplicate=stored.duplicate, door=self._door)
         if stored.duplicate and stored.seq <= self.seq:
             # What came of it is behind the place where this was opened.
             await self.close()
             self._frames, self._reading = FrameQueue(), None
-            self.open(stored.seq)
+            self.open(stored.seq - 1)
         elif self._attachment is not None:
             chat.expect(self._attachment, stored.seq)
         return stored
@@ -81,7 +99,7 @@ class Thread:
 
         Args:
             asked: the message's sequence.
-            patient: waits for the words of a person who has the conversation.
+            patient: waits for the words of a person who has the conversation, and not for what the answer has used.
 
         Raises:
             Unavailable: it cannot be followed from here any more; open the thread again.
@@ -92,6 +110,10 @@ class Thread:
             async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
                 async for frame in frames:
                     for event in exchange.read(frame):
+                        if isinstance(event, Ended) and not patient:
+                            usage = await self._usage(event, exchange)
+                            if usage is not None:
+                                yield usage
                         yield event
                     if exchange.ended:
                         return
@@ -158,6 +180,19 @@ class Thread:
         with suppress(GatewayError):
             await self.cancel(asked)
 
+    async def _usage(self, end: Ended, exchange: Exchange) -> turn.RunFinished | None:
+        """What the answer has used, which its agent tells right after it; None: it was told before, or long ago."""
+        if end.outcome is not Outcome.ANSWERED or exchange.counted or not exchange.live:
+            return None
+        try:
+            async with asyncio.timeout(USAGE_SECONDS), aclosing(self._frames.read()) as frames:
+                async for frame in frames:
+                    if (usage := exchange.usage(frame)) is not None:
+                        return usage
+        except TimeoutError:
+            return None
+        return None
+
     async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
         recovery = self._chat.recovery
         try:
@@ -200,24 +235,27 @@ class Threads:
         """The sequence of its newest visitor message; 0: nobody has written in it."""
         return (await self._chat.log.snapshot(caller.company, conversation)).newest_visitor
 
-    async def asked(self, caller: Caller, conversation: str, seq: int) -> Fact | None:
-        """The visitor's message at this place; None: there is none, or the log has let go of it."""
-        facts = await self._chat.log.read(caller.company, conversation, seq - 1, seq)
-        return next((fact for fact in facts if fact.kind is ChatKind.VISITOR and fact.seq == seq), None)
-
     async def awaited(self, caller: Caller, conversation: str) -> bool:
         """Whether a visitor's message in it waits for an answer."""
         return (await self._chat.log.snapshot(caller.company, conversation)).unanswered
 
     @asynccontextmanager
     async def open(
-        self, caller: Caller, conversation: str, *, address: str, locale: str | None = None, after: int | None = None
+        self,
+        caller: Caller,
+        conversation: str,
+        *,
+        address: str,
+        locale: str | None = None,
+        after: int | None = None,
+        door: str = "",
     ) -> AsyncGenerator[Thread]:
         """Follows the caller's conversation (of `named`, `own` or `fresh`) inside the block.
 
         Args:
             address: whose limits count.
             after: behind this fact; None: from now on, to send something.
+            door: which one, for traces and logs.
 
         Raises:
             Refused: FORBIDDEN, this role has no conversations; NOT_FOUND, no such company.
@@ -231,7 +269,7 @@ class Threads:
             raise not_found("company")
         if not chat.door.enter_subject(caller.company, caller.subject):
             raise Limited("too many requests at a time: wait for one to end", AGAIN)
-        thread = Thread(chat, Place(caller, conversation), address, locale)
+        thread = Thread(chat, Place(caller, conversation), address, locale, door)
         self._open.add(thread)
         try:
             if after is None:

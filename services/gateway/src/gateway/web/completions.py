@@ -86,7 +86,7 @@ async def complete(
 ) -> Response:
     """The copilot's answer. Its tools run behind it with the caller's plan; the caller's own are returned to them."""
     request_id = uuid4().hex
-    language = _language(accept_language)
+    language = language_of(accept_language)
     asked = request_of(
         body,
         company=caller.company,
@@ -99,11 +99,11 @@ async def complete(
     answering = Answering(f"chatcmpl-{request_id}", int(api.clock.now().timestamp()), body.model)
     if asked.stream:
         return await _streamed(api, caller, asked, answering, with_usage=body.wants_usage)
-    text, end = await _while_there(request, _collected(api, caller, asked))
+    text, end = await while_there(request, collected(api, caller, asked))
     return Response(answering.whole(text, end).model_dump_json(exclude_none=False), media_type="application/json")
 
 
-async def _collected(api: Api, caller: Caller, asked: CompleteRequest) -> tuple[str, CompletionEnd]:
+async def collected(api: Api, caller: Caller, asked: CompleteRequest) -> tuple[str, CompletionEnd]:
     texts: list[str] = []
     async with api.completions.complete(caller, asked) as parts:
         async for part in parts:
@@ -114,7 +114,7 @@ async def _collected(api: Api, caller: Caller, asked: CompleteRequest) -> tuple[
     raise Unavailable("the answer has no end: try again")
 
 
-async def _while_there(request: Request, work: Awaitable[ResultT]) -> ResultT:
+async def while_there(request: Request, work: Awaitable[ResultT]) -> ResultT:
     """The result; given up when the caller hangs up, since nobody would read it and somebody pays for it."""
     working = asyncio.ensure_future(work)
     watching = asyncio.ensure_future(_hung_up(request))
@@ -198,7 +198,7 @@ def _view(model: ModelName) -> ModelView:
     return ModelView(id=model.id, owned_by=model.provider)
 
 
-def _language(header: str | None) -> Literal["es", "en"] | None:
+def language_of(header: str | None) -> Literal["es", "en"] | None:
     """The language that the caller names; without one it is the newest message's own."""
     tag = (header or "").partition(",")[0].strip().lower()
     return "en" if tag.startswith("en") else "es" if tag.startswith("es") else None

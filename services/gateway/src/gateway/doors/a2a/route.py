@@ -7,10 +7,9 @@ from typing import Annotated, Any
 
 import orjson
 from fastapi import Header, Request, Response
-from fastapi.responses import StreamingResponse
 
 from contracts.errors import ErrorCode
-from gateway.doors import streaming
+from gateway.doors import server_sent
 from gateway.doors.a2a import request as wire
 from gateway.doors.a2a import rpc
 from gateway.doors.a2a.card import PATH, router
@@ -65,6 +64,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
 }
 
 
+@router.post(f"{PATH}/", include_in_schema=False)
 @router.post(
     PATH,
     response_class=Response,
@@ -114,17 +114,16 @@ def _refusal(identity: rpc.Identity, error: GatewayError) -> Response:
 async def _streamed(call: Call, results: AsyncGenerator[Json]) -> Response:
     """A stream whose first result is there, so that what fails before it has a status of its own."""
     first = await anext(results)
-    told = _told(call, first, results)
-    return StreamingResponse(told, media_type="text/event-stream", headers=streaming.HEADERS)
+    return server_sent.stream(_told(call, first, results))
 
 
 async def _told(call: Call, first: Json, results: AsyncGenerator[Json]) -> AsyncGenerator[bytes]:
     try:
-        async with aclosing(results), aclosing(streaming.with_pauses(results)) as paced:
-            yield rpc.sent(rpc.result_body(call.identity, first))
-            async for result in paced:
-                yield streaming.COMMENT if result is None else rpc.sent(rpc.result_body(call.identity, result))
+        async with aclosing(results):
+            yield server_sent.event(rpc.result_body(call.identity, first))
+            async for result in results:
+                yield server_sent.event(rpc.result_body(call.identity, result))
     except A2AError as error:
-        yield rpc.sent(rpc.error_body(call.identity, error))
+        yield server_sent.event(rpc.error_body(call.identity, error))
     except GatewayError as error:
-        yield rpc.sent(rpc.error_body(call.identity, rpc.of(error), rpc.retry_after(error)))
+        yield server_sent.event(rpc.error_body(call.identity, rpc.of(error), rpc.retry_after(error)))

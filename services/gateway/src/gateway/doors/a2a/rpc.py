@@ -79,11 +79,6 @@ def result_body(identity: Identity, result: Json) -> Json:
     return {"jsonrpc": "2.0", "id": identity, "result": result}
 
 
-def sent(body: Json) -> bytes:
-    """A response as one server-sent event."""
-    return b"data: " + orjson.dumps(body) + b"\n\n"
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """A request."""

@@ -195,26 +195,19 @@ class Tasks:
             conversation = await self.api.threads.own(self.caller, name.conversation)
         except Refused as error:
             raise task_not_found() from error
-        fact = await self.api.threads.asked(self.caller, conversation, name.seq)
-        if fact is None:
-            reply = await self.api.memory.facts(self.caller.company, conversation, name.seq - 1, 0)
-            kept = next(iter(reply.facts), None)
-            if kept is None or kept.seq != name.seq or kept.kind != ChatKind.VISITOR.value:
+        async with self._open(conversation, after=name.seq - 1) as thread:
+            told = await thread.now(name.seq, patient=True)
+            if thread.question is None:
                 raise task_not_found()
-            fact = Fact.of(ChatKind.VISITOR, kept.seq, kept.event)
-        async with self._open(conversation, after=name.seq) as thread:
-            task = self._task(conversation, fact)
-            for event in await thread.now(name.seq, patient=True):
+            task = Task(name, thread.question, self.language)
+            for event in told:
                 task.hear(event)
             yield task, thread
-
-    def _task(self, conversation: str, fact: Fact) -> Task:
-        return Task(TaskName(conversation, fact.seq), MessageView.model_validate(message_view(fact)), self.language)
 
     @asynccontextmanager
     async def _open(self, conversation: str, after: int | None = None) -> AsyncGenerator[Thread]:
         opened = self.api.threads.open(
-            self.caller, conversation, address=self.address, locale=self.language, after=after
+            self.caller, conversation, address=self.address, locale=self.language, after=after, door=DOOR
         )
         async with opened as thread:
             yield thread
@@ -249,7 +242,8 @@ class Tasks:
         for fact in facts:
             if fact.kind is not ChatKind.VISITOR:
                 continue
-            task = self._task(conversation, fact)
+            asked = MessageView.model_validate(message_view(fact))
+            task = Task(TaskName(conversation, fact.seq), asked, self.language)
             exchange = Exchange(company, conversation, fact.seq, rules, patient=True)
             for frame in frames:
                 for event in exchange.read(frame):

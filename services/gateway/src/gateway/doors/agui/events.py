@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
+from gateway.doors import server_sent
 
 Json = dict[str, Any]
 PROTOCOL = "1.0"
@@ -14,7 +14,7 @@ NAMESPACE = "nexus"
 
 def sent(event: Json) -> bytes:
     """The server-sent event."""
-    return b"data: " + orjson.dumps({**event, "timestamp": time.time_ns() // 1_000_000}) + b"\n\n"
+    return server_sent.event({**event, "timestamp": time.time_ns() // 1_000_000})
 
 
 def run_started(thread: str, run: str) -> Json:

@@ -1,7 +1,7 @@
 """POST /v2/ag-ui: a run of AG-UI 1.0. The same messages again are the same run: what came of them is shown."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing
 from typing import Annotated
 
@@ -13,7 +13,7 @@ from contracts.events.chat import Action, ActionState
 from contracts.rpc import MessageView
 from gateway.chat.commands import Place
 from gateway.chat.customers import has_account
-from gateway.doors import streaming
+from gateway.doors import server_sent
 from gateway.doors.agui.events import Json, sent
 from gateway.doors.agui.request import ResumeEntry, RunAgentInput
 from gateway.doors.agui.run import Run, outcome_of
@@ -59,7 +59,12 @@ async def run_agent(
     async with AsyncExitStack() as stack:
         newest = await api.threads.newest(caller, conversation) if not new else 0
         opened = api.threads.open(
-            caller, conversation, address=client_address(request.scope), locale=locale, after=newest or None
+            caller,
+            conversation,
+            address=client_address(request.scope),
+            locale=locale,
+            after=newest or None,
+            door=DOOR,
         )
         thread = await stack.enter_async_context(opened)
         asked = newest
@@ -67,26 +72,22 @@ async def run_agent(
             decided = await _decided(api, place, body.resume, new, locale)
         except Refused as error:
             # What is wrong with an answer to an interrupt is an event: the protocol knows no other error.
-            return _response(_ending([*first, *run.fail(str(error.code), error.message)]))
+            return server_sent.stream(_ending([*first, *run.fail(str(error.code), error.message)]))
         for identity, text in new:
             asked = (await thread.send(identity, text)).seq
         if not new:
             shown = await _messages(api, place)
             first += run.show(shown)
             if decided:
-                return _response(_ending([*first, *run.finish(result={"actions": decided})]))
+                return server_sent.stream(_ending([*first, *run.finish(result={"actions": decided})]))
             if asked == 0 or not await api.threads.awaited(caller, conversation):
                 outcome = outcome_of(shown[-1]) if shown else {"type": "success"}
-                return _response(_ending([*first, *run.finish(outcome)]))
-        return _response(_told(stack.pop_all(), thread, asked, run, first))
+                return server_sent.stream(_ending([*first, *run.finish(outcome)]))
+        return server_sent.stream(_told(stack.pop_all(), thread, asked, run, first))
     raise AssertionError("unreachable")
 
 
-def _response(events: AsyncIterator[bytes]) -> StreamingResponse:
-    return StreamingResponse(events, media_type="text/event-stream", headers=streaming.HEADERS)
-
-
-async def _ending(events: Sequence[Json]) -> AsyncIterator[bytes]:
+async def _ending(events: Sequence[Json]) -> AsyncGenerator[bytes]:
     for event in events:
         yield sent(event)
 
@@ -100,10 +101,7 @@ async def _told(
             for event in first:
                 yield sent(event)
             async with aclosing(_heard(thread, asked, run)) as heard:
-                async for told in streaming.with_pauses(heard):
-                    if told is None:
-                        yield streaming.COMMENT
-                        continue
+                async for told in heard:
                     for event in told:
                         yield sent(event)
     except GatewayError as error:

@@ -1,0 +1,250 @@
+"""Responses that are kept: a message in a conversation, and what comes of it, live or out of the log."""
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from contracts import ws
+from contracts.completion_rpc import MAX_OUTPUT, OWN_MODEL
+from contracts.errors import FieldFault, SystemCode
+from contracts.events import turn
+from contracts.events.chat import Action, Role, Usage, Wishes
+from gateway.doors.exchange import Ended, Event, Outcome
+from gateway.doors.responses.names import ResponseName, read_name
+from gateway.doors.responses.objects import about
+from gateway.doors.responses.requests import CreateResponse, bad, fingerprint, text_of
+from gateway.doors.responses.telling import Json, Telling, action_of
+from gateway.doors.threads import Thread, client_message_id
+from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable, not_found
+from gateway.ports import Caller
+from gateway.web.deps import Api
+
+DOOR = "responses"
+MINUTE = 60.0
+LOOKED_BACK = 12
+"""Minutes for which a client's retry finds what its first try did: its time-out is ten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who asks, from where, in which language, and how a repeat is known. `tries`: the client's own count, from 0."""
+
+    caller: Caller
+    address: str
+    locale: str | None
+    key: str | None
+    tries: int
+
+
+async def place(api: Api, asking: Asking, body: CreateResponse) -> tuple[str, str]:
+    """The conversation and the id of the message in it: the same when the same request comes again.
+
+    With a key (Idempotency-Key) or a response before it that is plain. Else OpenAI's clients repeat the body and count
+    their tries: a first try gets a conversation named by body and minute, which a later try looks for.
+    """
+    threads, caller = api.threads, asking.caller
+    repeat = asking.key or fingerprint(body)
+    if body.previous_response_id is not None:
+        conversation = await previous(api, caller, body.previous_response_id)
+        return conversation, client_message_id(body.previous_response_id, repeat)
+    identity = client_message_id(repeat)
+    if asking.key is not None:
+        return await threads.named(caller, DOOR, asking.key), identity
+    minute = int(api.clock.now().timestamp() // MINUTE)
+    for back in range(LOOKED_BACK if asking.tries else 1):
+        conversation = await threads.named(caller, DOOR, f"{repeat}.{minute - back}")
+        if (await threads.newest(caller, conversation) > 0) == (asking.tries > 0):
+            return conversation, identity
+    if asking.tries:
+        return await threads.named(caller, DOOR, f"{repeat}.{minute}"), identity
+    return threads.fresh(caller), identity
+
+
+async def previous(api: Api, caller: Caller, response: str) -> str:
+    """The conversation that goes on behind this response; raises NOT_FOUND unless it is the caller's."""
+    try:
+        return await api.threads.own(caller, read_name(response).conversation)
+    except Refused as error:
+        fault = FieldFault(field="previous_response_id", message="there is no such response")
+        raise Refused(error.code, fault.message, [fault]) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What people say in a request, what its program wants, and what is confirmed (the action, and whether)."""
+
+    text: str
+    instructions: str
+    decisions: tuple[tuple[str, bool], ...]
+
+
+def said(body: CreateResponse) -> Said:
+    """The request's items, taken apart; raises Refused BAD_FIELD, naming one."""
+    texts: list[str] = []
+    instructions = [body.instructions] if body.instructions else []
+    decisions: list[tuple[str, bool]] = []
+    for index, item in enumerate(body.items):
+        if item.type == "mcp_approval_response":
+            if item.approval_request_id is None or item.approve is None:
+                raise bad(f"input[{index}].approval_request_id", "which request is confirmed, and is it approved?")
+            decisions.append((action_of(item.approval_request_id), item.approve))
+        elif item.type == "message":
+            text = text_of(item.content, f"input[{index}].content")
+            (texts if item.role == "user" else instructions).append(text)
+    return Said("\n\n".join(texts), "\n\n".join(instructions), tuple(decisions))
+
+
+def wishes_of(body: CreateResponse, said: Said) -> Wishes | None:
+    """How the message is to be answered; None: as the company has it."""
+    wishes = Wishes(
+        instructions=said.instructions or None,
+        model=body.model if body.model != OWN_MODEL else None,
+        temperature=body.temperature,
+        max_tokens=min(body.max_output_tokens, MAX_OUTPUT) if body.max_output_tokens else None,
+    )
+    return wishes if wishes.model_dump(exclude_none=True) else None
+
+
+@dataclass
+class Run:
+    """A response that is being told from its thread. `failed`: why there is no answer, for who waits for it whole."""
+
+    name: ResponseName
+    telling: Telling
+    thread: Thread
+    now: float
+    failed: GatewayError | None = None
+    usage: Usage | None = None
+    ended: bool = False
+
+    def tell(self, event: Event) -> Iterator[Json]:
+        """The protocol's events of one of the conversation's."""
+        telling = self.telling
+        match event:
+            case turn.RunStarted():
+                telling.restart()
+            case turn.MessageDelta():
+                yield from telling.text(event.delta)
+            case turn.ToolStarted():
+                yield from telling.tool_started(event.call_id, event.tool)
+            case turn.ToolFinished():
+                yield from telling.tool_finished(event.call_id, success=event.success)
+            case turn.RunFinished():
+                self.usage = event.usage
+            case Ended():
+                self.ended = True
+                yield from self._end(event)
+            case ws.MessageFrame() if self.ended and event.message.role is Role.OPERATOR:
+                yield from telling.spoken(event.message.id, event.message.text)
+            case _:
+                pass
+
+    def _end(self, end: Ended) -> Iterator[Json]:
+        message, telling = end.message, self.telling
+        at = int(message.created_at.timestamp()) if message is not None else int(self.now)
+        match end.outcome:
+            case Outcome.ANSWERED | Outcome.SPOKEN if message is not None:
+                yield from telling.whole(message.text, message.citations)
+                for action in message.actions:
+                    if action.state == "pending":
+                        yield from telling.approval(action)
+                yield from telling.end("completed", at, self.usage)
+            case Outcome.NOTICE if message is not None:
+                self.failed = _failure(message.code, message.text)
+                code = "rate_limit_exceeded" if message.code == SystemCode.BUDGET_SPENT else "server_error"
+                yield from telling.end("failed", at, error={"code": code, "message": message.text})
+            case Outcome.CANCELLED:
+                yield from telling.end("cancelled", at)
+            case _:
+                owner = end.owner.kind if end.owner is not None else "nobody"
+                yield from telling.end("incomplete", at, incomplete_details={"reason": f"handed_off_to_{owner}"})
+
+
+def _failure(code: str | None, text: str) -> GatewayError:
+    if code == SystemCode.BUDGET_SPENT:
+        return Limited(text, 60.0, spent=True)
+    return TookTooLong(text) if code == SystemCode.DEADLINE else Unavailable(text)
+
+
+async def begin(api: Api, stack: AsyncExitStack, asking: Asking, body: CreateResponse, said: Said) -> Run:
+    """The message is in the log, and what comes of it is on its way."""
+    conversation, identity = await place(api, asking, body)
+    thread = await stack.enter_async_context(
+        api.threads.open(asking.caller, conversation, address=asking.address, locale=asking.locale, door=DOOR)
+    )
+    stored = await thread.send(identity, said.text, wishes_of(body, said))
+    name = ResponseName(conversation, stored.seq)
+    now = api.clock.now().timestamp()
+    telling = Telling(about(body, str(name), now, conversation=conversation), name.item(asking.caller.company))
+    return Run(name, telling, thread, now)
+
+
+async def events(run: Run) -> AsyncGenerator[Json]:
+    """The protocol's events to the end."""
+    for one in run.telling.begin():
+        yield one
+    async for event in run.thread.events(run.name.asked):
+        for one in run.tell(event):
+            yield one
+
+
+async def resume(api: Api, stack: AsyncExitStack, asking: Asking, name: ResponseName, after: int = -1) -> Run:
+    """A response that was begun somewhere; raises NOT_FOUND unless it is the caller's."""
+    conversation = await api.threads.own(asking.caller, name.conversation)
+    thread = await stack.enter_async_context(
+        api.threads.open(asking.caller, conversation, address=asking.address, after=name.asked - 1, door=DOOR)
+    )
+    now = api.clock.now().timestamp()
+    telling = Telling(about(None, str(name), now, conversation=conversation), name.item(asking.caller.company), after)
+    return Run(name, telling, thread, now)
+
+
+async def standing(run: Run) -> Json:
+    """The response as it is now; raises NOT_FOUND when there is no such message."""
+    for event in await run.thread.now(run.name.asked):
+        for _ in run.tell(event):
+            pass
+    question = run.thread.question
+    if question is None:
+        raise not_found("response")
+    return {**run.telling.response, "created_at": int(question.created_at.timestamp())}
+
+
+async def decide(api: Api, asking: Asking, body: CreateResponse, decisions: Sequence[tuple[str, bool]]) -> Json:
+    """Yes or no to what waits for it: a response of its own, behind the one that asked. A first decision stands."""
+    if body.previous_response_id is None:
+        raise bad("previous_response_id", "behind which response is this confirmed?")
+    before = read_name(body.previous_response_id)
+    conversation = await previous(api, asking.caller, body.previous_response_id)
+    action: Action | None = None
+    async with api.threads.open(
+        asking.caller, conversation, address=asking.address, locale=asking.locale, door=DOOR
+    ) as thread:
+        for identity, approve in decisions:
+            action = await thread.decide(identity, "confirm" if approve else "reject")
+    if action is None:
+        raise bad("input", "nothing is confirmed")
+    return decision(api, ResponseName(conversation, before.asked, action.id), action, body)
+
+
+def decision(api: Api, name: ResponseName, action: Action, body: CreateResponse | None) -> Json:
+    """The response that tells how a decision stands."""
+    now = api.clock.now().timestamp()
+    telling = Telling(about(body, str(name), now, conversation=name.conversation), f"msg_{action.id}")
+    for _ in telling.whole(f"{action.summary}: {action.state.value}"):
+        pass
+    for _ in telling.decided(action):
+        pass
+    for _ in telling.end("completed", int(now)):
+        pass
+    return telling.response
+
+
+async def decision_again(api: Api, asking: Asking, name: ResponseName) -> Json:
+    """A decision's response, later; raises NOT_FOUND unless the action is the caller's."""
+    caller = asking.caller
+    await api.threads.own(caller, name.conversation)
+    known = await api.actions.known(caller.company, caller.subject, [name.action or ""])
+    if not known:
+        raise not_found("response")
+    return decision(api, name, known[0], None)

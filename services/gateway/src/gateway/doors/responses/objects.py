@@ -1,0 +1,53 @@
+"""The response object (snake_case, as that interface has it); its required fields are the specification's."""
+
+from typing import Any
+
+from gateway.doors.responses.requests import CreateResponse
+
+Json = dict[str, Any]
+
+
+def about(body: CreateResponse | None, identity: str, created: float, *, conversation: str | None) -> Json:
+    """A response that has begun. `conversation`: where it is kept; None: it is not. `body`: None when it is asked for
+    later: what was sent with the request beyond its text is not kept.
+    """
+    body = body or CreateResponse(input="-")
+    asked = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return {
+        "id": identity,
+        "object": "response",
+        "created_at": int(created),
+        "completed_at": None,
+        "status": "in_progress",
+        "incomplete_details": None,
+        "error": None,
+        "model": body.model,
+        "previous_response_id": body.previous_response_id,
+        "conversation": {"id": conversation} if conversation is not None else None,
+        "instructions": body.instructions,
+        "tools": [_tool(tool) for tool in asked.get("tools") or ()],
+        "tool_choice": asked.get("tool_choice") or "auto",
+        "parallel_tool_calls": True,
+        "truncation": "disabled",
+        "text": {"format": body.format.model_dump(mode="json", by_alias=True, exclude_none=True)},
+        "reasoning": {"effort": None, "summary": None},
+        "temperature": 1.0 if body.temperature is None else body.temperature,
+        "top_p": 1.0,
+        "presence_penalty": 0.0,
+        "frequency_penalty": 0.0,
+        "top_logprobs": 0,
+        "max_output_tokens": body.max_output_tokens,
+        "max_tool_calls": None,
+        "store": conversation is not None,
+        "background": bool(body.background),
+        "service_tier": "default",
+        "metadata": body.metadata or {},
+        "user": None,
+        "safety_identifier": None,
+        "prompt_cache_key": None,
+        "usage": None,
+    }
+
+
+def _tool(tool: Json) -> Json:
+    return {"description": None, "parameters": None, "strict": None, **tool}

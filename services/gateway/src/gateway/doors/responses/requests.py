@@ -1,0 +1,174 @@
+"""What a client of Open Responses sends. What changes nothing here is accepted; what would change the answer and is not
+done here is refused, by name (docs/architecture/doors.md has the list).
+"""
+
+import hashlib
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from contracts.completion_rpc import FUNCTION_PATTERN, MAX_MESSAGES, MAX_TOOLS, OWN_MODEL
+from contracts.errors import ErrorCode, FieldFault
+from gateway.domain.chat_completions import Open
+from gateway.errors import Refused
+
+
+class Part(Open):
+    """A part of a message."""
+
+    type: str
+    text: str | None = None
+
+
+class Item(Open):
+    """An item of the input; which fields it has follows from its type."""
+
+    type: str = "message"
+    role: Literal["user", "system", "developer", "assistant"] | None = None
+    content: str | list[Part] | None = None
+    call_id: str | None = Field(default=None, max_length=200)
+    name: str | None = None
+    arguments: str | None = None
+    output: str | list[Part] | None = None
+    approval_request_id: str | None = Field(default=None, max_length=200)
+    approve: bool | None = None
+
+
+class FunctionTool(Open):
+    """A function of the caller's own."""
+
+    type: str
+    name: str | None = Field(default=None, pattern=FUNCTION_PATTERN)
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    strict: bool | None = None
+
+
+class NamedTool(Open):
+    """This tool and no other."""
+
+    type: str
+    name: str | None = None
+
+
+class Format(Open):
+    """The shape of the answer's text."""
+
+    type: Literal["text", "json_object", "json_schema"] = "text"
+    name: str | None = None
+    json_schema: dict[str, Any] | None = Field(default=None, alias="schema")
+
+
+class Text(Open):
+    """How the answer is written."""
+
+    format: Format = Field(default_factory=Format)
+    verbosity: str | None = None
+
+
+class Reasoning(Open):
+    """How the model thinks: its own matter here."""
+
+    effort: str | None = None
+    summary: str | None = None
+
+
+class CreateResponse(Open):
+    """A response: what to answer, and in which conversation."""
+
+    model: str = Field(default=OWN_MODEL, min_length=1, max_length=200, description="GET /v1/models lists them")
+    input: str | Annotated[list[Item], Field(max_length=MAX_MESSAGES)] = Field(min_length=1)
+    instructions: str | None = None
+    previous_response_id: str | None = Field(default=None, max_length=200)
+    store: bool | None = None
+    background: bool | None = None
+    stream: bool | None = None
+    tools: list[FunctionTool] | None = Field(default=None, max_length=MAX_TOOLS)
+    tool_choice: Literal["auto", "none", "required"] | NamedTool | None = None
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_output_tokens: int | None = Field(default=None, ge=1)
+    text: Text | None = None
+    reasoning: Reasoning | None = None
+    include: list[str] | None = None
+    metadata: dict[str, str] | None = Field(default=None, max_length=16)
+
+    @property
+    def items(self) -> list[Item]:
+        """The input as items."""
+        if isinstance(self.input, str):
+            return [Item(role="user", content=self.input)]
+        return self.input
+
+    @property
+    def format(self) -> Format:
+        """The shape of the answer's text."""
+        return self.text.format if self.text is not None else Format()
+
+
+_HARMLESS = frozenset({"reasoning.encrypted_content"})
+"""What may be included: there is none of it here."""
+_ECHOES = frozenset({"reasoning", "mcp_call", "mcp_list_tools", "mcp_approval_request"})
+"""Items of ours that a client sends back with its history: the log knows them better."""
+
+
+def check(body: CreateResponse) -> None:
+    """Raises Refused BAD_FIELD, naming the first parameter that is not done here."""
+    extra = body.model_extra or {}
+    for name, why in (
+        ("conversation", "use previous_response_id: each response names its conversation"),
+        ("prompt", "there are no stored prompts: send instructions"),
+        ("max_tool_calls", "the company's settings bound the tools"),
+    ):
+        if extra.get(name) is not None:
+            raise bad(name, why)
+    if extra.get("top_logprobs"):
+        raise bad("top_logprobs", "there are none here: leave it out")
+    for index, name in enumerate(body.include or ()):
+        if name not in _HARMLESS:
+            raise bad(f"include[{index}]", f"there is no {name!r} here")
+    for index, tool in enumerate(body.tools or ()):
+        if tool.type != "function":
+            raise bad(f"tools[{index}].type", "functions of your own alone: ours are used by themselves")
+        if tool.name is None:
+            raise bad(f"tools[{index}].name", "is missing")
+    if body.reasoning is not None and (body.reasoning.effort or body.reasoning.summary):
+        named = "effort" if body.reasoning.effort else "summary"
+        raise bad(f"reasoning.{named}", "how a model reasons cannot be chosen here: leave it out")
+    if body.text is not None and body.text.verbosity not in (None, "medium"):
+        raise bad("text.verbosity", "cannot be chosen here: say it in instructions")
+    if body.format.type == "json_schema" and body.format.json_schema is None:
+        raise bad("text.format.schema", "is missing")
+    if isinstance(body.tool_choice, NamedTool) and body.tool_choice.type != "function":
+        raise bad("tool_choice.type", "auto, none, required or one function")
+    if body.background and body.store is False:
+        raise bad("background", "needs a response that is kept: leave store out")
+
+
+def text_of(content: str | list[Part] | None, at: str) -> str:
+    """The text of a message's content or of a result; raises Refused BAD_FIELD for anything but text."""
+    if content is None:
+        raise bad(at, "is missing")
+    if isinstance(content, str):
+        return content
+    for index, part in enumerate(content):
+        if part.type not in {"input_text", "output_text", "text"} or part.text is None:
+            raise bad(f"{at}[{index}]", f"text parts alone are understood, not {part.type!r}")
+    return "\n".join(part.text or "" for part in content)
+
+
+def is_echo(item: Item) -> bool:
+    """Whether the item only repeats what was told before."""
+    return item.type in _ECHOES
+
+
+def fingerprint(body: CreateResponse) -> str:
+    """The same for the same request, whichever way its answer is fetched."""
+    said = body.model_dump(mode="json", by_alias=True, exclude={"stream", "background", "include"}, exclude_unset=True)
+    said.pop("stream_options", None)
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def bad(parameter: str, message: str) -> Refused:
+    """The refusal of one parameter."""
+    return Refused(ErrorCode.BAD_FIELD, f"{parameter}: {message}", [FieldFault(field=parameter, message=message)])

@@ -1,0 +1,263 @@
+"""POST /v1/responses, GET and DELETE /v1/responses/{id}, POST /v1/responses/{id}/cancel."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from typing import Annotated, Any
+from uuid import uuid4
+
+import orjson
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from starlette.exceptions import HTTPException
+
+from contracts.completion_rpc import OWN_MODEL
+from contracts.errors import ErrorCode, FieldFault
+from contracts.events.chat import MAX_TEXT
+from gateway.doors import server_sent
+from gateway.doors.responses import kept, unkept
+from gateway.doors.responses.history import items_before
+from gateway.doors.responses.names import read_name
+from gateway.doors.responses.objects import about
+from gateway.doors.responses.requests import CreateResponse, bad, check, is_echo
+from gateway.doors.responses.telling import Json, Telling
+from gateway.errors import GatewayError, Limited, Refused, TookTooLong
+from gateway.ports import Caller
+from gateway.web.chat_endpoint import client_address
+from gateway.web.completions import MOST_BYTES, Language, language_of, while_there
+from gateway.web.deps import Api, ApiDep, CustomerDep
+from gateway.web.openai_errors import described, error_body
+from gateway.web.problems import STATUS
+
+router = APIRouter(prefix="/v1/responses", tags=["responses"])
+
+HEADERS_AFTER = 5.0
+"""Seconds without a word after which a stream begins all the same; an error is then one of its events."""
+CANCEL_SECONDS = 10.0
+"""For a cancel that is in the log to come back."""
+_DONE = b"data: [DONE]\n\n"
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The response; with `stream` its events",
+        "content": {
+            "application/json": {"schema": {"type": "object"}},
+            "text/event-stream": {"schema": {"type": "string"}},
+        },
+    }
+}
+Name = Annotated[str, Path(alias="responseId", max_length=200)]
+Key = Annotated[str | None, Header(alias="Idempotency-Key", max_length=255)]
+Tries = Annotated[str | None, Header(alias="x-stainless-retry-count", include_in_schema=False)]
+
+
+@router.post("", response_class=Response, responses=described(400, 404, 413, 429, 504) | _STREAM)
+async def create(
+    request: Request,
+    api: ApiDep,
+    caller: CustomerDep,
+    body: CreateResponse,
+    accept_language: Language = None,
+    idempotency_key: Key = None,
+    tries: Tries = None,
+) -> Response:
+    """A message in a conversation of the caller's, and its answer. What brings tools of its own, a whole history or a
+    form for the text is answered without being kept, as `store: false` is."""
+    check(body)
+    language = language_of(accept_language)
+    count = int(tries) if tries is not None and tries.isdecimal() else 0
+    asking = kept.Asking(caller, client_address(request.scope), language, idempotency_key, count)
+    if not _keeps(body, caller):
+        return await _unkept(request, api, asking, body)
+    said = kept.said(body)
+    if not said.text.strip():
+        if not said.decisions:
+            raise bad("input", "write something")
+        return _json(await kept.decide(api, asking, body, said.decisions))
+    await _check_model(api, caller, body.model)
+    if said.decisions:
+        await kept.decide(api, asking, body, said.decisions)
+    async with AsyncExitStack() as stack:
+        run = await kept.begin(api, stack, asking, body, said)
+        if body.stream:
+            return server_sent.stream(_told(stack.pop_all(), run.telling, kept.events(run)))
+        if body.background:
+            return _json(run.telling.response)
+        async for _ in kept.events(run):
+            pass
+        if run.failed is not None:
+            raise run.failed
+        question = run.thread.question
+        made = {} if question is None else {"created_at": int(question.created_at.timestamp())}
+        return _json({**run.telling.response, **made})
+    raise AssertionError("unreachable")
+
+
+@router.get("/{responseId}", response_class=Response, responses=described(400, 404, 429) | _STREAM)
+async def retrieve(
+    request: Request,
+    api: ApiDep,
+    caller: CustomerDep,
+    response: Name,
+    stream: bool = False,
+    starting_after: Annotated[int | None, Query(ge=0)] = None,
+) -> Response:
+    """The response as it stands; with `stream` its events behind the number `starting_after`, and what still comes."""
+    name = read_name(response)
+    asking = kept.Asking(caller, client_address(request.scope), None, None, 0)
+    if name.action is not None:
+        return _json(await kept.decision_again(api, asking, name))
+    async with AsyncExitStack() as stack:
+        run = await kept.resume(api, stack, asking, name, -1 if starting_after is None else starting_after)
+        if stream:
+            return server_sent.stream(_told(stack.pop_all(), run.telling, kept.events(run)))
+        return _json(await kept.standing(run))
+    raise AssertionError("unreachable")
+
+
+@router.post("/{responseId}/cancel", response_class=Response, responses=described(400, 404, 429, 504) | _STREAM)
+async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: Name) -> Response:
+    """Stops it, for everybody in the conversation; a response that has ended stays as it is."""
+    name = read_name(response)
+    asking = kept.Asking(caller, client_address(request.scope), None, None, 0)
+    async with AsyncExitStack() as stack:
+        run = await kept.resume(api, stack, asking, name)
+        try:
+            await run.thread.cancel(name.asked)
+        except Refused as error:
+            if error.code != ErrorCode.NOT_FOUND:
+                raise
+            return _json(await kept.standing(run))
+        try:
+            async with asyncio.timeout(CANCEL_SECONDS):
+                async for _ in kept.events(run):
+                    pass
+        except TimeoutError:
+            raise TookTooLong("it is being cancelled: ask again") from None
+        return _json(run.telling.response)
+    raise AssertionError("unreachable")
+
+
+@router.delete("/{responseId}", response_class=Response, responses=described(405))
+async def delete(api: ApiDep, caller: CustomerDep, response: Name) -> Response:
+    """A response is part of a conversation, which is the company's record: it is not deleted alone."""
+    await api.threads.own(caller, read_name(response).conversation)
+    raise HTTPException(405, "a response is part of a conversation: DELETE /v2/users/me erases all that is kept of you")
+
+
+def _keeps(body: CreateResponse, caller: Caller) -> bool:
+    """Whether the request becomes a message in a conversation; raises Refused where it must, and cannot."""
+    if body.store is False:
+        return False
+    hindrance = _hindrance(body, caller)
+    if hindrance is None:
+        return True
+    if body.store or body.background or body.previous_response_id is not None:
+        raise bad(hindrance, "not in a conversation that is kept here: send store false, and the history in input")
+    return False
+
+
+def _hindrance(body: CreateResponse, caller: Caller) -> str | None:
+    """The first parameter for which a log of what people say has no place."""
+    if not caller.writes_as_visitor:
+        return "store"
+    if body.tools:
+        return "tools"
+    if body.tool_choice not in (None, "auto"):
+        return "tool_choice"
+    if body.format.type != "text":
+        return "text.format"
+    for index, item in enumerate(body.items):
+        said = item.type == "message" and item.role in {"user", "system", "developer"}
+        if not said and item.type != "mcp_approval_response" and not is_echo(item):
+            return f"input[{index}]"
+    said = kept.said(body)
+    if len(said.text) > MAX_TEXT:
+        return "input"
+    return "instructions" if len(said.instructions) > MAX_TEXT else None
+
+
+async def _check_model(api: Api, caller: Caller, model: str) -> None:
+    if model != OWN_MODEL and all(one.id != model for one in await api.completions.models(caller.company)):
+        message = f"there is no model {model!r}: GET /v1/models lists them"
+        raise Refused(ErrorCode.NOT_FOUND, message, [FieldFault(field="model", message=message)])
+
+
+async def _unkept(request: Request, api: Api, asking: kept.Asking, body: CreateResponse) -> Response:
+    unkept.check_schema(body.format)
+    caller, request_id = asking.caller, uuid4().hex
+    if body.previous_response_id is not None:
+        body = body.model_copy(update={"input": [*await items_before(api, caller, body), *body.items]})
+    asked = unkept.request_of(
+        body,
+        company=caller.company,
+        request_id=request_id,
+        principal=api.principals.sign(caller, None, asking.locale),
+        language="en" if asking.locale == "en" else "es" if asking.locale == "es" else None,
+    )
+    if len(asked.to_json()) > MOST_BYTES:
+        raise HTTPException(413, f"send at most {MOST_BYTES} bytes")
+    created = api.clock.now().timestamp()
+    telling = Telling(about(body, f"resp_{request_id}", created, conversation=None), f"msg_{request_id}")
+    events = unkept.events(api, caller, asked, telling, body.format)
+    if body.stream:
+        return server_sent.stream(_told(AsyncExitStack(), telling, await _begun(events)))
+    await while_there(request, _all(events))
+    return _json(telling.response)
+
+
+async def _all(events: AsyncGenerator[Json]) -> None:
+    async for _ in events:
+        pass
+
+
+async def _begun(events: AsyncGenerator[Json]) -> AsyncGenerator[Json]:
+    """The events, once there is more than a beginning: what fails before has a status of its own."""
+    head = [await anext(events), await anext(events)]
+    waiting = asyncio.ensure_future(_next(events))
+    try:
+        await asyncio.wait((waiting,), timeout=HEADERS_AFTER)
+        if waiting.done():
+            waiting.result()
+    except BaseException:
+        waiting.cancel()
+        await events.aclose()
+        raise
+
+    async def all_of_them() -> AsyncGenerator[Json]:
+        try:
+            for one in head:
+                yield one
+            following = await waiting
+            while following is not None:
+                yield following
+                following = await _next(events)
+        finally:
+            waiting.cancel()
+            await asyncio.wait((waiting,))
+            await events.aclose()
+
+    return all_of_them()
+
+
+async def _next(events: AsyncGenerator[Json]) -> Json | None:
+    return await anext(events, None)
+
+
+async def _told(stack: AsyncExitStack, telling: Telling, events: AsyncGenerator[Json]) -> AsyncGenerator[bytes]:
+    """Events on the wire; what goes wrong in mid-answer is told by the last ones."""
+    async with stack:
+        try:
+            async for one in events:
+                yield server_sent.event(one, one["type"])
+        except GatewayError as error:
+            spent = isinstance(error, Limited) and error.spent
+            body = error_body(STATUS[error.code], str(error.code), error.message, spent=spent).error
+            about_it = {"code": body.code or body.type, "message": body.message}
+            for one in telling.end("failed", 0, error=about_it):
+                yield server_sent.event(one, one["type"])
+        finally:
+            await events.aclose()
+        yield _DONE
+
+
+def _json(response: Json) -> Response:
+    return Response(orjson.dumps(response), media_type="application/json")

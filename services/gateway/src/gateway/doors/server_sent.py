@@ -1,0 +1,27 @@
+"""Server-sent events, kept alive while there is nothing to say."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+import orjson
+from fastapi.responses import StreamingResponse
+
+from gateway.doors.streaming import COMMENT, HEADERS, with_pauses
+
+
+def event(data: dict[str, Any], name: str | None = None) -> bytes:
+    """One event; `name`: its type on the wire, where the protocol has one."""
+    head = b"" if name is None else b"event: " + name.encode() + b"\n"
+    return head + b"data: " + orjson.dumps(data) + b"\n\n"
+
+
+def stream(parts: AsyncGenerator[bytes]) -> StreamingResponse:
+    """The response that sends the parts as they come, kept alive; a client that goes closes them."""
+    return StreamingResponse(_alive(parts), media_type="text/event-stream", headers=HEADERS)
+
+
+async def _alive(parts: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    async with aclosing(with_pauses(parts)) as pieces:
+        async for piece in pieces:
+            yield COMMENT if piece is None else piece

@@ -1,0 +1,69 @@
+"""For tests of doors: an agent that answers whatever is asked, over a real bus, and what a test wants to know of it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import orjson
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from contracts.channels import LIVE_CHAT_ALL, LiveTurnKind
+from contracts.events.chat import Action
+from gateway.testing import AgentStandIn
+from runtime.connection import subscribe
+
+Answering = Callable[["AnsweringAgent", AgentStandIn, int, str], Awaitable[None]]
+
+
+async def in_two_pieces(agent: "AnsweringAgent", turn: AgentStandIn, basis: int, text: str) -> None:
+    """A tool, then the text in two pieces, then the answer."""
+    del text
+    await turn.live(LiveTurnKind.TOOL_STARTED, callId=f"{turn.turn}-0-0", tool="get_price", label="Looking")
+    await turn.live(LiveTurnKind.TOOL_FINISHED, callId=f"{turn.turn}-0-0", tool="get_price", success=True)
+    half = len(agent.text) // 2
+    await turn.delta(0, agent.text[:half])
+    await turn.delta(1, agent.text[half:])
+    await turn.answer(basis, agent.text, *agent.actions)
+    await turn.live(LiveTurnKind.RUN_FINISHED, usage={"promptTokens": 7, "completionTokens": 2})
+
+
+@dataclass
+class AnsweringAgent:
+    """Answers every visitor message of every conversation; `how` may be replaced, `said` is what it has heard."""
+
+    client: Client
+    text: str = "One two."
+    actions: list[Action] = field(default_factory=list[Action])
+    how: Answering = in_two_pieces
+    said: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """(conversation, text) of each message."""
+    wishes: list[object] = field(default_factory=list[object])
+    turns: dict[str, AgentStandIn] = field(default_factory=dict[str, AgentStandIn])
+    running: set[asyncio.Task[None]] = field(default_factory=lambda: set[asyncio.Task[None]]())
+
+    async def start(self) -> None:
+        """From now on."""
+        await subscribe(self.client, LIVE_CHAT_ALL, self._heard)
+        await self.client.flush()
+
+    async def _heard(self, message: Msg) -> None:
+        _, _, company, conversation, kind = message.subject.split(".", 4)
+        if not kind.startswith("message.visitor"):
+            return
+        data = orjson.loads(message.data)["data"]
+        self.said.append((conversation, data["text"]))
+        self.wishes.append(data.get("wishes"))
+        basis = int((message.headers or {})["Nats-Sequence"])
+        task = asyncio.create_task(self._answer(company, conversation, basis, data["text"]))
+        self.running.add(task)
+        task.add_done_callback(self.running.discard)
+
+    async def _answer(self, company: str, conversation: str, basis: int, text: str) -> None:
+        turn = self.turns.get(conversation)
+        if turn is None:
+            turn = self.turns[conversation] = AgentStandIn(self.client, company, conversation)
+            await turn.start()
+        turn.begin(basis)
+        await turn.live(LiveTurnKind.RUN_STARTED)
+        await self.how(self, turn, basis, text)

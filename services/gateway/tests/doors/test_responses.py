@@ -1,0 +1,438 @@
+"""/v1/responses with OpenAI's own client: kept over a real log, unkept with the completions' stand-in."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import openai
+import pytest
+from nats.aio.client import Client
+from openai import AsyncOpenAI
+from openai.types.responses import Response
+
+from contracts import market_rpc
+from contracts.channels import ChatKind, LiveTurnKind
+from contracts.completion_rpc import CompletionCall, CompletionEnd
+from contracts.events.chat import (
+    Action,
+    ActionState,
+    OperatorMessage,
+    Owner,
+    OwnerChanged,
+    OwnerKind,
+    SystemMessage,
+    Usage,
+)
+from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn, TokenMaker
+from gateway.testing_doors import AnsweringAgent
+from gateway.testing_http import Http
+from gateway.testing_services import CompletionsStandIn
+from runtime.rpc import RpcServer
+from runtime.testing import eventually
+
+REQUIRED = frozenset(
+    (
+        *(
+            "id",
+            "object",
+            "created_at",
+            "completed_at",
+            "status",
+            "incomplete_details",
+            "model",
+            "previous_response_id",
+        ),
+        *(
+            "instructions",
+            "output",
+            "error",
+            "tools",
+            "tool_choice",
+            "truncation",
+            "parallel_tool_calls",
+            "text",
+            "top_p",
+        ),
+        *(
+            "presence_penalty",
+            "frequency_penalty",
+            "top_logprobs",
+            "temperature",
+            "reasoning",
+            "user",
+            "usage",
+            "store",
+        ),
+        *("max_output_tokens", "max_tool_calls", "background", "service_tier", "metadata", "safety_identifier"),
+        "prompt_cache_key",
+    )
+)
+"""Of a response, by the specification's schema."""
+WEATHER: Any = {"type": "function", "name": "get_weather", "parameters": {"type": "object"}}
+
+
+@pytest.fixture
+async def client(gateway: GatewayUnderTest, memory: MemoryStandIn, tokens: TokenMaker) -> AsyncIterator[AsyncOpenAI]:
+    """The official client, with a customer's token as its key; it does not try again by itself."""
+    del memory
+    key = tokens.user("ana", "user")
+    async with AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0, timeout=20) as made:
+        yield made
+
+
+@pytest.fixture
+async def agent(nats_client: Client, gateway: GatewayUnderTest) -> AnsweringAgent:
+    del gateway
+    answering = AnsweringAgent(nats_client)
+    await answering.start()
+    return answering
+
+
+async def _ended(client: AsyncOpenAI, name: str) -> Response:
+    """The response when it has ended, polled as clients poll one in the background."""
+
+    async def ended() -> Response | None:
+        found = await client.responses.retrieve(name)
+        return found if found.status != "in_progress" else None
+
+    found = await eventually(ended)
+    assert found is not None
+    return found
+
+
+async def test_an_answer_whole_and_again_later(client: AsyncOpenAI, agent: AnsweringAgent) -> None:
+    made = await client.responses.create(model="nexus", input="hello", instructions="Rhyme.", temperature=0.5)
+    assert (made.status, made.output_text, made.output[0].type) == ("completed", "One two.", "message")
+    assert made.usage is not None
+    assert (made.usage.input_tokens, made.usage.total_tokens) == (7, 9)
+    assert [item.type for item in made.output] == ["message", "mcp_call"]
+    assert agent.wishes == [{"instructions": "Rhyme.", "temperature": 0.5}]
+    with pytest.raises(openai.APIStatusError) as standing:
+        await client.responses.delete(made.id)
+    assert standing.value.status_code == 405
+    later = await client.responses.retrieve(made.id)
+    assert later.to_dict().keys() >= REQUIRED
+    assert (later.id, later.status, later.output_text) == (made.id, "completed", "One two.")
+    assert (later.output[0].id, later.created_at) == (made.output[0].id, made.created_at)
+    then = await client.responses.create(model="nexus", input="and now?", previous_response_id=made.id)
+    assert then.previous_response_id == made.id
+    assert [text for _, text in agent.said] == ["hello", "and now?"]
+    assert len({conversation for conversation, _ in agent.said}) == 1
+
+
+async def test_an_answer_as_it_comes(client: AsyncOpenAI, agent: AnsweringAgent) -> None:
+    async with client.responses.stream(model="nexus", input="hello") as stream:
+        events = [event async for event in stream]
+        final = await stream.get_final_response()
+    kinds = [event.type for event in events]
+    assert kinds[:2] == ["response.created", "response.in_progress"]
+    assert kinds[-1] == "response.completed"
+    assert "".join(event.delta for event in events if event.type == "response.output_text.delta") == "One two."
+    assert kinds.count("response.output_text.delta") == 2
+    assert {"response.mcp_call.in_progress", "response.mcp_call.completed"} <= set(kinds)
+    numbers = [event.sequence_number for event in events]
+    assert numbers == sorted(set(numbers))
+    assert final.output_text == "One two."
+    (conversation, _), *_ = agent.said
+    assert final.conversation is not None
+    assert final.conversation.id == conversation
+
+
+async def test_every_place_to_resume_from_gives_exactly_the_rest(client: AsyncOpenAI, agent: AnsweringAgent) -> None:
+    del agent
+    raw = await client.responses.create(model="nexus", input="hello", stream=True)
+    told = [event async for event in raw]
+    first = cast("Any", told[0]).response
+    for cut in range(len(told) - 1):
+        stream = await client.responses.retrieve(first.id, stream=True, starting_after=told[cut].sequence_number)
+        rest = [event async for event in stream]
+        heard = told[: cut + 1] + rest
+        text = "".join(event.delta for event in heard if event.type == "response.output_text.delta")
+        assert text == "One two.", told[cut].type
+        assert rest[-1].type == "response.completed"
+        assert rest[-1].response.output_text == "One two."
+        kept = [event.type for event in rest]
+        for once in ("response.output_item.added", "response.content_part.added"):
+            ours = [event.type for event in told[: cut + 1] if getattr(event, "output_index", 0) == 0]
+            assert (ours + kept).count(once) == 1, (told[cut].type, once)
+
+
+async def test_a_run_that_begins_again_is_told_without_a_word_twice(client: AsyncOpenAI, agent: AnsweringAgent) -> None:
+    async def again(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
+        del text
+        await turn.delta(0, "One ")
+        await turn.live(LiveTurnKind.RUN_STARTED)
+        await turn.delta(0, "One")
+        await turn.delta(1, " two.")
+        await turn.answer(basis, "One two.")
+
+    async def otherwise(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
+        del text
+        await turn.delta(0, "Perhaps ")
+        await turn.live(LiveTurnKind.RUN_STARTED)
+        await turn.delta(0, "One")
+        await turn.answer(basis, "One two.")
+
+    agent.how = again
+    async with client.responses.stream(model="nexus", input="hello") as stream:
+        events = [event async for event in stream]
+        final = await stream.get_final_response()
+    assert "".join(event.delta for event in events if event.type == "response.output_text.delta") == "One two."
+    assert final.output_text == "One two."
+    agent.how = otherwise
+    async with client.responses.stream(model="nexus", input="and else?") as stream:
+        events = [event async for event in stream]
+        final = await stream.get_final_response()
+    done = [event for event in events if event.type == "response.output_text.done"]
+    assert [event.text for event in done] == ["Perhaps ", "One two."]
+    assert final.output_text == "One two."
+
+
+async def test_the_same_request_twice_is_one_message(
+    client: AsyncOpenAI, agent: AnsweringAgent, gateway: GatewayUnderTest
+) -> None:
+    key = {"Idempotency-Key": "k1"}
+    first = await client.responses.create(model="nexus", input="hello", extra_headers=key)
+    again = await client.responses.create(model="nexus", input="hello", extra_headers=key)
+    assert (again.id, again.output_text) == (first.id, "One two.")
+    # Without a key OpenAI's client repeats the body and counts its tries.
+    first = await client.responses.create(model="nexus", input="hello 2")
+    retry = {"x-stainless-retry-count": "1"}
+    again = await client.responses.create(model="nexus", input="hello 2", extra_headers=retry)
+    assert again.id == first.id
+    other = await client.responses.create(model="nexus", input="hello 2")
+    assert other.id != first.id
+    # Behind a response the same words are the same message.
+    third = await client.responses.create(model="nexus", input="go on", previous_response_id=first.id)
+    again = await client.responses.create(model="nexus", input="go on", previous_response_id=first.id)
+    assert again.id == third.id
+    assert [text for _, text in agent.said] == ["hello", "hello 2", "hello 2", "go on"]
+
+
+async def test_nobody_reaches_anothers_response(
+    client: AsyncOpenAI, agent: AnsweringAgent, gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    del agent
+    memory.add_company("globex", aiAutoResponseEnabled=True)
+    mine = await client.responses.create(model="nexus", input="hello", extra_headers={"Idempotency-Key": "k"})
+    keys = [tokens.user("bob", "user"), tokens.user("ana", "user", company="globex")]
+    for key in keys:
+        async with AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0, timeout=20) as stranger:
+            for call in (
+                stranger.responses.retrieve(mine.id),
+                stranger.responses.retrieve(mine.id, stream=True),
+                stranger.responses.cancel(mine.id),
+                stranger.responses.delete(mine.id),
+                stranger.responses.create(model="nexus", input="hi", previous_response_id=mine.id),
+                stranger.responses.create(model="nexus", input="hi", previous_response_id=mine.id, store=False),
+                stranger.responses.retrieve("resp_made-up.1"),
+                stranger.responses.retrieve("nothing"),
+            ):
+                with pytest.raises(openai.NotFoundError):
+                    await call
+            same = {"Idempotency-Key": "k"}
+            theirs = await stranger.responses.create(model="nexus", input="hello", extra_headers=same)
+            assert theirs.id != mine.id
+    for nothing in ("resp_" + mine.id.removeprefix("resp_").split(".")[0] + ".999", mine.id + ".x"):
+        with pytest.raises((openai.NotFoundError, openai.APIStatusError)):
+            await client.responses.retrieve(nothing)
+
+
+async def test_in_the_background_it_is_asked_for_later_and_can_be_stopped(
+    client: AsyncOpenAI, agent: AnsweringAgent
+) -> None:
+    started, go_on = asyncio.Event(), asyncio.Event()
+
+    async def waiting(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
+        started.set()
+        await go_on.wait()
+        await turn.answer(basis, f"to {text}")
+
+    agent.how = waiting
+    made = await client.responses.create(model="nexus", input="one", background=True)
+    assert (made.status, made.background) == ("in_progress", True)
+    assert (await client.responses.retrieve(made.id)).status == "in_progress"
+    go_on.set()
+    later = await _ended(client, made.id)
+    assert (later.status, later.output_text) == ("completed", "to one")
+    go_on.clear()
+    made = await client.responses.create(model="nexus", input="two", background=True)
+    stopped = await client.responses.cancel(made.id)
+    assert stopped.status == "cancelled"
+    assert (await client.responses.retrieve(made.id)).status == "cancelled"
+    assert (await client.responses.cancel(later.id)).status == "completed"
+
+
+async def test_an_order_is_confirmed_by_the_protocols_own_items(
+    client: AsyncOpenAI, agent: AnsweringAgent, nats_client: Client
+) -> None:
+    asked: list[tuple[str, str, str]] = []
+    waiting = Action(id="a1", kind="paper_order", state=ActionState.PENDING, summary="Buy 1 AAPL", details={"qty": 1})
+
+    async def decide(request: market_rpc.ActionDecideRequest) -> market_rpc.ActionReply:
+        asked.append((request.user_id, request.action_id, request.decision))
+        return market_rpc.ActionReply(action=waiting.model_copy(update={"state": ActionState.CONFIRMED}))
+
+    await RpcServer(nats_client).serve(market_rpc.ACTION_DECIDE, decide)
+    await nats_client.flush()
+    agent.actions = [waiting]
+    made = await client.responses.create(model="nexus", input="buy")
+    request = next(item for item in made.output if item.type == "mcp_approval_request")
+    assert (request.name, json.loads(request.arguments)["summary"]) == ("paper_order", "Buy 1 AAPL")
+    answer: Any = {"type": "mcp_approval_response", "approval_request_id": request.id, "approve": True}
+    done = await client.responses.create(model="nexus", input=[answer], previous_response_id=made.id)
+    assert asked == [("ana", "a1", "confirm")]
+    assert done.output_text == "Buy 1 AAPL: confirmed"
+    then = await client.responses.create(model="nexus", input="and?", previous_response_id=done.id)
+    assert len({conversation for conversation, _ in agent.said}) == 1
+    assert then.status == "completed"
+
+
+async def test_a_person_who_takes_over_is_heard_and_no_answer_is_invented(
+    client: AsyncOpenAI, agent: AnsweringAgent, nats_client: Client
+) -> None:
+    first = await client.responses.create(model="nexus", input="hello")
+    (conversation, _), *_ = agent.said
+    person = AgentStandIn(nats_client, "acme", conversation)
+    olga = Owner(kind=OwnerKind.HUMAN, operator_id="olga")
+    await person.append(ChatKind.OWNER, OwnerChanged(owner=olga, by="olga"), "take")
+
+    async def nothing(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
+        del agent, turn, basis, text
+
+    agent.how = nothing
+    made = await client.responses.create(model="nexus", input="are you there?", previous_response_id=first.id)
+    assert (made.status, made.output) == ("incomplete", [])
+    assert made.incomplete_details is not None
+    assert cast("Any", made.incomplete_details).reason == "handed_off_to_human"
+    for name, text in (("p1", "I am Olga."), ("p2", "How can I help?")):
+        said = OperatorMessage(message_id=name, client_message_id=name, text=text, operator_id="olga")
+        await person.append(ChatKind.OPERATOR, said, name)
+    later = await client.responses.retrieve(made.id)
+    assert (later.status, later.output_text) == ("completed", "I am Olga.How can I help?")
+
+
+async def test_errors_have_the_protocols_shapes(
+    client: AsyncOpenAI, agent: AnsweringAgent, completions: CompletionsStandIn, gateway: GatewayUnderTest
+) -> None:
+    del completions
+    with pytest.raises(openai.AuthenticationError):
+        await client.with_options(api_key="nonsense").responses.create(model="nexus", input="x")
+    with pytest.raises(openai.NotFoundError) as missing:
+        await client.responses.create(model="gpt-9", input="x")
+    assert (missing.value.code, missing.value.param) == ("model_not_found", "model")
+    with pytest.raises(openai.BadRequestError) as long:
+        await client.responses.create(model="nexus", input="x" * 8001, store=True)
+    assert long.value.param == "input"
+
+    async def fails(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
+        notice = SystemMessage(message_id=f"s{basis}", text="sorry", code=text, turn_id=turn.turn, basis=basis)
+        await turn.append(ChatKind.SYSTEM, notice, f"s{basis}")
+
+    agent.how = fails
+    with pytest.raises(openai.RateLimitError) as spent:
+        await client.responses.create(model="nexus", input="BUDGET_SPENT")
+    assert (spent.value.code, spent.value.response.headers["x-should-retry"]) == ("insufficient_quota", "false")
+    with pytest.raises(openai.InternalServerError) as down:
+        await client.responses.create(model="nexus", input="LLM_UNAVAILABLE")
+    assert down.value.status_code == 503
+    stream = await client.responses.create(model="nexus", input="LLM_UNAVAILABLE", stream=True)
+    with pytest.raises(openai.APIError):
+        async for _ in stream:
+            pass
+    made = await client.responses.create(model="nexus", input="DEADLINE", background=True)
+    later = await _ended(client, made.id)
+    assert later.error is not None
+    assert (later.status, later.error.message) == ("failed", "sorry")
+    many = [client.responses.create(model="nexus", input=f"{number}", background=True) for number in range(25)]
+    limited = [one for one in await asyncio.gather(*many, return_exceptions=True) if isinstance(one, BaseException)]
+    assert limited
+    for error in limited:
+        assert isinstance(error, openai.RateLimitError)
+        assert int(error.response.headers["retry-after"]) > 0
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"include": ["web_search_call.results"]}, "include[0]"),
+    ({"reasoning": {"effort": "high"}}, "reasoning.effort"),
+    ({"text": {"verbosity": "high"}}, "text.verbosity"),
+    ({"tools": [{"type": "web_search"}]}, "tools[0].type"),
+    ({"tools": [WEATHER], "store": True}, "tools"),
+    ({"top_logprobs": 3}, "top_logprobs"),
+    ({"conversation": "c"}, "conversation"),
+    ({"background": True, "store": False}, "background"),
+    ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {"type": 7}}}}, "text.format.schema"),
+    ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "data:x"}]}]}, "input[0].content[0]"),
+    ({"input": "  "}, "input"),
+    ({"input": [{"role": "system", "content": "x" * 5000}] * 2, "store": True}, "instructions"),
+]
+
+
+async def test_what_is_not_done_here_is_refused_by_name(client: AsyncOpenAI) -> None:
+    for asked, parameter in REFUSED:
+        create = cast("Any", client.responses.create)
+        with pytest.raises(openai.BadRequestError) as refused:
+            await create(**{"model": "nexus", "input": "hi", **asked})
+        assert refused.value.param == parameter
+
+
+async def test_unkept_the_callers_own_tools_are_theirs_to_run(
+    client: AsyncOpenAI, completions: CompletionsStandIn, http: Http
+) -> None:
+    completions.texts = []
+    call = CompletionCall(id="c1", name="get_weather", arguments='{"city":"Lima"}')
+    usage = Usage(prompt_tokens=7, completion_tokens=2)
+    completions.end = CompletionEnd(finish_reason="tool_calls", model="scripted", usage=usage, calls=[call])
+    asked: Any = {"model": "nexus", "input": "weather?", "tools": [WEATHER], "instructions": "Brief."}
+    async with cast("Any", client.responses.stream)(**asked) as stream:
+        events = [event.type async for event in stream]
+        made = await stream.get_final_response()
+    assert "response.function_call_arguments.delta" in events
+    (called,) = made.output
+    assert called.type == "function_call"
+    assert (called.call_id, called.arguments) == ("c1", '{"city":"Lima"}')
+    history: list[Any] = [{"role": "user", "content": "weather?"}, called.to_dict()]
+    history.append({"type": "function_call_output", "call_id": "c1", "output": "sunny"})
+    completions.texts, completions.end = ["Sunny."], CompletionEnd(finish_reason="stop", model="scripted", usage=usage)
+    done = await client.responses.create(model="nexus", input=history, tools=[WEATHER])
+    assert (done.output_text, done.status, cast("Any", done).store) == ("Sunny.", "completed", False)
+    said = completions.asked[-1].messages
+    assert [(m.role, m.call_id, len(m.calls)) for m in said] == [
+        ("user", None, 0),
+        ("assistant", None, 1),
+        ("tool", "c1", 0),
+    ]
+    first = completions.asked[0].messages[0]
+    assert (first.role, first.content) == ("system", "Brief.")
+    with pytest.raises(openai.NotFoundError):
+        await client.responses.retrieve(done.id)
+
+
+async def test_a_form_of_the_text_is_checked_and_asked_for_once_more(
+    client: AsyncOpenAI, completions: CompletionsStandIn
+) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    form: Any = {"format": {"type": "json_schema", "name": "n", "schema": schema}}
+    completions.texts = ["{", '"n": 1}']
+    made = await client.responses.create(model="nexus", input="a number", text=form)
+    assert json.loads(made.output_text) == {"n": 1}
+    completions.texts, completions.asked = ["not that"], []
+    with pytest.raises(openai.InternalServerError):
+        await client.responses.create(model="nexus", input="a number", text=form)
+    assert len(completions.asked) == 2
+    assert "That does not fit" in completions.asked[1].messages[-1].content
+
+
+async def test_store_false_goes_on_behind_what_was_kept_and_keeps_nothing(
+    client: AsyncOpenAI, agent: AnsweringAgent, completions: CompletionsStandIn
+) -> None:
+    first = await client.responses.create(model="nexus", input="I am Ana")
+    made = await client.responses.create(model="nexus", input="who?", previous_response_id=first.id, store=False)
+    assert made.output_text == "One two."
+    assert [(m.role, m.content) for m in completions.asked[0].messages] == [
+        ("user", "I am Ana"),
+        ("assistant", "One two."),
+        ("user", "who?"),
+    ]
+    assert [text for _, text in agent.said] == ["I am Ana"]
