@@ -14,8 +14,12 @@ from contracts.events.tool import QuotaView
 from contracts.ids import CompanyId, Id
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 
+
 RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
+
+MAX_PAGES = 20
+"""Of a visitor, that a person is shown: the newest."""
 
 
 class Rpc(Generic[RequestT, ReplyT]):
@@ -91,6 +95,7 @@ class VisitorProfile(Wire):
     funnel_stage: str | None = None
     visits: int = 1
     locale: str | None = None
+    pages: list[Page] | None = Field(default=None, max_length=MAX_PAGES, description="those written on, oldest first")
 
 
 class HistoryReply(Wire):
@@ -170,6 +175,17 @@ class VisitorView(Wire):
     id: str
     page: Page | None = None
     visits: int = 1
+    pages: list[Page] | None = None
+
+
+class HandOver(Wire):
+    """Why a person was asked for last, and what they should know: what the AI said when it handed over."""
+
+    at: datetime
+    by: str
+    reason: str | None = None
+    summary: list[str] | None = None
+    language: str | None = None
 
 
 ConversationState = Literal["ai", "needs_human", "stuck", "mine"]
@@ -187,6 +203,7 @@ class ConversationView(Wire):
     message_count: int
     started_at: datetime
     waiting_since: datetime | None = None
+    hand_over: HandOver | None = Field(default=None, description="while the AI is not the owner")
 
 
 class ConversationReply(Wire):
