@@ -14,7 +14,6 @@ from contracts.events.tool import QuotaView
 from contracts.ids import CompanyId, Id
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 
-
 RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 

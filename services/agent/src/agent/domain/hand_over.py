@@ -53,7 +53,7 @@ _LINES: dict[str, dict[Language, str]] = {
     "tried": {"es": "Consultado: {text}", "en": "Looked up: {text}"},
     "found": {"es": "Última respuesta: {text}", "en": "Last answer: {text}"},
     "nothing": {"es": "Encontrado: nada que responda a la pregunta", "en": "Found: nothing that answers the question"},
-    "only": {"es": "Pide hablar con una persona; no ha preguntado nada más", "en": "Asks for a person; nothing else so far"},
+    "only": {"es": "Pide hablar con una persona, sin más", "en": "Asks for a person, and for nothing else"},
 }  # fmt: skip
 _NOTES: dict[str, str] = {
     "asked": "A person of the team was asked for and has been told. If you read this, nobody has taken the "
@@ -116,7 +116,7 @@ def changed_owner(results: Iterable[str]) -> int:
 
 
 def last_handed_over(journal: Journal) -> int:
-    """The newest visitor message for which a person was asked for in this turn or those that it goes on from; 0: none."""
-    return max(
-        (step.basis for step in journal.steps for call in step.calls if call.tool == NAME and call.result), default=0
-    )
+    """The newest visitor message for which a person was asked for, in this turn or those that it goes on from; 0: no
+    such."""
+    asked = (step for step in journal.steps if any(call.tool == NAME and call.result for call in step.calls))
+    return max((step.basis for step in asked), default=0)

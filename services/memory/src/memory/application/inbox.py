@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from contracts.events.chat import OwnerKind
 from contracts.rpc import ConversationView, MessageView, VisitorView
 from memory.application.history import MAX_GAP
 from memory.domain.conversation import Conversation
@@ -79,9 +80,11 @@ def conversation_view(state: Conversation) -> ConversationView:
             id=state.person.user_id if state.person else NOBODY,
             page=state.seen.profile.page,
             visits=state.seen.profile.visits,
+            pages=state.seen.profile.pages,
         ),
         last_message=state.last_message,
         message_count=state.message_count,
         started_at=state.started_at or EPOCH,
         waiting_since=state.waiting_since,
+        hand_over=state.hand_over if state.ownership.owner.kind != OwnerKind.AI else None,
     )

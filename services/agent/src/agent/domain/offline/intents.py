@@ -167,7 +167,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = ()) -> 
     earlier, oldest first."""
     text, before = text[:_LONGEST], [one[:_LONGEST] for one in before]
     said = plain(text)
-    if asks_for_person(text):
+    if asks_for_person(text) or asks_for_person(put_right(text)):
         return Wish(Intent.HANDOFF)
     if _ABILITIES.search(said):
         return Wish(Intent.ABILITIES)
