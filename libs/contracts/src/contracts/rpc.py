@@ -65,6 +65,18 @@ class MessageView(Wire):
     created_at: datetime
 
 
+class OwnerEvent(Wire):
+    """A change of owner in the thread: taken over, given back, a person asked for. `name`: of whoever did it."""
+
+    id: Id
+    seq: int
+    owner: Owner
+    by: str
+    name: str | None = None
+    reason: str | None = None
+    created_at: datetime
+
+
 class HistoryRequest(Wire):
     """The last `limit` messages with seq ≤ up_to_seq; the answer never holds less than up_to_seq demands."""
 
@@ -113,6 +125,7 @@ class SnapshotRequest(Wire):
     conversation_id: Id
     min_seq: int = Field(default=0, ge=0)
     limit: int = Field(default=50, ge=1, le=200)
+    events: bool = Field(default=False, description="with the changes of owner between them")
 
 
 class SnapshotReply(Wire):
@@ -120,6 +133,7 @@ class SnapshotReply(Wire):
 
     messages: list[MessageView]
     seq: int
+    events: list[OwnerEvent] | None = None
 
 
 class FactsRequest(Wire):
@@ -243,6 +257,9 @@ class MessagesReply(Wire):
 
     items: list[MessageView]
     next: str | None = None
+    events: list[OwnerEvent] | None = Field(
+        default=None, description="changes of owner after the page before, up to its last message; all on the last page"
+    )
 
 
 class MessageByIdRequest(Wire):

@@ -81,6 +81,7 @@ async def list_conversations(
         limit=limit,
         cursor=cursor,
     )
+    found = found.model_copy(update={"items": [_for(caller, view) for view in found.items]})
     return page(found, found.next)
 
 
@@ -172,12 +173,17 @@ async def _view(api: Api, caller: Caller, conversation: str) -> ConversationView
     view = await api.memory.conversation(caller.company, conversation)
     if view is None:
         raise not_found("conversation")
-    return view
+    return _for(caller, view)
+
+
+def _for(caller: Caller, view: ConversationView) -> ConversationView:
+    """What was told to the person who goes on is not for whom it is about."""
+    return view if caller.is_operator else view.model_copy(update={"hand_over": None})
 
 
 async def _messages(api: Api, caller: Caller, conversation: str, limit: int, cursor: str | None) -> MessagesReply:
     page = await api.memory.messages(caller.company, conversation, limit, cursor)
-    return MessagesReply(items=await api.standing.now(caller.company, conversation, page.items), next=page.next)
+    return page.model_copy(update={"items": await api.standing.now(caller.company, conversation, page.items)})
 
 
 async def _all_messages(api: Api, caller: Caller, conversation: str) -> AsyncIterator[MessageView]:

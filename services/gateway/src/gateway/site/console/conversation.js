@@ -3,10 +3,10 @@ import { call, get } from "./api.js";
 import { Composer } from "./composer.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
-import { nameOf } from "./inbox.js";
+import { nameOf, reasonOf } from "./inbox.js";
 import { Reading } from "./reading.js";
 import { Thread } from "./thread.js";
-import { exactly, number, say } from "./words-of.js";
+import { exactly, moment, number, say } from "./words-of.js";
 import { showWhy } from "./why.js";
 
 const AGAIN = 2_000;
@@ -14,7 +14,7 @@ const AGAIN = 2_000;
 const PRESENT = 60_000, SIGN = 10_000, HANDS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
 
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #typingTimer = 0; #outbox; #reading = new Reading(() => this.#load());
+  #context; #id; #thread = new Thread(); #handOver = make("section", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #typingTimer = 0; #outbox; #reading = new Reading(() => this.#load());
 
   constructor(place, context, id) {
     this.#context = context;
@@ -38,7 +38,7 @@ export class ConversationView {
         make("a", { class: "back", href: "#/inbox", "aria-label": say("backToInbox") }, glyph("back")),
         this.#title, this.#more, this.#banner),
       make("div", { class: "body" },
-        make("div", { class: "main" }, this.#thread.node, this.#typing, this.#composer.node),
+        make("div", { class: "main" }, this.#handOver, this.#thread.node, this.#typing, this.#composer.node),
         this.#details));
     this.#showUnsent();
     for (const kind of HANDS) addEventListener(kind, this.#handled, { passive: true });
@@ -200,10 +200,21 @@ export class ConversationView {
     }
   }
 
+  /* Why a person was asked for, and what they should know. */
+  #explain(told) {
+    this.#handOver.hidden = !told;
+    if (!told) return;
+    this.#handOver.replaceChildren(
+      make("h2", {}, glyph("person"), reasonOf(told), make("time", { datetime: told.at, title: exactly(told.at) }, moment(told.at))),
+      told.summary?.length > 0 && make("ul", {}, ...told.summary.map((line) => make("li", { dir: "auto" }, line))),
+      told.language && make("p", {}, say("writesIn", { language: say(`language_${told.language.slice(0, 2)}`) })));
+  }
   #describe(found) {
     const { visitor = {} } = found;
+    this.#explain(found.handOver);
     const rows = [
       ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page?.title || visitor.page?.url || visitor.page],
+      ["pages", visitor.pages?.length > 1 && visitor.pages.map((page) => page.title || page.url).join(" → ")],
       ["visits", visitor.visits && number.format(visitor.visits)], ["startedAt", exactly(found.startedAt)],
       ["messageCount", number.format(found.messageCount)],
     ].filter(([, value]) => value);
