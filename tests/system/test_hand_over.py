@@ -87,8 +87,8 @@ async def test_after_the_second_miss_a_person_is_offered_and_a_yes_is_enough(sta
     token, _ = await stack.visitor(locale="en")
     async with ChatClient(stack.url, token) as visitor:
         await visitor.hello(locale="en")
-        for _ in range(2):
-            answer = await visitor.ask("what is the name of your founder's dog?")
+        await visitor.ask("what is the name of your founder's dog?")
+        answer = await visitor.ask("what is the name of your founder's dog?")
         assert "“yes”" in answer["text"]
         await visitor.say("yes please")
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "waiting")

@@ -86,6 +86,7 @@ export class ConversationView {
         const running = this.#thread.running;
         if (!running) this.#thread.reset();
         for (const message of frame.messages) this.#add(message);
+        for (const event of frame.events || []) this.#thread.event({ ...event, id: `owner-${event.seq}` }, this.#told(event));
         this.#showUnsent();
         break;
       }
@@ -99,7 +100,10 @@ export class ConversationView {
         this.#thread.stopped(frame.turnId);
         this.#thread.notice(say(`stopped_${frame.reason}`));
         break;
-      case "owner.changed": this.#owned(frame.owner, true); break;
+      case "owner.changed":
+        this.#owned(frame.owner);
+        if (frame.createdAt) this.#thread.event({ ...frame, id: `owner-${frame.seq}` }, this.#told(frame));
+        break;
       case "action.updated": this.#thread.action(frame.action); break;
       case "typing": if (frame.actor !== "operator") this.#isTyping(frame.expiresInMs); break;
       case "error": this.#refused(frame); break;
@@ -145,11 +149,17 @@ export class ConversationView {
 
   /* ---------------------------------------------------------------- who answers */
   get #isMine() { return this.#owner?.kind === "human" && this.#owner.operatorId === this.#context.session.who.subject; }
-  #owned(owner, told = false) {
+  /* A change of owner in words: who did what. */
+  #told({ owner, by, name, reason }) {
+    const who = name || owner.name || (by === this.#context.session.who.subject ? say("you") : by);
+    if (owner.kind === "human") return say("event_taken", { name: owner.name || owner.operatorId || who });
+    if (owner.kind === "waiting") return by === "agent" ? say("event_handed", { reason: reasonOf({ reason }) }) : reasonOf({ reason });
+    return by === "memory" ? say(reason === "owner_idle" ? "event_idle" : "event_nobody") : say("event_returned", { name: who });
+  }
+  #owned(owner) {
     this.#owner = owner;
     const name = owner.name || owner.operatorId || "";
     const text = this.#isMine ? say("ownerYou") : owner.kind === "human" ? say("ownerHuman", { name }) : say(`owner_${owner.kind}`);
-    if (told) this.#thread.notice(text);
     this.#banner.dataset.owner = this.#isMine ? "me" : owner.kind;
     this.#banner.replaceChildren(make("span", {}, text),
       this.#isMine
