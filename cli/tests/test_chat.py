@@ -87,7 +87,7 @@ async def test_a_question_in_a_pipe_is_answered_once_with_its_source(tmp_path: P
     async with gateway(streamed) as url:
         code, out, err = await chat(url, "What does the Pro plan cost?\n", cwd=tmp_path)
     assert (code, out) == (0, "29 USD.\n  [http://x/pricing] http://x/pricing\n")
-    assert err == "· Reading /pricing…\n"
+    assert err == "· conversation c\n· Reading /pricing…\n"
 
 
 async def test_a_line_in_a_pipe_waits_for_its_own_answer_when_an_order_is_replaced(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ COMMANDS = [
     "marks",
     "replay",
     "migrate",
+    "drill",
 ]
 
 

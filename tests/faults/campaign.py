@@ -20,9 +20,9 @@ from random import Random
 import aiohttp
 
 from gateway.testing_http import Http
+from nexus_cli.drilling.faults import Fault, Window, faults, inject
 from tests.faults.closing import Violation, close
 from tests.faults.echo_model import echo_model
-from tests.faults.injecting import Fault, Window, faults, inject
 from tests.faults.networked_stack import PROCESSES, NetworkedStack
 from tests.faults.people import BROKEN, COMPANY, Field
 from tests.faults.report import Found, Report, write

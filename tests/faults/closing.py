@@ -6,16 +6,16 @@ import asyncio
 import contextlib
 from dataclasses import dataclass
 
+from nexus_cli.drilling.books import settled_at
+from nexus_cli.drilling.faults import READY_WITHIN
+from nexus_cli.drilling.log_reader import LoggedFact, read_log
 from runtime.testing import eventually
 from tests.faults.effect_books import Stores
-from tests.faults.injecting import READY_WITHIN
 from tests.faults.networked_stack import PROCESSES
 from tests.faults.people import COMPANY, Field, Person
 from tests.faults.scenes import Customer
 from tests.support.chat_client import Frame
-from tests.support.conversation_books import settled_at
 from tests.support.effects_ledger import Finding
-from tests.support.log_reader import LoggedFact, read_log
 
 SETTLED_WITHIN = 150.0
 """Seconds in which everything comes to rest once all is well: longer than a turn's own deadline."""

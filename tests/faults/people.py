@@ -13,11 +13,11 @@ from typing import Any
 import aiohttp
 
 from gateway.testing_http import Http
+from nexus_cli.drilling.books import ConversationBooks, Said
 from runtime.testing import eventually
 from tests.faults.effect_books import EffectBooks
 from tests.faults.networked_stack import NetworkedStack
 from tests.support.chat_client import ChatClient, Frame
-from tests.support.conversation_books import ConversationBooks, Said
 
 COMPANY = "acme"
 BROKEN = (aiohttp.ClientError, OSError, TimeoutError, AssertionError)

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nexus_cli.drilling.faults import Kind, Window
 from tests.faults.closing import Totals, Violation
-from tests.faults.injecting import Kind, Window
 from tests.faults.people import Wait
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contracts.errors import OUTCOME_UNKNOWN
+from nexus_cli.drilling.books import Said
 from tests.faults.effect_books import told
 from tests.faults.people import ANSWERED_WITHIN, BROKEN, COMPANY, PAUSE, Field, Person
-from tests.support.conversation_books import Said
 from tests.support.effects_ledger import EffectsLedger, View
 
 DECIDED_WITHIN = 8.0

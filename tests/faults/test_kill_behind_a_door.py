@@ -16,7 +16,7 @@ from agent.scripted_model.script import Reply
 from agent.scripted_model.server import ScriptedModel
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing_agui import AgUi, events_in, text
-from tests.support.log_reader import FINAL, read_log
+from nexus_cli.drilling.log_reader import FINAL, read_log
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -1,7 +1,6 @@
 """A Redis server as far as memory's windows, looks and budgets use one. It forgets everything when it dies.
 
-What the budgets' scripts do is written down here once more (`SimulatedLedger`), and compared with them in
-test_store.py.
+What the budgets' scripts do is written down here once more (`SimulatedLedger`) and compared with them in test_store.py.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -128,7 +129,15 @@ class Memory:
             store = await mongo.name_of(self._asked, fresh)
         except NexusError as error:
             raise NotReady(str(error)) from error
-        consumer = ChatConsumer(self._client, self.log, store, self.projection.project, DeadLetters(self._client))
+        consumer = ChatConsumer(
+            self._client,
+            self.log,
+            store,
+            self.projection.project,
+            DeadLetters(self._client),
+            teaches=self.projection.teaches,
+            learn=_learned_nothing,
+        )
         self.floor.hurry = consumer.hurry
         try:
             await consumer.ensure()
@@ -143,7 +152,8 @@ class Memory:
 
         handlers.serve(service, self.histories, self.inbox, self.companies, _NoKnowledge())
         owner_methods.serve(service, RedisLooks(self._redis), self.floor)
-        budget_methods.serve(service, Budgets(SimulatedLedger(self._stores.redis), lambda: self._stores.redis.time()))
+        budgets = Budgets(SimulatedLedger(self._stores.redis), self._stores.redis.time)
+        budget_methods.serve(service, budgets, _NoKnowledge())
         self.positions = Positions(
             "mongodb",
             MongoPositions(self._storing),
@@ -201,11 +211,17 @@ class _NoKnowledge:
         return KnowledgeFound()
 
 
+async def _learned_nothing(fact: Fact) -> None:
+    """Nobody's memory is played; that an answer waits for what it teaches is."""
+    del fact
+    await asyncio.sleep(0)
+
+
 def _chat(log: ChatLog, projection: Projection) -> Source:
     """The source of conversations among sources.in_mongodb."""
     nothing = cast("Any", None)
     room = cast("Any", _NoRoom())
-    return sources.in_mongodb(log, projection, nothing, nothing, nothing, nothing, room)[0]
+    return sources.in_mongodb(log, projection, nothing, nothing, nothing, nothing, nothing, room)[0]
 
 
 class _NoRoom:

@@ -36,6 +36,7 @@ from memory.adapters.chat_consumer import ChatConsumer
 from memory.adapters.chat_log import ChatLog
 from memory.adapters.mongo_positions import MongoPositions
 from memory.domain.conversation import fold
+from runtime.mongo import Document
 from runtime.publishing import Appended, Publisher
 from runtime.pulling import PullWorker
 from tests.simulation.plan import plan_of
@@ -182,7 +183,10 @@ def _stored_after_acknowledging() -> Change:
 
 
 def _over_any_version() -> Change:
-    return memory.adapters.mongo_conversations, "ReplaceOne", lambda where, row: ReplaceOne({"_id": where["_id"]}, row)
+    def replaced(where: Document, row: Document) -> ReplaceOne[Document]:
+        return ReplaceOne({"_id": where["_id"]}, row)
+
+    return memory.adapters.mongo_conversations, "ReplaceOne", replaced
 
 
 def _newest_place() -> Change:

@@ -77,7 +77,7 @@ class SimulatedMongo:
         return rate > 0 and self._random.random() < rate
 
     async def away(self, seconds: float, *, back: float = 0.0) -> None:
-        """The server dies with what is not on disk, and comes back; as it was `back` seconds before, if told so."""
+        """The server dies with what is not on disk, and comes back; as it was `back` seconds before, if told."""
         self._up = False
         while len(self._written) > self._on_disk or (
             back and self._written and self._written[-1][0] > self._loop.time() - back

@@ -7,56 +7,33 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass, replace
-from functools import cache
 from random import Random
 from typing import Any
-from unittest.mock import patch
 
-from nats.aio.client import Client
-from pydantic import SecretStr
-
-import agent.app as agent_app
-import gateway.app as gateway_app
-from agent.adapters.price_table import prices
-from agent.app import Agent, Connections
-from agent.settings import AgentSettings, ModelSettings
 from agent.testing.stage import Stage, demo_config
-from agent.turns.needs import Ports
 from contracts.envelope import CloudEvent, Wire
 from contracts.rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
-from gateway.adapters.identity import build_identity
-from gateway.settings import GatewaySettings
-from runtime.clock import SystemClock
-from runtime.connection import ConnectionHooks, connect
+from gateway.app import Gateway
 from runtime.errors import RpcError, RuntimeFault
-from runtime.principals import Principal, PrincipalVerifier
 from runtime.rpc import RpcClient
-from runtime.settings import NatsSettings, TokenSettings
-from tests.simulation import checks
-from tests.simulation.bus import PORT, Bus, Rates
+from tests.simulation import checks, services
+from tests.simulation.bus import Bus, Rates
 from tests.simulation.cache import SimulatedRedis
 from tests.simulation.determinism import going_by, said_as_error
 from tests.simulation.loop import SimulatedLoop, VirtualTimeOverError
 from tests.simulation.memory import Memory, Stores
-from tests.simulation.model import ORDER, SimulatedModel, SimulatedModels
+from tests.simulation.model import ORDER, SimulatedModel
 from tests.simulation.network import Network
-from tests.simulation.people import COMPANY, SimulatedTokens, SocketClient
+from tests.simulation.people import COMPANY, SocketClient
 from tests.simulation.plan import AGENTS, GATEWAYS, LONGEST, MEMORIES, Act, Fault, Plan
 from tests.simulation.store import SimulatedMongo, StoreRates
 
-URL = f"nats://bus:{PORT}"
-ACK_WAIT = 5.0
 LATE = 5.0
 """Seconds in which what the bus was late with would still come."""
 REST = 150.0
 """Seconds after the last fault in which everything must have come to rest."""
 CALM_REST = 30.0
 """The same where nothing goes wrong: shorter than the patience of the sweep, which is then not needed."""
-_KEY = SecretStr("a key for simulations, of 32 characters")
-TOKENS = TokenSettings(jwt_secret=_KEY, principal_key=_KEY)
-GATEWAY = GatewaySettings(
-    messages_per_visitor=1000, messages_per_address=1000, conversations_per_address=1000, heartbeat_seconds=300.0
-)
 
 
 @dataclass
@@ -116,14 +93,13 @@ class World:
         self._visitors: list[SocketClient] = []
         self._operators: list[SocketClient] = []
         self._background: set[asyncio.Task[Any]] = set()
-        self._verifier = PrincipalVerifier(TOKENS)
         self.stores = Stores(
             SimulatedMongo(loop, random, network.latency), SimulatedRedis(loop, random, network.latency), []
         )
 
     async def run(self) -> list[str]:
         """Everything; what does not hold."""
-        stage = await self._in(self.loop.process("stage"), self._stage())
+        stage = await self._in(self.loop.process("stage"), services.stage())
         starts = {f"memory-{n}": self._memory for n in range(MEMORIES)}
         starts |= {f"agent-{n}": self._agent for n in range(AGENTS)}
         starts |= {f"gateway-{n}": self._gateway for n in range(GATEWAYS)}
@@ -192,53 +168,18 @@ class World:
             if socket is not None:
                 self.loop.call_later(self.network.latency(), socket.lose, context=self._people)
 
-    async def _stage(self) -> Stage:
-        client = await self._connection("stage")
-        stage = Stage(client, demo_config(), memory=False)
-        stage.executor.offer("place", {"done": True})
-        await stage.start()
-        return stage
-
-    async def _connection(self, name: str, hooks: ConnectionHooks | None = None) -> Client:
-        return await connect(_NATS, name=name, hooks=hooks)
-
     async def _agent(self, process: Process) -> None:
-        hooks = ConnectionHooks()
-        client = await self._connection(process.incarnation, hooks)
-        model = SimulatedModels(SimulatedModel(Random(self.random.random()), self.plan.model_fails))
-
-        def simulated(ports: Ports) -> Ports:
-            return replace(ports, models=model)
-
-        def verify(token: str) -> Principal:
-            return self._verifier.verify(token, expired_too=True)
-
-        with patch.object(agent_app, "prices", _PRICES):
-            agent = Agent(Connections(client, verify, _NO_KEYS), _AGENT, simulated)
-        hooks.on_reconnect.append(agent.reconnected)
-        await agent.start()
-        process.part = agent
+        model = SimulatedModel(Random(self.random.random()), self.plan.model_fails)
+        process.part = await services.agent(process.incarnation, model)
 
     async def _memory(self, process: Process) -> None:
-        hooks = ConnectionHooks()
-        client = await self._connection(process.incarnation, hooks)
-        memory = Memory(client, self.stores, self._verifier)
-        await memory.start(hooks)
-        process.part = memory
+        process.part = await services.memory(process.incarnation, self.stores)
 
     async def _gateway(self, process: Process) -> None:
-        hooks = ConnectionHooks()
-        client = await self._connection(process.incarnation, hooks)
-        identity = replace(build_identity(TOKENS, 3600, SystemClock()), tokens=SimulatedTokens())
-        with patch.object(gateway_app, "build_http"):
-            # Pages and REST stand beside the sockets, and take a tenth of a simulation to build.
-            gateway = gateway_app.compose(client, GATEWAY, identity, SystemClock(), [], dev=True)
-        await gateway.start(hooks)
-        await client.flush()
-        process.part = gateway
+        process.part = await services.gateway(process.incarnation)
 
-    def _door(self) -> tuple[gateway_app.Gateway, Context] | None:
-        open_ = [one for one in self._processes.values() if isinstance(one.part, gateway_app.Gateway)]
+    def _door(self) -> tuple[Gateway, Context] | None:
+        open_ = [one for one in self._processes.values() if isinstance(one.part, Gateway)]
         if not open_:
             return None
         chosen = self.random.choice(open_)
@@ -287,9 +228,12 @@ class World:
                 await self._configure(stage, on=act.what == "on")
 
     def _copy(self, operator: SocketClient) -> None:
+        """Ids are forgotten after two minutes: by then the first one is stored in memory (see decision 0052)."""
         chat = self.bus.streams["CHAT"]
         said = chat.last.get(f"chat.{COMPANY}.{operator.conversation}.message.operator.v1")
-        if said is not None:
+        projection = chat.consumers["memory-projection"]
+        stored = said is not None and said.seq < projection.next_seq and said.seq not in projection.out
+        if said is not None and stored and all(fault.what != "restore" for fault in self.plan.faults):
             self.bus.copy(chat, said)
 
     async def _note(self, stage: Stage, conversation: str) -> None:
@@ -302,7 +246,7 @@ class World:
 
     async def _configure(self, stage: Stage, *, on: bool) -> None:
         """An admin switches the AI on or off, until it is."""
-        while not await self._in(self.loop.process("stage"), self._switched(stage, on=on)):  # noqa: ASYNC110 - time costs nothing
+        while not await self._in(self.loop.process("stage"), self._switched(stage, on=on)):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.5)
 
     async def _switched(self, stage: Stage, *, on: bool) -> bool:
@@ -429,8 +373,4 @@ class World:
         return found
 
 
-_NATS = NatsSettings(url=URL)
-_AGENT = AgentSettings(ack_wait_seconds=ACK_WAIT)
-_PRICES = cache(prices)
-_NO_KEYS = ModelSettings(groq_api_key=None, openai_api_key=None, anthropic_api_key=None)
 __all__ = ["Result", "World", "simulate"]

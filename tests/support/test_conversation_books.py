@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.conversation_books import ConversationBooks, Said, Wrong
-from tests.support.log_reader import LoggedFact
+from nexus_cli.drilling.books import ConversationBooks, Said, Wrong
+from nexus_cli.drilling.log_reader import LoggedFact
 
 A, B = "tell me about m00000000aa", "tell me about m00000000bb"
 

@@ -5,8 +5,8 @@ import time
 import aiohttp
 import jwt
 
+from nexus_cli.drilling.log_reader import read_log
 from tests.support.chat_client import ChatClient
-from tests.support.log_reader import read_log
 from tests.support.running_stack import RunningStack
 
 SECRET = "the shop's own secret, of more than 32 characters"

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from nexus_cli.drilling.log_reader import read_log
 from runtime.testing import eventually
-from tests.support.log_reader import read_log
 from tests.support.running_stack import RunningStack
 
 BUS_PAGE = Path(__file__).parents[2] / "docs/architecture/bus.md"

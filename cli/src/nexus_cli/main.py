@@ -12,6 +12,7 @@ from nexus_cli.commands import (
     chat,
     dlq,
     doctor,
+    drill,
     evaluate,
     keeping,
     knowledge,
@@ -66,6 +67,7 @@ for command in (
     keeping.backup,
     keeping.restore,
     migrate.migrate,
+    drill.drill,
     stack.serve,
 ):
     app.command()(command)

@@ -17,15 +17,8 @@ from typing import Any, cast
 
 from nexus_cli.stack import ports
 from nexus_cli.stack.bus_users import USERS, server_environment
+from nexus_cli.stack.child import is_gone as is_gone
 from nexus_cli.stack.servers import binary
-
-
-def is_gone(pid: int) -> bool:
-    """True if no such process runs; a zombie, which only waits for its exit code to be read, counts as gone."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in {"Z", "X"}
-    except FileNotFoundError:
-        return True
 
 
 class Nexus:

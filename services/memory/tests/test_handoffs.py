@@ -43,6 +43,7 @@ from memory.domain.handoff import (
     Notify,
     NotYet,
     Patience,
+    Standing,
     decide,
     unreplied,
 )
@@ -187,7 +188,7 @@ async def sweepers(
 
 async def test_many_replicas_give_a_conversation_back_exactly_once(servers: Servers) -> None:
     async with AsyncExitStack() as stack:
-        one = await stack.enter_async_context(replica(servers))
+        one = await stack.enter_async_context(replica(servers, handoff_sweep=3600))
         writers = [Writer(one.client) for _ in range(30)]
         for writer in writers:
             await writer.visitor("a person, please")
@@ -351,3 +352,26 @@ async def test_looks_go_with_the_visitor_who_is_deleted(servers: Servers) -> Non
         await CacheErasure(client, redis, ()).erase("acme", "v1", ["c1"])
         assert await looks.last("acme", "c1", "op1") is None
         assert await looks.last("acme", "c2", "op1") == now
+
+
+def test_who_begins_to_wait_is_told_their_place_once_and_not_when_their_time_is_over() -> None:
+    for place, locale, words in ((1, "en", "nobody before you"), (3, "en", "number 3"), (2, "es", "número 2")):
+        facts = [visitor(3, locale), fact(ChatKind.OWNER, 7, WAITING, 1)]
+        decision = decide(snapshot_of(facts), HERE, TIMEOUT, NOW, standing=Standing(place))
+        assert isinstance(decision, Notify)
+        assert (decision.code, decision.basis) == ("HANDOFF_WAITING", 0)
+        assert words in decision.text
+        assert "2 minut" in decision.text
+        notice = SystemMessage(message_id="n", text="x", code="HANDOFF_WAITING")
+        told = snapshot_of([*facts, fact(ChatKind.SYSTEM, 8, notice)])
+        assert isinstance(decide(told, HERE, TIMEOUT, NOW, standing=Standing(place)), NotYet)
+    late = snapshot_of([visitor(3), fact(ChatKind.OWNER, 7, WAITING, 121)])
+    assert isinstance(decide(late, HERE, TIMEOUT, NOW, standing=Standing(1)), GiveBack)
+
+
+def test_the_language_of_the_hand_over_is_that_of_its_notice() -> None:
+    asked = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="agent", reason="asked", language="en")
+    snapshot = snapshot_of([visitor(3, "es"), fact(ChatKind.OWNER, 7, asked)])
+    decision = decide(snapshot, HERE, TIMEOUT, NOW, standing=Standing(1))
+    assert isinstance(decision, Notify)
+    assert "nobody before you" in decision.text

@@ -2,8 +2,21 @@
 
 import pytest
 
-from contracts.events.chat import OwnerKind
-from contracts.rpc import CONVERSATIONS, LATEST_CONVERSATION, ConversationsRequest, LatestConversationRequest
+from contracts.channels import ChatKind
+from contracts.events.chat import Owner, OwnerChanged, OwnerKind
+from contracts.ids import uuid7
+from contracts.rpc import (
+    CONVERSATION,
+    CONVERSATION_MESSAGES,
+    CONVERSATIONS,
+    LATEST_CONVERSATION,
+    SNAPSHOT,
+    ConversationRef,
+    ConversationsRequest,
+    LatestConversationRequest,
+    MessagesRequest,
+    SnapshotRequest,
+)
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
 
@@ -11,6 +24,11 @@ from runtime.errors import RpcError
 async def listed(on: Replica, **request: object) -> list[str]:
     found = await on.rpc.call(CONVERSATIONS, ConversationsRequest.model_validate({"companyId": "acme"} | request))
     return [item.id for item in found.items]
+
+
+async def changed(writer: Writer, data: OwnerChanged) -> None:
+    """Another owner, with all that is said of it."""
+    await writer.put(ChatKind.OWNER, data, uuid7())
 
 
 async def test_conversations_are_listed_by_state_newest_activity_first(servers: Servers) -> None:
@@ -71,3 +89,50 @@ async def test_the_latest_conversation_of_a_visitor_is_the_one_written_to_last(s
         assert (await one.rpc.call(LATEST_CONVERSATION, request)).conversation_id == "first"
         elsewhere = LatestConversationRequest(company_id="rival", user_id="v1")
         assert (await one.rpc.call(LATEST_CONVERSATION, elsewhere)).conversation_id is None
+
+
+async def test_a_hand_over_is_told_with_its_pages_and_each_change_of_owner_stands_between_the_messages(
+    servers: Servers,
+) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client, "acme", "c1")
+        for number, path in enumerate(("/", "/pricing", "/")):
+            await writer.visitor(f"m{number}", page=f"https://shop.example{path}")
+        handed = OwnerChanged(
+            owner=Owner(kind=OwnerKind.WAITING), by="agent", reason="missed", summary=["Asked: m2"], language="en"
+        )
+        await changed(writer, handed)
+        view = (await one.rpc.call(CONVERSATION, ConversationRef(company_id="acme", conversation_id="c1"))).conversation
+        assert view is not None
+        assert view.hand_over is not None
+        assert (view.hand_over.reason, view.hand_over.summary, view.hand_over.language) == (
+            "missed",
+            ["Asked: m2"],
+            "en",
+        )
+        assert [page.url for page in view.visitor.pages or ()] == [
+            "https://shop.example/pricing",
+            "https://shop.example/",
+        ]
+        taken = Owner(kind=OwnerKind.HUMAN, operator_id="ana", name="Ana")
+        await changed(writer, OwnerChanged(owner=taken, by="ana", name="Ana"))
+        await writer.operator("Hello")
+        await changed(writer, OwnerChanged(owner=Owner(kind=OwnerKind.AI), by="ana", name="Ana"))
+        told: list[tuple[str, ...]] = []
+        cursor: str | None = None
+        while True:
+            request = MessagesRequest(company_id="acme", conversation_id="c1", limit=3, cursor=cursor)
+            page = await one.rpc.call(CONVERSATION_MESSAGES, request)
+            told.append(tuple(event.owner.kind.value for event in page.events or ()))
+            cursor = page.next
+            if cursor is None:
+                break
+        assert [kind for kinds in told for kind in kinds] == ["waiting", "human", "ai"]
+        snapshot = SnapshotRequest(company_id="acme", conversation_id="c1", events=True)
+        events = (await one.rpc.call(SNAPSHOT, snapshot)).events or []
+        assert [(event.owner.kind.value, event.name) for event in events] == [
+            ("waiting", None), ("human", "Ana"), ("ai", "Ana")
+        ]  # fmt: skip
+        view = (await one.rpc.call(CONVERSATION, ConversationRef(company_id="acme", conversation_id="c1"))).conversation
+        assert view is not None
+        assert view.hand_over is None

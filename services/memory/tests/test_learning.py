@@ -3,6 +3,8 @@
 import asyncio
 from datetime import UTC, datetime
 
+import pytest
+
 from contracts.channels import ChatKind, fact
 from contracts.envelope import CloudEvent
 from contracts.events.chat import AssistantMessage
@@ -13,6 +15,7 @@ from contracts.market_rpc import MARKET_QUOTES, QuotesReply, QuotesRequest, Quot
 from contracts.memory_rpc import MEMORY_DELETE, MEMORY_GET, LongTermMemory, UserRef
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica
+from runtime.connection import jetstream
 from runtime.direct import DirectReader
 from runtime.errors import RpcError
 from runtime.publishing import Publisher
@@ -144,6 +147,33 @@ async def test_without_a_market_a_turn_is_learned_all_the_same_and_none_of_its_s
         await eventually(learned, deadline=60)
         # Five times to learn, once for the short-term memory, and once more where a store is brought up from the log.
         assert asked in {6, 7}
+
+
+async def test_what_waits_for_the_market_holds_up_no_list_and_outlives_its_replica(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.application.lessons.PATIENT", 1000)
+    async with replica(servers) as one:
+
+        async def away(_: QuotesRequest) -> QuotesReply:
+            raise RpcError("UNAVAILABLE", "the provider is away", retryable=True)
+
+        await RpcServer(one.client).serve(MARKET_QUOTES, away)
+        await turn(Writer(one.client), "Remember that AAPL is my first stock")
+
+        async def settled() -> bool:
+            info = await jetstream(one.client).consumer_info("CHAT", "memory-projection")
+            return info.num_pending == 0 and info.num_ack_pending == 0
+
+        await eventually(settled, deadline=20)
+        assert (await get(one)).user_notes == []
+    async with replica(servers) as two:
+        await RpcServer(two.client).serve(MARKET_QUOTES, quotes)
+
+        async def learned() -> bool:
+            return (await get(two)).user_notes == ["AAPL is my first stock"]
+
+        await eventually(learned, deadline=60)
 
 
 async def test_what_was_said_before_everything_was_forgotten_is_not_learned_afterwards(servers: Servers) -> None:

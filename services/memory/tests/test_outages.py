@@ -19,7 +19,7 @@ from runtime.testing_network import Proxy, proxy_to
 
 AWAY = 3.0
 """Seconds; longer than the driver waits for a connection, so that pools are emptied and retries have begun."""
-CONSUMERS = ("CHAT.memory-projection", "CHAT.memory-learning", "FACTS.memory-ratings", "FACTS.memory-usage")
+CONSUMERS = ("CHAT.memory-projection", "FACTS.memory-ratings", "FACTS.memory-usage")
 
 Fault = tuple[Callable[[Proxy, ServerProcess], None], Callable[[Proxy, ServerProcess], None]]
 

@@ -102,19 +102,21 @@ class Conversation:
         except (ConnectionError, aiohttp.ClientError, TimeoutError) as error:
             raise ChatFailed(f"the connection is gone: {error}") from error
 
-    async def say(self, text: str) -> str:
+    async def say(self, text: str, again: str | None = None) -> str:
         """Sends a message; returns its clientMessageId. One that was not acknowledged is sent again after a reconnect.
+        `again`: the clientMessageId of one that was refused for the moment.
 
         Raises:
             ChatFailed: too many messages wait for their acknowledgement.
         """
         if len(self._unacknowledged) >= _UNANSWERED:
             raise ChatFailed(f"{_UNANSWERED} messages were not acknowledged")
-        identity = str(uuid.uuid4())
+        identity = again or str(uuid.uuid4())
         self._unacknowledged[identity] = text
         if self._open.is_set():
+            retry = {"retry": True} if again else {}
             with contextlib.suppress(ConnectionError, aiohttp.ClientError):  # it is sent again after the reconnect
-                await self._write("message.send", clientMessageId=identity, text=text)
+                await self._write("message.send", clientMessageId=identity, text=text, **retry)
         return identity
 
     async def frames(self) -> AsyncIterator[Frame]:

@@ -30,6 +30,14 @@ def end_with_parent(number: signal.Signals) -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, number)
 
 
+def is_gone(pid: int) -> bool:
+    """True if no such process runs; a zombie, which only waits for its exit code to be read, counts as gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in {"Z", "X"}
+    except FileNotFoundError:
+        return True
+
+
 class LogFile:
     """The output of one program: at most twice 10 MiB, the older half in `<name>.log.1`."""
 

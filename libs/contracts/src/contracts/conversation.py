@@ -228,5 +228,16 @@ def message_view(fact: Fact) -> dict[str, Any] | None:
     return view | {name: data[name] for name in _OPTIONAL if data.get(name) is not None}
 
 
+def owner_event(fact: Fact) -> dict[str, Any] | None:
+    """The change of owner as people see it in the thread, in JSON (rpc.OwnerEvent); None when the fact is none."""
+    identity = fact.event.get("id")
+    if fact.kind is not ChatKind.OWNER or not isinstance(identity, str):
+        return None
+    data = fact.data
+    view = {"id": identity, "seq": fact.seq, "owner": data.get("owner"), "by": data.get("by")}
+    told = {name: data[name] for name in ("name", "reason") if data.get(name) is not None}
+    return view | told | {"createdAt": fact.event.get("time")}
+
+
 def _object(value: Any) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}

@@ -44,6 +44,9 @@ class SystemCode(StrEnum):
 OWNER_IDLE = "OWNER_IDLE"
 """Code of message.system: the human owner has gone. No member of SystemCode, whose frozen schema lists its members."""
 
+HANDOFF_WAITING = "HANDOFF_WAITING"
+"""Code of message.system: a person was asked for, and where the visitor stands."""
+
 
 class ToolCode(StrEnum):
     """Codes of a tool result's error (tools.md)."""

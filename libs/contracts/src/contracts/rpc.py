@@ -17,6 +17,9 @@ from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
+MAX_PAGES = 20
+"""Of a visitor, that a person is shown: the newest."""
+
 
 class Rpc(Generic[RequestT, ReplyT]):
     """One method: its subject, the queue group that serves it (None: every server sees it), and its shapes."""
@@ -62,6 +65,18 @@ class MessageView(Wire):
     created_at: datetime
 
 
+class OwnerEvent(Wire):
+    """A change of owner in the thread: taken over, given back, a person asked for. `name`: of whoever did it."""
+
+    id: Id
+    seq: int
+    owner: Owner
+    by: str
+    name: str | None = None
+    reason: str | None = None
+    created_at: datetime
+
+
 class HistoryRequest(Wire):
     """The last `limit` messages with seq ≤ up_to_seq; the answer never holds less than up_to_seq demands."""
 
@@ -91,6 +106,7 @@ class VisitorProfile(Wire):
     funnel_stage: str | None = None
     visits: int = 1
     locale: str | None = None
+    pages: list[Page] | None = Field(default=None, max_length=MAX_PAGES, description="those written on, oldest first")
 
 
 class HistoryReply(Wire):
@@ -109,6 +125,7 @@ class SnapshotRequest(Wire):
     conversation_id: Id
     min_seq: int = Field(default=0, ge=0)
     limit: int = Field(default=50, ge=1, le=200)
+    events: bool = Field(default=False, description="with the changes of owner between them")
 
 
 class SnapshotReply(Wire):
@@ -116,6 +133,7 @@ class SnapshotReply(Wire):
 
     messages: list[MessageView]
     seq: int
+    events: list[OwnerEvent] | None = None
 
 
 class FactsRequest(Wire):
@@ -170,6 +188,17 @@ class VisitorView(Wire):
     id: str
     page: Page | None = None
     visits: int = 1
+    pages: list[Page] | None = None
+
+
+class HandOver(Wire):
+    """Why a person was asked for last, and what they should know: what the AI said when it handed over."""
+
+    at: datetime
+    by: str
+    reason: str | None = None
+    summary: list[str] | None = None
+    language: str | None = None
 
 
 ConversationState = Literal["ai", "needs_human", "stuck", "mine"]
@@ -187,6 +216,7 @@ class ConversationView(Wire):
     message_count: int
     started_at: datetime
     waiting_since: datetime | None = None
+    hand_over: HandOver | None = Field(default=None, description="while the AI is not the owner")
 
 
 class ConversationReply(Wire):
@@ -227,6 +257,9 @@ class MessagesReply(Wire):
 
     items: list[MessageView]
     next: str | None = None
+    events: list[OwnerEvent] | None = Field(
+        default=None, description="changes of owner after the page before, up to its last message; all on the last page"
+    )
 
 
 class MessageByIdRequest(Wire):

@@ -7,6 +7,7 @@ the tables of all types: schemas and the AsyncAPI document are made from them.
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
@@ -17,7 +18,7 @@ from contracts.events import turn
 from contracts.events.chat import MAX_TEXT, MAX_TITLE, Action, CancelReason, Owner, Page
 from contracts.events.market import TriggeredAlert
 from contracts.ids import Id
-from contracts.rpc import MessageView, TurnState
+from contracts.rpc import MessageView, OwnerEvent, TurnState
 
 PROTOCOL_VERSION = 1
 LOCALE = re.compile(r"^[A-Za-z0-9-]*$")
@@ -190,6 +191,7 @@ class SnapshotFrame(ServerFrame):
     epoch: str
     seq: int = Field(ge=0)
     complete: bool = Field(default=True, description="false: older ones cannot be had now")
+    events: list[OwnerEvent] | None = Field(default=None, description="the changes of owner among them")
 
 
 class AckFrame(ServerFrame):
@@ -212,6 +214,10 @@ class OwnerFrame(ServerFrame):
 
     owner: Owner
     seq: int
+    by: str | None = None
+    name: str | None = Field(default=None, description="of whoever did it")
+    reason: str | None = None
+    created_at: datetime | None = None
 
 
 class CancelledFrame(ServerFrame):

@@ -1,113 +1,13 @@
-"""A network that misbehaves on demand: a TCP proxy for tests that holds, delays, cuts and refuses."""
+"""For tests: a proxy that misbehaves on demand before a server."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
-from urllib.parse import urlsplit
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
-_CHUNK = 64 * 1024
+from runtime.faulty_proxy import Proxy
 
-
-class Proxy:
-    """Stands between a client and a server. `url` is the server's, with the proxy's address."""
-
-    def __init__(self, target: str) -> None:
-        self._target = urlsplit(target)
-        self._server: asyncio.Server | None = None
-        self._open: set[asyncio.StreamWriter] = set()
-        self._pumps: set[asyncio.Task[None]] = set()
-        self._replies = asyncio.Event()
-        self._replies.set()
-        self.delay = 0.0
-        """Seconds by which every chunk is late, in both directions."""
-        self.refusing = False
-        """New connections are closed at once."""
-        self.accepted = 0
-        """Connections that were made so far."""
-        self.listener: Callable[[], Callable[[bytes], None]] | None = None
-        """Makes for each connection what is told of the bytes that its client sends."""
-
-    @property
-    def port(self) -> int:
-        """Where it listens."""
-        return int(self._server.sockets[0].getsockname()[1]) if self._server else 0
-
-    @property
-    def url(self) -> str:
-        """The server's address, by way of the proxy."""
-        return self._target._replace(netloc=f"127.0.0.1:{self.port}").geturl()
-
-    def hold_replies(self) -> None:
-        """What the server says goes no further; what it is told still arrives."""
-        self._replies.clear()
-
-    def release_replies(self) -> None:
-        """The server is heard again, with what was held."""
-        self._replies.set()
-
-    def cut(self) -> None:
-        """Breaks every connection; what was held is lost. New ones are served."""
-        for writer in list(self._open):
-            writer.transport.abort()
-        self._replies.set()
-
-    async def start(self) -> None:
-        """Listens on a free port."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-
-    async def stop(self) -> None:
-        """Closes everything."""
-        if self._server is not None:
-            self._server.close()
-        self.cut()
-        for pump in list(self._pumps):
-            pump.cancel()
-        if self._pumps:
-            await asyncio.wait(self._pumps, timeout=5)
-
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self.refusing:
-            writer.transport.abort()
-            return
-        try:
-            far_reader, far_writer = await asyncio.open_connection(self._target.hostname, self._target.port)
-        except OSError:
-            writer.transport.abort()
-            return
-        self.accepted += 1
-        pair = (writer, far_writer)
-        self._open.update(pair)
-        for pump in (self._pump(reader, far_writer, pair), self._pump(far_reader, writer, pair, replies=True)):
-            task = asyncio.create_task(pump)
-            self._pumps.add(task)
-            task.add_done_callback(self._pumps.discard)
-
-    async def _pump(
-        self,
-        source: asyncio.StreamReader,
-        sink: asyncio.StreamWriter,
-        pair: tuple[asyncio.StreamWriter, asyncio.StreamWriter],
-        *,
-        replies: bool = False,
-    ) -> None:
-        told = self.listener() if self.listener is not None and not replies else None
-        with suppress(OSError):
-            while chunk := await source.read(_CHUNK):
-                if told is not None:
-                    told(chunk)
-                if self.delay:
-                    await asyncio.sleep(self.delay)
-                if replies:
-                    await self._replies.wait()
-                if sink.transport.is_closing():
-                    break
-                sink.write(chunk)
-                await sink.drain()
-        for writer in pair:
-            writer.transport.abort()
-            self._open.discard(writer)
+__all__ = ["Proxy", "proxy_to"]
 
 
 @asynccontextmanager

@@ -140,6 +140,7 @@ class Agent:
         self._encodings = Encodings()
         self._summaries = Summarizing(contexts, self._encodings, self.models, spending)
         writer = ConversationWriter(chat, publisher, SOURCE)
+        hand_offs = HandOffs(writer)
         executor = ToolRequests(publisher, ReplyInbox.of(nats), instance)
         analyses = Analyses(nats, SOURCE)
         ports = Ports(
@@ -151,7 +152,7 @@ class Agent:
             tools=AnalysisCalls(executor, analyses, self.companies, self.models),
             drivers=AgentDrivers(rpc, self._driven_here),
             live=self._live,
-            failures=EndedTurns(FailureReports(publisher, DeadLetters(nats), chat), HandOffs(writer)),
+            failures=EndedTurns(FailureReports(publisher, DeadLetters(nats), chat), hand_offs),
             models=self.models,
             clock=self._clock,
             spending=spending,
@@ -159,7 +160,7 @@ class Agent:
             contexts=contexts,
             knowledge=CompanyKnowledge(rpc),
             encoders=self._encodings,
-            own=BusOwnCalls(rpc),
+            own=BusOwnCalls(rpc, hand_offs),
             summaries=self._summaries,
         )
         limits = Limits(

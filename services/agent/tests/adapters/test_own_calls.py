@@ -2,12 +2,13 @@
 
 import asyncio
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from nats.aio.client import Client
 
 from agent.adapters import own_calls
+from agent.adapters.hand_offs import HandOffs
 from agent.adapters.own_calls import BusOwnCalls
 from agent.domain.own.steps import FORGET, REMEMBER
 from agent.domain.turn.journal import Call
@@ -46,7 +47,7 @@ async def test_a_change_of_a_silent_memory_is_given_up_within_its_limit(
     memory = SilentMemory(nats_client)
     asker = Asker(principal=None, role="user", plan="pro", user="u1", language="en")
     call = Call("c1", tool, json.dumps(arguments))
-    outcome = json.loads(await BusOwnCalls(memory).outcome(Key("acme", "c"), call, asker))
+    outcome = json.loads(await BusOwnCalls(memory, cast("HandOffs", None)).outcome(Key("acme", "c"), call, asker))
     assert outcome["success"] is False
     assert len(memory.given) > 1
     assert sum(memory.given) < CHANGE_SECONDS + 0.1, memory.given

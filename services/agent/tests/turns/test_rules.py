@@ -125,7 +125,8 @@ async def test_at_max_iterations_the_model_must_answer_with_what_there_is(nats_s
         (answer,) = await scene.answered("c1")
         assert answer["text"] == "That is all there is."
         assert [asked["tool_choice"] for asked in model.asked] == ["auto", "auto", "none"]
-        assert all(len(asked["tools"]) == 1 for asked in model.asked)
+        names = [[tool["function"]["name"] for tool in asked["tools"]] for asked in model.asked]
+        assert names == [["look", "hand_off"]] * 3
         assert model.asked[-1]["messages"][-1] == {
             "role": "system",
             "content": "Enough has been looked up: answer now with what there is, and ask for no more.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 
 from contracts import ws
-from contracts.channels import PresenceKind
+from contracts.channels import ChatKind, PresenceKind
 from contracts.conversation import Snapshot
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
@@ -125,7 +125,10 @@ async def _release(session: Session, caller: Caller, frame: ws.OwnerRelease) -> 
 def _tell_owner(session: Session, place: Place, unchanged: Snapshot | None) -> None:
     """When nothing had to change, the log says nothing: who asked is told how things stand."""
     if unchanged is not None:
-        session.push(server_frames.owner_changed(place.conversation, unchanged.owner_data, unchanged.owner_seq))
+        newest = unchanged.last.get(ChatKind.OWNER)
+        told = server_frames.of_fact(place.conversation, newest) if newest is not None else None
+        standing = server_frames.owner_changed(place.conversation, unchanged.owner_data, unchanged.owner_seq)
+        session.push(told or standing)
 
 
 async def _watch(session: Session, caller: Caller, frame: ws.ConversationWatch) -> None:

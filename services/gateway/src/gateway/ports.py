@@ -307,7 +307,9 @@ class Alerts(Protocol):
 class Memory(Protocol):
     """What memory has kept. Every method raises Unavailable when it does not answer in time."""
 
-    async def snapshot(self, company: str, conversation: str, min_seq: int, limit: int) -> SnapshotReply:
+    async def snapshot(
+        self, company: str, conversation: str, min_seq: int, limit: int, *, events: bool
+    ) -> SnapshotReply:
         """The last messages, at least as new as min_seq."""
         ...
 

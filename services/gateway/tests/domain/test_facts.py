@@ -66,6 +66,7 @@ def test_every_durable_fact_tells_its_sequence() -> None:
         "conversationId": "c",
         "owner": {"kind": "waiting"},
         "seq": 7,
+        "createdAt": "2026-01-02T03:04:05.678Z",
     }
     assert orjson.loads(cancel) == {
         "v": 1,

@@ -33,6 +33,7 @@ from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_erasure import MongoErasure
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_facts import MongoFacts
+from memory.adapters.mongo_lessons import MongoLessons
 from memory.adapters.mongo_memories import MongoMemories
 from memory.adapters.mongo_positions import MongoPositions
 from memory.adapters.mongo_ratings import MongoRatings
@@ -65,6 +66,7 @@ from memory.application.history import Histories
 from memory.application.inbox import Inbox
 from memory.application.insights import Insights
 from memory.application.learning import Learner
+from memory.application.lessons import Lessons
 from memory.application.memories import Memories
 from memory.application.positions import Positions
 from memory.application.projection import Projection
@@ -191,7 +193,12 @@ class Memory:
             activity.note(facts)
             await room.heard(facts)
 
-        consumer = ChatConsumer(service.nats, log, store, take_in, DeadLetters(service.nats))
+        async def learn(fact: Fact) -> None:
+            await lessons.take(fact)
+
+        consumer = ChatConsumer(
+            service.nats, log, store, take_in, DeadLetters(service.nats), teaches=projection.teaches, learn=learn
+        )
         floor.hurry = consumer.hurry
         service.add_check("projection", consumer.check)
         service.watch("projection", consumer.still)
@@ -231,6 +238,7 @@ class Memory:
             market=market,
             log=log,
         )
+        lessons = Lessons(learner, MongoLessons(self._storing["lessons"]), log)
         talks = Talks(
             # A context reads twice within two parts' time, and the summary in between may take one of them.
             histories=reading(patience=settings.context_part / 4),
@@ -283,7 +291,9 @@ class Memory:
             projection.forget()
             told.hurry()  # what it has lost of the settings is on the bus
 
-        in_mongodb = sources.in_mongodb(log, projection, self._executions, self._usages, insights, learner, room)
+        in_mongodb = sources.in_mongodb(
+            log, projection, self._executions, self._usages, insights, learner, lessons, room
+        )
         in_redis = sources.in_redis(log, activity, self._spending)
         mongodb = Positions(
             "mongodb",
@@ -318,6 +328,7 @@ class Memory:
             floor,
             windows,
             activity,
+            lessons,
             consumer,
             cache,
             *room.parts(),

@@ -2,7 +2,7 @@
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 import orjson
@@ -45,6 +45,8 @@ from contracts.rpc import (
     MessageByIdRequest,
     MessagesReply,
     MessagesRequest,
+    MessageView,
+    OwnerEvent,
     SnapshotReply,
     SnapshotRequest,
 )
@@ -66,6 +68,7 @@ from memory.errors import (
     NoSuchCompany,
     NoSuchKnowledge,
     SettingsMoved,
+    StoreUnavailable,
 )
 from memory.ports import ExecutionStore, InboxFilter
 from runtime.batch_worker import BatchWorker, each
@@ -204,7 +207,17 @@ class ConversationMethods:
         found = await self._histories.newest(
             request.company_id, request.conversation_id, request.min_seq, request.limit, exact=False
         )
-        return SnapshotReply.model_construct(messages=list(found.messages), seq=found.up_to)
+        events = await self._events(request, found.messages) if request.events and found.messages else None
+        return SnapshotReply.model_construct(messages=list(found.messages), seq=found.up_to, events=events)
+
+    async def _events(self, request: SnapshotRequest, messages: Sequence[MessageView]) -> list[OwnerEvent] | None:
+        """The changes of owner among these messages; without the store a chat begins without them."""
+        try:
+            events = await self._inbox.events(request.company_id, request.conversation_id, None, None)
+        except StoreUnavailable:
+            return None
+        first = messages[0].created_at if len(messages) >= request.limit else None
+        return [event for event in events if first is None or event.created_at >= first]
 
     async def facts(self, request: FactsRequest) -> FactsReply:
         page = await self._histories.after(
@@ -224,7 +237,8 @@ class ConversationMethods:
 
     async def messages(self, request: MessagesRequest) -> MessagesReply:
         page = await self._inbox.messages(request.company_id, request.conversation_id, request.limit, request.cursor)
-        return MessagesReply(items=page.items, next=page.next)
+        events = await self._inbox.events(request.company_id, request.conversation_id, request.cursor, page.next)
+        return MessagesReply(items=page.items, next=page.next, events=events)
 
     async def conversations(self, request: ConversationsRequest) -> ConversationsReply:
         mine = request.state == "mine"

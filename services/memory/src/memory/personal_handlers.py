@@ -2,9 +2,8 @@
 
 from datetime import UTC
 
-from contracts.channels import ChatKind, parse_chat
+from contracts.channels import ChatKind
 from contracts.envelope import CloudEvent
-from contracts.events.chat import AssistantMessage
 from contracts.events.fact import UsageRecorded
 from contracts.events.tool import ToolCallCompleted
 from contracts.memory_rpc import (
@@ -25,7 +24,6 @@ from contracts.memory_rpc import (
     UserForgotten,
     UserRef,
 )
-from contracts.streams import CHAT
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from memory.application.budgets import Budgets
 from memory.application.exporting import Exports
@@ -35,50 +33,25 @@ from memory.application.memories import Memories
 from memory.application.usage import Usages
 from memory.handlers import CALL_COMPLETED, EXECUTIONS, answering, fact_owner, record, take_in
 from memory.ports import ExecutionStore, Spent
-from runtime.batch_worker import BatchWorker, each
-from runtime.consumers import ConsumerSpec
 from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pulling import Delivery
 from runtime.service import Service
 
 USAGE_RECORDED = "usage.recorded.v1"
 USAGE_COUNTED = "memory-usage"
-LEARNING = "memory-learning"
-WATCHLISTS = "memory-watchlists"
-"""Of earlier releases."""
-PATIENT_DELIVERIES = 5
+LEARNING, WATCHLISTS = "memory-learning", "memory-watchlists"
+"""Consumers of earlier releases: the projection's and that of executions bring the same facts."""
 ADD_TO_WATCHLIST = "add_to_watchlist"
 TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
 
 
 def learn(service: Service, learner: Learner, executions: ExecutionStore) -> None:
-    """The facts that teach about users; tool calls go into their log too."""
-
-    # Tried for as long as a store is away; the market is waited for a few times only.
-    async def answered(delivery: Delivery, event: CloudEvent[AssistantMessage]) -> Outcome:
-        patient = delivery.num_delivered < PATIENT_DELIVERIES
-        return await learn_from(learner, delivery.subject, event, patient=patient)
+    """Tool calls, into their log and as what they teach; what answers teach is adapters/chat_consumer's."""
 
     async def called(delivery: Delivery, event: CloudEvent[ToolCallCompleted]) -> Outcome:
         return await call_completed(executions, learner, delivery.subject, event)
 
-    spec = ConsumerSpec(CHAT.name, LEARNING, (TURN_ANSWERED,))
-    service.add_worker(
-        BatchWorker(service.nats, spec, each(CloudEvent[AssistantMessage], answered), service=service.name)
-    )
     take_in(service, CALL_COMPLETED, EXECUTIONS, CloudEvent[ToolCallCompleted], called)
-
-
-async def learn_from(
-    learner: Learner, subject: str, event: CloudEvent[AssistantMessage], *, patient: bool = False
-) -> Ack | DeadLetter:
-    """An answered turn, into what is remembered of its user."""
-    address = parse_chat(subject)
-    if address is None:
-        return DeadLetter("the subject names no conversation")
-    data = event.data
-    await learner.turn(address.company, address.conversation, data.turn_id, data.basis, event.time, patient=patient)
-    return Ack()
 
 
 async def call_completed(

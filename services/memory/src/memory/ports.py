@@ -54,6 +54,12 @@ class FactStore(Protocol):
         """A page of messages, oldest first."""
         ...
 
+    async def owner_changes(
+        self, company: str, conversation: str, since: Position, up_to: Position | None, limit: int
+    ) -> list[Fact]:
+        """The newest changes of owner with since < position ≤ up_to, oldest first."""
+        ...
+
     async def message(self, company: str, conversation: str, message_id: str) -> Fact | None:
         """One message by its id."""
         ...

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from contracts.channels import CHAT_ALL
 from contracts.envelope import CloudEvent
-from contracts.events.chat import AssistantMessage
 from contracts.events.fact import FeedbackGiven, UsageRecorded
 from contracts.events.market import ActionDecided
 from contracts.events.tool import ToolCallCompleted
@@ -19,6 +18,7 @@ from memory.application.activity import Activity
 from memory.application.budgets import Budgets
 from memory.application.insights import Insights
 from memory.application.learning import Learner
+from memory.application.lessons import Lessons
 from memory.application.positions import Source, all_or_one_by_one, one_by_one
 from memory.application.projection import Projection
 from memory.application.usage import Usages
@@ -41,6 +41,7 @@ def in_mongodb(
     usages: Usages,
     insights: Insights,
     learner: Learner,
+    lessons: Lessons,
     room: Room,
 ) -> tuple[Source, ...]:
     """The sources of MongoDB."""
@@ -56,14 +57,15 @@ def in_mongodb(
     async def holds(stored: Sequence[StoredFact]) -> bool:
         return await projection.holds([fact for each in stored if (fact := log.fact(each)) is not None])
 
+    async def learn(stored: StoredFact) -> None:
+        if (fact := log.fact(stored)) is not None:
+            await lessons.take(fact)
+
     return (
         Source(CHAT.name, DURABLE, CHAT_ALL, project_again, holds=holds),
         # After the conversations, which it reads.
         Source(
-            CHAT.name,
-            personal_handlers.LEARNING,
-            personal_handlers.TURN_ANSWERED,
-            _each(CloudEvent[AssistantMessage], lambda s, e: personal_handlers.learn_from(learner, s, e)),
+            CHAT.name, DURABLE, personal_handlers.TURN_ANSWERED, _one_by_one(learn), kept_as=personal_handlers.LEARNING
         ),
         _facts(
             handlers.CALL_COMPLETED,

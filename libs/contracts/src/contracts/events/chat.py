@@ -13,6 +13,8 @@ from contracts.knowledge import Grounding
 
 MAX_TEXT = 8000
 MAX_TITLE = 300
+MAX_SUMMARY_LINES = 5
+MAX_SUMMARY_LINE = 300
 """Characters in a person's message."""
 
 
@@ -184,11 +186,17 @@ class Owner(Wire):
 
 
 class OwnerChanged(Wire):
-    """The conversation has another owner from this fact on. `by`: a user id, or the service that did it."""
+    """The conversation has another owner from this fact on. `by`: a user id, or the service that did it; `name`: theirs
+    as people see it. `summary` and `language`: for the person whom the AI asks to go on."""
 
     owner: Owner
     by: str
+    name: str | None = Field(default=None, max_length=200)
     reason: str | None = None
+    summary: list[Annotated[str, Field(max_length=MAX_SUMMARY_LINE)]] | None = Field(
+        default=None, max_length=MAX_SUMMARY_LINES, description="what was asked, tried and found"
+    )
+    language: str | None = Field(default=None, max_length=35, description="in which the visitor writes")
     grounding: Grounding | None = Field(default=None, description="the question that the AI could not answer")
 
 

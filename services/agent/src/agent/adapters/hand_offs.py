@@ -3,7 +3,11 @@
 A spent budget is no fault: nothing is dead-lettered for it.
 """
 
-from agent.domain.turn.journal import Journal
+import json
+from typing import Any
+
+from agent.domain.hand_over import NAME, result
+from agent.domain.turn.journal import Call, Journal
 from agent.errors import UnreachableError
 from agent.ports import Failures, Key
 from contracts.channels import ChatKind
@@ -14,6 +18,7 @@ from runtime.conversation import ConversationWriter, NewFact
 from runtime.errors import RuntimeFault
 
 REASON = "budget_spent"
+BY = "agent"
 
 
 class EndedTurns:
@@ -40,7 +45,7 @@ class HandOffs:
     async def ask_for_person(self, key: Key, journal: Journal) -> None:
         """A person is asked for, unless the owner has changed since the visitor was told so."""
         identity = derive_id(journal.turn_id, REASON)
-        data = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="agent", reason=REASON)
+        data = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by=BY, reason=REASON)
 
         async def decide(now: Snapshot) -> NewFact | None:
             told = now.last.get(ChatKind.SYSTEM)
@@ -53,3 +58,29 @@ class HandOffs:
             await self._writer.append_if(*key, decide)
         except RuntimeFault as error:
             raise UnreachableError(f"no person could be asked for in {key.conversation}: {error}") from error
+
+    async def hand_over(self, key: Key, call: Call) -> str:
+        """Performs a call of the tool (domain/hand_over.py), once: two drivers and a driver started again have the same
+        call id. Nobody is asked for when the owner has changed since the visitor wrote."""
+        told: dict[str, Any] = json.loads(call.arguments)
+        data = OwnerChanged(
+            owner=Owner(kind=OwnerKind.WAITING),
+            by=BY,
+            reason=told["reason"],
+            summary=told["summary"],
+            language=told["language"],
+        )
+        identity = derive_id(call.call_id, NAME)
+        found: list[str] = []
+
+        async def decide(now: Snapshot) -> NewFact | None:
+            found[:] = ["there" if now.owner is not OwnerKind.AI else "before"]
+            if now.owner is not OwnerKind.AI or now.owner_seq > told["basis"]:
+                return None
+            return NewFact(ChatKind.OWNER, data, identity, event_id=identity)
+
+        try:
+            stored = await self._writer.append_if(*key, decide, repeats=(ChatKind.OWNER, identity))
+        except RuntimeFault as error:
+            raise UnreachableError(f"no person could be asked for in {key.conversation}: {error}") from error
+        return result("asked", stored.seq) if stored is not None else result(found[0])

@@ -7,6 +7,8 @@ from typing import Any
 
 import structlog
 
+from agent.adapters.hand_offs import HandOffs
+from agent.domain.hand_over import NAME
 from agent.domain.own.forgetting import forgetting
 from agent.domain.own.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
 from agent.domain.turn.journal import Call
@@ -64,11 +66,14 @@ def _seconds(end: float) -> float:
 class BusOwnCalls:
     """Asks the market-adapter and memory. Every step may be performed again: the first decision stands."""
 
-    def __init__(self, rpc: RpcClient) -> None:
+    def __init__(self, rpc: RpcClient, hand_offs: HandOffs) -> None:
         self._rpc = rpc
+        self._hand_offs = hand_offs
 
     async def outcome(self, key: Key, call: Call, asker: Asker) -> str:
         """The result as JSON text; an error's code and message when it failed."""
+        if call.tool == NAME:
+            return await self._hand_offs.hand_over(key, call)
         arguments: dict[str, Any] = json.loads(call.arguments)
         try:
             if asker.user is None or asker.role != "user":

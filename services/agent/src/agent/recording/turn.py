@@ -45,7 +45,7 @@ _INPUTS = TypeAdapter(Inputs)
 def inputs_to_json(inputs: Inputs, key: Key) -> bytes:
     """The inputs as JSON, without the principal. The names are those of the records that are kept already."""
     seen, view = inputs.seen, inputs.seen.view
-    recorded = {
+    recorded: dict[str, Any] = {
         "view": {
             "n": view.seq,
             "newest_visitor": view.newest_visitor,

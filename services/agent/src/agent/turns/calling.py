@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from agent.domain.own.steps import own_calls
@@ -43,12 +43,15 @@ async def outcomes(
     tools: Sequence[Tool],
     seconds: float,
     own_steps: OwnCalls | None = None,
+    completed: Mapping[str, Call] | None = None,
 ) -> dict[str, str]:
     """Result texts by call id, for all unsettled calls; live notices go out as tools start and end.
 
-    `own_steps` performs what the agent does by itself, of which nobody is told before the answer.
+    `own_steps` performs what the agent does by itself, of which nobody is told before the answer; `completed`: those
+    of them that a model asked for, with all that they need.
     """
-    own = {call.call_id for call in own_calls(journal)}
+    completed = completed or {}
+    own = {call.call_id for call in own_calls(journal)} | set(completed)
     # What the agent does at a user's word is done each time that it is said.
     results = {call_id: result for call_id, result in answered_from_earlier(journal).items() if call_id not in own}
     repeats = {call_id: first for call_id, first in repeats_within(journal).items() if call_id not in own}
@@ -57,7 +60,7 @@ async def outcomes(
     wanted = [c for c in journal.unsettled if c.call_id not in results and c.call_id not in repeats]
     got = await asyncio.gather(
         *(
-            own_steps.outcome(key, call, asker)
+            own_steps.outcome(key, completed.get(call.call_id, call), asker)
             if own_steps is not None and call.call_id in own
             else _outcome(
                 ports, key, journal.turn_id, again.get(call.call_id, call), asker, known.get(call.tool), seconds

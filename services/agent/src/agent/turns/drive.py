@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 import structlog
 
 from agent.analysis.in_answers import checked_answer
 from agent.analysis.in_chat import analysis_tool
+from agent.domain.hand_over import changed_owner
 from agent.domain.spending import degrading
 from agent.domain.turn.effects import (
     Append,
@@ -339,13 +340,18 @@ class Drive:
     async def _run_calls(self, effect: RunCalls) -> Event:
         settings, seen = await self._company(), self._snapshot()
         journal = effect.journal
+        handing = await self._knowing.handing(effect, seen)
         tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
         left = journal.deadline - self._ports.clock.now()
         seconds = max(min(self._limits.tool, left - 5.0), 1.0)
         try:
-            with self._until_stopped(effect, settings):
+            # Its own change of owner must not cancel the wait for it.
+            with nullcontext() if handing else self._until_stopped(effect, settings):
                 known = (*tools, analysis_tool(seen.asker.language))
-                return Ran(await outcomes(self._ports, self._key, journal, seen.asker, known, seconds, self._ports.own))
+                results = await outcomes(
+                    self._ports, self._key, journal, seen.asker, known, seconds, self._ports.own, handing
+                )
+                return Ran(results, changed_owner(results[call_id] for call_id in handing))
         except asyncio.CancelledError:
             return self._told(self._stop_or_raise())
 

@@ -10,16 +10,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agent.analysis.in_chat import offered_with_analysis
+from agent.domain import hand_over
 from agent.domain.context.compression import Compressed
 from agent.domain.grounding import grounded, query_of
 from agent.domain.knowledge import Numbers, fitting, sources
+from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.own.answers import own_answer
-from agent.domain.own.steps import finished, own_step, said
+from agent.domain.own.steps import finished, own_step, said, step
 from agent.domain.prompt.layers import Language
 from agent.domain.providers import window_of
 from agent.domain.tool_results import searches
-from agent.domain.turn.effects import Ask
-from agent.domain.turn.journal import Journal, Reply
+from agent.domain.turn.effects import Ask, RunCalls
+from agent.domain.turn.journal import Call, Journal, Reply
 from agent.ports import History, Key, ModelChoice, Prompt, Seen, TextSink, Tool
 from agent.recording.turn import Inputs
 from agent.turns.cited_text import CitedText
@@ -76,6 +78,8 @@ class Knowing:
 
     async def own_reply(self, effect: Ask, seen: Seen) -> Reply | None:
         """What the agent itself does or says at the user's plain words; None: the model is to be asked."""
+        if await self._asks_for_person(effect):
+            return step((hand_over.NAME, {"reason": hand_over.ASKED}))
         if seen.asker.role != "user" or seen.asker.user is None:
             return None
         done = finished(effect.journal)
@@ -88,6 +92,23 @@ class Knowing:
         self.inputs = Inputs(seen, history)
         unanswered = [one.text for one in history.messages if not one.mine and one.seq > effect.view.basis]
         return own_step("\n".join(unanswered), seen.asked)
+
+    async def _asks_for_person(self, effect: Ask) -> bool:
+        """Whether all that is unanswered asks for a person, and nobody has been asked for because of it."""
+        if effect.journal.iterations or effect.last:
+            return False
+        history = await asyncio.shield(self.begin(effect.view.seq))
+        after = max(effect.view.basis, hand_over.last_handed_over(effect.journal))
+        return only_asks_for_person("\n".join(one.text for one in history.messages if not one.mine and one.seq > after))
+
+    async def handing(self, effect: RunCalls, seen: Seen) -> dict[str, Call]:
+        """The calls that hand the conversation over, with what the person gets to read."""
+        calls = [call for call in effect.journal.unsettled if call.tool == hand_over.NAME]
+        if not calls:
+            return {}
+        history = await asyncio.shield(self.begin(effect.view.seq))
+        spoken, language = history.messages, seen.asker.language
+        return {one.call_id: hand_over.completed(one, spoken, effect.journal, language) for one in calls}
 
     async def prompt(
         self,
@@ -111,6 +132,7 @@ class Knowing:
             tools = await self._ports.catalogue.offered(self.key.company, seen.asker)
             self.context = await asyncio.shield(context) if context is not None else None
             tools = offered_with_analysis(tools, seen.asker, heard)
+            tools = hand_over.offered_with_hand_over(tools, seen.asker.language)
             model, name = choice.candidates[0]
             # Rules have no window, and read results and passages whole.
             rules = model.provider == "offline"

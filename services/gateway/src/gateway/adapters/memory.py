@@ -36,8 +36,12 @@ class BusMemory:
             self._away_until = time.monotonic() + AWAY
             raise
 
-    async def snapshot(self, company: str, conversation: str, min_seq: int, limit: int) -> rpc.SnapshotReply:
-        request = rpc.SnapshotRequest(company_id=company, conversation_id=conversation, min_seq=min_seq, limit=limit)
+    async def snapshot(
+        self, company: str, conversation: str, min_seq: int, limit: int, *, events: bool
+    ) -> rpc.SnapshotReply:
+        request = rpc.SnapshotRequest(
+            company_id=company, conversation_id=conversation, min_seq=min_seq, limit=limit, events=events
+        )
         if min_seq == 0:
             return await self._begin(rpc.SNAPSHOT, request)
         return await ask(self._client, rpc.SNAPSHOT, request)

@@ -30,6 +30,9 @@ from gateway.errors import Refused, Unavailable, not_found
 from gateway.ports import Bus, Caller, Decide, Log, Memory, Principals
 from runtime.publishing import Appended
 
+ASKED = "asked"
+"""The reason of a hand-over: the visitor wanted it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -134,7 +137,7 @@ class Commands:
     async def ask_for_person(self, place: Place) -> Snapshot | None:
         """The owner becomes `waiting`; the snapshot when a person was asked for, or is there, already."""
         owner = Owner(kind=OwnerKind.WAITING)
-        return await self._change_owner(place, owner, lambda now: now.owner is OwnerKind.AI)
+        return await self._change_owner(place, owner, lambda now: now.owner is OwnerKind.AI, ASKED)
 
     async def take(self, place: Place) -> Snapshot | None:
         """The human agent becomes the owner; the snapshot when it is theirs already."""
@@ -205,12 +208,14 @@ class Commands:
                 return fact.seq
         return None
 
-    async def _change_owner(self, place: Place, owner: Owner, needed: Callable[[Snapshot], bool]) -> Snapshot | None:
+    async def _change_owner(
+        self, place: Place, owner: Owner, needed: Callable[[Snapshot], bool], reason: str | None = None
+    ) -> Snapshot | None:
         standing: list[Snapshot] = []
 
         async def decide(now: Snapshot) -> Wire | None:
             if needed(now):
-                return OwnerChanged(owner=owner, by=place.caller.subject)
+                return OwnerChanged(owner=owner, by=place.caller.subject, name=place.caller.name, reason=reason)
             standing[:] = [now]
             return None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import structlog
 
 from contracts.channels import ChatKind
-from contracts.conversation import Fact, Snapshot, message_view
+from contracts.conversation import Fact, Snapshot, message_view, owner_event
 from contracts.rpc import TurnState
 from contracts.ws import Cursor
 from gateway.adapters.agents import BusAgents
@@ -47,6 +47,7 @@ class _Missed:
 
     facts: Sequence[Fact] = ()
     messages: Sequence[Json] | None = None
+    events: Sequence[Json] = ()
     recovered: bool = True
     complete: bool = True
 
@@ -128,6 +129,7 @@ class Recovery:
                     epoch=bounds.epoch,
                     seq=snapshot.seq,
                     complete=missed.complete,
+                    events=missed.events,
                 )
             )
         self._follow(attachment, snapshot.seq, turn)
@@ -223,7 +225,9 @@ class Recovery:
 
     async def _last_messages(self, company: str, conversation: str, snapshot: Snapshot, *, recovered: bool) -> _Missed:
         try:
-            reply = await self._memory.snapshot(company, conversation, snapshot.seq, SNAPSHOT_MESSAGES)
+            # A conversation that the log has let go of may have had owners too.
+            owned = snapshot.owner_seq > 0 or snapshot.seq == 0
+            reply = await self._memory.snapshot(company, conversation, snapshot.seq, SNAPSHOT_MESSAGES, events=owned)
         except Unavailable:
             return await self._near_messages(company, conversation, snapshot, recovered=recovered)
         # Memory may know more than this snapshot; what is newer comes from the buffer, other kinds of facts with it.
@@ -233,7 +237,9 @@ class Recovery:
         while held and held[-1].seq > snapshot.seq and not kept_alone:
             held.pop()
         now = await self._standing.now(company, conversation, held)
-        return _Missed(messages=[message.to_wire() for message in now], recovered=recovered)
+        messages = [message.to_wire() for message in now]
+        events = [event.to_wire() for event in reply.events or () if event.seq <= snapshot.seq or kept_alone]
+        return _Missed(messages=messages, events=_with_newest(events, snapshot), recovered=recovered)
 
     async def _near_messages(self, company: str, conversation: str, snapshot: Snapshot, *, recovered: bool) -> _Missed:
         """What the log alone can tell: a chat goes on without memory."""
@@ -242,7 +248,9 @@ class Recovery:
         facts, complete = await self._log.near(company, conversation, snapshot.seq, self._stream_distance)
         known = {fact.seq: fact for fact in (*snapshot.last.values(), *facts)}
         views = [view for _, fact in sorted(known.items()) if (view := message_view(fact)) is not None]
-        return _Missed(messages=views[-SNAPSHOT_MESSAGES:], recovered=recovered, complete=complete)
+        events = [event for _, fact in sorted(known.items()) if (event := owner_event(fact)) is not None]
+        messages = views[-SNAPSHOT_MESSAGES:]
+        return _Missed(messages=messages, events=events, recovered=recovered, complete=complete)
 
     async def _send_facts(self, attachment: Attachment, facts: Sequence[Fact]) -> None:
         now = await self._standing.facts_now(attachment.company, attachment.conversation, facts)
@@ -262,3 +270,10 @@ class Recovery:
         frames = attachment.feed.follow(up_to, turn.turn_id, turn.delta_seq) if turn else attachment.feed.follow(up_to)
         for frame in frames:
             attachment.socket.push(frame)
+
+
+def _with_newest(events: list[Json], snapshot: Snapshot) -> list[Json]:
+    """Memory may not have stored the newest change of owner yet; the snapshot has it."""
+    newest = snapshot.last.get(ChatKind.OWNER)
+    event = owner_event(newest) if newest is not None else None
+    return events if event is None or any(one["id"] == event["id"] for one in events) else [*events, event]

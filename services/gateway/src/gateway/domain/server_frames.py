@@ -10,7 +10,7 @@ import orjson
 
 from contracts import ws
 from contracts.channels import ChatKind, LiveTurnKind, PresenceKind
-from contracts.conversation import Fact, message_view
+from contracts.conversation import Fact, message_view, owner_event
 from contracts.errors import ErrorCode
 
 Json = dict[str, Any]
@@ -48,10 +48,19 @@ def welcome(
     return _frame("welcome", conversation, fields)
 
 
-def snapshot(conversation: str, *, messages: Sequence[Json], epoch: str, seq: int, complete: bool = True) -> bytes:
-    """The last messages, oldest first. Not `complete`: older ones cannot be had now."""
-    missing = {} if complete else {"complete": False}
-    return _frame("snapshot", conversation, {"messages": messages, "epoch": epoch, "seq": seq} | missing)
+def snapshot(
+    conversation: str,
+    *,
+    messages: Sequence[Json],
+    epoch: str,
+    seq: int,
+    complete: bool = True,
+    events: Sequence[Json] = (),
+) -> bytes:
+    """The last messages and changes of owner, oldest first. Not `complete`: older ones cannot be had now."""
+    fields = {"messages": messages, "epoch": epoch, "seq": seq}
+    more = ({} if complete else {"complete": False}) | ({"events": events} if events else {})
+    return _frame("snapshot", conversation, fields | more)
 
 
 def ack(conversation: str, *, client_message_id: str, message_id: str, seq: int, duplicate: bool) -> bytes:
@@ -116,7 +125,10 @@ def of_fact(conversation: str, fact: Fact) -> bytes | None:
     """The frame that tells a durable fact; None for one that is malformed."""
     if fact.kind is ChatKind.OWNER:
         owner = fact.data.get("owner")
-        return owner_changed(conversation, owner, fact.seq) if isinstance(owner, dict) else None  # pyright: ignore[reportUnknownArgumentType]
+        event = owner_event(fact) or {}
+        told = {name: event[name] for name in ("by", "name", "reason", "createdAt") if event.get(name) is not None}
+        fields = {"owner": owner, "seq": fact.seq} | told
+        return _frame("owner.changed", conversation, fields) if isinstance(owner, dict) else None
     if fact.kind is ChatKind.CANCEL:
         data = fact.data
         fields = {"turnId": data.get("turnId"), "reason": data.get("reason", "user"), "seq": fact.seq}

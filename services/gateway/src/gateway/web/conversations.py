@@ -12,7 +12,14 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind, Role
 from contracts.ids import ID_PATTERN
-from contracts.rpc import ConversationsReply, ConversationState, ConversationView, MessagesReply, MessageView
+from contracts.rpc import (
+    ConversationsReply,
+    ConversationState,
+    ConversationView,
+    MessagesReply,
+    MessageView,
+    OwnerEvent,
+)
 from contracts.ws import Uuid
 from gateway.chat.commands import Draft, Place, message_id
 from gateway.errors import Refused, not_found
@@ -58,6 +65,7 @@ class Transcript(Wire):
 
     conversation: ConversationView
     messages: list[MessageView]
+    events: list[OwnerEvent] = Field(default_factory=list[OwnerEvent], description="changes of owner")
 
 
 Limit = Annotated[int, Query(ge=1, le=200)]
@@ -81,6 +89,7 @@ async def list_conversations(
         limit=limit,
         cursor=cursor,
     )
+    found = found.model_copy(update={"items": [_for(caller, view) for view in found.items]})
     return page(found, found.next)
 
 
@@ -108,10 +117,13 @@ async def list_messages(
 async def get_transcript(request: Request, api: ApiDep, caller: PersonDep, conversation: ConversationPath) -> Response:
     """The whole conversation, as text or (Accept: application/json) as JSON."""
     view = await _view(api, caller, conversation)
-    messages = [message async for message in _all_messages(api, caller, conversation)]
+    pages = [page async for page in _pages(api, caller, conversation)]
+    messages = [message for page in pages for message in page.items]
+    events = [event for page in pages for event in page.events or ()]
     if _prefers_text(request.headers.get("accept", "")):
-        return PlainTextResponse("".join(_line(message) for message in messages))
-    return JSONResponse(Transcript(conversation=view, messages=messages).to_wire())
+        lines = sorted([*messages, *events], key=lambda one: one.seq)
+        return PlainTextResponse("".join(map(_line, lines)))
+    return JSONResponse(Transcript(conversation=view, messages=messages, events=events).to_wire())
 
 
 @router.post("/{conversationId}/messages", status_code=201, response_model_exclude_none=True, responses=described(404))
@@ -172,20 +184,24 @@ async def _view(api: Api, caller: Caller, conversation: str) -> ConversationView
     view = await api.memory.conversation(caller.company, conversation)
     if view is None:
         raise not_found("conversation")
-    return view
+    return _for(caller, view)
+
+
+def _for(caller: Caller, view: ConversationView) -> ConversationView:
+    """What was told to the person who goes on is not for whom it is about."""
+    return view if caller.is_operator else view.model_copy(update={"hand_over": None})
 
 
 async def _messages(api: Api, caller: Caller, conversation: str, limit: int, cursor: str | None) -> MessagesReply:
     page = await api.memory.messages(caller.company, conversation, limit, cursor)
-    return MessagesReply(items=await api.standing.now(caller.company, conversation, page.items), next=page.next)
+    return page.model_copy(update={"items": await api.standing.now(caller.company, conversation, page.items)})
 
 
-async def _all_messages(api: Api, caller: Caller, conversation: str) -> AsyncIterator[MessageView]:
+async def _pages(api: Api, caller: Caller, conversation: str) -> AsyncIterator[MessagesReply]:
     cursor: str | None = None
     for _ in range(TRANSCRIPT_MESSAGES // TRANSCRIPT_PAGE):
         page = await _messages(api, caller, conversation, TRANSCRIPT_PAGE, cursor)
-        for message in page.items:
-            yield message
+        yield page
         cursor = page.next
         if cursor is None:
             return
@@ -197,8 +213,13 @@ def _prefers_text(accept: str) -> bool:
     return text >= 0 and (json < 0 or text < json)
 
 
-def _line(message: MessageView) -> str:
-    return f"[{_time(message.created_at)}] {message.role.value}: {message.text}\n"
+def _line(one: MessageView | OwnerEvent) -> str:
+    if isinstance(one, MessageView):
+        return f"[{_time(one.created_at)}] {one.role.value}: {one.text}\n"
+    person = one.owner.name or one.owner.operator_id
+    to = one.owner.kind.value + (f" ({person})" if person else "")
+    why = f", {one.reason}" if one.reason else ""
+    return f"[{_time(one.created_at)}] owner: {to}, by {one.name or one.by}{why}\n"
 
 
 def _time(value: datetime) -> str:

@@ -45,6 +45,8 @@ message at once have this process to themselves."""
 PAUSE = 0.5
 """Seconds before the next batch when the last one failed, or the consumer is away."""
 RETRY = 1.0
+LESSONS = 50
+"""Facts that are learned from at once."""
 LONGEST_BATCH = 60.0
 """Seconds for storing one batch; then it is left, and comes again: nothing in it may hold up what comes after."""
 ENDED_WITHIN = 10.0
@@ -73,15 +75,30 @@ def consumer_config(store: str) -> ConsumerConfig:
 
 
 class ChatConsumer:
-    """Feeds `project` with batches."""
+    """Feeds `project` with batches; what is stored and `teaches` something is learned before it is acknowledged, which
+    no batch waits for."""
 
-    def __init__(self, client: Client, log: ChatLog, store: str, project: Project, dead_letters: DeadLetters) -> None:
+    def __init__(
+        self,
+        client: Client,
+        log: ChatLog,
+        store: str,
+        project: Project,
+        dead_letters: DeadLetters,
+        *,
+        teaches: Callable[[Fact], bool],
+        learn: Callable[[Fact], Awaitable[object]],
+    ) -> None:
         self._js = jetstream(client)
         self._batches = PullBatches(client, CHAT.name, DURABLE, BATCH)
         self._marks = Marks.of(client)
         self._log = log
         self._store = store
         self._project = project
+        self._teaches = teaches
+        self._learn = learn
+        self._learning: set[asyncio.Task[None]] = set()
+        self._free = asyncio.Semaphore(LESSONS)
         self._dead_letters = dead_letters
         self._task: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
@@ -109,10 +126,15 @@ class ChatConsumer:
         self._batches.wake()
         if self._task is None:
             return
+        end = time.monotonic() + deadline
         await asyncio.wait({self._task}, timeout=deadline)
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
+        if self._learning:
+            _, late = await asyncio.wait(self._learning, timeout=max(end - time.monotonic(), 0))
+            for task in late:
+                task.cancel()
 
     def hurry(self) -> None:
         """Projects what has come, with no wait for a fuller batch."""
@@ -188,8 +210,8 @@ class ChatConsumer:
             for message, fact in facts:
                 with correlation.received(headers_of(message)):
                     _log.debug("projected", subject=message.subject, seq=fact.seq)
-                record("project CHAT", began, ended, under=caller(headers_of(message)), facts=len(facts))
-                await message.ack()
+                    record("project CHAT", began, ended, under=caller(headers_of(message)), facts=len(facts))
+                    await self._done(message, fact)
             PROJECTED.inc(len(facts))
 
     async def _alone(self, message: Msg, fact: Fact) -> None:
@@ -205,6 +227,25 @@ class ChatConsumer:
                 await self._give_up(message, f"{error.__class__.__name__}: {error}")
             else:
                 await self._later([message])
+        else:
+            await self._done(message, fact)
+
+    async def _done(self, message: Msg, fact: Fact) -> None:
+        """It is stored; one that teaches something is done with when that is learned, or kept to be."""
+        if not self._teaches(fact):
+            await message.ack()
+            return
+        task = asyncio.create_task(self._learned(message, fact))
+        self._learning.add(task)
+        task.add_done_callback(self._learning.discard)
+
+    async def _learned(self, message: Msg, fact: Fact) -> None:
+        try:
+            async with self._free:
+                await self._learn(fact)
+        except Exception as error:
+            _log.warning("nothing is learned for now", seq=fact.seq, error=repr(error)[:200])
+            await self._later([message])
         else:
             await message.ack()
 

@@ -6,7 +6,7 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from contracts.events.chat import Owner, OwnerKind
-from contracts.rpc import MessageView, VisitorProfile
+from contracts.rpc import HandOver, MessageView, VisitorProfile
 from memory.domain.conversation import Conversation, Outcome, Ownership, Person
 from memory.domain.keys import Position, conversation_key, list_key
 from memory.domain.recent import Seen
@@ -55,6 +55,8 @@ class ConversationFields(TypedDict):
     operatorKey: NotRequired[str]
     personKey: NotRequired[str]
     waitingSince: NotRequired[int]
+    handOver: NotRequired[str | None]
+    handOverPosition: NotRequired[str]
     writer: NotRequired[str]
 
 
@@ -87,6 +89,8 @@ def to_document(state: Conversation) -> Document:
         "answers": state.answers,
         "handedOff": state.handed_off,
         "failures": state.failures,
+        "handOver": state.hand_over.to_json().decode() if state.hand_over else None,
+        "handOverPosition": str(state.hand_over_position),
     }
     return row | _list_keys(state)
 
@@ -143,6 +147,8 @@ def from_document(row: Document) -> Conversation:
         answers=row.get("answers", 0),
         handed_off=row.get("handedOff", False),
         failures=row.get("failures", 0),
+        hand_over=HandOver.model_validate_json(row["handOver"]) if row.get("handOver") else None,
+        hand_over_position=_position(row.get("handOverPosition", "0/0")),
     )
 
 

@@ -34,6 +34,7 @@ INDEXES: dict[str, tuple[str, ...]] = {
     "companies": ("unannounced", "hooks", "site"),
     "executions": ("key", "conversationId", "talkKey"),
     "erasures": ("at",),
+    "lessons": ("due",),
     "ratings": ("dayKey",),
     "knowledge": ("listKey", "sourceKey", "pageKey"),
     "knowledge_state": ("unsettled",),

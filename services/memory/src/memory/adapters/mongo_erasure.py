@@ -63,7 +63,8 @@ class MongoErasure:
                 key = conversation_key(job.company, name)
                 await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}})
                 await self._database["conversations"].delete_one({"_id": key})
-                await self._ratings(job, name)
+                await self._all_of("ratings", job, name)
+                await self._all_of("lessons", job, name)
                 await self._database["summaries"].delete_one({"_id": key})
             await self._executions(job, {})
             await self._database["memories"].delete_one({"_id": f"{job.company}/{job.user}"})
@@ -75,7 +76,8 @@ class MongoErasure:
                 key = conversation_key(job.company, name)
                 await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lte": f"{key}/{job.up_to}"}})
                 await self._database["conversations"].delete_one({"_id": key, "latest": {"$lte": str(job.up_to)}})
-                await self._ratings(job, name)
+                await self._all_of("ratings", job, name)
+                await self._all_of("lessons", job, name)
                 await self._database["summaries"].delete_one({"_id": key, "upTo": {"$lte": str(job.up_to)}})
             if not await self.conversations_of(job.company, job.user):
                 await self._learned_late(job)
@@ -92,9 +94,9 @@ class MongoErasure:
         if row is not None and orjson.loads(row["state"]).get("learned"):
             await rows.delete_one({"_id": row["_id"], "version": row["version"]})
 
-    async def _ratings(self, job: Erasure, conversation: str) -> None:
+    async def _all_of(self, collection: str, job: Erasure, conversation: str) -> None:
         prefix = f"{conversation_key(job.company, conversation)}/"
-        await self._database["ratings"].delete_many({"_id": {"$gt": prefix, "$lt": f"{prefix}{END}"}})
+        await self._database[collection].delete_many({"_id": {"$gt": prefix, "$lt": f"{prefix}{END}"}})
 
     async def _executions(self, job: Erasure, further: Document, *, own: bool = True) -> None:
         """The user's `own` calls, and those of the conversations, whosever name is on them."""

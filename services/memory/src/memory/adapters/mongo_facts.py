@@ -72,6 +72,18 @@ class MongoFacts:
         rows = rows[:limit]
         return Page(_facts(rows), to_cursor(rows[-1]["messageKey"], prefix) if more else None)
 
+    async def owner_changes(
+        self, company: str, conversation: str, since: Position, up_to: Position | None, limit: int
+    ) -> list[Fact]:
+        prefix = conversation_key(company, conversation)
+        where = {
+            "key": {"$gt": f"{prefix}/{since}", "$lte": f"{prefix}/{END if up_to is None else up_to}"},
+            "kind": ChatKind.OWNER.value,
+        }
+        async with speaking("read changes of owner"):
+            rows = await self._rows.find(where).sort("key", DESCENDING).limit(limit).to_list()
+        return _facts(reversed(rows))
+
     async def message(self, company: str, conversation: str, message_id: str) -> Fact | None:
         async with speaking("read a message"):
             row = await self._rows.find_one({"messageId": f"{conversation_key(company, conversation)}/{message_id}"})

@@ -13,8 +13,8 @@ from datetime import datetime
 import structlog
 
 from contracts.events.chat import AssistantMessage, VisitorMessage
-from memory.application.learning import CUSTOMER
 from memory.context_ports import Market, ShortTermStore
+from memory.domain.conversation import CUSTOMER
 from memory.domain.facts import Fact
 from memory.domain.mentions import mentioned
 from memory.domain.short_term import KEPT, Happening

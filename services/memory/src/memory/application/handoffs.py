@@ -1,5 +1,7 @@
 """Conversations that wait for a person in vain, or whose owner has gone, go on without them: once, whoever watches."""
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import structlog
@@ -10,7 +12,19 @@ from contracts.conversation import Snapshot
 from contracts.errors import NexusError
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
 from memory.domain.conversation import Conversation
-from memory.domain.handoff import BY, Absence, Decision, GiveBack, LogPlace, Notify, NotYet, Patience, decide, unreplied
+from memory.domain.handoff import (
+    BY,
+    Absence,
+    Decision,
+    GiveBack,
+    LogPlace,
+    Notify,
+    NotYet,
+    Patience,
+    Standing,
+    decide,
+    unreplied,
+)
 from memory.errors import CacheUnavailable
 from memory.metrics import HANDOVER_OLDEST, HANDOVERS
 from memory.ports import CompanyStore, ConversationStore, Log, LogClock, Looks
@@ -43,6 +57,8 @@ class Handoffs:
         self._clock = clock
         self._not_before: dict[Key, datetime] = {}
         """Conversations with an owner, and when to look at them next: a busy shift is not read every second."""
+        self._places: dict[Key, int] = {}
+        """Where those who wait stand in their company's queue, as of the last look."""
 
     async def sweep(self) -> int:
         """Gives back what is due; returns how many facts this replica appended."""
@@ -64,6 +80,7 @@ class Handoffs:
         since = [state.waiting_since for state in waiting if state.waiting_since is not None]
         HANDOVERS.set(len(since))
         HANDOVER_OLDEST.set((now - min(since, default=now)).total_seconds())
+        self._places = _places(waiting)
         known = {(state.company, state.conversation) for state in waiting}
         self._not_before = {key: at for key, at in self._not_before.items() if key in known}
         for state in waiting:
@@ -82,7 +99,10 @@ class Handoffs:
         async def due(snapshot: Snapshot) -> NewFact | None:
             now = await self._clock.now()
             absence = await self._absence(company, conversation, snapshot)
-            decision = decide(snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence)
+            standing = Standing(self._places.get((company, conversation), 1))
+            decision = decide(
+                snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence, standing
+            )
             fact = _fact(decision)
             if fact is None and snapshot.owner is OwnerKind.HUMAN:
                 self._not_before[company, conversation] = min(_next_look(decision, now), now + AGAIN)
@@ -124,6 +144,17 @@ class Handoffs:
             idle=timedelta(minutes=config.owner_idle_minutes),
             idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
         )
+
+
+def _places(waiting: Sequence[Conversation]) -> dict[Key, int]:
+    """Each company's queue, counted from 1: who has waited longest is first."""
+    places: dict[Key, int] = {}
+    queues: Counter[str] = Counter()
+    since = [(state.waiting_since, state) for state in waiting]
+    for _, state in sorted(((at, one) for at, one in since if at is not None), key=lambda pair: pair[0]):
+        queues[state.company] += 1
+        places[state.company, state.conversation] = queues[state.company]
+    return places
 
 
 def _earliest(state: Conversation, patience: Patience, now: datetime) -> datetime:

@@ -2,15 +2,19 @@
 
 from datetime import UTC, datetime
 
-from contracts.rpc import ConversationView, MessageView, VisitorView
+from contracts.events.chat import OwnerKind
+from contracts.rpc import ConversationView, MessageView, OwnerEvent, VisitorView
 from memory.application.history import MAX_GAP
 from memory.domain.conversation import Conversation
-from memory.domain.facts import view
+from memory.domain.facts import owner_event, view
+from memory.domain.keys import Position, conversation_key, from_cursor, position_of
 from memory.ports import ConversationStore, FactStore, Floor, InboxFilter, Log, Page
 
 FRESH = 1.0
 """Seconds that a list waits at most for the projection to pass what the log holds now."""
 NOBODY = "-"
+MOST_EVENTS = 200
+"""Changes of owner that a page of messages tells of."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -46,6 +50,14 @@ class Inbox:
         page = await self._facts.messages(company, conversation, limit, cursor)
         return Page([message for fact in page.items if (message := view(fact)) is not None], page.next)
 
+    async def events(self, company: str, conversation: str, cursor: str | None, after: str | None) -> list[OwnerEvent]:
+        """The changes of owner that belong to the page that `cursor` gave; `after`: its own cursor to the next one."""
+        prefix = conversation_key(company, conversation)
+        since = position_of(from_cursor(cursor, prefix)) if cursor else Position(0, 0)
+        up_to = position_of(from_cursor(after, prefix)) if after else None
+        facts = await self._facts.owner_changes(company, conversation, since, up_to, MOST_EVENTS)
+        return [event for fact in facts if (event := owner_event(fact)) is not None]
+
     async def message(self, company: str, conversation: str, message_id: str) -> MessageView | None:
         """One message by its id, wherever it is: in the store, or in the log behind the projection."""
         fact = await self._facts.message(company, conversation, message_id)
@@ -79,9 +91,11 @@ def conversation_view(state: Conversation) -> ConversationView:
             id=state.person.user_id if state.person else NOBODY,
             page=state.seen.profile.page,
             visits=state.seen.profile.visits,
+            pages=state.seen.profile.pages,
         ),
         last_message=state.last_message,
         message_count=state.message_count,
         started_at=state.started_at or EPOCH,
         waiting_since=state.waiting_since,
+        hand_over=state.hand_over if state.ownership.owner.kind != OwnerKind.AI else None,
     )

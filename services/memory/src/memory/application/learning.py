@@ -7,6 +7,7 @@ from contracts.rpc import MessageView
 from memory.application.history import Histories
 from memory.application.inbox import Inbox
 from memory.application.memories import Memories
+from memory.domain.conversation import CUSTOMER
 from memory.domain.keys import Position
 from memory.domain.learning import Lesson, favoured, learned
 from memory.domain.mentions import mentioned
@@ -17,8 +18,6 @@ from memory.ports import ConversationStore, KnownSymbols, Log
 REACH = 50
 """Messages that are looked at for those of the turn."""
 MOST_SYMBOLS = 20
-CUSTOMER = "user"
-"""The role of those who are remembered: visitors are not."""
 
 
 class Learner:
@@ -53,7 +52,8 @@ class Learner:
         """
         key = (company, conversation)
         state = (await self._conversations.load([key])).get(key)
-        if state is None:
+        if state is None or state.person_position is None:
+            # Another replica is perhaps about to store the message that was answered.
             await self._inbox.fresh()
             state = (await self._conversations.load([key])).get(key)
         if state is None or state.person is None or state.person.role != CUSTOMER:

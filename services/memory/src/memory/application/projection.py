@@ -4,8 +4,8 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from contracts.events.chat import VisitorMessage
-from memory.domain.conversation import Conversation, Person, fold
+from contracts.events.chat import AssistantMessage, VisitorMessage
+from memory.domain.conversation import CUSTOMER, Conversation, Person, fold
 from memory.domain.facts import Fact
 from memory.errors import StoreUnavailable
 from memory.ports import ConversationStore, FactStore, Floor, Principals
@@ -74,6 +74,15 @@ class Projection:
         while len(self._known) > KNOWN:
             self._known.popitem(last=False)
         return refused
+
+    def teaches(self, fact: Fact) -> bool:
+        """Whether a fact that is stored may be the end of a customer's turn: a visitor's is none."""
+        if not isinstance(fact.data, AssistantMessage):
+            return False
+        state = self._known.get((fact.company, fact.conversation))
+        if state is None or state.person_position is None:
+            return True
+        return state.person is not None and state.person.role == CUSTOMER
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
         """Holds the states of these conversations no longer."""

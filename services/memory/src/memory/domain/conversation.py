@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from contracts.errors import OWNER_IDLE, SystemCode
+from contracts.errors import HANDOFF_WAITING, OWNER_IDLE, SystemCode
 from contracts.events.chat import (
     AssistantMessage,
     OperatorMessage,
@@ -20,16 +20,18 @@ from contracts.events.chat import (
     SystemMessage,
     VisitorMessage,
 )
-from contracts.rpc import MessageView
+from contracts.rpc import HandOver, MessageView
 from memory.domain import handoff
 from memory.domain.facts import Fact, view
 from memory.domain.keys import Position
 from memory.domain.recent import UNSEEN, Seen
 
 START = Position(0, 0)
+CUSTOMER = "user"
+"""The role of those who are remembered: visitors are not."""
 FAILURES = frozenset({SystemCode.LLM_UNAVAILABLE, SystemCode.DEADLINE, SystemCode.BUDGET_SPENT, SystemCode.INTERNAL})
 """Codes of notices that end a turn with no answer: somebody should look."""
-NOTICES = frozenset({SystemCode.HANDOFF_TIMEOUT, OWNER_IDLE})
+NOTICES = frozenset({SystemCode.HANDOFF_TIMEOUT, OWNER_IDLE, HANDOFF_WAITING})
 """Codes of notices of who answers now."""
 
 
@@ -94,7 +96,10 @@ class Conversation:
     """Whether a person was ever asked for, or took over."""
     failures: int = 0
     noticed: Position = START
-    """The newest notice that nobody came, or that the owner has gone."""
+    """The newest notice of who answers now: that somebody is waited for, that nobody came, that the owner has gone."""
+    hand_over: HandOver | None = None
+    """Why a person was asked for last."""
+    hand_over_position: Position = START
     replied: Position = START
     """Up to where visitors have a reply: the newest operator message, or what an answer or a notice names."""
 
@@ -128,9 +133,11 @@ class Conversation:
 
     @property
     def untold(self) -> bool:
-        """Whether the sweep has changed the owner, and the people in the conversation have not been told yet."""
+        """Whether the people in the conversation have yet to be told that somebody is waited for, or whom the sweep has
+        made its owner."""
         own = self.ownership
-        return own.by == handoff.BY and own.reason in handoff.REASONS and self.noticed < own.position
+        told_by_sweep = own.by == handoff.BY and own.reason in handoff.REASONS
+        return (told_by_sweep or own.owner.kind == OwnerKind.WAITING) and self.noticed < own.position
 
 
 def fold(state: Conversation, facts: Iterable[Fact], floor: Position, verified: Mapping[str, Person]) -> Conversation:
@@ -182,8 +189,22 @@ def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
                 state.ownership = Ownership(data.owner, at, stored, data.by, data.reason)
                 # Whoever takes or returns a conversation has looked at it: it is not stuck any more.
                 state.answered = max(state.answered, at)
+            if data.owner.kind == OwnerKind.WAITING and at > state.hand_over_position:
+                state.hand_over, state.hand_over_position = _handed_over(state, fact, data), at
         case _:
             pass
+
+
+def _handed_over(state: Conversation, fact: Fact, data: OwnerChanged) -> HandOver:
+    """Why a person is asked for. An owner who has gone does not undo what the one before them was told."""
+    told = state.hand_over if data.reason == handoff.IDLE else None
+    return HandOver(
+        at=fact.stored_at,
+        by=data.by,
+        reason=data.reason,
+        summary=data.summary or (told.summary if told else None),
+        language=data.language or (told.language if told else None),
+    )
 
 
 def _take_visitor(state: Conversation, fact: Fact, data: VisitorMessage, person: Person | None) -> None:

@@ -17,7 +17,7 @@ from contracts.events.chat import (
     SystemMessage,
     VisitorMessage,
 )
-from contracts.rpc import MessageView
+from contracts.rpc import MessageView, OwnerEvent
 from memory.domain.keys import Position
 
 
@@ -129,6 +129,23 @@ def view(fact: Fact) -> MessageView | None:
                 created_at=fact.at,
             )
         case OwnerChanged() | RunCancelled():
+            return None
+
+
+def owner_event(fact: Fact) -> OwnerEvent | None:
+    """The change of owner as people see it in the thread; None when it is none."""
+    match fact.data:
+        case OwnerChanged() as data:
+            return OwnerEvent(
+                id=fact.event_id,
+                seq=fact.seq,
+                owner=data.owner,
+                by=data.by,
+                name=data.name,
+                reason=data.reason,
+                created_at=fact.at,
+            )
+        case _:
             return None
 
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
-from contracts.errors import OWNER_IDLE, SystemCode
+from contracts.errors import HANDOFF_WAITING, OWNER_IDLE, SystemCode
 from contracts.events.chat import OwnerKind
 from contracts.ids import derive_id
 from memory.domain.keys import Position
@@ -37,6 +37,33 @@ _NOTICES = {
         "with you. You can ask for a person again at any time.",
     },
 }
+_WAITING = {
+    "es": "He avisado al equipo: una persona seguirá contigo por aquí. {place} Puedes seguir escribiendo mientras "
+    "tanto; si en {patience} no puede nadie, sigo yo contigo.",
+    "en": "I have told the team: a person will go on with you here. {place} You can go on writing meanwhile; if nobody "
+    "can within {patience}, I will be back with you.",
+}
+_FIRST = {"es": "No hay nadie delante de ti.", "en": "There is nobody before you."}
+_PLACE = {"es": "Eres el número {place} de la lista de espera.", "en": "You are number {place} in the queue."}
+_USUAL = {"es": "Lo habitual es esperar {usual}.", "en": "The usual wait is {usual}."}
+_UNITS = {
+    "es": (("segundo", "segundos"), ("minuto", "minutos")),
+    "en": (("second", "seconds"), ("minute", "minutes")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where somebody stands who waits for a person: the first is at 1. `usual`: how long others have waited."""
+
+    place: int
+    usual: timedelta | None = None
+
+    def told(self, language: str) -> str:
+        """In a sentence or two."""
+        place = _FIRST[language] if self.place <= 1 else _PLACE[language].format(place=self.place)
+        usual = _USUAL[language].format(usual=_spell(self.usual, language)) if self.usual else ""
+        return f"{place} {usual}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +131,12 @@ Decision = GiveBack | Notify | Nothing | NotYet
 
 
 def decide(
-    snapshot: Snapshot, place: LogPlace, patience: Patience, now: datetime, absence: Absence | None = None
+    snapshot: Snapshot,
+    place: LogPlace,
+    patience: Patience,
+    now: datetime,
+    absence: Absence | None = None,
+    standing: Standing | None = None,
 ) -> Decision:
     """What to append to a conversation.
 
@@ -114,11 +146,12 @@ def decide(
         patience: the company's.
         now: by the log's clock, as the facts' stamps are: this machine's may be wrong.
         absence: of a human owner; None: no visitor waits for one.
+        standing: of who waits for a person; None: it is not told.
     """
     owner = snapshot.last.get(ChatKind.OWNER)
     if owner is None:
         return Nothing()
-    if (notice := _untold(snapshot, place, owner)) is not None:
+    if (notice := _untold(snapshot, place, owner, standing)) is not None:
         return notice
     match snapshot.owner:
         case OwnerKind.WAITING:
@@ -128,20 +161,45 @@ def decide(
             due, to, reason = present + patience.idle, patience.idle_to, IDLE
         case _:
             return Nothing()
-    return NotYet(due) if now < due else GiveBack(place.event_id(owner, reason, "owner"), to, reason)
+    if now >= due:
+        return GiveBack(place.event_id(owner, reason, "owner"), to, reason)
+    return _waiting(snapshot, place, owner, patience, standing) or NotYet(due)
 
 
-def _untold(snapshot: Snapshot, place: LogPlace, owner: Fact) -> Notify | None:
+def _untold(snapshot: Snapshot, place: LogPlace, owner: Fact, standing: Standing | None) -> Notify | None:
     """The notice that is due after a change of owner by this service."""
     by, reason = owner.data.get("by"), owner.data.get("reason")
-    if by != BY or reason not in REASONS:
+    if by != BY or reason not in REASONS or _told(snapshot, owner):
         return None
-    system = snapshot.last.get(ChatKind.SYSTEM)
-    # Any later notice will do: the snapshot holds one, and two in a row would only repeat who answers now.
-    if system is not None and system.seq > owner.seq:
-        return None
-    text = _NOTICES[reason, snapshot.owner][language(snapshot)]
+    spoken = language(snapshot)
+    text = _NOTICES[reason, snapshot.owner][spoken]
+    if standing is not None and snapshot.owner is OwnerKind.WAITING:
+        text = f"{text} {standing.told(spoken)}"
     return Notify(place.event_id(owner, reason, "notice"), snapshot.basis, _CODES[reason], text)
+
+
+def _waiting(
+    snapshot: Snapshot, place: LogPlace, owner: Fact, patience: Patience, standing: Standing | None
+) -> Notify | None:
+    """The notice to somebody who has begun to wait for a person: where they stand."""
+    if standing is None or snapshot.owner is not OwnerKind.WAITING or _told(snapshot, owner):
+        return None
+    spoken = language(snapshot)
+    text = _WAITING[spoken].format(place=standing.told(spoken), patience=_spell(patience.handoff, spoken))
+    return Notify(place.event_id(owner, HANDOFF_WAITING, "notice"), snapshot.basis, HANDOFF_WAITING, text)
+
+
+def _told(snapshot: Snapshot, owner: Fact) -> bool:
+    """Any later notice will do: the snapshot holds one, and two in a row would only repeat who answers now."""
+    system = snapshot.last.get(ChatKind.SYSTEM)
+    return system is not None and system.seq > owner.seq
+
+
+def _spell(time: timedelta, spoken: str) -> str:
+    """A length of time in words: seconds below two minutes, minutes from there."""
+    seconds = max(round(time.total_seconds()), 1)
+    number, names = (seconds, _UNITS[spoken][0]) if seconds < 120 else (round(seconds / 60), _UNITS[spoken][1])
+    return f"{number} {names[0] if number == 1 else names[1]}"
 
 
 def unreplied(snapshot: Snapshot) -> tuple[int, int] | None:
@@ -153,7 +211,8 @@ def unreplied(snapshot: Snapshot) -> tuple[int, int] | None:
 
 
 def language(snapshot: Snapshot) -> str:
-    """The language of the newest visitor message: es or en."""
-    visitor = snapshot.last.get(ChatKind.VISITOR)
-    locale = visitor.data.get("locale") if visitor else None
+    """The language that the AI has told with its hand-over, or the newest visitor message's: es or en."""
+    visitor, owner = snapshot.last.get(ChatKind.VISITOR), snapshot.last.get(ChatKind.OWNER)
+    told = owner.data.get("language") if owner else None
+    locale = told or (visitor.data.get("locale") if visitor else None)
     return "en" if (locale or "").lower().startswith("en") else "es"

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from contracts.events.chat import VisitorMessage
-from contracts.rpc import MessageView, VisitorProfile
+from contracts.events.chat import Page, VisitorMessage
+from contracts.rpc import MAX_PAGES, MessageView, VisitorProfile
 from memory.domain.facts import Fact, view
 
 HELD = 50
@@ -34,11 +34,19 @@ class Seen:
             funnel_stage=message.funnel_stage or old.funnel_stage,
             locale=message.locale or old.locale,
             visits=old.visits + (1 if new_visit else 0),
+            pages=_pages(old.pages, message.page),
         )
         return Seen(profile, at)
 
 
 UNSEEN = Seen()
+
+
+def _pages(before: list[Page] | None, page: Page | None) -> list[Page] | None:
+    """The newest pages on which was written, each once, the present one last."""
+    if page is None:
+        return before
+    return [*(one for one in before or () if one.url != page.url), page][-MAX_PAGES:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,10 +45,8 @@ _UNKNOWN: tuple[dict[Language, str], dict[Language, str]] = (
         "en": "I do not know: I do not find it on the site, and will not make it up. If you like, ask for a person.",
     },
     {
-        "es": "Tampoco lo sé. ¿Quieres que siga una persona del equipo? Pulsa «Hablar con una persona» y te atenderá.",
-        "en": "I do not know that either. Would you like someone of the team to go on? Press “Talk to a person” and "
-        "they "
-        "will answer you.",
+        "es": "Tampoco lo sé. ¿Quieres que siga una persona del equipo? Di «sí» y la aviso.",
+        "en": "I do not know that either. Would you like someone of the team to go on? Say “yes” and I will ask.",
     },
 )
 """The first time in a conversation, and from then on."""
@@ -127,6 +125,14 @@ def plain_answer(wish: Wish, language: Language, offered: Collection[str] = (), 
 def unknown(language: Language, *, missed: bool) -> str:
     """That nothing known answers this."""
     return _UNKNOWN[missed][language]
+
+
+def nobody_yet(language: Language) -> str:
+    """To somebody who asked for a person, once the conversation is the assistant's again."""
+    return {
+        "es": "Tu petición queda en la conversación. Mientras tanto sigo aquí: dime qué necesitas.",
+        "en": "What you asked for stands in this conversation. Meanwhile I am here: tell me what you need.",
+    }[language]
 
 
 def is_unknown(text: str) -> bool:

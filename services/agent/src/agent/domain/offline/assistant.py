@@ -4,14 +4,16 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
-from agent.domain.offline.answers import NOTICE, answer_from, is_unknown, market_now, plain_answer
+from agent.domain.offline.answers import NOTICE, answer_from, is_unknown, market_now, nobody_yet, plain_answer
 from agent.domain.offline.intents import Intent, Wish, goes_on, wish_in
+from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.reading import decision_words, language_of
 from agent.domain.offline.site import Asked, from_knowledge, from_site
 from agent.domain.offline.steps import Say, Use, step_of
 from agent.domain.prompt.layers import Language
 from contracts.knowledge import KnowledgeFound
 
+HAND_OFF = "hand_off"
 _Result = tuple[str, dict[str, Any], dict[str, Any]]
 
 
@@ -34,8 +36,14 @@ def respond(
     for said_before in [*before[-1:], question]:
         language = language_of(said_before, language)
     results, missed = _results(after), any(map(is_unknown, said))
+    accepts = bool(said) and is_unknown(said[-1]) and decision_words(question)
+    handed = any(tool == HAND_OFF for tool, _, _ in results)
+    if handed:
+        # Nobody has come: what was asked beside the person is still due.
+        results = [one for one in results if one[0] != HAND_OFF]
+        question = beside_the_wish(question)
     wish = wish_in(question, offered, before)
-    if said and is_unknown(said[-1]) and decision_words(question):
+    if accepts:
         wish = Wish(Intent.HANDOFF)
     response: Say | Use
     known = knowledge is not None and bool(knowledge.documents)
@@ -48,6 +56,10 @@ def respond(
                 response = Say(plain_answer(wish, language, offered))
         else:
             response = from_site(asked, results, last=last)
+    elif handed and (accepts or not question):
+        response = Say(nobody_yet(language))
+    elif wish.intent is Intent.HANDOFF and HAND_OFF in offered and not handed:
+        response = Use(((HAND_OFF, {"reason": "missed" if accepts else "asked"}),))
     elif wish.intent is Intent.MARKET and (state := market_now(market, language)):
         response = Say(state)
     elif wish.way:

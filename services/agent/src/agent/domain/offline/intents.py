@@ -9,6 +9,7 @@ from typing import Any, cast
 from agent.domain.analysis.grammar import PERFORMANCE, when_in
 from agent.domain.offline.grammar import TABLE, Row, put_right
 from agent.domain.offline.passages import telling
+from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.reading import plain, symbols_in, word_set
 from agent.domain.offline.slots import EXPLAIN, Said, Schema, arguments_for, date_in, explained, missing_from
 from agent.domain.own.words import decision_in
@@ -50,15 +51,6 @@ class Wish:
     way: str = ""
 
 
-_HANDOFF = re.compile(
-    r"\b(?:talk|speak|chat|contact|connect|transfer|pass|put|real|need|want|hablar|hable|comunic\w*|pasa\w*|"
-    r"atiend\w*|contactar|quiero|necesito|ponme|conect\w*)\b.{0,30}"
-    r"\b(?:human|person|agent|someone|somebody|representative|operator|people|support|persona|humano|agente|asesor\w*|"
-    r"operador\w*|alguien|soporte|compañero)\b|"
-    r"^\W*(?:an? |una? )?(?:real |live )?(?:human|person|agent|operator|representative|persona|humano|agente|asesor|"
-    r"operador)"
-    r"(?: please| por favor)?\W*$"
-)
 _ABILITIES = re.compile(
     r"\b(what (can|could) (you|i)( \w+)? (do|ask|help)( \w+)?|what do you (do|know)\W*$|how can you help|what are "
     r"you able|"
@@ -175,7 +167,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = ()) -> 
     earlier, oldest first."""
     text, before = text[:_LONGEST], [one[:_LONGEST] for one in before]
     said = plain(text)
-    if _HANDOFF.search(put_right(text)):
+    if asks_for_person(text) or asks_for_person(put_right(text)):
         return Wish(Intent.HANDOFF)
     if _ABILITIES.search(said):
         return Wish(Intent.ABILITIES)
@@ -337,7 +329,7 @@ def _small(said: str) -> Intent | None:
 def talk_only(text: str) -> bool:
     """Whether a text asks for nothing that could be looked up: small talk, or a person is wanted."""
     said = plain(text[:_LONGEST_TALK])
-    return len(text) <= _LONGEST_TALK and (_small(said) is not None or bool(_HANDOFF.search(said)))
+    return len(text) <= _LONGEST_TALK and (_small(said) is not None or only_asks_for_person(text))
 
 
 def goes_on(text: str) -> bool:

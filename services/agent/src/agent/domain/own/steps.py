@@ -29,9 +29,9 @@ def own_step(text: str, asked: Sequence[Asked]) -> Reply | None:
     verdict = verdict_in(text, asked)
     if verdict is not None:
         if not verdict.chosen:
-            return _step((DECIDE, {"decision": verdict.decision}))
+            return step((DECIDE, {"decision": verdict.decision}))
         sole = len(verdict.chosen) == len(asked) == 1
-        return _step(
+        return step(
             *(
                 (
                     DECIDE,
@@ -49,15 +49,15 @@ def own_step(text: str, asked: Sequence[Asked]) -> Reply | None:
         )
     decision = about_an_order(text)
     if decision is not None:
-        return _step((DECIDE, {"decision": decision}))
+        return step((DECIDE, {"decision": decision}))
     wish = memory_wish(text)
     if wish is None:
         return None
     if wish.kind == "read":
-        return _step((READ, {}))
+        return step((READ, {}))
     if wish.kind == "remember":
-        return _step((REMEMBER, {"note": wish.about}))
-    return _step((FORGET, {"about": wish.about} if wish.kind == "forget" else {"everything": True}))
+        return step((REMEMBER, {"note": wish.about}))
+    return step((FORGET, {"about": wish.about} if wish.kind == "forget" else {"everything": True}))
 
 
 def is_own(step: Step) -> bool:
@@ -81,6 +81,7 @@ def said(text: str) -> Reply:
     return Reply(text=text, model=OFFLINE_MODEL, provider="offline")
 
 
-def _step(*calls: tuple[str, dict[str, Any]]) -> Reply:
+def step(*calls: tuple[str, dict[str, Any]]) -> Reply:
+    """The reply of the rules that asks for these calls."""
     requested = tuple(RequestedCall(tool, json.dumps(arguments, ensure_ascii=False)) for tool, arguments in calls)
     return Reply(calls=requested, model=OFFLINE_MODEL, provider=RULES)

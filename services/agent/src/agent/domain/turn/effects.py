@@ -156,9 +156,11 @@ class AskFailed:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """Outcomes (JSON texts) by call id; every unsettled call has one."""
+    """Outcomes (JSON texts) by call id; every unsettled call has one. `seq`: of the change of owner that one of them
+    has made (0: none has)."""
 
     results: Mapping[str, str]
+    seq: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ from agent.domain.turn.journal import (
     with_results,
     with_stop,
 )
-from agent.domain.turn.policy import Policy, due_at
+from agent.domain.turn.policy import Policy, StopReason, due_at
 from contracts.conversation import Snapshot
 from contracts.ids import turn_id
 
@@ -118,6 +118,10 @@ def advance(h: Handling, event: Event, policy: Policy, now: float) -> tuple[Hand
             journal = _driven(h)[0]
             last = journal.iterations >= policy.max_iterations
             return _save(h, with_reply(journal, reply, last=last), Phase.DRIVING, policy)
+        case Ran(results=results, seq=seq) if seq:
+            # A person was asked for: whether the turn goes on is for the log as it is now to say.
+            handed = with_stop(with_results(_driven(h)[0], results), StopReason.TAKEN_OVER)
+            return _save(replace(h, seen=max(h.seen, seq)), handed, Phase.STOPPING, policy)
         case Ran(results=results):
             return _save(h, with_results(_driven(h)[0], results), Phase.DRIVING, policy)
         case Interrupted(reason=reason, seq=seq):

@@ -3,10 +3,10 @@ import { call, get } from "./api.js";
 import { Composer } from "./composer.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
-import { nameOf } from "./inbox.js";
+import { nameOf, reasonOf } from "./inbox.js";
 import { Reading } from "./reading.js";
 import { Thread } from "./thread.js";
-import { exactly, number, say } from "./words-of.js";
+import { exactly, moment, number, say } from "./words-of.js";
 import { showWhy } from "./why.js";
 
 const AGAIN = 2_000;
@@ -14,7 +14,7 @@ const AGAIN = 2_000;
 const PRESENT = 60_000, SIGN = 10_000, HANDS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
 
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #typingTimer = 0; #outbox; #reading = new Reading(() => this.#load());
+  #context; #id; #thread = new Thread(); #handOver = make("section", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #typingTimer = 0; #outbox; #reading = new Reading(() => this.#load());
 
   constructor(place, context, id) {
     this.#context = context;
@@ -38,7 +38,7 @@ export class ConversationView {
         make("a", { class: "back", href: "#/inbox", "aria-label": say("backToInbox") }, glyph("back")),
         this.#title, this.#more, this.#banner),
       make("div", { class: "body" },
-        make("div", { class: "main" }, this.#thread.node, this.#typing, this.#composer.node),
+        make("div", { class: "main" }, this.#handOver, this.#thread.node, this.#typing, this.#composer.node),
         this.#details));
     this.#showUnsent();
     for (const kind of HANDS) addEventListener(kind, this.#handled, { passive: true });
@@ -86,6 +86,7 @@ export class ConversationView {
         const running = this.#thread.running;
         if (!running) this.#thread.reset();
         for (const message of frame.messages) this.#add(message);
+        for (const event of frame.events || []) this.#thread.event({ ...event, id: `owner-${event.seq}` }, this.#told(event));
         this.#showUnsent();
         break;
       }
@@ -99,7 +100,10 @@ export class ConversationView {
         this.#thread.stopped(frame.turnId);
         this.#thread.notice(say(`stopped_${frame.reason}`));
         break;
-      case "owner.changed": this.#owned(frame.owner, true); break;
+      case "owner.changed":
+        this.#owned(frame.owner);
+        if (frame.createdAt) this.#thread.event({ ...frame, id: `owner-${frame.seq}` }, this.#told(frame));
+        break;
       case "action.updated": this.#thread.action(frame.action); break;
       case "typing": if (frame.actor !== "operator") this.#isTyping(frame.expiresInMs); break;
       case "error": this.#refused(frame); break;
@@ -145,11 +149,17 @@ export class ConversationView {
 
   /* ---------------------------------------------------------------- who answers */
   get #isMine() { return this.#owner?.kind === "human" && this.#owner.operatorId === this.#context.session.who.subject; }
-  #owned(owner, told = false) {
+  /* A change of owner in words: who did what. */
+  #told({ owner, by, name, reason }) {
+    const who = name || owner.name || (by === this.#context.session.who.subject ? say("you") : by);
+    if (owner.kind === "human") return say("event_taken", { name: owner.name || owner.operatorId || who });
+    if (owner.kind === "waiting") return by === "agent" ? say("event_handed", { reason: reasonOf({ reason }) }) : reasonOf({ reason });
+    return by === "memory" ? say(reason === "owner_idle" ? "event_idle" : "event_nobody") : say("event_returned", { name: who });
+  }
+  #owned(owner) {
     this.#owner = owner;
     const name = owner.name || owner.operatorId || "";
     const text = this.#isMine ? say("ownerYou") : owner.kind === "human" ? say("ownerHuman", { name }) : say(`owner_${owner.kind}`);
-    if (told) this.#thread.notice(text);
     this.#banner.dataset.owner = this.#isMine ? "me" : owner.kind;
     this.#banner.replaceChildren(make("span", {}, text),
       this.#isMine
@@ -200,10 +210,21 @@ export class ConversationView {
     }
   }
 
+  /* Why a person was asked for, and what they should know. */
+  #explain(told) {
+    this.#handOver.hidden = !told;
+    if (!told) return;
+    this.#handOver.replaceChildren(
+      make("h2", {}, glyph("person"), reasonOf(told), make("time", { datetime: told.at, title: exactly(told.at) }, moment(told.at))),
+      told.summary?.length > 0 && make("ul", {}, ...told.summary.map((line) => make("li", { dir: "auto" }, line))),
+      told.language && make("p", {}, say("writesIn", { language: say(`language_${told.language.slice(0, 2)}`) })));
+  }
   #describe(found) {
     const { visitor = {} } = found;
+    this.#explain(found.handOver);
     const rows = [
       ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page?.title || visitor.page?.url || visitor.page],
+      ["pages", visitor.pages?.length > 1 && visitor.pages.map((page) => page.title || page.url).join(" → ")],
       ["visits", visitor.visits && number.format(visitor.visits)], ["startedAt", exactly(found.startedAt)],
       ["messageCount", number.format(found.messageCount)],
     ].filter(([, value]) => value);

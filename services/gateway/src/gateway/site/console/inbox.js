@@ -86,6 +86,7 @@ class InboxView {
       make("b", {}, nameOf(item)),
       make("time", { datetime: last?.createdAt || item.startedAt }, moment(last?.createdAt || item.startedAt))),
     make("span", { class: "last" }, last ? `${last.role === "visitor" || last.role === "user" ? "" : `${say(`short_${last.role}`)}: `}${(["assistant", "operator"].includes(last.role) ? plain(last.text) : last.text).slice(0, 160)}` : "…"),
+    item.state === "needs_human" && item.handOver && make("span", { class: "reason" }, [reasonOf(item.handOver), item.handOver.summary?.[0]].filter(Boolean).join(" · ")),
     make("span", { class: "tags" }, stateTag(item))));
   }
   #age() {
@@ -123,6 +124,11 @@ function plain(text) {
 export function nameOf(item) {
   const id = item.visitor?.id || item.id;
   return item.visitor?.name || (id.length <= 24 ? id : `${say("visitor")} ${id.slice(-4)}`);
+}
+
+/* Why a person was asked for; of a newer release's reason only that one was. */
+export function reasonOf({ reason }) {
+  return say(["asked", "missed", "rule", "budget_spent", "owner_idle"].includes(reason) ? `reason_${reason}` : "reason_asked");
 }
 
 export function stateTag(item) {

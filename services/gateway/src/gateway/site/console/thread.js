@@ -48,6 +48,15 @@ export class Thread {
     this.#waiting.get(clientMessageId)?.remove();
     this.#waiting.delete(clientMessageId);
   }
+  /* A change of owner at its place, `text` with its time. A snapshot brings them after its messages. */
+  event({ id, seq, createdAt }, text) {
+    if (this.#seen.has(id)) return;
+    const row = make("li", { class: "notice", "data-seq": seq }, text, " ", make("time", { datetime: createdAt, title: exactly(createdAt) }, moment(createdAt)));
+    const later = [...this.node.children].find((one) => Number(one.dataset.seq) > seq) || this.#draft;
+    this.node.insertBefore(row, later);
+    this.#seen.set(id, row);
+    this.bottom();
+  }
   notice(text) {
     this.node.insertBefore(make("li", { class: "notice" }, text), this.#draft);
     this.bottom();
@@ -118,11 +127,11 @@ export class Thread {
 
   #row(message, mine) {
     const { role } = message;
-    if (role === "system") return make("li", { class: "notice", "data-id": message.id }, message.text);
+    if (role === "system") return make("li", { class: "notice", "data-id": message.id, "data-seq": message.seq }, message.text);
     const who = role === "operator" ? message.name || (message.operatorId === mine ? say("you") : say("short_operator")) : say(`by_${role}`);
     const why = role === "assistant" && message.turnId
       && button("", () => this.onWhy(message), { class: "small quiet", title: say("why") }, glyph("why"), say("why"));
-    return make("li", { class: `said ${role}`, "data-id": message.id },
+    return make("li", { class: `said ${role}`, "data-id": message.id, "data-seq": message.seq },
       make("p", { class: "by" }, make("b", {}, who), make("time", { datetime: message.createdAt, title: exactly(message.createdAt) }, moment(message.createdAt)), why),
       role === "visitor" || role === "user" ? make("div", { class: "text plain", dir: "auto" }, message.text)
         : make("div", { class: "text", dir: "auto" }, ...blocks(message.text).map((one) => block(one))),

@@ -72,7 +72,7 @@ export class Chat {
   #frame(frame) {
     switch (frame.type) {
       case "welcome": return this.#welcomed(frame);
-      case "snapshot": this.thread.snapshot(frame.messages); this.#pending(); this.#resume(); this.#suggest(); return this.seen();
+      case "snapshot": this.thread.snapshot(frame.messages, frame.events); this.#pending(); this.#resume(); this.#suggest(); return this.seen();
       case "message.created": return this.#created(frame.message);
       case "message.ack": this.outbox.stored(frame.clientMessageId); return this.thread.acknowledged(frame.clientMessageId, frame.seq);
       case "run.started": return this.thread.started(frame);
@@ -81,7 +81,7 @@ export class Chat {
       case "run.finished": return this.thread.ended(frame);
       case "run.error": return this.thread.turn === frame.turnId && this.thread.dropped();
       case "run.cancelled": return this.#cancelled(frame);
-      case "owner.changed": return this.#ownerChanged(frame.owner);
+      case "owner.changed": return this.#ownerChanged(frame);
       case "action.updated": return this.thread.action(frame.action);
       case "alert.triggered": if (this.thread.alert(frame.alert)) this.#ui.unread(); return undefined;
       case "typing": return frame.actor === "operator" && this.thread.typing(this.#owner.name, frame.expiresInMs);
@@ -137,13 +137,11 @@ export class Chat {
   #askForPerson() {
     if (!this.net.send("handoff.request")) { this.net.hurry(); this.thread.notice(words.notNow, "warning"); }
   }
-  #ownerChanged(owner) {
-    const before = this.#owner;
+  #ownerChanged(frame) {
+    const { owner } = frame, before = this.#owner;
     this.thread.knows(owner);
     this.#show(owner);
-    if (owner.kind === "human" && before.kind !== "human") this.thread.notice(fill(words.joined, { name: owner.name || words.agent }), "person");
-    if (owner.kind === "waiting" && before.kind === "ai") this.thread.notice(words.waitingForPerson, "clock");
-    if (owner.kind === "ai" && before.kind !== "ai") this.thread.notice(words.backToAi, "spark");
+    if (owner.kind !== before.kind || owner.operatorId !== before.operatorId) this.thread.owned(frame);
     this.#ui.emit("owner", owner);
   }
   #show(owner) {

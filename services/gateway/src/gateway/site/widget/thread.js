@@ -1,6 +1,7 @@
 /* The conversation as it is seen: messages in the log's order, then what is being written or waits to be sent. */
 import { ActionCard, alertCard } from "./cards.js";
 import { button, icon, make } from "./dom.js";
+import { time } from "./figures.js";
 import { Message, dots, isMine } from "./message.js";
 import { fill, words } from "./saying.js";
 
@@ -30,13 +31,14 @@ export class Thread {
   get undecided() { return [...this.#actions.values()].some((card) => card.action.state === "pending"); }
   get lastSeq() { return this.#order.reduce((seq, one) => (one.seq < Infinity && one.seq > seq ? one.seq : seq), 0); }
 
-  snapshot(messages) {
+  snapshot(messages, events = []) {
     const unsettled = this.#order.filter((one) => one.seq === Infinity);
     this.#order = [];
     this.#messages.clear();
     this.list.replaceChildren();
     for (const one of unsettled) this.#put(one.key, one);
     for (const message of messages) this.created(message, false);
+    for (const event of events) this.owned(event, false);
     for (const alert of this.#kept.get("alerts") || []) if (Date.now() - Date.parse(alert.triggeredAt) < ALERT_KEPT) this.#ring(alert);
     this.toEnd(true);
   }
@@ -167,6 +169,18 @@ export class Thread {
     this.#alerts.add(alert.id);
     this.list.append(card);
     return card;
+  }
+  /* Who answers from here on: a place in the thread, as messages have one. */
+  owned({ owner, seq, createdAt }, live = true) {
+    const key = `owner-${seq}`;
+    if (this.#messages.has(key)) return;
+    const [text, sign] = owner.kind === "human" ? [fill(words.joined, { name: owner.name || words.agent }), "person"]
+      : owner.kind === "waiting" ? [words.waitingForPerson, "clock"] : [words.backToAi, "spark"];
+    const when = createdAt && make("time", { datetime: createdAt }, time(new Date(createdAt)));
+    this.#put(key, { role: "owner", seq, at: createdAt && Date.parse(createdAt), node: make("p", { class: "notice" }, icon(sign), text, when || ""), place() {} });
+    if (!live) return;
+    this.#tell.announce(text);
+    this.toEnd();
   }
   notice(text, sign = "") {
     this.list.append(make("p", { class: "notice" }, sign ? icon(sign) : "", text));

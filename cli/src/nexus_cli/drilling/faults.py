@@ -4,16 +4,42 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
-from tests.faults.networked_stack import PROCESSES, SERVERS, NetworkedStack
+from nexus_cli.drilling.network import PROCESSES, SERVERS
+from runtime.faulty_proxy import Proxy
 
 READY_WITHIN = 180.0
 """Seconds until a process is ready again; far above what is promised, for a machine that others use too."""
+
+
+class Process(Protocol):
+    """One process of the stack."""
+
+    @property
+    def pid(self) -> int:
+        """Its number, while it lives."""
+        ...
+
+
+class Breakable(Protocol):
+    """A stack of which a process or its connections can be hurt."""
+
+    def process(self, name: str) -> Process:
+        """The process as it is now."""
+        ...
+
+    def network_of(self, name: str) -> Sequence[Proxy]:
+        """Every connection of one process."""
+        ...
+
+    async def ready_again(self, names: Sequence[str], deadline: float) -> None:
+        """Waits until these live and are ready. Raises TimeoutError."""
+        ...
 
 
 class Kind(StrEnum):
@@ -72,7 +98,7 @@ def faults(random: Random, number: int) -> Iterator[Fault]:
         yield Fault(step, kind, process, seconds, random.uniform(0.2, 2.0), slow)
 
 
-async def inject(stack: NetworkedStack, fault: Fault) -> Window:
+async def inject(stack: Breakable, fault: Fault) -> Window:
     """Does it, undoes it, and waits until everything is ready again."""
     process = stack.process(fault.process)
     network = stack.network_of(fault.process)

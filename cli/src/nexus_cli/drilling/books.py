@@ -14,7 +14,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from contracts.errors import SystemCode
-from tests.support.log_reader import LoggedFact
+from nexus_cli.drilling.log_reader import LoggedFact
 
 TOKEN = re.compile(r"\bm[0-9a-f]{10}\b")
 FAILURES = frozenset({SystemCode.LLM_UNAVAILABLE, SystemCode.DEADLINE, SystemCode.BUDGET_SPENT, SystemCode.INTERNAL})
@@ -72,12 +72,14 @@ class Said:
 
 @dataclass(slots=True)
 class ConversationBooks:
-    """One conversation. `shown`: for each client the (seq, id) of every message frame since its last snapshot, in
-    order, and those of the snapshot; all of them have caught up with the log's end before the books are closed."""
+    """One conversation. `echoes`: whether answers name the tokens that they answer, as a scripted model's do. `shown`:
+    for each client the (seq, id) of every message frame since its last snapshot, in order, and those of the snapshot;
+    all of them have caught up with the log's end before the books are closed."""
 
     conversation: str
     said: list[Said] = field(default_factory=list[Said])
     shown: list[list[tuple[int, str]]] = field(default_factory=list[list[tuple[int, str]]])
+    echoes: bool = True
 
     def findings(self, log: Sequence[LoggedFact]) -> list[Mismatch]:
         """What is wrong, once the conversation is at rest."""
@@ -120,7 +122,7 @@ class ConversationBooks:
                     if basis <= settled:
                         yield Wrong.ANSWERED_TWICE, about
                     asked = TOKEN.findall(texts.get(basis, ""))
-                    if basis not in texts or not all(token in fact.data["text"] for token in asked):
+                    if basis not in texts or (self.echoes and not all(token in fact.data["text"] for token in asked)):
                         yield Wrong.NOT_WHAT_WAS_ASKED, about
                 case "system" if fact.data["code"] in FAILURES and basis <= settled:
                     yield Wrong.ANSWERED_TWICE, f"{fact.data['code']} at {fact.seq}, basis {basis}"

@@ -1,0 +1,122 @@
+"""Handing a conversation over to a person: the tool as a model sees it, and what the person gets to read."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from agent.domain.context.compression import Spoken
+from agent.domain.offline.answers import is_unknown
+from agent.domain.offline.person_words import asks_for_person
+from agent.domain.offline.reading import decision_words
+from agent.domain.prompt.layers import Language, one_line
+from agent.domain.turn.journal import Call, Journal
+from agent.ports import Tool
+from contracts.events.chat import MAX_SUMMARY_LINE, MAX_SUMMARY_LINES
+
+NAME = "hand_off"
+CATEGORY = "people"
+ASKED = "asked"
+MISSED = "missed"
+RULE = "rule"
+REASONS = (ASKED, MISSED, RULE)
+DESCRIPTION: dict[Language, str] = {
+    "es": "Pide que una persona del equipo siga esta conversación. Úsala en cuanto la piden, con las palabras que sea, "
+    "cuando aceptan tu oferta de pasarles con una persona, o cuando por segunda vez no sabes responder a lo mismo. "
+    "Después no hace falta que digas nada: la conversación espera a esa persona.",
+    "en": "Asks for a person of the team to go on with this conversation. Use it as soon as they ask for one, in "
+    "whatever words, when they accept your offer of one, or when you cannot answer the same question for the second "
+    "time. You need not say anything afterwards: the conversation waits for that person.",
+}
+LABEL: dict[Language, str] = {"es": "Avisando a una persona…", "en": "Asking for a person…"}
+PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "reason": {
+            "type": "string",
+            "enum": list(REASONS),
+            "description": "asked: they want a person; missed: it could not be answered; rule: the company says so",
+        },
+        "summary": {
+            "type": "string",
+            "maxLength": MAX_SUMMARY_LINES * MAX_SUMMARY_LINE,
+            "description": "For that person, five short lines at most: what was asked, what was tried, what was found",
+        },
+    },
+    "required": ["reason", "summary"],
+    "additionalProperties": False,
+}
+_LINES: dict[str, dict[Language, str]] = {
+    "asked": {"es": "Pregunta: {text}", "en": "Asked: {text}"},
+    "before": {"es": "Antes: {text}", "en": "Before: {text}"},
+    "tried": {"es": "Consultado: {text}", "en": "Looked up: {text}"},
+    "found": {"es": "Última respuesta: {text}", "en": "Last answer: {text}"},
+    "nothing": {"es": "Encontrado: nada que responda a la pregunta", "en": "Found: nothing that answers the question"},
+    "only": {"es": "Pide hablar con una persona, sin más", "en": "Asks for a person, and for nothing else"},
+}  # fmt: skip
+_NOTES: dict[str, str] = {
+    "asked": "A person of the team was asked for and has been told. If you read this, nobody has taken the "
+    "conversation, and it is yours to answer again: say nothing that would promise somebody, do not ask for a person "
+    "again unless they do, and answer what is still open as well as you can.",
+    "before": "A person was asked for since their last message, and the conversation is yours to answer again. Do not "
+    "ask again unless they do: answer what is still open as well as you can.",
+    "there": "A person has been asked for, or has the conversation, already.",
+}
+
+
+def offered_with_hand_over(tools: Sequence[Tool], language: Language) -> tuple[Tool, ...]:
+    """The tools, and this one: everybody has it."""
+    return (*tools, Tool(NAME, DESCRIPTION[language], CATEGORY, PARAMETERS, LABEL[language]))
+
+
+def completed(call: Call, spoken: Sequence[Spoken], journal: Journal, language: Language) -> Call:
+    """A call of the tool with all that the person gets; lines that it does not give are made of what was said."""
+    arguments: dict[str, Any] = json.loads(call.arguments)
+    reason = arguments.get("reason")
+    lines = [one_line(line, MAX_SUMMARY_LINE) for line in str(arguments.get("summary") or "").splitlines()]
+    given = [re.sub(r"^[-*•\d.) ]+(?=\S)", "", line) for line in lines if line]
+    summary = given[:MAX_SUMMARY_LINES] or summary_of(spoken, journal, language)
+    told = {"reason": reason if reason in REASONS else ASKED, "summary": summary, "language": language}
+    return replace(call, arguments=json.dumps(told | {"basis": journal.basis}, ensure_ascii=False))
+
+
+def summary_of(spoken: Sequence[Spoken], journal: Journal, language: Language) -> list[str]:
+    """What was asked, tried and found, without a model: in their own words and the last answer's."""
+
+    def line(name: str, text: str = "") -> str:
+        return _LINES[name][language].format(text=text)[:MAX_SUMMARY_LINE]
+
+    theirs = [one for one in spoken if not one.mine and one.text.strip()]
+    asked = [one for one in theirs if not asks_for_person(one.text) and not decision_words(one.text)]
+    lines = [line("asked", f"«{one_line(asked[-1].text, 240)}»")] if asked else [line("only")]
+    if len(asked) > 1:
+        lines.append(line("before", "; ".join(f"«{one_line(one.text, 80)}»" for one in asked[-3:-1])))
+    tools = dict.fromkeys(call.tool for call in journal.calls if call.tool != NAME)
+    if tools:
+        lines.append(line("tried", ", ".join(tools)))
+    answers = [one for one in spoken if one.mine and asked and one.seq > asked[-1].seq]
+    if answers:
+        unknown = is_unknown(answers[0].text)
+        lines.append(line("nothing") if unknown else line("found", f"«{one_line(answers[0].text, 240)}»"))
+    return lines[:MAX_SUMMARY_LINES]
+
+
+def result(state: str, seq: int = 0) -> str:
+    """The outcome of a call. `state`: asked, before (since their last message) or there; `seq`: of the change of owner
+    that it made."""
+    data: dict[str, Any] = {"state": state, "note": _NOTES[state]}
+    return json.dumps({"success": True, "data": data | ({"seq": seq} if seq else {})}, ensure_ascii=False)
+
+
+def changed_owner(results: Iterable[str]) -> int:
+    """The sequence of the change of owner that results of the tool tell of; 0: none was made."""
+    told = (json.loads(text).get("data") for text in results)
+    return max((int(data.get("seq") or 0) for data in told if data), default=0)
+
+
+def last_handed_over(journal: Journal) -> int:
+    """The newest visitor message for which a person was asked for, in this turn or those that it goes on from; 0: no
+    such."""
+    asked = (step for step in journal.steps if any(call.tool == NAME and call.result for call in step.calls))
+    return max((step.basis for step in asked), default=0)

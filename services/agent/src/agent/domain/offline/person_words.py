@@ -1,0 +1,184 @@
+"""Whether somebody asks for a person, in es and en: by the kinds of saying it, not by a list of sentences.
+
+A kind is a verb with whom it is said of ("talk to" + "someone", "pásame con" + "un agente"), so each way combines with
+every word for a person. Said of somebody who is not wanted ("no quiero hablar con nadie", "without talking to a
+person") it is no wish; said of a machine that is not wanted ("not a bot") it is one.
+"""
+
+import re
+
+from agent.domain.offline.reading import plain
+
+_ANY = r"(?:\w+ ){0,3}?"
+_WHO_EN = (
+    r"(?:humans?|human beings?|(?:(?:real|actual|live|living|human|physical|different) )+(?:one|person|people|"
+    r"agent|being|"
+    r"somebody|someone|representative|support)|persons?|people|some(?:one|body)(?: else)?|somone|sombody|"
+    r"any(?:one|body)|agents?|"
+    r"representatives?|reps?|operators?|advis[oe]rs?|managers?|supervisors?|staff|employees?|specialists?|"
+    r"technicians?|consultants?|the team|your team|human (?:help|assistance)|(?:customer |tech(?:nical)? |"
+    r"human )?(?:support|service|care)"
+    r"(?: team| agent| staff)?|sales(?: team)?|colleagues?|teammates?|coworkers?)"
+)
+_WHO_ES = (
+    r"(?:personas?|humanos?|humana|ser(?:es)? humanos?|alguien|alguno de ustedes|agentes?|asesor(?:a|es|as)?|"
+    r"operador(?:a|es|as)?|operari[oa]s?|ejecutiv[oa]s?|representantes?|encargad[oa]s?|responsables?|gerentes?|"
+    r"supervisor(?:a|es)?|companer[oa]s?|tecnic[oa]s?|comercial(?:es)?|vendedor(?:a|es)?|gente|"
+    r"(?:el|tu|su|vuestro) equipo|emplead[oa]s?|especialistas?|consultor(?:a|es)?|"
+    r"(?:servicio|atencion) (?:al|de) cliente\w*|soporte(?: humano| tecnico)?|(?:atencion|asistencia|"
+    r"ayuda) humana|telefonista)"
+)
+_WHO = rf"(?:{_WHO_EN}|{_WHO_ES})"
+_END = (
+    r"(?=\W*(?:please|pls|plz|now|right|asap|here|urgently|instead|already|thanks?|thank you|today|who|that|to (?:help|"
+    r"talk|speak|assist|call|contact|answer|take|look)|from|of (?:the|your) (?:team|company)|por favor|porfa\w*|"
+    r"ya|ahora|"
+    r"ahorita|mismo|urgente\w*|aqui|gracias|que (?:me|nos|pueda|sepa)|para que|de (?:verdad|carne|la empresa|la tienda|"
+    r"la clinica|vuestr\w+|su|tu|ustedes|soporte|ventas|atencion)|del equipo|real|humana?|and not|not|y no|no|en vez|"
+    r"for (?:help|support|assistance)|with|about|regarding|sobre)\b|\W*$|\s*[.,;!?)])"
+)
+_KINDS = (
+    # Talking: to somebody.
+    rf"\b(?:talk|speak|chat|communicate|in (?:touch|contact)) (?:to|with|2) {_ANY}{_WHO}\b",
+    rf"\b(?:hablar|hable|charlar|chatear|conversar|comunicar(?:me|nos|se)?|comuniqueme|contactar(?:me)?|"
+    rf"ponerme en contacto|ser atendid[oa]|tratar|hablarlo|consultarlo) (?:con|por) {_ANY}{_WHO}\b",
+    rf"\b(?:contact(?:ar)?|reach|call) (?:(?:a|con|al) )?(?:(?:a|an|the|your|one of your|some|un|una|el|"
+    rf"la) )*{_WHO}{_END}",
+    # Passing on.
+    rf"\b(?:transfer|connect|pass|put|hand|switch|route|escalate|redirect|forward) (?:me |us |this |it |the chat )?"
+    rf"(?:\w+ )?(?:to|through to|through|with|over to|on to) {_ANY}{_WHO}\b",
+    rf"\b(?:give|get|bring|find|send|fetch) (?:me|us) (?:(?:a|an|the|your|some|to a|to an) )*(?:real |"
+    rf"live )?{_WHO}{_END}",
+    rf"\b(?:pasa(?:me|r|rme|nos|s|n)?|pas[ae]me(?:lo)?|pasenme|transfier[ea]\w*|transferi[rd]\w*|transferencia|"
+    rf"comunica(?:me|lo)?"
+    rf"|comunicas(?: me)?|comuniquen?me|conecta(?:me|r|rme)?|conecten?me|pon(?:me|edme|gan?me|game)|deriv[ae]\w*|"
+    rf"escal[ae](?:r|me|lo|dlo)?|"
+    rf"redirig\w+|enlaz[ae]\w*) (?:esto |el chat |la conversacion )?(?:con|a|al|hacia) {_ANY}{_WHO}\b",
+    rf"\b(?:dame|denme|deme|mand[ae](?:me|nme|r)?|envi[ae](?:me|nme|r)?|busca(?:me)?|llama(?:d)?|avis[ae](?:r|d)?|"
+    rf"traeme) (?:a |con )?(?:(?:un|una|algun|alguna|el|la|otra|otro) )?{_WHO}{_END}",
+    # Wanting.
+    rf"\b(?:want|wanna have|need|(?:would|d|i'd) (?:like|prefer)|prefer|demand|require|looking for|insist on|"
+    rf"rather have)"
+    rf" (?:to have |to see |to get |help from |assistance from |an answer from |support from )?"
+    rf"(?:(?:a|an|the|some|any|your|another|real|live) )*{_WHO}{_END}",
+    rf"\b(?:quiero|quisiera|necesito|prefiero|preferiria|exijo|busco|requiero|deseo|solicito|pido|me gustaria|me urge)"
+    rf" (?:(?:a|ver|tener|ayuda|atencion|la|de|hablarle|el|contacto|con|que intervenga) )*"
+    rf"(?:(?:un|una|algun|alguna|otra|otro|el|la) )*{_WHO}{_END}",
+    # Being attended to.
+    rf"\b(?:can|could|may|will|would|might|let|have|make) {_ANY}{_WHO_EN} (?:please )?(?:help|assist|call|contact|"
+    rf"answer|"
+    rf"attend|join|take over|take this|respond|reply|look (?:at|into)|talk|speak|step in|get in touch|come|write)\b",
+    rf"\b(?:me|nos) (?:pued[ae]n?|podria\w*|quiera\w*|va|van)? ?(?:a )?(?:atender|atienda\w*|ayudar|ayude\w*|"
+    rf"contest\w+|respond\w+|"
+    rf"llam\w+|contact\w+|escrib\w+|hable\w*|lo expli\w+|expli\w+|resuelv\w+) {_ANY}{_WHO_ES}\b",
+    rf"\b(?:atiend[ea]\w*|atender\w*) {_ANY}{_WHO_ES}\b",
+    rf"\b{_WHO_ES} (?:\w+ )?(?:que )?(?:me|nos|lo) (?:\w+ )?(?:atienda|ayude|conteste|responda|llame|escuche|"
+    rf"explique|hable|"
+    rf"pueda|resuelva|solucione)\w*",
+    rf"\b(?:puede|podria|pueden|podrian) {_ANY}{_WHO_ES} (?:atender|ayudar|llamar|contactar|contestar|responder|hablar)"
+    rf"(?:me|nos)?\b",
+    # No machine.
+    r"\b(?:not|no more|stop (?:with )?(?:the|this)|enough (?:of|with)? ?(?:the|this|these)?|tired of(?: the| this|"
+    r" talking to"
+    r"(?: a| this)?)?|(?:hate|sick of) (?:this|these|talking to(?: a| this)?)|(?:don t|don't|do not|dont) want"
+    r"(?: to (?:talk|speak|chat) (?:to|with))?) (?:a |an |your |any )?(?:stupid |dumb |silly )?(?:chat ?)?"
+    r"(?:bots?|robots?|machines?|ai|computer)\b",
+    r"\b(?:no (?:quiero|deseo|me gusta)(?: (?:hablar|chatear|tratar))?(?: con)?|hart[oa] de(?: hablar con)?|"
+    r"cansad[oa] de"
+    r"(?: hablar con)?|basta de|dejad? de|nada de|sin|no con) (?:un[ao]? |este |est[ao]s |el |la |mas )*"
+    r"(?:tonto )?(?:chat)?(?:bots?|robots?|maquinas?|contestadora?s?|ia|automatic[oa]s?)\b",
+)
+_THERE = (
+    rf"\b(?:is|are) there {_ANY}{_WHO_EN}\b(?: (?:\w+ ){{0,2}}(?:can|could|available|there|here|around|talk|speak|"
+    rf"help)\w*|"
+    rf"\W*$)",
+    r"\b(?:is|are) (?:any(?:one|body)|some(?:one|body)|a (?:human|person|real person)) (?:there|here|available|around|"
+    r"online)\b",
+    rf"\bhay (?:\w+ ){{0,2}}?{_WHO_ES}(?: (?:\w+ ){{0,3}}(?:ahi|alli|aqui|disponible|conectad[oa]|que|con|atendiendo|"
+    rf"del otro lado|detras)\b|\W*$)",
+)
+"""Whether somebody is there: a wish, or only a call to the assistant itself."""
+_SURE = [re.compile(kind) for kind in _KINDS]
+_ASKS = [*_SURE, *(re.compile(kind) for kind in _THERE)]
+_FILLER = (
+    r"(?:an?|the|un|una|el|la|algun|alguna|otr[oa]|please|pls|plz|por favor|porfa(?:vor)?|now|right now|ya|"
+    r"ahora(?: mismo)?|"
+    r"hi|hello|hey|hola|buen[oa]s(?: dias| tardes| noches)?|real|live|actual|human[oa]?|de verdad|urgente|urgent|asap|"
+    r"help|ayuda|quick(?:ly)?|rapido|thanks?|gracias|ok|si|yes|no|only|solo|just|bueno|oye|mira|come on|venga|alguien|"
+    r"i said|he dicho|que|mejor|with|con|to|support|soporte)"
+)
+_BARE = re.compile(rf"^(?:{_FILLER}\s+)*(?:{_WHO})(?:\s+{_FILLER})*$")
+_BESIDE = re.compile(
+    rf"\b{_FILLER}\b|\b(?:can|could|may|i|want|need|would|like|quiero|puedo|podria|necesito|me|you|your)\b"
+)
+_ALONE = re.compile(
+    r"^(?:(?:alguien|someone|somebody|anyone|anybody|people|gente|persons?|personas|sales|the team)\b ?)+$"
+)
+"""By themselves these are answers to a question, or nothing."""
+_UNWANTED = re.compile(
+    r"\b(?:(?:don t|don't|do not|dont|didn t|didn't|did not|doesn t|no longer|never|won t|wouldn t|need not|no need to|"
+    r"rather not) (?:\w+ ){0,3}|(?:without|instead of|rather than|avoid|before|after|sin|en vez de|en lugar de|"
+    r"evitar|antes de|"
+    r"despues de) (?:\w+ ){0,2}|no (?:quiero|necesito|quisiera|deseo|busco|hace falta|me gustaria|me hace falta|"
+    r"es necesario|prefiero|tengo que|hay que|pido) (?:\w+ ){0,2}|(?:do|does|did|should|must) i (?:need|have|"
+    r"ought)? ?(?:to )?"
+    r"|(?:tengo|hay|tenia|habia) que |(?:debo|deberia|es necesario|hace falta|es obligatorio) |when i |cuando |"
+    r"if i |si |(?:ayer|anoche|yesterday|already|ya) "
+    r"(?:\w+ ){0,2})$"
+)
+_WHY_NOT = re.compile(r"\b(?:why|por que|how (?:do|can|could|would) i|como (?:puedo|hago|podria|se puede)?)\b")
+_CLAUSE = re.compile(r"[.!?;,\n]+|\b(?:but|pero|so|and|y|asi que|entonces)\b")
+LONGEST = 600
+"""Characters of a message that are read for it."""
+_AROUND = 4
+"""Words beside the wish that a message may have which is nothing but the wish ("about my order")."""
+
+
+def asks_for_person(text: str) -> bool:
+    """Whether the text asks for a person to go on."""
+    said = _said(text)
+    return _is_bare(said) or any(True for kind in _ASKS for match in kind.finditer(said) if not _unwanted(said, match))
+
+
+def only_asks_for_person(text: str) -> bool:
+    """Whether it asks for nothing else."""
+    said = _said(text)
+    if _is_bare(said):
+        return True
+    rest = said
+    for kind in _SURE:
+        rest = kind.sub(lambda match: match[0] if _unwanted(said, match) else " ", rest)
+    left = re.sub(
+        rf"\b{_FILLER}\b|\b(?:can|could|may|i|want|need|would|like|quiero|puedo|podria|necesito|me|you|your)\b",
+        " ",
+        rest,
+    )
+    return rest != said and len(re.findall(r"\w+", left)) <= _AROUND and "?" not in beside_the_wish(text)
+
+
+def beside_the_wish(text: str) -> str:
+    """The sentences of a text that are about something else."""
+    sentences = re.split(r"(?<=[.!?\n])\s+|\n+", text)
+    return " ".join(one for one in sentences if one.strip() and not asks_for_person(one)).strip()
+
+
+def _said(text: str) -> str:
+    # Without its accent a past tense would be a wish.
+    told = re.sub(r"\bhablé\b", "hablado", text[:LONGEST].lower())
+    return re.sub(r"[ \t]+", " ", plain(told).replace("’", "'")).strip()
+
+
+def _is_bare(said: str) -> bool:
+    words = re.sub(r"[^\w\s]+", " ", said)
+    words = " ".join(words.split())
+    return len(words) <= 60 and bool(_BARE.fullmatch(words)) and not _ALONE.fullmatch(words)
+
+
+def _unwanted(said: str, match: re.Match[str]) -> bool:
+    """Whether the words before it, in its clause, turn it into something else than a wish."""
+    clause = _CLAUSE.split(said[: match.start()])[-1].lstrip()
+    before = re.sub(r"[^\w\s']+", " ", clause)
+    before = " ".join(before.split())
+    if _WHY_NOT.search(before):
+        return False
+    return bool(_UNWANTED.search(f"{before} "))

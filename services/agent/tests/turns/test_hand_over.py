@@ -1,0 +1,120 @@
+"""The AI hands a conversation over to a person, once, whatever dies; what is asked beside it stays due."""
+
+from typing import Any
+
+import pytest
+
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import scripted_model
+from agent.testing.dying import Death
+from agent.testing.stage import Stage, agent, stage
+from contracts.channels import ChatKind
+from runtime.testing import NatsServer, eventually
+
+HAND_OFF = ScriptedCall(
+    name="hand_off",
+    arguments={"reason": "missed", "summary": "- Asked: cheques\n- Tried: the site\n\n- Found: nothing\n4\n5\n6"},
+)
+
+
+async def owners(scene: Stage, conversation: str = "c1") -> list[dict[str, Any]]:
+    """The changes of owner, oldest first."""
+    return [data for kind, _, data in await scene.facts(conversation) if kind is ChatKind.OWNER]
+
+
+async def waiting(scene: Stage, conversation: str = "c1") -> dict[str, Any]:
+    """The hand-over, once it is there and nothing more comes of the message."""
+
+    async def there() -> bool:
+        return bool(await owners(scene, conversation))
+
+    await eventually(there)
+    await scene.idle()
+    (changed,) = await owners(scene, conversation)
+    assert changed["owner"] == {"kind": "waiting"}
+    return changed
+
+
+async def test_a_model_hands_over_with_reason_and_summary_and_says_nothing(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(tool_calls=[HAND_OFF]), Reply(text="I should not be heard.")])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        await scene.visitor("c1", "so can I pay by cheque or not?", locale="en")
+        changed = await waiting(scene)
+        assert changed["by"] == "agent"
+        assert (changed["reason"], changed["language"]) == ("missed", "en")
+        assert changed["summary"] == ["Asked: cheques", "Tried: the site", "Found: nothing", "4", "5"]
+        assert await scene.answers("c1") == []
+        assert len(model.asked) == 1
+        assert "hand_off" in [tool["function"]["name"] for tool in model.asked[0]["tools"]]
+
+
+async def test_a_plain_wish_needs_no_model(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        await scene.visitor("c1", "can I pay by cheque?", locale="en")
+        await scene.answered("c1")
+        await scene.idle()
+        asked = len(model.asked)
+        await scene.visitor("c1", "I would rather talk to a human, please", locale="en")
+        changed = await waiting(scene)
+        assert changed["reason"] == "asked"
+        assert changed["summary"][0] == "Asked: «can I pay by cheque?»"
+        assert "A scripted answer." in changed["summary"][-1]
+        assert len(model.asked) == asked
+
+
+async def test_what_was_asked_is_due_again_when_nobody_came_and_nobody_is_asked_for_twice(
+    nats_server: NatsServer,
+) -> None:
+    rule = Rule(
+        replies=[Reply(tool_calls=[HAND_OFF]), Reply(tool_calls=[HAND_OFF]), Reply(text="I still do not know.")]
+    )
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        await scene.visitor("c1", "so can I pay by cheque or not?", locale="en")
+        await waiting(scene)
+        await scene.visitor("c1", "hello?", locale="en")
+        await scene.idle()
+        assert len(model.asked) == 1
+        await scene.release("c1")
+        (answer,) = await scene.answered("c1")
+        assert answer["text"] == "I still do not know."
+        results = [one["content"] for one in model.asked[-1]["messages"] if one["role"] == "tool"]
+        assert "nobody has taken" in results[0] or "since their last message" in results[0]
+        await scene.idle()
+        assert [one["owner"]["kind"] for one in await owners(scene)] == ["waiting", "ai"]
+        # Asked for anew it is a new wish.
+        await scene.visitor("c1", "then get me a person", locale="en")
+
+        async def again() -> bool:
+            return len(await owners(scene)) == 3
+
+        await eventually(again)
+
+
+async def test_a_person_who_is_there_already_is_not_asked_for(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        await scene.configure(ai_respond_with_commercial=True)
+        await scene.take("c1")
+        await scene.visitor("c1", "I want to talk to a person", locale="en")
+        (answer,) = await scene.answered("c1")
+        assert answer["text"] == "A scripted answer."
+        assert [one["owner"]["kind"] for one in await owners(scene)] == ["human"]
+
+
+STEPS = ["look", "save", "save", "own", "save", "look"]
+"""From the hand-over on there are two deliveries: the change of owner is one of its own."""
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("at", range(len(STEPS)), ids=[f"{i}-{name}" for i, name in enumerate(STEPS)])
+async def test_whoever_dies_on_the_way_it_is_handed_over_once(nats_server: NatsServer, at: int, after: bool) -> None:
+    death = Death(at, after)
+    async with stage(nats_server.url) as scene, scripted_model() as model:
+        async with agent(nats_server.url, model.base_url, wrap=death.around):
+            await scene.visitor("c1", "quiero hablar con una persona", locale="es")
+            await eventually(death.dead.is_set)
+        assert death.steps[:4] == STEPS[: min(at + 1, 4)]
+        async with agent(nats_server.url, model.base_url, ack_wait_seconds=0.5):
+            changed = await waiting(scene)
+        assert (changed["reason"], changed["language"]) == ("asked", "es")
+        assert await scene.answers("c1") == []
+        assert model.asked == []

@@ -1,0 +1,148 @@
+"""Turns are learned from as soon as their answers are stored. What cannot be learned at once, for the market's sake or
+another's, is kept in the store and tried again from there: the log's facts are done with, and nobody waits for it."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+
+from contracts.events.chat import AssistantMessage
+from memory.application.learning import Learner
+from memory.domain.facts import Fact
+from memory.domain.keys import Position
+from memory.errors import StoreUnavailable
+from memory.ports import Log
+from runtime.deliveries import pause_after
+
+AT_FIRST = 1.0
+"""Seconds that an answer's own acknowledgement waits for what it teaches."""
+LONGEST = 20.0
+"""Seconds for one later attempt."""
+PATIENT = 5
+"""Attempts, the last of which goes on without the market."""
+MOST = 10_000
+"""Attempts, some three days: then there is a fault that another one does not mend."""
+EVERY = 30.0
+"""Seconds between looks at what other replicas have left."""
+PAGE = 100
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """An answered turn. `basis`: the message that it answers; `due`: when it is tried, in seconds since the epoch."""
+
+    company: str
+    conversation: str
+    turn: str
+    basis: Position
+    at: datetime
+    tries: int = 0
+    due: float = 0.0
+
+
+class LessonStore(Protocol):
+    """Lessons that are still to be learned; each method raises StoreUnavailable."""
+
+    async def put(self, lesson: Lesson) -> None:
+        """Keeps one, in the place of the same turn's."""
+        ...
+
+    async def drop(self, lesson: Lesson) -> None:
+        """Keeps it no longer."""
+        ...
+
+    async def first(self, most: int) -> Sequence[Lesson]:
+        """Those that are due first."""
+        ...
+
+
+class Lessons:
+    """What turns teach, once each: learned twice it is the same."""
+
+    def __init__(self, learner: Learner, store: LessonStore, log: Log) -> None:
+        self._learner = learner
+        self._store = store
+        self._log = log
+        self._kept = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def take(self, fact: Fact) -> None:
+        """Learns from an answer that is stored, or keeps it to be learned from; other facts teach nothing.
+
+        Raises:
+            MemoryFault: neither; the same again, later.
+        """
+        if not isinstance(fact.data, AssistantMessage):
+            return
+        basis = Position(fact.position.era, fact.data.basis)
+        lesson = Lesson(fact.company, fact.conversation, fact.data.turn_id, basis, fact.at)
+        failed = await self._learned(lesson, AT_FIRST)
+        if failed is not None:
+            await self._store.put(failed)
+            self._kept.set()
+
+    async def start(self) -> None:
+        """Begins to look after what is kept."""
+        self._task = asyncio.create_task(self._run(), name="lessons")
+
+    async def stop(self) -> None:
+        """Stops, in the middle of a lesson if need be."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _run(self) -> None:
+        while True:
+            self._kept.clear()
+            pause = EVERY
+            try:
+                pause = await self._look()
+            except Exception as error:
+                _log.warning("no lesson can be learned now", error=repr(error)[:200])
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._kept.wait()
+
+    async def _look(self) -> float:
+        """Tries what is due; seconds until something is."""
+        kept = await self._store.first(PAGE)
+        for lesson in kept:
+            left = lesson.due - time.time()
+            if left > 0:
+                return min(left, EVERY)
+            failed = await self._learned(lesson, LONGEST)
+            if failed is None or failed.tries >= MOST:
+                await self._store.drop(lesson)
+            else:
+                await self._store.put(failed)
+        return 0.0 if kept else EVERY
+
+    async def _learned(self, lesson: Lesson, seconds: float) -> Lesson | None:
+        """None: it is learned, or of a log that is no more; otherwise how it is to be tried again."""
+        if lesson.basis.era != self._log.era:
+            return None
+        tries = lesson.tries + 1
+        try:
+            async with asyncio.timeout(seconds):
+                await self._learner.turn(
+                    lesson.company,
+                    lesson.conversation,
+                    lesson.turn,
+                    lesson.basis.seq,
+                    lesson.at,
+                    patient=tries < PATIENT,
+                )
+        except StoreUnavailable:
+            raise
+        except Exception as error:
+            _log.warning("a turn is not learned from yet", turn=lesson.turn, tries=tries, error=repr(error)[:200])
+            return replace(lesson, tries=tries, due=time.time() + pause_after(error, tries))
+        return None

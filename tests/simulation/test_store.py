@@ -1,0 +1,223 @@
+"""The simulated stores are asked the same as the real ones, by memory's own adapters, and must answer the same."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+from pymongo import AsyncMongoClient
+from redis.asyncio import Redis
+
+from contracts.channels import ChatAddress, ChatKind
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.envelope import CloudEvent
+from contracts.events.chat import OperatorMessage
+from memory.adapters import mongo
+from memory.adapters.mongo_companies import MongoCompanies
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_facts import MongoFacts
+from memory.adapters.mongo_positions import MongoPositions
+from memory.adapters.redis_budgets import RedisBudgets
+from memory.application.budgets import Ledger, Purse
+from memory.application.positions import Missed
+from memory.domain.conversation import START, Conversation, fold
+from memory.domain.facts import Fact, decode
+from memory.domain.keys import Position
+from memory.errors import StoreUnavailable
+from memory.ports import InboxFilter
+from runtime.mongo import Database, Document
+from runtime.testing import MongoDatabase, ValkeyServer
+from tests.simulation.cache import SimulatedLedger, SimulatedRedis
+from tests.simulation.loop import SimulatedLoop
+from tests.simulation.network import Network
+from tests.simulation.store import SimulatedMongo
+
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+
+def _fact(seq: int, name: str, conversation: str = "c1") -> Fact:
+    message = OperatorMessage(message_id=f"m-{name}", text=name, operator_id="op1")
+    event = CloudEvent(id=f"e-{name}", source="/test", type=ChatKind.OPERATOR.event_type, time=NOON, data=message)
+    return decode(ChatAddress("demo", conversation, ChatKind.OPERATOR), Position(7, seq), NOON, event.to_json())
+
+
+def _seqs(facts: list[Fact]) -> list[tuple[int, str]]:
+    return [(fact.seq, fact.event_id) for fact in facts]
+
+
+async def _facts(database: Database) -> list[object]:
+    facts = MongoFacts(database["facts"])
+    said: list[object] = [
+        await facts.add([_fact(1, "a"), _fact(2, "b"), _fact(3, "c")]),
+        await facts.add([_fact(2, "b"), _fact(9, "a"), _fact(4, "d"), _fact(5, "other", "c2")]),
+        await facts.add([_fact(12, "late"), _fact(11, "late")]),
+        await facts.add([_fact(10, "late")]),
+        await facts.add([]),
+        await facts.holds([_fact(1, "a"), _fact(12, "late")]),
+        await facts.holds([_fact(1, "a"), _fact(8, "never")]),
+        _seqs(await facts.newest_messages("demo", "c1", Position(7, 10), 3)),
+        _seqs(await facts.newest_messages("demo", "c1", Position(7, 3), 9, since=Position(7, 1))),
+        _seqs(await facts.after("demo", "c1", Position(7, 1), Position(7, 4), 2)),
+        _seqs(await facts.after("demo", "none", Position(7, 0), Position(7, 99), 5)),
+    ]
+    cursor = None
+    for _ in range(3):
+        page = await facts.messages("demo", "c1", 2, cursor)
+        cursor = page.next
+        said.append((_seqs(page.items), cursor))
+    for conversation, name in (("c1", "m-late"), ("c2", "m-late"), ("c2", "m-other")):
+        found = await facts.message("demo", conversation, name)
+        said.append(found and (found.seq, found.data, found.stored_at))
+    return said
+
+
+def _folded(*facts: Fact) -> Conversation:
+    state = Conversation(facts[0].company, facts[0].conversation)
+    return fold(state, facts, START, {})
+
+
+async def _conversations(database: Database) -> list[object]:
+    rows = MongoConversations(database["conversations"])
+    first, second = _folded(_fact(1, "a")), _folded(_fact(2, "b", "c2"))
+    said: list[object] = [
+        await rows.save([first, second]),
+        await rows.save([]),
+        await rows.load([("demo", "c1"), ("demo", "none")]),
+        [state.conversation for state in await rows.save([_folded(_fact(3, "x", "c3")), first])],
+    ]
+    stored = (await rows.load([("demo", "c1")]))["demo", "c1"]
+    later = fold(stored, [_fact(4, "d")], START, {})
+    said += [
+        await rows.save([later]),
+        [state.conversation for state in await rows.save([later, _folded(_fact(5, "y", "c4"))])],
+        await rows.load([("demo", "c1"), ("demo", "c3"), ("demo", "c4")]),
+    ]
+    for chosen in (InboxFilter(), InboxFilter(state="ai"), InboxFilter(state="human"), InboxFilter(user_id="v1")):
+        cursor = None
+        for _ in range(2):
+            page = await rows.page("demo", chosen, 3, cursor)
+            cursor = page.next
+            said.append(([state.conversation for state in page.items], cursor))
+            if cursor is None:
+                break
+    return [*said, await rows.latest_of("demo", "v1"), await rows.waiting(5)]
+
+
+async def _beside(database: Database) -> list[object]:
+    positions, companies = MongoPositions(database), MongoCompanies(database["companies"])
+    gap = Missed("CHAT/x", 3, 4)
+    said: list[object] = [
+        await mongo.name_of(database, "first") == await mongo.name_of(database, "second"),
+        await positions.load(),
+        await positions.move("a", None, Position(7, 1)),
+        await positions.move("a", None, Position(7, 2)),
+        await positions.move("a", Position(7, 1), Position(7, 3)),
+        await positions.move("b", None, Position(7, 1)),
+        await positions.load(),
+        await positions.miss(gap),
+        await positions.miss(gap),
+        await positions.missed(),
+        await positions.life() == await positions.life(),
+    ]
+    config = CompanyConfig(company_id="acme", response_delay_ms=5)
+    one, two = CompanySettings(config=config, version=1), CompanySettings(config=config, version=2)
+    said += [
+        await companies.get("acme"),
+        await companies.create(one),
+        await companies.create(one),
+        await companies.replace(two),
+        await companies.replace(two),
+        await companies.unannounced(5),
+        await companies.announced("acme", 1),
+        len(await companies.unannounced(5)),
+        await companies.announced("acme", 2),
+        await companies.unannounced(5),
+        await companies.after("", 5),
+        await companies.after("acme", 5),
+    ]
+    return said
+
+
+async def _all(database: Database) -> list[object]:
+    return [*await _facts(database), *await _conversations(database), *await _beside(database)]
+
+
+async def _ledgers(ledger: Ledger) -> list[object]:
+    company, visitor = Purse("company", "demo:day", 100, 60), Purse("visitor", "demo:v1:hour", 50, 60)
+    unlimited = Purse("company", "demo:free", None, 60)
+    return [
+        await ledger.reserve("r1", 40, 30.0, [company, visitor]),
+        await ledger.reserve("r1", 40, 30.0, [company, visitor]),
+        await ledger.reserve("r2", 40, 30.0, [company, visitor]),
+        await ledger.reserve("r3", 40, 30.0, [company, visitor]),
+        await ledger.reserve("r4", 40, 30.0, [company]),
+        await ledger.reserve("r5", 40, 30.0, [company]),
+        await ledger.settle("demo", "r1", 40, 5, [company, visitor]),
+        await ledger.settle("demo", "r1", 40, 5, [company, visitor]),
+        await ledger.settle("demo", "r2", 40, 0, [company, visitor]),
+        await ledger.reserve("r5", 40, 30.0, [company, visitor]),
+        await ledger.settle("demo", "never", 40, 60, [company, visitor]),
+        await ledger.reserve("r6", 1, 30.0, [company, visitor]),
+        await ledger.reserve("r7", 10**9, 30.0, [unlimited]),
+        await ledger.reserve("r8", 1, 30.0, [unlimited]),
+    ]
+
+
+def _simulated(ask: Callable[[SimulatedMongo, SimulatedRedis], Awaitable[Any]]) -> Any:
+    random = Random(1)
+    loop = SimulatedLoop(Network(random, 0.001), 300.0)
+    latency = loop.network.latency
+
+    async def run() -> Any:
+        return await ask(SimulatedMongo(loop, random, latency), SimulatedRedis(loop, random, latency))
+
+    found = loop.run_until_complete(run())
+    loop.abandon()
+    return found
+
+
+def test_the_simulated_mongodb_answers_as_the_real_one(mongo_server: MongoDatabase) -> None:
+    async def real() -> list[object]:
+        async with AsyncMongoClient[Document](mongo_server.url, tz_aware=True, w="majority", journal=True) as client:
+            database = mongo.asked(client[mongo_server.database])
+            await mongo.prepare(database)
+            return await _all(database)
+
+    theirs = asyncio.run(real())
+    mine = _simulated(lambda store, _: _all(mongo.asked(store)))  # pyright: ignore[reportArgumentType]
+    assert len(mine) == len(theirs)
+    for one, other in zip(mine, theirs, strict=True):
+        assert one == other
+
+
+def test_the_simulated_budgets_answer_as_the_real_ones(valkey_server: ValkeyServer) -> None:
+    async def real() -> list[object]:
+        async with Redis.from_url(valkey_server.url) as client:  # pyright: ignore[reportUnknownMemberType]
+            return await _ledgers(RedisBudgets(client))
+
+    assert _simulated(lambda _, redis: _ledgers(SimulatedLedger(redis))) == asyncio.run(real())
+
+
+def test_what_a_mongodb_that_dies_had_acknowledged_is_there_afterwards() -> None:
+    async def dying(store: SimulatedMongo, redis: SimulatedRedis) -> None:
+        del redis
+        facts, lost = MongoFacts(mongo.asked(store)["facts"]), 0  # pyright: ignore[reportArgumentType]
+        stored: list[Fact] = []
+        for number in range(1, 60):
+            fact = _fact(number, f"n{number}")
+            adding = asyncio.ensure_future(facts.add([fact]))
+            # It dies at every moment of a write, the next one.
+            await asyncio.sleep(0.0001 * number)
+            await store.away(0.01)
+            try:
+                await adding
+            except StoreUnavailable:
+                lost += not await facts.holds([fact])
+            else:
+                stored.append(fact)
+        assert await facts.holds(stored)
+        assert stored
+        assert lost
+
+    _simulated(dying)
