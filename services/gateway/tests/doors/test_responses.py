@@ -33,39 +33,11 @@ from runtime.testing import eventually
 
 REQUIRED = frozenset(
     (
-        *(
-            "id",
-            "object",
-            "created_at",
-            "completed_at",
-            "status",
-            "incomplete_details",
-            "model",
-            "previous_response_id",
-        ),
-        *(
-            "instructions",
-            "output",
-            "error",
-            "tools",
-            "tool_choice",
-            "truncation",
-            "parallel_tool_calls",
-            "text",
-            "top_p",
-        ),
-        *(
-            "presence_penalty",
-            "frequency_penalty",
-            "top_logprobs",
-            "temperature",
-            "reasoning",
-            "user",
-            "usage",
-            "store",
-        ),
-        *("max_output_tokens", "max_tool_calls", "background", "service_tier", "metadata", "safety_identifier"),
-        "prompt_cache_key",
+        *("id", "object", "created_at", "completed_at", "status", "incomplete_details", "model", "user", "usage"),
+        *("previous_response_id", "instructions", "output", "error", "tools", "tool_choice", "truncation", "text"),
+        *("parallel_tool_calls", "top_p", "presence_penalty", "frequency_penalty", "top_logprobs", "temperature"),
+        *("reasoning", "store", "max_output_tokens", "max_tool_calls", "background", "service_tier", "metadata"),
+        *("safety_identifier", "prompt_cache_key"),
     )
 )
 """Of a response, by the specification's schema."""

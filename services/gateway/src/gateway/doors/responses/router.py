@@ -136,7 +136,7 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
     raise AssertionError("unreachable")
 
 
-@router.delete("/{responseId}", response_class=Response, responses=described(405))
+@router.delete("/{responseId}", response_class=Response, responses=described(400, 404, 405))
 async def delete(api: ApiDep, caller: CustomerDep, response: Name) -> Response:
     """A response is part of a conversation, which is the company's record: it is not deleted alone."""
     await api.threads.own(caller, read_name(response).conversation)
