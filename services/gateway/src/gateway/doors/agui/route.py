@@ -134,7 +134,7 @@ async def _heard(thread: Thread, asked: int, run: Run) -> AsyncGenerator[list[Js
 async def _messages(api: Api, place: Place) -> list[MessageView]:
     """The conversation's last messages, with their actions as they stand."""
     at_least = await api.threads.newest(place.caller, place.conversation)
-    reply = await api.memory.snapshot(place.company, place.conversation, at_least, SHOWN)
+    reply = await api.memory.snapshot(place.company, place.conversation, at_least, SHOWN, events=False)
     return await api.standing.now(place.company, place.conversation, reply.messages)
 
 

@@ -15,7 +15,7 @@ async def items_before(api: Api, caller: Caller, body: CreateResponse) -> list[I
     """The conversation up to the end of the previous response; raises NOT_FOUND unless it is the caller's."""
     name = read_name(body.previous_response_id or "")
     conversation = await previous(api, caller, str(name))
-    reply = await api.memory.snapshot(caller.company, conversation, name.asked, MOST)
+    reply = await api.memory.snapshot(caller.company, conversation, name.asked, MOST, events=False)
     items: list[Item] = []
     replied = False
     for message in reply.messages:
