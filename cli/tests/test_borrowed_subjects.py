@@ -215,6 +215,11 @@ async def test_a_borrowed_analysis_is_none(address: str) -> None:
         await by_answering_oneself(address, subject, body)
         await stored(address, subject, body)
         assert await mine.read(COMPANY, "u1", "a1") is None
+        # It is in nobody's way: the analysis is begun anew over it.
+        again = await mine.begin(request)
+        kept = await mine.read(COMPANY, "u1", "a1")
+        assert kept is not None
+        assert kept.record == again
 
 
 async def test_a_true_fact_that_is_copied_is_refused_by_the_log_that_has_gone_on(address: str) -> None:

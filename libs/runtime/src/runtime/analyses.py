@@ -72,7 +72,8 @@ class Analyses:
         )
 
     async def save(self, record: AnalysisRecord, revision: int) -> int | None:
-        """The new revision; None: another value was there first, or it is not known whether this one is."""
+        """The new revision; None: another value was there first, or it is not known whether this one is. Raises
+        ReadFailed."""
         request = record.request
         subject = channels.analysis(request.company_id, request.user_id, request.analysis_id)
         event = _RecordEvent(
@@ -82,7 +83,11 @@ class Analyses:
             stored = await self._publisher.append(
                 subject, event, stream="TURNS", msg_id=f"analysis.{uuid7()}", fence=Fence(revision, subject)
             )
-        except (FenceRefused, PublishTimeout, Unavailable):
+        except FenceRefused:
+            # A value that is not ours counts as none: it is written over.
+            there = None if revision else await self._reader.last(subject)
+            return None if there is None or there.genuine else await self.save(record, there.seq)
+        except (PublishTimeout, Unavailable):
             return None
         return stored.seq
 

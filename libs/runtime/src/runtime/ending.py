@@ -1,12 +1,16 @@
-"""The end of a process, whatever hangs in it."""
+"""The end of a process and of its connection, whatever hangs in it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 import time
+from contextlib import suppress
 
 import structlog
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
 
 log = structlog.get_logger(__name__)
 
@@ -28,3 +32,15 @@ def end_without_fail(seconds: float) -> threading.Timer:
     timer.daemon = True
     timer.start()
     return timer
+
+
+async def close(client: Client, deadline: float) -> None:
+    """Ends a connection: what is on its way is sent first, if that takes no longer than `deadline` seconds."""
+    if client.is_connected:
+        with suppress(NatsError, TimeoutError):
+            async with asyncio.timeout(deadline):
+                await client.drain()
+    if not client.is_closed:
+        with suppress(NatsError, TimeoutError):
+            async with asyncio.timeout(1):
+                await client.close()

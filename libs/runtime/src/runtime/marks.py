@@ -56,6 +56,7 @@ class Marks:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._keys: tuple[bytes, ...] = ()
+        self._taking_part = True
         self._since: dict[str, int] = {}
         self._told = False
 
@@ -67,9 +68,9 @@ class Marks:
             found = cls._all[client] = cls(client)
         return found
 
-    def use(self, keys: tuple[bytes, ...]) -> None:
-        """The first key marks; a mark of any of them counts."""
-        self._keys = keys
+    def use(self, keys: tuple[bytes, ...] | None) -> None:
+        """The first key marks; a mark of any of them counts. None: of somebody who writes and reads nothing marked."""
+        self._keys, self._taking_part = keys or (), keys is not None
 
     @property
     def of_new_streams(self) -> dict[str, dict[str, str]]:
@@ -83,7 +84,7 @@ class Marks:
             NotReady: no answer in time; or they are made with a key that this service has not got, so that nothing it
                 wrote would count.
         """
-        for name in MARKED:
+        for name in MARKED if self._taking_part else ():
             metadata = _metadata(await _info(self._client, name, deadline))
             if SINCE not in metadata:
                 self._since.pop(name, None)

@@ -25,6 +25,8 @@ AUDIENCE = "nexus-principal"
 ROLES = frozenset({"visitor", "user", "commercial", "admin", "service"})
 PLANS = frozenset({"free", "pro", "premium"})
 _REMEMBERED = 10_000
+_NEVER = 2**53
+"""Whatever is later, endless or no number at all is no time at which a token ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +165,8 @@ def read_identity(claims: dict[str, Any]) -> tuple[str, str, str, str, int]:
         raise InvalidToken(f"role must be one of {', '.join(sorted(ROLES))}")
     if not isinstance(plan, str) or plan not in PLANS:
         plan = "free"
-    if not isinstance(exp, int | float):
-        raise InvalidToken("exp must be a number")
+    if not isinstance(exp, int | float) or not 0 <= exp < _NEVER:
+        raise InvalidToken("exp must be a number of seconds since the epoch")
     sub = _checked(check_id, claims.get("sub"), "sub")
     company = _checked(check_company, claims.get("company"), "company")
     return sub, role, company, plan, int(exp)

@@ -27,13 +27,11 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 import uvloop
 from nats.aio.client import Client
-from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from pydantic import BaseModel
 
@@ -46,7 +44,7 @@ from runtime.batch_worker import BatchWorker
 from runtime.connection import ConnectionHooks, ErrorHook, Hook, connect, inbox_prefix, jetstream
 from runtime.consumers import ensure_consumer
 from runtime.conversation import ConversationLog
-from runtime.ending import end_without_fail
+from runtime.ending import close, end_without_fail
 from runtime.errors import NotReady
 from runtime.health import Check, Health, HealthServer, Refresh, bus_check
 from runtime.marks import Marks
@@ -243,15 +241,13 @@ class Service:
         self.health.add_check("nats", bus_check(client))
         self.health.add_check("storage", lambda: Storage.of(client).check(self._written))
         self._record_spans(client)
-        marks = Marks.of(client) if self._mark_settings is not None else None
-        if marks is not None and self._mark_settings is not None:
-            marks.use(self._mark_settings.keys)
+        marks = Marks.of(client)
+        marks.use(self._mark_settings.keys if self._mark_settings is not None else None)
         if self._nats_settings.manage_streams:
             await self._make_streams()
         else:
             await await_streams(client, self.streams)
-        if marks is not None:
-            await marks.learn()
+        await marks.learn()
         for hook in self._on_start:
             await hook()
         self._rpc_server = RpcServer(client)
@@ -267,7 +263,6 @@ class Service:
             client,
             self._make_streams if self._nats_settings.manage_streams else None,
             self._consuming[1].specs if self._consuming else [],
-            marks,
         )
         self.hooks.on_reconnect.append(self._upkeep.reconnected)
         self._upkeep.start()
@@ -321,7 +316,7 @@ class Service:
         await _run_hooks(list(reversed(self._on_stop)), left(0.5))
         await _bounded(self._stop_spans(), left(0.3))
         if self._client is not None:
-            await _close(self._client, left(0.2))
+            await close(self._client, left(0.2))
         await self.health.stop()
         if self._health_server is not None:
             await self._health_server.stop()
@@ -394,14 +389,3 @@ async def _bounded(work: Awaitable[Any], deadline: float) -> None:
         log.warning("service.drain_timeout", after=round(deadline, 1))
     except Exception:
         log.exception("service.stop_failed")
-
-
-async def _close(client: Client, deadline: float) -> None:
-    if client.is_connected:
-        with suppress(NatsError, TimeoutError):
-            async with asyncio.timeout(deadline):
-                await client.drain()
-    if not client.is_closed:
-        with suppress(NatsError, TimeoutError):
-            async with asyncio.timeout(1):
-                await client.close()

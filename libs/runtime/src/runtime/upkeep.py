@@ -20,20 +20,18 @@ SOON = 1.0
 
 
 class Upkeep:
-    """Makes anew what is missing: streams after each reconnect, consumers then and every minute."""
+    """Makes anew what is missing: streams after each reconnect, consumers then and every minute. Looks then, too, since
+    when marks are demanded."""
 
     def __init__(
         self,
         client: Client,
         streams: Callable[[], Awaitable[None]] | None,
         consumers: Sequence[ConsumerSpec],
-        marks: Marks | None = None,
     ) -> None:
-        """`marks`: of a service that uses them; when they are demanded is read anew each time."""
         self._client = client
         self._streams = streams
         self._consumers = consumers
-        self._marks = marks
         self._woken = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -63,8 +61,7 @@ class Upkeep:
             try:
                 if self._woken.is_set() and self._streams is not None:
                     await self._streams()
-                if self._marks is not None:
-                    await self._marks.learn()
+                await Marks.of(self._client).learn()
                 for spec in self._consumers:
                     await ensure_consumer(self._client, spec, deadline=5.0)
                 self._woken.clear()

@@ -42,7 +42,9 @@ def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
         raise IdentityRefused("it is no JWT") from error
     claims = _claims(config, token, header)
     expires, subject = claims["exp"], claims["sub"]
-    if not isinstance(expires, int | float) or not isinstance(subject, str) or not is_id(subject):
+    # JSON's readers take NaN and numbers without end for numbers; no clock does.
+    number = isinstance(expires, int | float) and 0 <= expires < 2**53
+    if not number or not isinstance(subject, str) or not is_id(subject):
         raise IdentityRefused("sub must be 1 to 64 of A-Z a-z 0-9 _ -, and exp a number")
     seconds = now.timestamp()
     if expires + LEEWAY <= seconds:
