@@ -105,7 +105,7 @@ STEPS = ["look", "save", "save", "own", "save", "look"]
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("at", range(len(STEPS)), ids=[f"{i}-{name}" for i, name in enumerate(STEPS)])
+@pytest.mark.parametrize("at", [2, 3, 4], ids=["2-save", "3-own", "4-save"])
 async def test_whoever_dies_on_the_way_it_is_handed_over_once(nats_server: NatsServer, at: int, after: bool) -> None:
     death = Death(at, after)
     async with stage(nats_server.url) as scene, scripted_model() as model:
