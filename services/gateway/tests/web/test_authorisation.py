@@ -164,7 +164,6 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
         "actionId": "a1",
         "turnId": turn_id("acme", conversation, BASIS),
         "analysisId": "a1",
-        "responseId": "resp_nobodys.1",
         "companyId": "acme",
         "name": "no.such.tool",
         "model": "nexus",
