@@ -194,7 +194,8 @@ async def _stored(memory: Memory, log: Recounted) -> list[str]:
     if row is None:
         return [*wrong, f"has no row of {log.conversation}"]
     shown = (row.state, str(row.owner.kind), row.last_message and row.last_message.seq, row.message_count)
-    counted = (log.state, str(log.owner["kind"]), log.messages[-1][0], len(log.messages))
+    newest = log.messages[-1][0] if log.messages else None
+    counted = (log.state, str(log.owner["kind"]), newest, len(log.messages))
     if shown != counted:
         wrong.append(f"shows {shown} in the inbox, and the log says {counted}")
     return wrong

@@ -345,7 +345,8 @@ class World:
     async def _remembered(self) -> list[str]:
         """What memory has wrong of the conversations, each replica asked."""
         chat = self.bus.streams["CHAT"]
-        expected = [checks.recounted(chat, visitor.conversation) for visitor in self._visitors if visitor.conversation]
+        named = [visitor.conversation for visitor in self._visitors if visitor.conversation]
+        expected = [found for name in named if (found := checks.recounted(chat, name)).facts]
         wrong = checks.of_histories(self.stores.told, expected)
         for memory in self._memories():
             for conversation in expected:
