@@ -168,6 +168,7 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
         "name": "no.such.tool",
         "model": "nexus",
         "id": KNOWN,
+        "responseId": "resp_nobodys.1",
     }
     body = rule.body
     if body is not None:
