@@ -229,7 +229,7 @@ def message_view(fact: Fact) -> dict[str, Any] | None:
 
 
 def owner_event(fact: Fact) -> dict[str, Any] | None:
-    """The change of owner as people see it in the thread, in JSON (rpc.OwnerEvent); None when the fact is none."""
+    """The change of owner as people see it in the thread, in JSON (inbox.OwnerEvent); None when the fact is none."""
     identity = fact.event.get("id")
     if fact.kind is not ChatKind.OWNER or not isinstance(identity, str):
         return None

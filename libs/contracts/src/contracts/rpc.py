@@ -12,13 +12,13 @@ from contracts.errors import CallError
 from contracts.events.chat import Action, Chart, Citation, Owner, Page, Role
 from contracts.events.tool import QuotaView
 from contracts.ids import CompanyId, Id
+from contracts.inbox import HandOver, OwnerEvent, VisitorView
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
-MAX_PAGES = 20
-"""Of a visitor, that a person is shown: the newest."""
+MAX_PAGES = 20  # of a visitor, that a person is shown: the newest
 
 
 class Rpc(Generic[RequestT, ReplyT]):
@@ -62,18 +62,6 @@ class MessageView(Wire):
     code: str | None = None
     operator_id: str | None = None
     name: str | None = None
-    created_at: datetime
-
-
-class OwnerEvent(Wire):
-    """A change of owner in the thread: taken over, given back, a person asked for. `name`: of whoever did it."""
-
-    id: Id
-    seq: int
-    owner: Owner
-    by: str
-    name: str | None = None
-    reason: str | None = None
     created_at: datetime
 
 
@@ -180,25 +168,6 @@ class ConversationRef(Wire):
 
     company_id: CompanyId
     conversation_id: Id
-
-
-class VisitorView(Wire):
-    """Who writes, in the inbox."""
-
-    id: str
-    page: Page | None = None
-    visits: int = 1
-    pages: list[Page] | None = None
-
-
-class HandOver(Wire):
-    """Why a person was asked for last, and what they should know: what the AI said when it handed over."""
-
-    at: datetime
-    by: str
-    reason: str | None = None
-    summary: list[str] | None = None
-    language: str | None = None
 
 
 ConversationState = Literal["ai", "needs_human", "stuck", "mine"]

@@ -18,7 +18,8 @@ from contracts.events import turn
 from contracts.events.chat import MAX_TEXT, MAX_TITLE, Action, CancelReason, Owner, Page
 from contracts.events.market import TriggeredAlert
 from contracts.ids import Id
-from contracts.rpc import MessageView, OwnerEvent, TurnState
+from contracts.inbox import OwnerEvent
+from contracts.rpc import MessageView, TurnState
 
 PROTOCOL_VERSION = 1
 LOCALE = re.compile(r"^[A-Za-z0-9-]*$")

@@ -48,17 +48,13 @@ EXPIRES = 2.0
 """Seconds that a request for many messages waits for them: less than a lease, so that a worker that stands still
 (SIGSTOP) is given no message twice."""
 HEARTBEAT = 1.0
-REST_EXPIRES = 60.0
-"""Seconds that the request for one message waits for it."""
-REST_HEARTBEAT = 20.0
-"""Seconds between two words of the server while that request waits."""
+REST_EXPIRES, REST_HEARTBEAT = 60.0, 20.0
+"""Seconds that the request for one message waits for it, and between two words of the server meanwhile."""
 SILENCE = 3.0
 """Heartbeats without a word after which a request is taken for lost. A server that is away shows on the connection, and
 a new leader of the consumer says so: this is the net below both."""
-CLOSE = 0.1
-"""Seconds between two messages that make more of them likely: the next requests are for many."""
-BUSY = 1.0
-"""Seconds for which they are."""
+CLOSE, BUSY = 0.1, 1.0
+"""Seconds between two messages that make more of them likely; seconds for which the next requests are for many."""
 TICK = 0.25
 ACK_DEADLINE = 2.0
 """Seconds for the server to confirm an acknowledgement."""
@@ -76,8 +72,7 @@ Handler = Callable[[Delivery], Awaitable[Outcome | AckThen]]
 class PullWorker:
     """Takes messages of one durable consumer and runs `handler` for up to `slots` of them at once.
 
-    The handler returns Done (acknowledged, and the acknowledgement confirmed), AckThen(then), Later(delay) or
-    DeadLetter(reason).
+    The handler returns Done (acknowledged, and that confirmed), AckThen(then), Later(delay) or DeadLetter(reason).
     When it raises, the message comes again after a growing pause (0.3 s to 30 s), for ever: whoever wants an end
     counts attempts of its own and returns DeadLetter.
     """
@@ -312,8 +307,7 @@ class PullWorker:
         if not isinstance(outcome, AckThen):
             await self._settle(message, delivery, outcome)
         # The slot is free as soon as this returns; ask at once instead of at the next tick.
-        task = asyncio.current_task()
-        if task is not None:
+        if (task := asyncio.current_task()) is not None:
             self._running.pop(task, None)
         await self._ask()
 

@@ -12,6 +12,7 @@ from contracts.errors import ErrorCode, FieldFault
 from contracts.events.tool import ToolCallCompleted
 from contracts.identity_rpc import IDENTIFY, IdentifyReply, IdentifyRequest
 from contracts.ids import NOBODY, InvalidIdError, check_company
+from contracts.inbox import OwnerEvent
 from contracts.rpc import (
     COMPANY_CREATE,
     COMPANY_GET,
@@ -46,7 +47,6 @@ from contracts.rpc import (
     MessagesReply,
     MessagesRequest,
     MessageView,
-    OwnerEvent,
     SnapshotReply,
     SnapshotRequest,
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
+from contracts.rpc import CatalogueTool
 
 Handle = Callable[[ToolCallRequested], Awaitable[ToolResult]]
 
@@ -31,6 +32,21 @@ class Executor:
             return ToolResult(success=True, data=data, metadata=ToolMetadata(execution_time=1.0))
 
         self.tools[name] = answer
+
+    def catalogue(self) -> list[CatalogueTool]:
+        """What it offers."""
+        return [
+            CatalogueTool(
+                id=f"test.{name}",
+                name=name,
+                description=name,
+                category="market",
+                required_plan="free",
+                parameters={"type": "object"},
+                label=f"Using {name}",
+            )
+            for name in self.tools
+        ]
 
     async def run(self, request: ToolCallRequested) -> ToolResult | None:
         """The recorded result, or the tool's; None: the call is running, and is to come again."""

@@ -50,7 +50,6 @@ from contracts.rpc import (
     HISTORY,
     CatalogueReply,
     CatalogueRequest,
-    CatalogueTool,
     CompanyReply,
     CompanyRequest,
     HistoryMessage,
@@ -313,20 +312,7 @@ class Stage:
 
     async def _catalogue(self, request: CatalogueRequest) -> CatalogueReply:
         del request
-        return CatalogueReply(
-            tools=[
-                CatalogueTool(
-                    id=f"test.{name}",
-                    name=name,
-                    description=name,
-                    category="market",
-                    required_plan="free",
-                    parameters={"type": "object"},
-                    label=f"Using {name}",
-                )
-                for name in self.executor.tools
-            ]
-        )
+        return CatalogueReply(tools=self.executor.catalogue())
 
     async def _call(self, delivery: Delivery) -> Outcome:
         request = CloudEvent[ToolCallRequested].model_validate_json(delivery.data).data

@@ -42,11 +42,10 @@ from agent.domain.turn.machine import EARLY, advance, begin
 from agent.domain.turn.policy import StopReason, stop_reason
 from agent.errors import BudgetSpentError, ModelError, UnreachableError
 from agent.measures import FIRST_TOKEN_SECONDS
-from agent.ports import Asker, Key, Seen
-from agent.recording.turn import EndedTurn
+from agent.ports import Key, Seen
 from agent.turns.calling import outcomes
 from agent.turns.deltas import Deltas
-from agent.turns.ending import ending_of
+from agent.turns.ending import ending_of, record_turn, want_summary
 from agent.turns.knowing import Knowing
 from agent.turns.lease import Lease
 from agent.turns.needs import Limits, Ports, policy_of
@@ -371,26 +370,14 @@ class Drive:
             case "unknown":
                 return AppendUnknown()
             case "stored":
-                self._record(journal, settings)
+                record_turn(self._ports, self._key, self._knowing, journal, settings)
         if code:
             self._running_deltas().end("run.error", {"code": code, "message": ending.text})
         else:
             self._running_deltas().end("run.finished", {"usage": usage_on_the_wire(journal)})
-            self._summarize(seen.asker, settings)
+            want_summary(self._ports, self._key, self._knowing, seen.asker, settings)
             await self._knowing.tell_estimate()
         return Stored(appending.seq)
-
-    def _record(self, journal: Journal, settings: CompanySettings) -> None:
-        """Whoever only appended what another agent had prepared does not know what it was made from."""
-        known, now = self._knowing, self._ports.clock.now()
-        if known.inputs is not None:
-            self._ports.records.ended(self._key, EndedTurn(known.inputs, journal, known.tools, settings.version, now))
-
-    def _summarize(self, asker: Asker, settings: CompanySettings) -> None:
-        """A customer's conversation whose prompt had to be summed up by rules: a model does it better, later."""
-        done, context = self._knowing.compressed, self._knowing.context
-        if done is not None and context is not None and "summarize_conversation" in done.strategies and done.dropped:
-            self._ports.summaries.want(self._key, asker, settings.config, done.dropped[-1].seq)
 
     async def _settings(self) -> CompanySettings | None:
         return await self._ports.companies.get(self._key.company)

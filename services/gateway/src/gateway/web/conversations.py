@@ -12,14 +12,8 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind, Role
 from contracts.ids import ID_PATTERN
-from contracts.rpc import (
-    ConversationsReply,
-    ConversationState,
-    ConversationView,
-    MessagesReply,
-    MessageView,
-    OwnerEvent,
-)
+from contracts.inbox import OwnerEvent
+from contracts.rpc import ConversationsReply, ConversationState, ConversationView, MessagesReply, MessageView
 from contracts.ws import Uuid
 from gateway.chat.commands import Draft, Place, message_id
 from gateway.errors import Refused, not_found

@@ -6,7 +6,8 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from contracts.events.chat import Owner, OwnerKind
-from contracts.rpc import HandOver, MessageView, VisitorProfile
+from contracts.inbox import HandOver
+from contracts.rpc import MessageView, VisitorProfile
 from memory.domain.conversation import Conversation, Outcome, Ownership, Person
 from memory.domain.keys import Position, conversation_key, list_key
 from memory.domain.recent import Seen

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 
 from contracts.events.chat import OwnerKind
-from contracts.rpc import ConversationView, MessageView, OwnerEvent, VisitorView
+from contracts.inbox import OwnerEvent, VisitorView
+from contracts.rpc import ConversationView, MessageView
 from memory.application.history import MAX_GAP
 from memory.domain.conversation import Conversation
 from memory.domain.facts import owner_event, view

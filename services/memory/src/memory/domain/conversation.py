@@ -20,7 +20,8 @@ from contracts.events.chat import (
     SystemMessage,
     VisitorMessage,
 )
-from contracts.rpc import HandOver, MessageView
+from contracts.inbox import HandOver
+from contracts.rpc import MessageView
 from memory.domain import handoff
 from memory.domain.facts import Fact, view
 from memory.domain.keys import Position

@@ -17,7 +17,8 @@ from contracts.events.chat import (
     SystemMessage,
     VisitorMessage,
 )
-from contracts.rpc import MessageView, OwnerEvent
+from contracts.inbox import OwnerEvent
+from contracts.rpc import MessageView
 from memory.domain.keys import Position
 
 

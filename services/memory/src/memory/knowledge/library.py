@@ -2,21 +2,20 @@
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from hashlib import blake2b
 from urllib.parse import urldefrag
 
 from contracts.events.knowledge import DocumentFailed, DocumentRemoved, DocumentUpserted, FileReceived
 from contracts.ids import is_id, uuid7
 from contracts.knowledge import Block, document_id
 from memory.errors import BadKnowledge, StoreUnavailable
+from memory.knowledge.cutting import nearest_home, number, repeats, text_of_pair
 from memory.knowledge.index import MOST_PASSAGES
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.mongo_state import State
-from memory.knowledge.passages import Cut, Section, passages, plain
+from memory.knowledge.passages import plain
 from memory.knowledge.records import (
     ANSWER,
     FAILED,
@@ -29,7 +28,7 @@ from memory.knowledge.records import (
     next_edition,
 )
 from memory.knowledge.shelves import Shelves
-from memory.knowledge.texts import STEMS, Text, digest, text_of
+from memory.knowledge.texts import STEMS, Text, digest
 from runtime import markdown_blocks
 from runtime.clock import Clock
 
@@ -40,10 +39,6 @@ TURNS = 64
 SOME = 20
 """Documents that are given other stems for one request."""
 PAGES = 20_000
-FEW = 3
-"""Pages on which a block may stand without counting as repeated, however small the site is."""
-MOSTLY = 0.5
-"""Share of the pages in one language on which a block stands that is left out of all but the first of them."""
 ELSEWHERE = 60.0
 """Seconds between looks at what other replicas have taken in."""
 QUIET = 3_000
@@ -138,7 +133,7 @@ class Library:
         """A question with its answer."""
         now = self._clock.now()
         read = Read(name, ANSWER, pair.questions[0], digest(pair.answer), now, language=language)
-        texts = [_text_of_pair(pair)]
+        texts = [text_of_pair(pair)]
         return await self._write(
             company, read, lambda old: (texts, replace(_record(read, old, self._clock), pair=pair))
         )
@@ -220,8 +215,8 @@ class Library:
             groups: dict[str | None, list[Record]] = {}
             for page in pages:
                 groups.setdefault(page.language, []).append(page)
-            repeated = frozenset[int]().union(*map(_repeated, (pages, *groups.values())))
-            first = {min(group, key=_nearest_home).id for group in groups.values()}
+            repeated = frozenset[int]().union(*map(repeats, (pages, *groups.values())))
+            first = {min(group, key=nearest_home).id for group in groups.values()}
             await self._state.settle(company, mark, repeated)
             for page in pages:
                 left_out = frozenset[int]() if page.id in first else repeated
@@ -238,7 +233,7 @@ class Library:
             if old is None or not old.found or old.edition is None or old.stems >= STEMS:
                 return None
             texts = await self._documents.texts(company, name, old.edition)
-            anew = await asyncio.to_thread(_stemmed, texts, old)
+            anew = await asyncio.to_thread(stemmed, texts, old)
             edition = next_edition(old)
             await self._documents.write_texts(company, name, edition, anew)
             return replace(old, edition=edition, stems=STEMS)
@@ -255,8 +250,8 @@ class Library:
     async def _cut_anew(self, company: str, page: Record, repeated: frozenset[int]) -> None:
         parts = await self._documents.parts(company, page.id, digest(page.hash or ""))
         blocks = [block for part in parts for block in part]
-        kept = [block for block in blocks if _number(block) not in repeated]
-        texts = await asyncio.to_thread(_cut, kept, page.title)
+        kept = [block for block in blocks if number(block) not in repeated]
+        texts = await asyncio.to_thread(cut_up, kept, page.title)
         edition = next_edition(page)
         await self._documents.write_texts(company, page.id, edition, texts)
         after = replace(
@@ -274,9 +269,9 @@ class Library:
     async def _take(self, company: str, read: Read, blocks: Sequence[Block]) -> Record:
         site = read.source == "site"
         repeated = await self._state.repeated(company) if site else frozenset[int]()
-        numbers = tuple(dict.fromkeys(_number(block) for block in blocks)) if site else ()
-        kept = [block for block in blocks if not repeated or _number(block) not in repeated]
-        texts = await asyncio.to_thread(_cut, kept, read.title)
+        numbers = tuple(dict.fromkeys(number(block) for block in blocks)) if site else ()
+        kept = [block for block in blocks if not repeated or number(block) not in repeated]
+        texts = await asyncio.to_thread(cut_up, kept, read.title)
         dropped = len(repeated.intersection(numbers))
 
         def written(old: Record | None) -> tuple[Sequence[Text], Record]:
@@ -380,34 +375,3 @@ def _as_before(old: Record | None) -> dict[str, object]:
     if old is None:
         return {}
     return {"edition": old.edition, "passages": old.passages, "hash": old.hash, "stems": old.stems}
-
-
-def _cut(blocks: Sequence[Block], title: str) -> list[Text]:
-    return [text_of(cut, title) for cut in passages(blocks)]
-
-
-def _text_of_pair(pair: Pair) -> Text:
-    """It is found by its questions as well; its text is the answer, word by word."""
-    start = (Section(0, (), None),)
-    found_by = text_of(Cut("\n".join((*pair.questions, pair.answer)), start), pair.questions[0])
-    return replace(found_by, text=pair.answer)
-
-
-def _stemmed(texts: Sequence[Text], record: Record) -> list[Text]:
-    if record.pair:
-        return [_text_of_pair(record.pair)]
-    return [text_of(Cut(one.text, one.sections), record.title) for one in texts]
-
-
-def _number(block: Block) -> int:
-    return int.from_bytes(blake2b(plain(block).lower().encode(), digest_size=6).digest(), "big")
-
-
-def _repeated(pages: Sequence[Record]) -> frozenset[int]:
-    counts = Counter(number for page in pages for number in set(page.blocks))
-    most = max(FEW, MOSTLY * len(pages))
-    return frozenset(number for number, count in counts.items() if count > most)
-
-
-def _nearest_home(page: Record) -> tuple[int, str]:
-    return len(page.url or ""), page.url or ""

@@ -1,0 +1,38 @@
+"""What human agents see of a conversation beside its messages: who writes, who was asked for, changes of owner."""
+
+from datetime import datetime
+
+from contracts.envelope import Wire
+from contracts.events.chat import Owner, Page
+from contracts.ids import Id
+
+
+class OwnerEvent(Wire):
+    """A change of owner in the thread: taken over, given back, a person asked for. `name`: of whoever did it."""
+
+    id: Id
+    seq: int
+    owner: Owner
+    by: str
+    name: str | None = None
+    reason: str | None = None
+    created_at: datetime
+
+
+class VisitorView(Wire):
+    """Who writes, in the inbox."""
+
+    id: str
+    page: Page | None = None
+    visits: int = 1
+    pages: list[Page] | None = None
+
+
+class HandOver(Wire):
+    """Why a person was asked for last, and what they should know: what the AI said when it handed over."""
+
+    at: datetime
+    by: str
+    reason: str | None = None
+    summary: list[str] | None = None
+    language: str | None = None
