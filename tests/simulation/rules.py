@@ -253,7 +253,7 @@ def without(rule: str) -> Generator[None]:
 
 
 def seeds_needed(rule: str, most: int = MOST_SEEDS, first: int = 0) -> tuple[int, Result] | None:
-    """How many seeds it takes from `first` on to see that the rule is gone, and what was seen; None: `most` show nothing."""
+    """How many seeds from `first` on it takes to see that the rule is gone, and what was seen; None: `most` do not."""
     with without(rule):
         for seed in range(first, first + most):
             result = simulate(plan_of(seed))
