@@ -252,13 +252,13 @@ def without(rule: str) -> Generator[None]:
         yield
 
 
-def seeds_needed(rule: str, most: int = MOST_SEEDS) -> tuple[int, Result] | None:
-    """How many seeds it takes to see that the rule is gone, and what was seen; None: nothing within `most`."""
+def seeds_needed(rule: str, most: int = MOST_SEEDS, first: int = 0) -> tuple[int, Result] | None:
+    """How many seeds from `first` on it takes to see that the rule is gone, and what was seen; None: `most` do not."""
     with without(rule):
-        for seed in range(most):
+        for seed in range(first, first + most):
             result = simulate(plan_of(seed))
             if result.violations:
-                return seed + 1, result
+                return seed - first + 1, result
     return None
 
 
