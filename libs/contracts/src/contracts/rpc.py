@@ -17,7 +17,6 @@ from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
-
 MAX_PAGES = 20  # of a visitor, that a person is shown: the newest
 
 

@@ -42,8 +42,7 @@ log = structlog.get_logger(__name__)
 LARGEST_REQUEST = 100
 LEASE = 2.2
 """Seconds after which what a dead worker held goes to another: its lease was renewed up to half a second before."""
-RENEWALS = 5
-"""In one lease, rounded up to whole ticks: three may be lost or late."""
+RENEWALS = 5  # in one lease, rounded up to whole ticks: three may be lost or late
 EXPIRES = 2.0
 """Seconds that a request for many messages waits for them: less than a lease, so that a worker that stands still
 (SIGSTOP) is given no message twice."""
@@ -56,8 +55,7 @@ a new leader of the consumer says so: this is the net below both."""
 CLOSE, BUSY = 0.1, 1.0
 """Seconds between two messages that make more of them likely; seconds for which the next requests are for many."""
 TICK = 0.25
-ACK_DEADLINE = 2.0
-"""Seconds for the server to confirm an acknowledgement."""
+ACK_DEADLINE = 2.0  # seconds for the server to confirm an acknowledgement
 LONGEST_WORK = 300.0
 """Seconds that a handler may take where nothing else is said; then it is broken off, and its message comes again."""
 MOST_PAUSES = 20_000
