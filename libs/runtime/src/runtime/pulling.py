@@ -55,7 +55,8 @@ a new leader of the consumer says so: this is the net below both."""
 CLOSE, BUSY = 0.1, 1.0
 """Seconds between two messages that make more of them likely; seconds for which the next requests are for many."""
 TICK = 0.25
-ACK_DEADLINE = 2.0  # seconds for the server to confirm an acknowledgement
+ACK_DEADLINE = 2.0
+"""Seconds for the server to confirm an acknowledgement."""
 LONGEST_WORK = 300.0
 """Seconds that a handler may take where nothing else is said; then it is broken off, and its message comes again."""
 MOST_PAUSES = 20_000
@@ -373,7 +374,7 @@ class PullWorker:
         await self._ask()
 
     async def _keep(self) -> None:
-        """Keeps what is in work from being delivered again, and the requests alive."""
+        """Keeps what is in work from being delivered again, and the requests alive: whatever happens, it goes on."""
         while True:
             await asyncio.sleep(TICK)
             try:
@@ -396,5 +397,4 @@ class PullWorker:
             except NotReady as error:
                 log.warning("pull.consumer_missing", consumer=self._spec.durable, error=str(error))
             except Exception:
-                # This task keeps every running message alive: it must not end.
                 log.exception("pull.keeper_failed", consumer=self._spec.durable)

@@ -28,7 +28,7 @@ def text_of_pair(pair: Pair) -> Text:
     return replace(found_by, text=pair.answer)
 
 
-def stemmed(texts: Sequence[Text], record: Record) -> list[Text]:
+def with_new_stems(texts: Sequence[Text], record: Record) -> list[Text]:
     """Passages that are stored, by the stems of this release."""
     if record.pair:
         return [text_of_pair(record.pair)]

@@ -11,7 +11,7 @@ from contracts.events.knowledge import DocumentFailed, DocumentRemoved, Document
 from contracts.ids import is_id, uuid7
 from contracts.knowledge import Block, document_id
 from memory.errors import BadKnowledge, StoreUnavailable
-from memory.knowledge.cutting import nearest_home, number, repeats, text_of_pair
+from memory.knowledge.cutting import cut_up, nearest_home, number, repeats, text_of_pair, with_new_stems
 from memory.knowledge.index import MOST_PASSAGES
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.mongo_state import State
@@ -233,7 +233,7 @@ class Library:
             if old is None or not old.found or old.edition is None or old.stems >= STEMS:
                 return None
             texts = await self._documents.texts(company, name, old.edition)
-            anew = await asyncio.to_thread(stemmed, texts, old)
+            anew = await asyncio.to_thread(with_new_stems, texts, old)
             edition = next_edition(old)
             await self._documents.write_texts(company, name, edition, anew)
             return replace(old, edition=edition, stems=STEMS)
