@@ -12,6 +12,7 @@ from typing import Any, cast
 import aiohttp
 from nats.aio.client import Client
 
+from contracts.errors import HANDOFF_WAITING
 from contracts.rpc import COMPANY_CREATE, CompanyCreateRequest
 from nexus_cli.chatting.client import ChatFailed, Conversation, conversation, visitor_token
 from nexus_cli.evaluating.cases import Case
@@ -152,6 +153,9 @@ class Trial:
         )
         record = await record_of(self._client, case.id, str(message.get("turnId") or ""))
         if record is None:
+            # A hand-over ends a turn without an answer: the notice of it is what is said.
+            if message.get("code") == HANDOFF_WAITING:
+                return replace(seen, code=HANDOFF_WAITING)
             return replace(seen, problem="the turn left no record")
         journal: dict[str, Any] = record["journal"]
         return replace(

@@ -330,6 +330,12 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v1/models",
         "/v1/models/{model}",
         "/v1/chat/completions",
+        "/v1/responses",
+        "/v1/responses/{responseId}",
+        "/v1/responses/{responseId}/cancel",
+        "/v2/ag-ui",
+        "/a2a",
+        "/.well-known/agent-card.json",
     }
     made = document["paths"]["/v2/visitors"]["post"]["responses"]
     assert set(made) == {"201", "401", "403", "404", "413", "422", "429", "503"}

@@ -128,7 +128,8 @@ export function nameOf(item) {
 
 /* Why a person was asked for; of a newer release's reason only that one was. */
 export function reasonOf({ reason }) {
-  return say(["asked", "missed", "rule", "budget_spent", "owner_idle"].includes(reason) ? `reason_${reason}` : "reason_asked");
+  const known = ["asked", "missed", "rule", "budget_spent", "owner_idle"].includes(reason) ? reason : "asked";
+  return say(`reason_${known}`);
 }
 
 export function stateTag(item) {
