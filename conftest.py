@@ -2,10 +2,9 @@
 
 pytest_plugins = ["runtime.testing", "runtime.testing_disk"]
 
-import pytest
-
 # Imported early on purpose: hypothesis' pytest plugin otherwise does it at the end of a session, where CPython 3.11's
 # parser can fail with "AST constructor recursion depth mismatch".
+import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
 # How fast an example is says how busy the machine is, and a run that fails is to say something of the change and not of
