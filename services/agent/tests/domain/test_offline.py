@@ -317,6 +317,7 @@ def test_common_words_are_no_symbols() -> None:
 def test_the_language_shows_in_the_words() -> None:
     assert language_of("cuanto cuesta", "en") == "es"
     assert language_of("how much is it", "es") == "en"
+    assert [language_of(text, "es") for text in ("a human please", "could somebody help", "would you")] == ["en"] * 3
     assert language_of("AAPL", "es") == "es"
 
 

@@ -23,7 +23,7 @@ _EN = word_set(
     "the an of what which how much does do cost costs price prices is are trading at for with hello hi thanks want "
     "can where my your plan stock share position size risk reward "
     "person help talk speak to on and buy sell portfolio when me add remove remember forget "
-    "news alert yes"
+    "news alert yes please human somebody someone anyone the this that it you we they would could should have has not"
 )
 _NAMES = {
     "apple": "AAPL",
