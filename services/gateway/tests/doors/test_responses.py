@@ -1,8 +1,7 @@
-"""/v1/responses with OpenAI's own client: kept over a real log, unkept with the completions' stand-in."""
+"""/v1/responses with OpenAI's own client, kept over a real log."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import openai
@@ -13,7 +12,6 @@ from openai.types.responses import Response
 
 from contracts import market_rpc
 from contracts.channels import ChatKind, LiveTurnKind
-from contracts.completion_rpc import CompletionCall, CompletionEnd
 from contracts.events.chat import (
     Action,
     ActionState,
@@ -22,11 +20,9 @@ from contracts.events.chat import (
     OwnerChanged,
     OwnerKind,
     SystemMessage,
-    Usage,
 )
 from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn, TokenMaker
 from gateway.testing_doors import AnsweringAgent
-from gateway.testing_http import Http
 from gateway.testing_services import CompletionsStandIn
 from runtime.rpc import RpcServer
 from runtime.testing import eventually
@@ -42,23 +38,6 @@ REQUIRED = frozenset(
 )
 """Of a response, by the specification's schema."""
 WEATHER: Any = {"type": "function", "name": "get_weather", "parameters": {"type": "object"}}
-
-
-@pytest.fixture
-async def client(gateway: GatewayUnderTest, memory: MemoryStandIn, tokens: TokenMaker) -> AsyncIterator[AsyncOpenAI]:
-    """The official client, with a customer's token as its key; it does not try again by itself."""
-    del memory
-    key = tokens.user("ana", "user")
-    async with AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0, timeout=20) as made:
-        yield made
-
-
-@pytest.fixture
-async def agent(nats_client: Client, gateway: GatewayUnderTest) -> AnsweringAgent:
-    del gateway
-    answering = AnsweringAgent(nats_client)
-    await answering.start()
-    return answering
 
 
 async def _ended(client: AsyncOpenAI, name: str) -> Response:
@@ -347,64 +326,3 @@ async def test_what_is_not_done_here_is_refused_by_name(client: AsyncOpenAI) -> 
         with pytest.raises(openai.BadRequestError) as refused:
             await create(**{"model": "nexus", "input": "hi", **asked})
         assert refused.value.param == parameter
-
-
-async def test_unkept_the_callers_own_tools_are_theirs_to_run(
-    client: AsyncOpenAI, completions: CompletionsStandIn, http: Http
-) -> None:
-    completions.texts = []
-    call = CompletionCall(id="c1", name="get_weather", arguments='{"city":"Lima"}')
-    usage = Usage(prompt_tokens=7, completion_tokens=2)
-    completions.end = CompletionEnd(finish_reason="tool_calls", model="scripted", usage=usage, calls=[call])
-    asked: Any = {"model": "nexus", "input": "weather?", "tools": [WEATHER], "instructions": "Brief."}
-    async with cast("Any", client.responses.stream)(**asked) as stream:
-        events = [event.type async for event in stream]
-        made = await stream.get_final_response()
-    assert "response.function_call_arguments.delta" in events
-    (called,) = made.output
-    assert called.type == "function_call"
-    assert (called.call_id, called.arguments) == ("c1", '{"city":"Lima"}')
-    history: list[Any] = [{"role": "user", "content": "weather?"}, called.to_dict()]
-    history.append({"type": "function_call_output", "call_id": "c1", "output": "sunny"})
-    completions.texts, completions.end = ["Sunny."], CompletionEnd(finish_reason="stop", model="scripted", usage=usage)
-    done = await client.responses.create(model="nexus", input=history, tools=[WEATHER])
-    assert (done.output_text, done.status, cast("Any", done).store) == ("Sunny.", "completed", False)
-    said = completions.asked[-1].messages
-    assert [(m.role, m.call_id, len(m.calls)) for m in said] == [
-        ("user", None, 0),
-        ("assistant", None, 1),
-        ("tool", "c1", 0),
-    ]
-    first = completions.asked[0].messages[0]
-    assert (first.role, first.content) == ("system", "Brief.")
-    with pytest.raises(openai.NotFoundError):
-        await client.responses.retrieve(done.id)
-
-
-async def test_a_form_of_the_text_is_checked_and_asked_for_once_more(
-    client: AsyncOpenAI, completions: CompletionsStandIn
-) -> None:
-    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    form: Any = {"format": {"type": "json_schema", "name": "n", "schema": schema}}
-    completions.texts = ["{", '"n": 1}']
-    made = await client.responses.create(model="nexus", input="a number", text=form)
-    assert json.loads(made.output_text) == {"n": 1}
-    completions.texts, completions.asked = ["not that"], []
-    with pytest.raises(openai.InternalServerError):
-        await client.responses.create(model="nexus", input="a number", text=form)
-    assert len(completions.asked) == 2
-    assert "That does not fit" in completions.asked[1].messages[-1].content
-
-
-async def test_store_false_goes_on_behind_what_was_kept_and_keeps_nothing(
-    client: AsyncOpenAI, agent: AnsweringAgent, completions: CompletionsStandIn
-) -> None:
-    first = await client.responses.create(model="nexus", input="I am Ana")
-    made = await client.responses.create(model="nexus", input="who?", previous_response_id=first.id, store=False)
-    assert made.output_text == "One two."
-    assert [(m.role, m.content) for m in completions.asked[0].messages] == [
-        ("user", "I am Ana"),
-        ("assistant", "One two."),
-        ("user", "who?"),
-    ]
-    assert [text for _, text in agent.said] == ["I am Ana"]

@@ -1,0 +1,27 @@
+"""OpenAI's client at a gateway whose agent answers."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from nats.aio.client import Client
+from openai import AsyncOpenAI
+
+from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker
+from gateway.testing_doors import AnsweringAgent
+
+
+@pytest.fixture
+async def client(gateway: GatewayUnderTest, memory: MemoryStandIn, tokens: TokenMaker) -> AsyncIterator[AsyncOpenAI]:
+    """The official client, with a customer's token as its key; it does not try again by itself."""
+    del memory
+    key = tokens.user("ana", "user")
+    async with AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0, timeout=20) as made:
+        yield made
+
+
+@pytest.fixture
+async def agent(nats_client: Client, gateway: GatewayUnderTest) -> AnsweringAgent:
+    del gateway
+    answering = AnsweringAgent(nats_client)
+    await answering.start()
+    return answering

@@ -1,0 +1,79 @@
+"""/v1/responses that are not kept: the caller's own tools, forms of the text, store: false."""
+
+import json
+from typing import Any, cast
+
+import openai
+import pytest
+from openai import AsyncOpenAI
+
+from contracts.completion_rpc import CompletionCall, CompletionEnd
+from contracts.events.chat import (
+    Usage,
+)
+from gateway.testing_doors import AnsweringAgent
+from gateway.testing_http import Http
+from gateway.testing_services import CompletionsStandIn
+
+WEATHER: Any = {"type": "function", "name": "get_weather", "parameters": {"type": "object"}}
+
+
+async def test_unkept_the_callers_own_tools_are_theirs_to_run(
+    client: AsyncOpenAI, completions: CompletionsStandIn, http: Http
+) -> None:
+    completions.texts = []
+    call = CompletionCall(id="c1", name="get_weather", arguments='{"city":"Lima"}')
+    usage = Usage(prompt_tokens=7, completion_tokens=2)
+    completions.end = CompletionEnd(finish_reason="tool_calls", model="scripted", usage=usage, calls=[call])
+    asked: Any = {"model": "nexus", "input": "weather?", "tools": [WEATHER], "instructions": "Brief."}
+    async with cast("Any", client.responses.stream)(**asked) as stream:
+        events = [event.type async for event in stream]
+        made = await stream.get_final_response()
+    assert "response.function_call_arguments.delta" in events
+    (called,) = made.output
+    assert called.type == "function_call"
+    assert (called.call_id, called.arguments) == ("c1", '{"city":"Lima"}')
+    history: list[Any] = [{"role": "user", "content": "weather?"}, called.to_dict()]
+    history.append({"type": "function_call_output", "call_id": "c1", "output": "sunny"})
+    completions.texts, completions.end = ["Sunny."], CompletionEnd(finish_reason="stop", model="scripted", usage=usage)
+    done = await client.responses.create(model="nexus", input=history, tools=[WEATHER])
+    assert (done.output_text, done.status, cast("Any", done).store) == ("Sunny.", "completed", False)
+    said = completions.asked[-1].messages
+    assert [(m.role, m.call_id, len(m.calls)) for m in said] == [
+        ("user", None, 0),
+        ("assistant", None, 1),
+        ("tool", "c1", 0),
+    ]
+    first = completions.asked[0].messages[0]
+    assert (first.role, first.content) == ("system", "Brief.")
+    with pytest.raises(openai.NotFoundError):
+        await client.responses.retrieve(done.id)
+
+
+async def test_a_form_of_the_text_is_checked_and_asked_for_once_more(
+    client: AsyncOpenAI, completions: CompletionsStandIn
+) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    form: Any = {"format": {"type": "json_schema", "name": "n", "schema": schema}}
+    completions.texts = ["{", '"n": 1}']
+    made = await client.responses.create(model="nexus", input="a number", text=form)
+    assert json.loads(made.output_text) == {"n": 1}
+    completions.texts, completions.asked = ["not that"], []
+    with pytest.raises(openai.InternalServerError):
+        await client.responses.create(model="nexus", input="a number", text=form)
+    assert len(completions.asked) == 2
+    assert "That does not fit" in completions.asked[1].messages[-1].content
+
+
+async def test_store_false_goes_on_behind_what_was_kept_and_keeps_nothing(
+    client: AsyncOpenAI, agent: AnsweringAgent, completions: CompletionsStandIn
+) -> None:
+    first = await client.responses.create(model="nexus", input="I am Ana")
+    made = await client.responses.create(model="nexus", input="who?", previous_response_id=first.id, store=False)
+    assert made.output_text == "One two."
+    assert [(m.role, m.content) for m in completions.asked[0].messages] == [
+        ("user", "I am Ana"),
+        ("assistant", "One two."),
+        ("user", "who?"),
+    ]
+    assert [text for _, text in agent.said] == ["I am Ana"]
