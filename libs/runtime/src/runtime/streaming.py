@@ -131,7 +131,8 @@ class StreamServer:
                 await outlet.frame(b'"error":' + error_body(busy))
                 return
             name = uuid.uuid4().hex
-            task = asyncio.create_task(self._take(method, handler, message, outlet, name, control))
+            with correlation.received(headers_of(message)):
+                task = asyncio.create_task(self._handle(method, handler, message, outlet, name, control))
             self._running[name] = (outlet, task)
             task.add_done_callback(lambda _: self._running.pop(name, None))
 
@@ -162,18 +163,6 @@ class StreamServer:
             return
         if word.get("gone"):
             task.cancel()
-
-    async def _take(
-        self,
-        method: Rpc[RequestT, PartT],
-        handler: Serve[RequestT, PartT],
-        message: Msg,
-        outlet: Outlet[PartT],
-        name: str,
-        control: str,
-    ) -> None:
-        with correlation.received(headers_of(message)):
-            await self._handle(method, handler, message, outlet, name, control)
 
     async def _handle(
         self,
