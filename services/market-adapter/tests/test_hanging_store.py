@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from nats.aio.client import Client
+from prometheus_client import REGISTRY
 from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
 
@@ -20,7 +21,7 @@ from runtime.errors import RpcError
 from runtime.mongo import Document
 from runtime.rpc import RpcClient
 from runtime.settings import MongoSettings
-from runtime.testing import MongoDatabase, NatsServer, run_mongo_server
+from runtime.testing import MongoDatabase, NatsServer, eventually, run_mongo_server
 
 ANN = Owner("demo", "ann")
 PATIENT = 15.0
@@ -57,7 +58,7 @@ async def test_while_it_hangs_no_more_than_two_trials_wait_for_it(monkeypatch: p
         assert (await accounts.load(ANN)).version == 0
         mongo.pause()
         trials = [asyncio.create_task(accounts.load(ANN)) for _ in range(TRIALS)]
-        await asyncio.sleep(0)
+        await eventually(lambda: REGISTRY.get_sample_value("nexus_market_store_commands") == TRIALS)
         for _ in range(3):
             with pytest.raises(PyMongoError, match="does not answer"):
                 await accounts.archived(ANN, 10, None)

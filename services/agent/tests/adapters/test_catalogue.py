@@ -1,10 +1,11 @@
 """Which tools are offered: known without asking while they are in use, and never for longer than a minute."""
 
-import asyncio
+import pytest
 
 from agent.adapters.catalogue import FRESH, RENEWED, ExecutorCatalogue
 from agent.ports import Asker
 from agent.testing.stage import COMPANY, stage, until
+from contracts.rpc import CatalogueTool
 from runtime.clock import FakeClock
 from runtime.rpc import RpcClient
 from runtime.testing import NatsServer
@@ -37,13 +38,19 @@ async def test_what_is_in_use_is_asked_for_anew_and_nobody_waits_for_it(nats_ser
         assert await offered() == ["one", "two", "three"]
 
 
-async def test_an_answer_that_was_under_way_when_settings_changed_is_not_kept(nats_server: NatsServer) -> None:
+async def test_an_answer_that_was_under_way_when_settings_changed_is_not_kept(
+    nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with stage(nats_server.url) as scene:
         catalogue = ExecutorCatalogue(RpcClient(scene.nats))
         scene.executor.offer("old", {})
-        asking = asyncio.create_task(catalogue.offered(COMPANY, ASKER))
-        await asyncio.sleep(0)
-        catalogue.drop(COMPANY)
-        assert [tool.name for tool in await asking] == ["old"]
+        answer = scene.executor.catalogue
+
+        def settings_change_while_it_answers() -> list[CatalogueTool]:
+            catalogue.drop(COMPANY)
+            return answer()
+
+        monkeypatch.setattr(scene.executor, "catalogue", settings_change_while_it_answers)
+        assert [tool.name for tool in await catalogue.offered(COMPANY, ASKER)] == ["old"]
         scene.executor.offer("new", {})
         assert [tool.name for tool in await catalogue.offered(COMPANY, ASKER)] == ["old", "new"]
