@@ -1,19 +1,16 @@
 """An agent as a process of its own, made to be killed or frozen; it needs a bus and a model's server."""
 
 import http.client
-import socket
 import sys
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from runtime.testing import ServerProcess
+from typing_extensions import override
 
-LOOKS = 0.02
-"""Seconds between two looks at an agent that is not ready."""
+from runtime.testing_service import ServiceProcess
 
 
-class AgentProcess(ServerProcess):
+class AgentProcess(ServiceProcess):
     """`python -m agent` of this clone, or of the one whose `python` is given. Its `model` tells it from its like."""
 
     start_deadline = 120.0
@@ -27,12 +24,8 @@ class AgentProcess(ServerProcess):
         python: str = sys.executable,
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(directory)
+        super().__init__(directory, "agent", python)
         self.model = model
-        self._python = python
-        with socket.socket() as probe:
-            probe.bind((self.host, 0))
-            self.port = probe.getsockname()[1]
         self._settings = {
             "NEXUS_AGENT_PORT": str(self.port),
             "NEXUS_NATS_URL": nats_url,
@@ -44,12 +37,9 @@ class AgentProcess(ServerProcess):
             **(settings or {}),
         }
 
-    @property
-    def url(self) -> str:
-        return f"http://{self.host}:{self.port}"
-
-    def command(self) -> Sequence[str]:
-        return ["env", *(f"{name}={value}" for name, value in self._settings.items()), self._python, "-m", "agent"]
+    @override
+    def settings(self) -> Mapping[str, str]:
+        return self._settings
 
     def metrics(self) -> str:
         """What it counts, as Prometheus reads it."""
@@ -57,16 +47,5 @@ class AgentProcess(ServerProcess):
         try:
             connection.request("GET", "/metrics")
             return connection.getresponse().read().decode()
-        finally:
-            connection.close()
-
-    def ready(self) -> bool:
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=1)
-        try:
-            connection.request("GET", "/readyz")
-            return connection.getresponse().status == 200
-        except (OSError, http.client.HTTPException):
-            time.sleep(LOOKS)
-            return False
         finally:
             connection.close()

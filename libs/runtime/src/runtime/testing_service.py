@@ -1,0 +1,54 @@
+"""For tests: a service as a process of its own, made to be killed or frozen."""
+
+import http.client
+import socket
+import sys
+import time
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from typing_extensions import override
+
+from runtime.testing import ServerProcess
+
+LOOKS = 0.02
+"""Seconds between two looks at a service that is not ready."""
+
+
+class ServiceProcess(ServerProcess):
+    """`python -m MODULE` of this clone, or of the one whose `python` is given, at a free port."""
+
+    ready_path = "/readyz"
+
+    def __init__(self, directory: Path, module: str, python: str = sys.executable) -> None:
+        super().__init__(directory)
+        self._command = (python, "-m", module)
+        with socket.socket() as probe:
+            probe.bind((self.host, 0))
+            self.port = probe.getsockname()[1]
+
+    @abstractmethod
+    def settings(self) -> Mapping[str, str]:
+        """Its environment, beside this process's own."""
+
+    @property
+    @override
+    def url(self) -> str:
+        return f"http://{self.host}:{self.port}"
+
+    @override
+    def command(self) -> Sequence[str]:
+        return ["env", *(f"{name}={value}" for name, value in self.settings().items()), *self._command]
+
+    @override
+    def ready(self) -> bool:
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=1)
+        try:
+            connection.request("GET", self.ready_path)
+            return connection.getresponse().status == 200
+        except (OSError, http.client.HTTPException):
+            time.sleep(LOOKS)
+            return False
+        finally:
+            connection.close()
