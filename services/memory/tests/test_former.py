@@ -8,6 +8,7 @@ from typing import Any
 from nats.aio.client import Client
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.collection import AsyncCollection
+from pymongo.asynchronous.database import AsyncDatabase
 
 from contracts.channels import fact
 from contracts.envelope import CloudEvent
@@ -71,6 +72,14 @@ async def settled(meta: AsyncCollection[dict[str, Any]], *names: str, at: int) -
     await eventually(said, 60)
 
 
+async def one_is_watched(servers: Servers, database: AsyncDatabase[dict[str, Any]]) -> None:
+    """A store that knows of one ticker, and says how far it has come."""
+    async with replica(servers) as one:
+        await watchlist_grows(one.client, "AAPL")
+        await known(one, "AAPL")
+        await settled(database["meta"], RECORDED, FORMER, at=1)
+
+
 async def positions(meta: AsyncCollection[dict[str, Any]]) -> dict[str, int]:
     row = await meta.find_one({"_id": "positions"})
     return {name: int(position.split("/")[1]) for name, position in (row or {}).get("at", ())}
@@ -81,10 +90,7 @@ async def test_what_a_consumer_of_an_earlier_release_had_not_taken_in_is_taken_i
 ) -> None:
     async with AsyncMongoClient[dict[str, Any]](servers.mongo) as mongo:
         database = mongo[servers.database]
-        async with replica(servers) as one:
-            await watchlist_grows(one.client, "AAPL")
-            await known(one, "AAPL")
-            await settled(database["meta"], RECORDED, FORMER, at=1)
+        await one_is_watched(servers, database)
         # The call is in its log and the consumer of favourites behind: as an earlier release may have left them.
         await database["memories"].delete_many({})
         async with old_release(servers) as old:
@@ -105,10 +111,7 @@ async def test_a_store_from_the_time_of_a_former_consumer_is_brought_up_from_whe
 ) -> None:
     async with AsyncMongoClient[dict[str, Any]](servers.mongo) as mongo:
         database = mongo[servers.database]
-        async with replica(servers) as one:
-            await watchlist_grows(one.client, "AAPL")
-            await known(one, "AAPL")
-            await settled(database["meta"], RECORDED, FORMER, at=1)
+        await one_is_watched(servers, database)
         await database["memories"].delete_many({})
         row = await database["meta"].find_one({"_id": "positions"})
         assert row is not None
