@@ -8,8 +8,6 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from typing_extensions import override
-
 from runtime.testing import ServerProcess
 
 LOOKS = 0.02
@@ -33,15 +31,12 @@ class ServiceProcess(ServerProcess):
         """Its environment, beside this process's own."""
 
     @property
-    @override
     def url(self) -> str:
         return f"http://{self.host}:{self.port}"
 
-    @override
     def command(self) -> Sequence[str]:
         return ["env", *(f"{name}={value}" for name, value in self.settings().items()), *self._command]
 
-    @override
     def ready(self) -> bool:
         connection = http.client.HTTPConnection(self.host, self.port, timeout=1)
         try:

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from typing_extensions import override
-
 from runtime.settings import TokenSettings
 from runtime.testing_service import ServiceProcess
 
@@ -27,6 +25,5 @@ class GatewayProcess(ServiceProcess):
             "NEXUS_PRINCIPAL_KEY": keys.principal_key.get_secret_value(),
         }
 
-    @override
     def settings(self) -> Mapping[str, str]:
         return self._settings

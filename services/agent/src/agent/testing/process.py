@@ -5,8 +5,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from typing_extensions import override
-
 from runtime.testing_service import ServiceProcess
 
 
@@ -37,7 +35,6 @@ class AgentProcess(ServiceProcess):
             **(settings or {}),
         }
 
-    @override
     def settings(self) -> Mapping[str, str]:
         return self._settings
 
