@@ -7,11 +7,12 @@ from nats.aio.client import Client
 
 from contracts import ws
 from contracts.channels import ChatKind, LiveTurnKind
+from contracts.conversation import AnswerRules
 from contracts.events import turn
 from contracts.events.chat import OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
-from contracts.ids import answer_id
+from contracts.ids import answer_id, turn_id
 from contracts.rpc import TurnState
-from gateway.doors.exchange import Ended, Event, Outcome
+from gateway.doors.exchange import Ended, Event, Exchange, Outcome
 from gateway.doors.threads import Thread, Threads, client_message_id
 from gateway.errors import Refused, Unavailable
 from gateway.ports import Caller
@@ -99,6 +100,19 @@ async def test_who_comes_in_mid_answer_hears_the_text_so_far_and_the_rest(
                     else:
                         await agent.answer(asked, "Hello")
     assert texts == ["Hel", "lo"]
+
+
+def test_pieces_of_a_text_whose_beginning_nobody_tells_are_not_shown() -> None:
+    """As when no agent says in time what the text is so far: live signs may be lost."""
+    exchange = Exchange("acme", "c1", 7, AnswerRules(enabled=True))
+    run = {"v": 1, "conversationId": "c1", "turnId": turn_id("acme", "c1", 7), "messageId": "m1"}
+    told: list[Event] = []
+    for number, text in ((1, "lo"), (None, ""), (0, "Hel"), (1, "lo"), (3, "!")):
+        kind = (
+            {"type": "run.started"} if number is None else {"type": "message.delta", "deltaSeq": number, "delta": text}
+        )
+        told += exchange.read({**run, **kind})
+    assert [event.delta for event in told if isinstance(event, turn.MessageDelta)] == ["Hel", "lo"]
 
 
 async def _begun(threads: Threads, name: str) -> tuple[str, int]:

@@ -93,6 +93,9 @@ class Exchange:
         """Whether what the answer has used was told."""
         self._caught_up = False
         self._overtaken = False
+        self._next_delta = 0
+        """Of the running text. Pieces behind one that was not heard, or that began before this was opened, are no text
+        to show: the final message has all of it."""
         self.ended = False
 
     @property
@@ -121,6 +124,7 @@ class Exchange:
                 self._owner = frame.owner
                 if (running := frame.active_turn) is not None and running.turn_id in self._turns:
                     yield turn.RunStarted(turn_id=running.turn_id, message_id=running.message_id)
+                    self._next_delta = running.delta_seq + 1
                     if running.text_so_far:
                         yield turn.MessageDelta(
                             turn_id=running.turn_id,
@@ -148,9 +152,19 @@ class Exchange:
                     yield self._end(Outcome.CANCELLED)
             case _ if isinstance(frame, _RUNNING) and frame.turn_id in self._turns:
                 self.counted = self.counted or isinstance(frame, turn.RunFinished)
-                yield frame
+                if self._follows(frame):
+                    yield frame
             case _:
                 pass
+
+    def _follows(self, frame: Wire) -> bool:
+        if isinstance(frame, turn.RunStarted):
+            self._next_delta = 0
+        elif isinstance(frame, turn.MessageDelta):
+            if frame.delta_seq != self._next_delta:
+                return False
+            self._next_delta += 1
+        return True
 
     def _said(self, message: MessageView) -> Iterator[Event]:
         if message.seq == self._asked and message.role in _ASKING:
