@@ -12,7 +12,7 @@ export class Thread {
   onWhy = () => {};
   onStop = () => {};
   onEdit = () => {};
-  #seen = new Map(); #waiting = new Map(); #draft = null; #turn = null; #text = ""; #tools = null;
+  #seen = new Map(); #waiting = new Map(); #draft = null; #turn = null; #text = ""; #next = 0; #tools = null;
   // Turns that are over: what still comes of one (signs and facts have no common order) begins no draft anew.
   #over = new Set();
   #following = true;
@@ -76,6 +76,7 @@ export class Thread {
     this.#over.delete(turnId);
     this.#turn = turnId;
     this.#text = "";
+    this.#next = 0;
     this.#tools = make("p", { class: "doing" }, say("thinks"));
     this.#draft = make("li", { class: "said assistant draft", "data-turn": turnId },
       make("p", { class: "by" }, make("b", {}, say("draft"))),
@@ -90,13 +91,17 @@ export class Thread {
   delta(frame) {
     if (this.#over.has(frame.turnId)) return;
     if (this.#turn !== frame.turnId) this.begin(frame.turnId);
-    if (frame.deltaSeq === 0) this.#text = "";
+    if (frame.deltaSeq === 0) { this.#text = ""; this.#next = 0; }
+    // A text with a hole is no draft: the answer has all of it.
+    if (frame.deltaSeq !== this.#next) return;
+    this.#next += 1;
     this.#text += frame.delta;
     this.#drawDraft();
   }
   soFar(turn) {
     this.begin(turn.turnId);
     this.#text = turn.textSoFar;
+    this.#next = turn.deltaSeq + 1;
     this.#drawDraft();
   }
   tool(frame) {
