@@ -111,6 +111,7 @@ _BARE = re.compile(rf"^(?:{_FILLER}\s+)*(?:{_WHO})(?:\s+{_FILLER})*$")
 _BESIDE = re.compile(
     rf"\b{_FILLER}\b|\b(?:can|could|may|i|want|need|would|like|quiero|puedo|podria|necesito|me|you|your)\b"
 )
+"""Words of a wish that say nothing by themselves."""
 _ALONE = re.compile(
     r"^(?:(?:alguien|someone|somebody|anyone|anybody|people|gente|persons?|personas|sales|the team)\b ?)+$"
 )
@@ -148,11 +149,7 @@ def only_asks_for_person(text: str) -> bool:
     rest = said
     for kind in _SURE:
         rest = kind.sub(lambda match: match[0] if _unwanted(said, match) else " ", rest)
-    left = re.sub(
-        rf"\b{_FILLER}\b|\b(?:can|could|may|i|want|need|would|like|quiero|puedo|podria|necesito|me|you|your)\b",
-        " ",
-        rest,
-    )
+    left = _BESIDE.sub(" ", rest)
     return rest != said and len(re.findall(r"\w+", left)) <= _AROUND and "?" not in beside_the_wish(text)
 
 
