@@ -6,7 +6,7 @@ from contextlib import aclosing, suppress
 from typing import TypeVar
 
 PAUSE = 10.0
-"""Seconds without a word, after which a comment says that somebody is still here."""
+"""Seconds without a word, after which a comment says that somebody is still here: nobody on the way hangs up."""
 COMMENT = b": still at it\n\n"
 AHEAD = 16
 """Items that may wait for whoever reads."""

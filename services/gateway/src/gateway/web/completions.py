@@ -19,6 +19,7 @@ from contracts.completion_rpc import CompletePart, CompleteRequest, CompletionEn
 from contracts.errors import ErrorCode, FieldFault
 from gateway.domain.chat_chunks import Answering, ChatCompletion
 from gateway.domain.chat_completions import ChatCompletionRequest, request_of
+from gateway.doors.streaming import COMMENT, HEADERS, PAUSE
 from gateway.errors import GatewayError, Limited, Refused, Unavailable
 from gateway.ports import Caller
 from gateway.web.deps import Api, ApiDep, CustomerDep
@@ -31,9 +32,6 @@ MOST_BYTES = 768 * 1024
 """Of a request: it goes over the bus in one message."""
 HEADERS_AFTER = 5.0
 """Seconds without a word after which a stream begins all the same; an error is then one of its events."""
-KEEP_ALIVE = 10.0
-"""Seconds between two comments while there is nothing to say, so that nobody between here and there hangs up."""
-_STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 ResultT = TypeVar("ResultT")
 Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
 
@@ -146,7 +144,7 @@ async def _streamed(
         if waiting.done():
             waiting.result()
         chunks = _chunks(stack.pop_all(), parts, waiting, answering, with_usage=with_usage)
-        return StreamingResponse(chunks, media_type="text/event-stream", headers=_STREAM_HEADERS)
+        return StreamingResponse(chunks, media_type="text/event-stream", headers=HEADERS)
     raise AssertionError("unreachable")
 
 
@@ -163,9 +161,9 @@ async def _chunks(
         async with stack:
             yield _event(answering.first())
             while True:
-                done, _ = await asyncio.wait((waiting,), timeout=KEEP_ALIVE)
+                done, _ = await asyncio.wait((waiting,), timeout=PAUSE)
                 if not done:
-                    yield b": still at it\n\n"
+                    yield COMMENT
                     continue
                 part = waiting.result()
                 if part.text is not None:
