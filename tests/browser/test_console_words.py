@@ -1,5 +1,7 @@
 """The console's words: in the reader's language, to the point, and there also where there is nothing to show."""
 
+from typing import Any
+
 import pytest
 from playwright.async_api import Route, expect
 
@@ -51,7 +53,7 @@ async def test_a_setting_without_effect_says_so_beside_its_field(visits: Visits)
 
 async def test_the_providers_that_the_agents_list_can_be_chosen_and_the_stored_one_stays(visits: Visits) -> None:
     async def listed(route: Route) -> None:
-        example = {"id": "example", "label": "Example Models", "configured": True, "models": []}
+        example: dict[str, Any] = {"id": "example", "label": "Example Models", "configured": True, "models": []}
         await route.fulfill(json={"providers": [example]})
 
     page = await visits.open("/console", locale="es-ES")
