@@ -1,5 +1,7 @@
 """The console's words: in the reader's language, to the point, and there also where there is nothing to show."""
 
+from typing import Any
+
 import pytest
 from playwright.async_api import Route, expect
 
@@ -47,6 +49,23 @@ async def test_a_setting_without_effect_says_so_beside_its_field(visits: Visits)
     await tools.fill(before)
     await page.get_by_role("button", name="Guardar").click()
     await expect(told).to_be_hidden()
+
+
+async def test_the_providers_that_the_agents_list_can_be_chosen_and_the_stored_one_stays(visits: Visits) -> None:
+    async def listed(route: Route) -> None:
+        example: dict[str, Any] = {"id": "example", "label": "Example Models", "configured": True, "models": []}
+        await route.fulfill(json={"providers": [example]})
+
+    page = await visits.open("/console", locale="es-ES")
+    await page.route("**/v2/llm/config/providers", listed)
+    await page.get_by_role("button", name="Administrador").click()
+    await page.get_by_role("link", name="Ajustes").click()
+    provider = page.locator("#setting-preferredProvider")
+    await expect(provider.locator("option")).to_have_text(["Example Models", "groq"])
+    await expect(provider).to_have_value("groq")
+    await expect(page.get_by_role("button", name="Guardar")).to_be_disabled()
+    await provider.select_option("Example Models")
+    await expect(page.get_by_role("button", name="Guardar")).to_be_enabled()
 
 
 async def test_a_chart_of_nothing_says_so(visits: Visits) -> None:

@@ -37,7 +37,7 @@ GATEWAY = GatewaySettings(
 _NATS = NatsSettings(url=f"nats://bus:{PORT}")
 _AGENT = AgentSettings(ack_wait_seconds=ACK_WAIT)
 _PRICES = cache(prices)
-_NO_KEYS = ModelSettings(groq_api_key=None, openai_api_key=None, anthropic_api_key=None)
+_NO_KEYS = ModelSettings(provider_keys={})
 
 
 async def stage() -> Stage:

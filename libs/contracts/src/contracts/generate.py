@@ -1,10 +1,12 @@
 """Writes what is generated from the contracts, or checks it: ``python -m contracts.generate [--check] [--root DIR]``.
 
-Schemas of new events and additions to old ones are written; a breaking change is refused, in both modes.
+Schemas of new events and additions to old ones are written; a breaking change is refused, in both modes. So are the
+lines with the providers' keys in the files that deployments are made from.
 """
 
 import argparse
 import json
+import re
 import sys
 from importlib import import_module
 from importlib.metadata import version
@@ -15,11 +17,21 @@ from contracts import analysis_report, ws
 from contracts.asyncapi import document
 from contracts.events.registry import EVENTS
 from contracts.methods import METHODS
+from contracts.providers import KEYS
 from contracts.rpc import tool_service
 from contracts.schemas import Schema, breaking_changes, schema_of, schema_of_document, schema_of_frame, schema_of_method
 
 STORED = ("memory.documents", "market_adapter.documents")
 """Modules of services with a table DOCUMENTS of what each stores; named, not imported: contracts know no service."""
+KEYS_BEGIN = "# The providers' keys: written by `make contracts` from contracts/providers.py."
+_FROM = "valueFrom: {secretKeyRef: {name: nexus, key: KEY, optional: true}}"
+KEY_LINES = {
+    "docker-compose.yml": "      KEY: ${KEY:-}",
+    "deploy/compose.env.example": "KEY=",
+    "deploy/kubernetes/secret.env.example": "KEY=",
+    "deploy/kubernetes/base/agent.yaml": f"            - {{name: KEY, {_FROM}}}",
+}
+"""Files with a line for each provider's key, and the line."""
 
 
 def published() -> dict[str, Schema]:
@@ -50,7 +62,17 @@ def generated(root: Path) -> dict[Path, str]:
     for gone in sorted(set(schemas.rglob("*.json")) - texts.keys()):
         raise SystemExit(f"{gone.relative_to(schemas)} is published and has no model any more")
     texts[root / "docs/asyncapi/asyncapi.json"] = _text(document(version("nexus-contracts")))
-    return texts
+    return texts | {root / name: with_keys((root / name).read_text(), line) for name, line in KEY_LINES.items()}
+
+
+def with_keys(text: str, line: str) -> str:
+    """The file's text with a line for each provider's key where one line or more of that form follow KEYS_BEGIN."""
+    form = re.escape(line).replace("KEY", r"[A-Z0-9_]+")
+    written = "".join(line.replace("KEY", key) + "\n" for key in KEYS.values())
+    made, times = re.subn(rf"(?m)^( *{re.escape(KEYS_BEGIN)}\n)(?:{form}\n)+", lambda found: found[1] + written, text)
+    if times != 1:
+        raise SystemExit(f"{KEYS_BEGIN!r} with the lines of keys below it stands {times} times instead of once")
+    return made
 
 
 def main() -> int:

@@ -4,8 +4,8 @@ Of events, of methods on the bus (request and reply in one), of the websocket's 
 services store.
 
 `breaking_changes` is the rule: a version may gain optional fields and new shapes; whatever a reader or a writer of an
-older copy relies on stays as it is; a list of words may grow where readers expect it (contracts.enumerations). A break
-is a new version beside the old one.
+older copy relies on stays as it is; a list of words may grow, or give way to any word, where readers expect it
+(contracts.enumerations). A break is a new version beside the old one.
 """
 
 import json
@@ -103,7 +103,7 @@ def _compare_objects(old: Schema, new: Schema, at: str) -> list[str]:
     for key in sorted((old.keys() | new.keys()) - _PROSE - {"required"}):
         if key in {"properties", "$defs"}:
             found += _compare_members(old.get(key, {}), new.get(key, {}), f"{at}/{key}")
-        elif key == "enum" and old.get(OPEN_KEY) and set(old[key]) <= set(new.get(key, [])):
+        elif key == "enum" and old.get(OPEN_KEY) and set(old[key]) <= set(new.get(key, old[key])):
             continue
         elif (key in old) != (key in new):
             found.append(f"{at}/{key}: {'removed' if key in old else 'added'}")

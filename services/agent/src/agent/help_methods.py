@@ -6,7 +6,6 @@ from typing import TypeVar
 from agent.assisting.improving import Improving
 from agent.assisting.needs import HelpPorts
 from agent.assisting.suggesting import Suggesting
-from agent.domain.providers import ProviderInfo, short_names
 from agent.errors import BudgetSpentError, HelpRefusedError, ModelError, UnreachableError
 from agent.ports import Key
 from contracts.agent_rpc import (
@@ -23,6 +22,7 @@ from contracts.agent_rpc import (
     SuggestRequest,
 )
 from contracts.errors import ErrorCode
+from contracts.providers import ProviderInfo
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
 
@@ -66,7 +66,7 @@ def _view(provider: ProviderInfo, configured: bool) -> ProviderView:
     models = [
         ModelView(
             id=model.name,
-            aliases=short_names(model.name),
+            aliases=list(model.aliases),
             default=position == 0,
             params=model.params,
             recommended_use=model.use,
@@ -74,7 +74,7 @@ def _view(provider: ProviderInfo, configured: bool) -> ProviderView:
         )
         for position, model in enumerate(provider.models)
     ]
-    return ProviderView(id=provider.name, configured=configured, models=models)
+    return ProviderView(id=provider.name, label=provider.label, configured=configured, models=models)
 
 
 async def _answered(work: Awaitable[ResultT]) -> ResultT:

@@ -119,7 +119,7 @@ class Model(Protocol):
 
     @property
     def provider(self) -> str:
-        """groq, openai, anthropic, compatible or offline."""
+        """A name of contracts.providers."""
         ...
 
     async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:

@@ -1,8 +1,12 @@
 """The agent's own settings."""
 
-from pydantic import AliasChoices, Field, SecretStr, field_validator
-from pydantic_settings import SettingsConfigDict
+from collections import ChainMap
 
+from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from contracts.providers import KEYED, KEYS
 from contracts.symbols import parse_symbol
 from runtime.pulling import LEASE
 from runtime.settings import EnvSettings
@@ -61,6 +65,34 @@ class AgentSettings(EnvSettings):
         return tuple(one for one in self.default_tickers.split(",") if one)
 
 
+class _ProviderVariables(PydanticBaseSettingsSource):
+    """Keys and addresses from the variables that the registry names; what the caller gives itself stays alone."""
+
+    def __init__(
+        self, settings_cls: type[BaseSettings], given: PydanticBaseSettingsSource, *read: PydanticBaseSettingsSource
+    ) -> None:
+        super().__init__(settings_cls)
+        self._given = given
+        self._variables = ChainMap(*(dict(one.env_vars) for one in read if isinstance(one, EnvSettingsSource)))
+
+    def __call__(self) -> dict[str, dict[str, str]]:
+        """By field, by provider."""
+        keys = {name: self._variables.get(key.lower()) for name, key in KEYS.items()}
+        addresses = {name: self._variables.get(one.address_variable.lower()) for name, one in KEYED.items()}
+        found = {"provider_keys": keys, "provider_addresses": addresses}
+        given = self._given()
+        return {
+            field: {name: value for name, value in values.items() if value}
+            for field, values in found.items()
+            if field not in given
+        }
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[None, str, bool]:
+        """Of one field: never asked for, since all come at once."""
+        del field
+        return None, field_name, False
+
+
 class ModelSettings(EnvSettings):
     """Where models are. `base_url` with its key and model wins over what companies prefer."""
 
@@ -74,20 +106,30 @@ class ModelSettings(EnvSettings):
     window_tokens: int = Field(
         default=128_000, ge=2_000, description="of a model that is not listed: prompt, tools and response together"
     )
-    chain: str = Field(default="groq,openai,anthropic", description="providers in the order of fail-over")
+    chain: str = Field(default=",".join(KEYED), description="providers in the order of fail-over")
     time_limits: str = Field(
         default="", description="seconds without a word after which the next one is asked, e.g. groq=5,openai=20"
     )
-    groq_base_url: str | None = Field(default=None, description="instead of the provider's own address, e.g. a proxy")
-    openai_base_url: str | None = None
-    anthropic_base_url: str | None = None
-    groq_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("groq_api_key", "GROQ_API_KEY"))
-    openai_api_key: SecretStr | None = Field(
-        default=None, validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY")
+    provider_keys: dict[str, SecretStr] = Field(
+        default_factory=dict[str, SecretStr], description="by provider, each from the variable that its row names"
     )
-    anthropic_api_key: SecretStr | None = Field(
-        default=None, validation_alias=AliasChoices("anthropic_api_key", "ANTHROPIC_API_KEY")
+    provider_addresses: dict[str, str] = Field(
+        default_factory=dict[str, str], description="by provider, instead of its own address: NEXUS_LLM_…_BASE_URL"
     )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The variables of the providers in the registry beside the others."""
+        del file_secret_settings
+        named = _ProviderVariables(settings_cls, init_settings, env_settings, dotenv_settings)
+        return init_settings, env_settings, dotenv_settings, named
 
     @field_validator("time_limits")
     @classmethod

@@ -54,15 +54,12 @@ def chain(session: aiohttp.ClientSession, servers: Mapping[str, ScriptedModel], 
     """Providers by name, in this order, each at its own scripted server."""
     fields: dict[str, Any] = {
         "base_url": None,
-        "groq_api_key": None,
-        "openai_api_key": None,
-        "anthropic_api_key": None,
+        "provider_keys": dict.fromkeys(servers, "key-for-tests"),
+        "provider_addresses": {name: server.base_url for name, server in servers.items()},
         "chain": ",".join(servers),
         "time_limits": "",
         **more,
     }
-    for name, server in servers.items():
-        fields |= {f"{name}_api_key": "key-for-tests", f"{name}_base_url": server.base_url}
     return configured(ModelSettings.model_validate(fields), session, 5.0)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -17,6 +18,7 @@ from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
 from agent.turns.asking import ask
+from contracts.providers import KEYED, KEYS, ProviderInfo
 
 LOOK = Tool("look", "Looks.", "market", {"type": "object"}, "Looking")
 PROMPT = Prompt(
@@ -242,3 +244,27 @@ async def test_a_server_named_in_the_environment_wins_over_what_companies_prefer
     monkeypatch.setenv("NEXUS_LLM_MODEL", "mine")
     models = configured(ModelSettings(), session, 30.0)
     assert _names(models.chosen("groq", "x")) == [("compatible", "mine")]
+
+
+@pytest.mark.parametrize("provider", KEYED.values(), ids=KEYED)
+async def test_a_key_configures_each_provider_of_the_registry(
+    provider: ProviderInfo, session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in (*KEYS.values(), "NEXUS_LLM_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert provider.key is not None
+    (tmp_path / ".env").write_text(f"{provider.key}=from-the-file\n")
+    monkeypatch.setenv(provider.address_variable, "http://127.0.0.1:1/v1")
+    settings = ModelSettings()
+    assert {name: key.get_secret_value() for name, key in settings.provider_keys.items()} == {
+        provider.name: "from-the-file"
+    }
+    assert settings.provider_addresses == {provider.name: "http://127.0.0.1:1/v1"}
+    models = configured(settings, session, 30.0)
+    assert _names(models.chosen("unknown", "x")) == [(provider.name, provider.default)]
+    monkeypatch.setenv(provider.key, "from-the-environment")
+    assert ModelSettings().provider_keys[provider.name].get_secret_value() == "from-the-environment"
+    monkeypatch.setenv(provider.key, "")
+    assert ModelSettings(_env_file=None).provider_keys == {}  # pyright: ignore[reportCallIssue] - pydantic-settings' own
+    assert ModelSettings(provider_keys={}).provider_keys == {}

@@ -130,9 +130,7 @@ async def test_a_model_that_is_away_is_said_to_be(nats_server: NatsServer) -> No
 
 
 async def test_every_provider_is_listed_and_whether_it_can_be_used(nats_server: NatsServer) -> None:
-    keys = ModelSettings.model_validate(
-        {"base_url": None, "groq_api_key": "g", "openai_api_key": None, "anthropic_api_key": None}
-    )
+    keys = ModelSettings.model_validate({"base_url": None, "provider_keys": {"groq": "g"}})
     async with stage(nats_server.url, QUIET) as scene, agent(nats_server.url, models=keys):
         reply = await RpcClient(scene.nats).call(PROVIDERS, ProvidersRequest(company_id=COMPANY))
         assert [(provider.id, provider.configured) for provider in reply.providers] == [

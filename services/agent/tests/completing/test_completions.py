@@ -300,9 +300,7 @@ async def test_a_caller_that_leaves_ends_the_model_call(nats_server: NatsServer)
 
 
 async def test_the_models_are_those_of_the_companys_provider(nats_server: NatsServer) -> None:
-    keys = ModelSettings.model_validate(
-        {"base_url": None, "groq_api_key": "g", "openai_api_key": "o", "anthropic_api_key": None}
-    )
+    keys = ModelSettings.model_validate({"base_url": None, "provider_keys": {"groq": "g", "openai": "o"}})
     async with (
         stage(nats_server.url, demo_config(preferred_model="own-tune")) as scene,
         agent(nats_server.url, models=keys),

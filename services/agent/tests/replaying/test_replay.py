@@ -72,7 +72,7 @@ class Scene:
         return await ExecutorCatalogue(RpcClient(self.stage.nats)).offered(COMPANY, asker)
 
     def models(self) -> Models:
-        settings = ModelSettings(base_url=self.model.base_url, model="scripted", groq_api_key=None)
+        settings = ModelSettings(base_url=self.model.base_url, model="scripted", provider_keys={})
         return configured(settings, self.session, 5.0)
 
     async def last_journal(self, conversation: str) -> bytes:
@@ -257,13 +257,13 @@ def test_settings_are_changed_by_a_merge_patch_and_stay_settings() -> None:
     ],
 )
 def test_a_model_is_looked_for_where_it_is_served(name: str, provider: str, model: str) -> None:
-    settings = ModelSettings(openai_api_key=SecretStr("k"), groq_api_key=None, anthropic_api_key=None, base_url=None)
+    settings = ModelSettings(provider_keys={"openai": SecretStr("k")}, base_url=None)
     found = chosen_model(name, settings)
     assert (found.provider, found.model) == (provider, model)
 
 
 def test_a_model_that_nobody_serves_is_refused_with_what_to_do() -> None:
-    settings = ModelSettings(openai_api_key=None, groq_api_key=None, anthropic_api_key=None, base_url=None)
+    settings = ModelSettings(provider_keys={}, base_url=None)
     with pytest.raises(OverrideError, match="GROQ_API_KEY"):
         chosen_model("llama-3.1-8b-instant", settings)
     with pytest.raises(OverrideError, match="NEXUS_LLM_BASE_URL"):

@@ -36,9 +36,9 @@ SOON = {"time_limits": "groq=0.3"}
 
 
 def providers(more: Mapping[str, Any] = MappingProxyType({}), **servers: ScriptedModel) -> ModelSettings:
-    fields: dict[str, Any] = {"base_url": None, "openai_api_key": None, "groq_api_key": None, "anthropic_api_key": None}
-    for name, server in servers.items():
-        fields |= {f"{name}_api_key": "key-for-tests", f"{name}_base_url": server.base_url}
+    keys = dict.fromkeys(servers, "key-for-tests")
+    addresses = {name: server.base_url for name, server in servers.items()}
+    fields: dict[str, Any] = {"base_url": None, "provider_keys": keys, "provider_addresses": addresses}
     return ModelSettings.model_validate({**fields, "chain": ",".join(servers), **more})
 
 

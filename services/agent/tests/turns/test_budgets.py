@@ -8,7 +8,6 @@ import pytest
 from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.price_table import prices
 from agent.domain.local_budgets import LocalBudgets
-from agent.domain.providers import NAMED
 from agent.domain.spending import estimated_tokens
 from agent.domain.turn.journal import Tokens
 from agent.errors import BudgetSpentError
@@ -20,6 +19,7 @@ from agent.testing.stage import COMPANY, Stage, agent, demo_config, stage, until
 from contracts.agent_rpc import SUGGEST, SuggestRequest
 from contracts.channels import ChatKind
 from contracts.company import Budget
+from contracts.providers import KEYED
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 from runtime.testing import NatsServer
@@ -69,13 +69,7 @@ async def test_a_known_model_has_its_price_and_the_day_of_it(nats_server: NatsSe
         scripted_model(default=Reply(text="one two", prompt_tokens=1_000)) as model,
     ):
         keys = ModelSettings.model_validate(
-            {
-                "base_url": None,
-                "groq_api_key": "g",
-                "groq_base_url": model.base_url,
-                "openai_api_key": None,
-                "anthropic_api_key": None,
-            }
+            {"base_url": None, "provider_keys": {"groq": "g"}, "provider_addresses": {"groq": model.base_url}}
         )
         async with agent(nats_server.url, models=keys):
             await scene.visitor("c1", "hi")
@@ -274,5 +268,5 @@ def test_limits_kept_alone_go_by_the_day_the_hour_and_the_visitor() -> None:
 
 def test_every_listed_model_has_a_price_with_its_day() -> None:
     table = prices()
-    assert {(p.name, m.name) for p in NAMED for m in p.models} <= set(table)
+    assert {(p.name, m.name) for p in KEYED.values() for m in p.models} <= set(table)
     assert all(price.prompt > 0 and price.completion > 0 and price.currency == "USD" for price in table.values())

@@ -161,11 +161,8 @@ async def test_a_provider_that_has_rested_is_asked_first_again(nats_server: Nats
     ):
         keys: dict[str, Any] = {
             "base_url": None,
-            "groq_api_key": "g",
-            "groq_base_url": preferred.base_url,
-            "openai_api_key": "o",
-            "openai_base_url": other.base_url,
-            "anthropic_api_key": None,
+            "provider_keys": {"groq": "g", "openai": "o"},
+            "provider_addresses": {"groq": preferred.base_url, "openai": other.base_url},
             "chain": "groq,openai",
         }
         async with agent(nats_server.url, models=ModelSettings.model_validate(keys)) as running:

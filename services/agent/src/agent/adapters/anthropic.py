@@ -101,6 +101,10 @@ class Anthropic:
         return _reply_of(reading, prompt.model, self.provider)
 
 
+CLIENT = Anthropic
+"""What speaks to the providers whose row names this module."""
+
+
 async def _read(reading: _Reading, content: aiohttp.StreamReader, sink: TextSink, provider: str) -> None:
     rest = b""
     async for chunk in content.iter_any():

@@ -1,22 +1,19 @@
 """The configured providers, and which of them a company's turn tries, in which order."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import import_module
 
 import aiohttp
+from pydantic import SecretStr
 
-from agent.adapters.anthropic import Anthropic
 from agent.adapters.guarded import Guarded
 from agent.adapters.offline import Offline
-from agent.adapters.openai_compatible import Endpoint, OpenAICompatible
-from agent.domain.providers import NAMED, OFFLINE, OFFLINE_MODEL, ModelInfo, ProviderInfo, default_model, model_at
+from agent.adapters.openai_compatible import Endpoint
+from agent.domain.providers import default_model, model_at
 from agent.ports import Model, ModelChoice
 from agent.settings import ModelSettings
-
-BASE_URLS = {
-    "groq": "https://api.groq.com/openai/v1",
-    "openai": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com/v1",
-}
+from contracts.providers import COMPATIBLE, KEYED, OFFLINE, OFFLINE_MODEL, PROVIDERS, ModelInfo, ProviderInfo
 
 
 class ConfiguredModels:
@@ -37,11 +34,12 @@ class ConfiguredModels:
 
     def listed(self) -> list[tuple[ProviderInfo, bool]]:
         """Every provider and whether it is configured."""
-        named = [(provider, provider.name in self._providers) for provider in NAMED]
-        own: tuple[ModelInfo, ...] = ()
+        configured = {*self._providers, OFFLINE.name}
+        own = COMPATIBLE
         if self._forced is not None:
-            own = (ModelInfo(self._forced[1], None, "the installation's own server", None),)
-        return [*named, (ProviderInfo("compatible", own), self._forced is not None), (OFFLINE, True)]
+            own = replace(COMPATIBLE, models=(ModelInfo(self._forced[1], "the installation's own server"),))
+            configured.add(own.name)
+        return [(own if one is COMPATIBLE else one, one.name in configured) for one in PROVIDERS]
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
         """What is tried for a company: the forced server, or its preferred provider and then the chain, or offline."""
@@ -68,7 +66,7 @@ class ConfiguredModels:
         name = provider if provider in self._providers else next(iter(self._order), "offline")
         if name == "offline" or provider == "offline":
             return (("offline", OFFLINE_MODEL),)
-        known = [model.name for info in NAMED if info.name == name for model in info.models]
+        known = [model.name for model in KEYED[name].models]
         return tuple((name, one) for one in dict.fromkeys([model_at(name, model), *known]))
 
     def only(self, provider: str, model: str) -> ModelChoice:
@@ -91,26 +89,23 @@ class ConfiguredModels:
 
 def configured(settings: ModelSettings, session: aiohttp.ClientSession, silence: float) -> ConfiguredModels:
     """The providers that the environment has keys or a base URL for."""
-    keys = {
-        "groq": settings.groq_api_key,
-        "openai": settings.openai_api_key,
-        "anthropic": settings.anthropic_api_key,
+
+    def guarded(provider: ProviderInfo, address: str, key: SecretStr | None) -> Guarded:
+        secret = None if key is None else key.get_secret_value()
+        limit = settings.limits.get(provider.name, silence)
+        return Guarded(client_of(provider)(Endpoint(provider.name, address, secret, limit), session))
+
+    providers = {
+        name: guarded(provider, settings.provider_addresses.get(name, provider.address), settings.provider_keys[name])
+        for name, provider in KEYED.items()
+        if name in settings.provider_keys
     }
-    bases = {
-        "groq": settings.groq_base_url,
-        "openai": settings.openai_base_url,
-        "anthropic": settings.anthropic_base_url,
-    }
-    providers: dict[str, Guarded] = {}
-    for name, key in keys.items():
-        if key is not None:
-            limit = settings.limits.get(name, silence)
-            endpoint = Endpoint(name, bases[name] or BASE_URLS[name], key.get_secret_value(), limit)
-            speaks = Anthropic if name == "anthropic" else OpenAICompatible
-            providers[name] = Guarded(speaks(endpoint, session))
     forced: tuple[Model, str] | None = None
     if settings.base_url:
-        key = settings.api_key.get_secret_value() if settings.api_key else None
-        endpoint = Endpoint("compatible", settings.base_url, key, settings.limits.get("compatible", silence))
-        forced = (Guarded(OpenAICompatible(endpoint, session)), settings.model or "default")
+        forced = (guarded(COMPATIBLE, settings.base_url, settings.api_key), settings.model or "default")
     return ConfiguredModels(providers, settings.order, forced)
+
+
+def client_of(provider: ProviderInfo) -> Callable[[Endpoint, aiohttp.ClientSession], Model]:
+    """What speaks the provider's API: CLIENT of the module beside this one that its row names."""
+    return import_module(f".{provider.client}", __package__).CLIENT

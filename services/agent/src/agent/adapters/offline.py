@@ -5,9 +5,9 @@ import json
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.helping import improved, suggested
 from agent.domain.offline.steps import Say
-from agent.domain.providers import OFFLINE_MODEL
 from agent.domain.turn.journal import Reply, RequestedCall
 from agent.ports import Prompt, TextSink
+from contracts.providers import OFFLINE_MODEL
 
 
 class Offline:

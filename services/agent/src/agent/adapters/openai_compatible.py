@@ -132,6 +132,10 @@ class OpenAICompatible:
         return request
 
 
+CLIENT = OpenAICompatible
+"""What speaks to the providers whose row names this module."""
+
+
 async def _read_stream(reading: _Reading, content: aiohttp.StreamReader, sink: TextSink, provider: str) -> None:
     rest = b""
     async for chunk in content.iter_any():

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from agent.domain.providers import NAMED, OFFLINE_MODEL, OWNERS
+from agent.domain.providers import owner_of
 from agent.ports import ModelChoice, Models
 from agent.settings import ModelSettings
 from contracts.company import CompanySettings, faults, read_config
 from contracts.merge_patch import merged_settings
+from contracts.providers import COMPATIBLE, KEYED, KEYS, OFFLINE, OFFLINE_MODEL
 
 
 class OverrideError(Exception):
@@ -31,22 +32,17 @@ def chosen_model(name: str, settings: ModelSettings) -> ChosenModel:
     Raises:
         OverrideError: nobody is configured who could serve it.
     """
-    keys = {
-        "groq": settings.groq_api_key,
-        "openai": settings.openai_api_key,
-        "anthropic": settings.anthropic_api_key,
-    }
     provider, _, model = name.partition(":")
-    if provider not in {one.name for one in NAMED} | {"compatible"} or not model:
+    if provider not in {*KEYED, COMPATIBLE.name} or not model:
         provider, model = "", name
-    if name in ("offline", OFFLINE_MODEL):
-        return ChosenModel("offline", OFFLINE_MODEL)
-    if settings.base_url is not None and provider in ("", "compatible"):
-        return ChosenModel("compatible", model)
+    if name in (OFFLINE.name, OFFLINE_MODEL):
+        return ChosenModel(OFFLINE.name, OFFLINE_MODEL)
+    if settings.base_url is not None and provider in ("", COMPATIBLE.name):
+        return ChosenModel(COMPATIBLE.name, model)
     if not provider:
-        provider = OWNERS.get(model) or next((one for one in settings.order if keys.get(one)), "")
-    if provider == "compatible" or not keys.get(provider):
-        wanted = f"{provider.upper()}_API_KEY" if provider in keys else "a provider's key, or NEXUS_LLM_BASE_URL,"
+        provider = owner_of(model) or next((one for one in settings.order if one in settings.provider_keys), "")
+    if provider not in settings.provider_keys:
+        wanted = KEYS.get(provider, "a provider's key, or NEXUS_LLM_BASE_URL,")
         raise OverrideError(f"nobody is configured who serves {name!r}: put {wanted} into the environment or .env")
     return ChosenModel(provider, model)
 

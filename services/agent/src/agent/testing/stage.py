@@ -376,13 +376,7 @@ async def agent(
     """An agent in this process, with a connection of its own. No model URL: the offline assistant."""
     client = await connect(NatsSettings(url=url), name=f"agent-{uuid.uuid4().hex[:4]}")
     # Keys that a developer has in the environment must not make tests call anybody.
-    chosen = models or ModelSettings(
-        base_url=model_url,
-        model="scripted" if model_url else None,
-        groq_api_key=None,
-        openai_api_key=None,
-        anthropic_api_key=None,
-    )
+    chosen = models or ModelSettings(base_url=model_url, model="scripted" if model_url else None, provider_keys={})
     running = Agent(Connections(client, verify, chosen), AgentSettings(**settings), wrap)
     await running.start()
     try:

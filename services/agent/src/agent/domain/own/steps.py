@@ -11,8 +11,8 @@ from typing import Any
 from agent.domain.own.asked import Asked
 from agent.domain.own.memory_words import memory_wish
 from agent.domain.own.words import about_an_order, verdict_in
-from agent.domain.providers import OFFLINE_MODEL
 from agent.domain.turn.journal import Call, Journal, Reply, RequestedCall, Step
+from contracts.providers import OFFLINE_MODEL
 
 RULES = "rules"
 """Who asked for a step: no provider has this name."""

@@ -3,7 +3,6 @@ import { make, button } from "./dom.js";
 import { number, say } from "./words-of.js";
 
 const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
-const PROVIDERS = ["groq", "openai", "anthropic", "compatible", "offline"];
 
 /* name: path in the settings; kind: how it is shown. A field's words are setting_<name> and, where there is one, setting_<name>_hint. */
 export const SECTIONS = [
@@ -13,7 +12,7 @@ export const SECTIONS = [
     ["ownerIdleAction", "choice", { choices: ["needs_person", "ai"], words: "idle_" }],
   ]],
   ["model", [
-    ["preferredProvider", "choice", { choices: PROVIDERS }], ["preferredModel", "text", { list: "models", maxlength: 200 }],
+    ["preferredProvider", "choice"], ["preferredModel", "text", { list: "models", maxlength: 200 }],
     ["temperature", "number", { min: 0, max: 2, step: 0.1 }], ["maxResponseTokens", "number", { min: 1, max: 8192 }],
     ["customSystemPrompt", "long", { maxlength: 8000, rows: 8, empty: null }], ["includeVisitorInfo", "switch"],
   ]],
@@ -37,8 +36,8 @@ export const SECTIONS = [
 
 export const at = (settings, path) => path.split(".").reduce((value, name) => value?.[name], settings);
 
-/* {path, node, read(), show(value), fault(text), warn(texts), bounds()}; read() gives the value as the settings have it, bounds() tells
-   what a number must be where it is not. */
+/* {path, node, read(), show(value), fault(text), warn(texts), bounds(), offer(choices)}; read() gives the value as the settings have it,
+   bounds() tells what a number must be where it is not; a choice can be offered [value, label] that were not known before. */
 export function field([path, kind, options = {}], changed) {
   const id = `setting-${path.replaceAll(".", "-")}`;
   const fault = make("p", { class: "fault", id: `${id}-fault`, role: "alert" });
@@ -58,7 +57,7 @@ export function field([path, kind, options = {}], changed) {
     class: "field", "data-kind": kind, ...(control.group && { role: "group", "aria-labelledby": `${id}-name` }),
   }, make("div", { class: "words" }, ...words), make("div", { class: "control" }, control.node, warned, fault));
   return {
-    path, node, read: control.read, show: control.show, fault: tell,
+    path, node, read: control.read, show: control.show, offer: control.offer, fault: tell,
     warn(texts) { warned.replaceChildren(...texts.map((text) => make("span", {}, text))); },
     bounds() {
       const { min, max } = options, value = control.read();
@@ -96,9 +95,20 @@ const CONTROLS = {
     const input = make("textarea", { id, rows: "3", spellcheck: "false", class: "mono", oninput: changed });
     return plain(input, () => lines(input.value), (value) => { input.value = value.join("\n"); });
   },
-  choice({ id, changed, choices, words = "" }) {
-    const input = make("select", { id, onchange: changed }, ...choices.map((one) => make("option", { value: one }, words ? say(words + one) : one)));
-    return plain(input, () => input.value, (value) => { input.value = value; });
+  choice({ id, changed, choices = [], words = "" }) {
+    const input = make("select", { id, onchange: changed });
+    const offer = (pairs) => {
+      const { value } = input;
+      input.replaceChildren(...pairs.map(([one, label]) => make("option", { value: one }, label)));
+      if (value) show(value);
+    };
+    /* What is stored and not among the choices is one too: it must not be changed by being looked at. */
+    const show = (value) => {
+      if (![...input.options].some((one) => one.value === value)) input.append(make("option", { value }, value));
+      input.value = value;
+    };
+    offer(choices.map((one) => [one, say(words + one)]));
+    return { ...plain(input, () => input.value, show), offer };
   },
   color({ id, changed }) {
     const input = make("input", { type: "color", id, oninput: () => { none = false; changed(); } });

@@ -49,8 +49,9 @@ class SettingsView {
       this.#show();
       for (const one of this.#stage.querySelectorAll("fieldset")) one.disabled = false;
       const { providers } = await get("/v2/llm/config/providers");
+      this.#fields.find(({ path }) => path === "preferredProvider").offer(providers.map(({ id, label }) => [id, label ?? id]));
       this.#stage.querySelector("#models").replaceChildren(...providers.flatMap((provider) =>
-        provider.models.map((model) => make("option", { value: model.id }, `${provider.id}${provider.configured ? "" : `, ${say("notConfigured")}`}`))));
+        provider.models.map((model) => make("option", { value: model.id }, `${provider.label ?? provider.id}${provider.configured ? "" : `, ${say("notConfigured")}`}`))));
     } catch (error) {
       this.#status.textContent = error.message;
     }

@@ -1,0 +1,139 @@
+"""Who serves models: each provider is declared here, once.
+
+What follows from a row of PROVIDERS: where the agents ask and with which key, what can be preferred and who is asked
+when another fails, prices, what `nexus doctor`, `nexus replay` and `nexus eval` know, the console's list, and (written
+by `make contracts`) the keys in the files of `deploy` and `docker-compose.yml`.
+"""
+
+from dataclasses import dataclass
+from datetime import date
+
+CURRENCY = "USD"
+OPENAI_CLIENT = "openai_compatible"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """One model. `window` in tokens; `params`: its size in words; `price`: for a million tokens of prompt and of
+    completion, without one what it costs is not told; `aliases`: other names by which it may be chosen.
+    """
+
+    name: str
+    use: str
+    window: int | None = None
+    params: str | None = None
+    price: tuple[float, float] | None = None
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PriceList:
+    """Where the prices of a provider's models are from. `as_of` is the day of the list that was known when they were
+    written, not the day on which they were last true.
+    """
+
+    as_of: date
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderInfo:
+    """One provider; the first of its models is its own choice. `name` is what settings say, `label` what people read.
+
+    `client`: the module beside `agent.adapters.models` that speaks its API; `address`: of that API; `key`: the
+    variable of the environment that holds its key and thereby configures it; None: no key does.
+    """
+
+    name: str
+    label: str
+    client: str = OPENAI_CLIENT
+    address: str = ""
+    key: str | None = None
+    models: tuple[ModelInfo, ...] = ()
+    prices: PriceList | None = None
+
+    @property
+    def default(self) -> str:
+        """The model that is asked for when nobody chose one."""
+        return self.models[0].name
+
+    @property
+    def address_variable(self) -> str:
+        """The variable of the environment that names another address, e.g. of a proxy."""
+        return f"NEXUS_LLM_{self.name.upper().replace('-', '_')}_BASE_URL"
+
+
+COMPATIBLE = ProviderInfo("compatible", "OpenAI-compatible")
+"""The installation's own server, which the environment names."""
+OFFLINE_MODEL = "offline-rules"
+OFFLINE = ProviderInfo("offline", "Offline", models=(ModelInfo(OFFLINE_MODEL, "machines without a key"),))
+"""Answers where nobody else is configured."""
+
+# None of the prices has been checked against an invoice: providers change them without notice, and prompts that they
+# cached, batches and priority tiers cost something else. To correct one, change it and the day of its list.
+PROVIDERS: tuple[ProviderInfo, ...] = (
+    ProviderInfo(
+        "groq",
+        "Groq",
+        address="https://api.groq.com/openai/v1",
+        key="GROQ_API_KEY",
+        prices=PriceList(date(2025, 9, 1), "https://groq.com/pricing"),
+        models=(
+            ModelInfo("llama-3.3-70b-versatile", "general", 128_000, "70B", (0.59, 0.79)),
+            ModelInfo("llama-3.1-8b-instant", "fast", 128_000, "8B", (0.05, 0.08)),
+            ModelInfo(
+                "meta-llama/llama-4-scout-17b-16e-instruct",
+                "balanced",
+                128_000,
+                "17B",
+                (0.11, 0.34),
+                ("meta-llama/llama-4-scout-17b",),
+            ),
+            ModelInfo(
+                "meta-llama/llama-4-maverick-17b-128e-instruct",
+                "complex tasks",
+                128_000,
+                "17B",
+                (0.20, 0.60),
+                ("meta-llama/llama-4-maverick-17b",),
+            ),
+            ModelInfo("qwen/qwen3-32b", "reasoning", 128_000, "32B", (0.29, 0.59)),
+            ModelInfo("moonshotai/kimi-k2-instruct", "instructions", 128_000, None, (1.00, 3.00)),
+        ),
+    ),
+    ProviderInfo(
+        "openai",
+        "OpenAI",
+        address="https://api.openai.com/v1",
+        key="OPENAI_API_KEY",
+        prices=PriceList(date(2025, 9, 1), "https://platform.openai.com/docs/pricing"),
+        models=(
+            ModelInfo("gpt-4.1-mini", "balanced", 1_047_576, None, (0.40, 1.60)),
+            ModelInfo("gpt-4.1", "complex tasks", 1_047_576, None, (2.00, 8.00)),
+            ModelInfo("gpt-4.1-nano", "fast", 1_047_576, None, (0.10, 0.40)),
+            ModelInfo("gpt-4o", "complex tasks", 128_000, None, (2.50, 10.00)),
+            ModelInfo("gpt-4o-mini", "general", 128_000, None, (0.15, 0.60)),
+        ),
+    ),
+    ProviderInfo(
+        "anthropic",
+        "Anthropic",
+        client="anthropic",
+        address="https://api.anthropic.com/v1",
+        key="ANTHROPIC_API_KEY",
+        prices=PriceList(date(2025, 11, 24), "https://www.anthropic.com/pricing"),
+        models=(
+            ModelInfo("claude-haiku-4-5", "fast", 200_000, None, (1.00, 5.00)),
+            ModelInfo("claude-sonnet-4-5", "complex tasks", 200_000, None, (3.00, 15.00)),
+            ModelInfo("claude-opus-4-5", "reasoning", 200_000, None, (5.00, 25.00)),
+        ),
+    ),
+    COMPATIBLE,
+    OFFLINE,
+)
+NAMES = tuple(provider.name for provider in PROVIDERS)
+"""What a company's settings may prefer."""
+KEYED = {provider.name: provider for provider in PROVIDERS if provider.key is not None}
+"""Those that a key alone configures, in the order of the chain that nobody set."""
+KEYS = {provider.name: provider.key for provider in PROVIDERS if provider.key is not None}
+"""The variables of those keys."""
