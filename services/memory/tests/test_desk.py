@@ -60,9 +60,7 @@ async def listed(on: Replica, which: str, **request: object) -> list[str]:
 
 async def put(on: Replica, kind: str, data: ConversationUpdated | NoteAdded, name: str, copy: int = 0) -> None:
     event = CloudEvent(id=name, source="/test", type=kind, data=data)
-    await Publisher(on.client).append(
-        fact(kind, "acme", None), event, stream=FACTS.name, msg_id=f"{name}-{copy}"
-    )
+    await Publisher(on.client).append(fact(kind, "acme", None), event, stream=FACTS.name, msg_id=f"{name}-{copy}")
 
 
 async def test_a_conversation_is_resolved_opened_by_the_next_message_and_is_in_the_lists_that_its_state_says(
@@ -119,9 +117,7 @@ async def test_facts_in_any_order_and_more_than_once_come_to_the_same(servers: S
         writer = Writer(one.client, "acme", "c1")
         seq = await writer.visitor("hola")
         await put(one, "conversation.updated.v1", told.model_copy(update={"labels": ["late"]}), "u2")
-        resolved = ConversationUpdated(
-            company_id="acme", conversation_id="c1", by="ana", state="resolved", basis=seq
-        )
+        resolved = ConversationUpdated(company_id="acme", conversation_id="c1", by="ana", state="resolved", basis=seq)
         await put(one, "conversation.updated.v1", resolved, "u3")
         # Copies that the bus does not know any more.
         await put(one, "conversation.updated.v1", told, "u1", copy=1)
@@ -208,7 +204,12 @@ async def test_notes_name_people_and_the_last_page_of_a_long_thread_leads_to_all
         for number in range(7):
             await writer.visitor(f"m{number}")
         request = NoteRequest(
-            company_id="acme", conversation_id="c1", note_id="n1", text="@ben ask @eva.m, not a@b.com", by="ana", name="Ana"
+            company_id="acme",
+            conversation_id="c1",
+            note_id="n1",
+            text="@ben ask @eva.m, not a@b.com",
+            by="ana",
+            name="Ana",
         )
         added = (await one.rpc.call(NOTE_ADD, request)).note
         again = (await one.rpc.call(NOTE_ADD, request)).note
@@ -250,7 +251,9 @@ async def test_what_was_done_with_a_deleted_users_conversations_goes_with_them(s
 async def test_conversations_are_found_by_words_names_labels_and_time(servers: Servers) -> None:
     async with replica(servers) as one:
         first, second = Writer(one.client, "acme", "c1"), Writer(one.client, "acme", "c2")
-        await first.assistant("El reembolso tarda 3 días", await first.visitor("¿Cuánto tarda la devolución?", user="maria"))
+        await first.assistant(
+            "El reembolso tarda 3 días", await first.visitor("¿Cuánto tarda la devolución?", user="maria")
+        )
         await second.visitor("the invoice of march is wrong", user="john")
         await Writer(one.client, "rival", "c3").visitor("invoice")
         assert await listed(one, "all", query="devolucion") == ["c1"]

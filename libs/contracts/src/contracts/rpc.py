@@ -177,7 +177,7 @@ Direction = Literal["asc", "desc"]
 
 
 class ConversationView(Wire):
-    """One conversation in the inbox. `state`: ai, needs_human, human or stuck while it is open; else snoozed, resolved."""
+    """One conversation in the inbox. `state`: ai, needs_human, human, stuck if it is open; else snoozed, resolved."""
 
     id: Id
     company_id: CompanyId

@@ -43,8 +43,8 @@ from gateway.chat.replays import Replays
 from gateway.chat.session import Chat
 from gateway.chat.shares import CompanyShares
 from gateway.chat.standing import Standing
-from gateway.domain.client_answers import Answers
 from gateway.chat.topics import Topics
+from gateway.domain.client_answers import Answers
 from gateway.doors.threads import Threads
 from gateway.handlers import HANDLERS
 from gateway.ports import Personas

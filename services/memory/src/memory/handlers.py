@@ -244,9 +244,7 @@ class ConversationMethods:
 
     async def messages(self, request: MessagesRequest) -> MessagesReply:
         company, conversation = request.company_id, request.conversation_id
-        page = await self._inbox.messages(
-            company, conversation, request.limit, request.cursor, latest=request.latest
-        )
+        page = await self._inbox.messages(company, conversation, request.limit, request.cursor, latest=request.latest)
         events = await self._inbox.events(company, conversation, request.cursor, page.next, latest=request.latest)
         return MessagesReply(items=page.items, next=page.next, events=events)
 

@@ -34,7 +34,9 @@ class BusDesk:
 
     async def counts(self, company: str, operator: str) -> desk_rpc.CountsReply:
         """How many conversations are in each list."""
-        return await ask(self._client, desk_rpc.COUNTS, desk_rpc.CountsRequest(company_id=company, operator_id=operator))
+        return await ask(
+            self._client, desk_rpc.COUNTS, desk_rpc.CountsRequest(company_id=company, operator_id=operator)
+        )
 
     async def replies(self, company: str) -> desk_rpc.CannedReplies:
         """A company's ready replies."""

@@ -107,9 +107,7 @@ async def update_conversation(
     return JSONResponse((await api.desk.update(request)).to_wire())
 
 
-@router.get(
-    "/conversations/{conversationId}/notes", response_model_exclude_none=True, responses=described(404)
-)
+@router.get("/conversations/{conversationId}/notes", response_model_exclude_none=True, responses=described(404))
 async def list_notes(api: ApiDep, caller: OperatorDep, conversation: ConversationPath) -> NotesReply:
     """A conversation's private notes, and what was done with it; oldest first."""
     await api.access.watchable(caller, conversation)

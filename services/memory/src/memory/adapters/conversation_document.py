@@ -6,7 +6,7 @@ from typing import Any, NotRequired
 import orjson
 from typing_extensions import TypedDict
 
-from contracts.events.chat import Owner, OwnerKind
+from contracts.events.chat import Owner
 from contracts.inbox import HandOver
 from contracts.rpc import MessageView, VisitorProfile
 from memory.domain.conversation import START, Conversation, Outcome, Ownership, Person

@@ -34,7 +34,11 @@ class BusDeskFacts:
         event = CloudEvent(id=name, source=SOURCE, type=kind, subject=f"{company}/{NOBODY}", data=data)
         try:
             stored = await self._publisher.append(
-                fact(kind, company, None), event, stream=FACTS.name, msg_id=f"{company}.{kind}.{name}", deadline=DEADLINE
+                fact(kind, company, None),
+                event,
+                stream=FACTS.name,
+                msg_id=f"{company}.{kind}.{name}",
+                deadline=DEADLINE,
             )
             found = await self._facts.at(stored.seq)
         except RuntimeFault as error:

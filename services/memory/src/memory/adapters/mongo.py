@@ -31,8 +31,16 @@ STORED_IN_LINE = 1_000
 INDEXES: dict[str, tuple[str, ...]] = {
     "facts": ("key", "messageKey", "messageId"),
     "conversations": (
-        "inboxKey", "stateKey", "operatorKey", "unassignedKey", "personKey", "waitingSince", "dayKey", "quietKey",
-        "dueAt", "writtenKey",
+        "inboxKey",
+        "stateKey",
+        "operatorKey",
+        "unassignedKey",
+        "personKey",
+        "waitingSince",
+        "dayKey",
+        "quietKey",
+        "dueAt",
+        "writtenKey",
     ),
     "updates": ("key",),
     "notes": ("key",),

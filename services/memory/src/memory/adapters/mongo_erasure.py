@@ -15,7 +15,6 @@ from memory.domain.keys import END, Position, conversation_key
 from memory.erasure_ports import Erasure
 from runtime.mongo import Database, Document
 
-
 BY_CONVERSATION = ("ratings", "lessons", "updates", "notes")
 """Collections whose ids begin with company/conversation/."""
 

@@ -27,7 +27,7 @@ from memory.domain.desk import OPEN, RESOLVED, SNOOZED, Desk
 from memory.domain.facts import Fact, view
 from memory.domain.farewell import says_that_is_all
 from memory.domain.keys import Position
-from memory.domain.recall.words import STOP, words
+from memory.domain.recall.words import words
 from memory.domain.recent import UNSEEN, Seen
 
 START = Position(0, 0)
@@ -285,9 +285,9 @@ def _take_words(state: Conversation, fact: Fact) -> None:
             text = data.text
         case _:
             return
-    new = [word for word in words(text) if word not in state.words and word not in STOP]
+    new = [word for word in words(text) if word not in state.words]
     if new:
-        state.words = state.words.union(new[: MOST_WORDS - len(state.words)])
+        state.words = state.words.union(new[: max(MOST_WORDS - len(state.words), 0)])
 
 
 def _handed_over(state: Conversation, fact: Fact, data: OwnerChanged) -> HandOver:

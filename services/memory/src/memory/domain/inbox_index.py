@@ -19,7 +19,7 @@ MOST_BEGINNINGS = 500
 
 @dataclass(frozen=True, slots=True)
 class Findable:
-    """What a conversation is found and left out by. `latest`: sorts by newest activity; `written`: ms since the epoch."""
+    """What a conversation is found by. `latest`: sorts by newest activity; `written`: ms since the epoch."""
 
     name: str
     latest: str
@@ -112,7 +112,7 @@ class InboxIndex:
 
     def _with_words(self, query: str) -> set[int]:
         every = words(query)
-        # A stop word is in no list; a question of nothing else finds names and labels of that word.
+        # Whoever asks for "the invoice" wants the invoice; whoever asks for "what can you do" wants just that.
         asked = [word for word in every if word not in STOP] or every
         found: set[int] | None = None
         for word in sorted(asked, key=len, reverse=True):
@@ -131,8 +131,7 @@ class InboxIndex:
             self._sorted = sorted(self._holding)
         first = bisect_left(self._sorted, word)
         last = bisect_left(self._sorted, word + chr(0x10FFFF))
-        found = self._sorted[first : min(last, first + MOST_BEGINNINGS)]
-        return found
+        return self._sorted[first : min(last, first + MOST_BEGINNINGS)]
 
 
 def _without_words(row: Findable) -> Findable:
