@@ -13,6 +13,7 @@ from contracts.ids import CompanyId, Id
 MAX_LABELS = 20
 Label = Annotated[str, Field(min_length=1, max_length=40)]
 Topic = Annotated[str, Field(max_length=200)]
+Reason = Annotated[Literal["confirmed", "silence", "woke"], OPEN]
 Status = Annotated[Literal["open", "resolved", "snoozed"], OPEN]
 
 
@@ -36,7 +37,7 @@ class ConversationUpdated(Wire):
     basis: int | None = Field(default=None, ge=0)
     by: str = Field(min_length=1, max_length=64)
     name: str | None = Field(default=None, max_length=200, description="theirs, as people see it")
-    reason: Annotated[Literal["confirmed", "silence", "woke"], OPEN] | None = Field(
+    reason: Reason | None = Field(
         default=None, description="of a service: the visitor said that this was all, nobody wrote, its time has come"
     )
 

@@ -7,6 +7,7 @@ from gateway.errors import not_found
 from runtime.rpc import RpcClient
 
 CHANGE_SECONDS = 10.0
+"""For a change, which memory stores on the bus before it answers."""
 
 
 class BusDesk:

@@ -254,7 +254,7 @@ def _milliseconds(at: datetime) -> int:
     return int(at.timestamp() * 1000)
 
 
-FINDABLE = dict.fromkeys(
+FINDABLE: Document = dict.fromkeys(
     ("inboxKey", "stateKey", "operatorKey", "personKey", "desk", "saidAt", "words", "writtenKey"), 1
 )
 """What of a document is read for a search."""

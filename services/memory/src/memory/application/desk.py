@@ -9,7 +9,7 @@ import structlog
 
 from contracts.desk_rpc import CannedReply, ConversationUpdate, DeskChange, NoteRequest, NotesReply, NoteView
 from contracts.errors import NexusError
-from contracts.events.desk import ConversationUpdated, NoteAdded
+from contracts.events.desk import ConversationUpdated, NoteAdded, Reason, Status
 from contracts.ids import derive_id
 from contracts.rpc import ConversationView
 from memory.application.inbox import Inbox, conversation_view
@@ -212,7 +212,7 @@ class Desk:
                 await self._settle(state, RESOLVED, SILENCE)
         return len(quiet)
 
-    async def _settle(self, state: Conversation, to: str, reason: str) -> None:
+    async def _settle(self, state: Conversation, to: Status, reason: Reason) -> None:
         """Under an id that is the same whichever replica does it, and however often."""
         since = state.desk.state_since
         what = (str(state.latest), str(since.at) if since else "", to, reason)

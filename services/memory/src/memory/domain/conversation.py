@@ -20,6 +20,7 @@ from contracts.events.chat import (
     SystemMessage,
     VisitorMessage,
 )
+from contracts.events.desk import Status
 from contracts.inbox import HandOver
 from contracts.rpc import MessageView
 from memory.domain import handoff
@@ -125,7 +126,7 @@ class Conversation:
     """What it is found by."""
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """open, snoozed, resolved. The next message of the visitor opens it again, and so does whoever takes it or asks
         for a person."""
         desk = self.desk

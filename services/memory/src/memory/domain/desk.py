@@ -9,13 +9,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Final
 
-from contracts.events.desk import ConversationUpdated
+from contracts.events.desk import ConversationUpdated, Status
 from memory.domain.keys import Position
 
-OPEN, SNOOZED, RESOLVED = "open", "snoozed", "resolved"
-CONFIRMED, SILENCE, WOKE = "confirmed", "silence", "woke"
-"""Why this service has changed a state itself."""
+OPEN: Final = "open"
+SNOOZED: Final = "snoozed"
+RESOLVED: Final = "resolved"
+CONFIRMED: Final = "confirmed"
+SILENCE: Final = "silence"
+WOKE: Final = "woke"
 BY = "memory"
 _NAMED = re.compile(r"(?<![\w@.])@([\w][\w.-]{0,62}[\w]|[\w])")
 MOST_MENTIONS = 50
@@ -53,7 +57,7 @@ class Since:
 class Desk:
     """What the updates come to. An `assignee` of None is nobody."""
 
-    state: str = OPEN
+    state: Status = OPEN
     state_since: Since | None = None
     snoozed_until: datetime | None = None
     state_by: str = ""
