@@ -4,13 +4,14 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks import context, first_token, indicators, knowledge_search, start, tool_calls
+from benchmarks import context, first_token, inbox_search, indicators, knowledge_search, start, tool_calls
 from benchmarks.report import Figure, show, write
 
 QUESTIONS = {
     "context": context.run,
     "first_token": first_token.run,
     "indicators": indicators.run,
+    "inbox_search": inbox_search.run,
     "knowledge_search": knowledge_search.run,
     "start": start.run,
     "tool_calls": tool_calls.run,

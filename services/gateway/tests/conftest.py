@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from gateway.adapters.identity import Identity, build_identity
 from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
+from gateway.testing_desk import DeskStandIn
 from gateway.testing_http import Http
 from gateway.testing_knowledge import KnowledgeStandIn
 from gateway.testing_services import CompletionsStandIn, RecordsStandIn, SettingsStandIn, WritersStandIn
@@ -68,6 +69,14 @@ async def http(gateway: GatewayUnderTest) -> AsyncIterator[Http]:
 async def settings(nats_client: Client, memory: MemoryStandIn) -> SettingsStandIn:
     """Memory's side of companies' settings, over the companies that its stand-in knows."""
     stand_in = SettingsStandIn(nats_client, memory.companies)
+    await stand_in.start()
+    return stand_in
+
+
+@pytest.fixture
+async def desk(nats_client: Client) -> DeskStandIn:
+    """Memory's side of the desk."""
+    stand_in = DeskStandIn(nats_client)
     await stand_in.start()
     return stand_in
 

@@ -207,6 +207,9 @@ class CompanyConfig(Strict):
     owner_idle_action: Annotated[Literal["needs_person", "ai"], OPEN_BEHIND_THE_DOOR] = Field(
         default="needs_person", description="to whom the conversation goes then: the list of those who wait, or the AI"
     )
+    resolve_after_hours: StrictInt = Field(
+        default=24, ge=0, le=720, description="of silence after an answer a conversation is resolved; 0: never"
+    )
     brand_color: str | None = Field(default=None, pattern=_COLOR.pattern)
     webhooks: list[Webhook] = Field(default_factory=list[Webhook], max_length=20)
     identity: Identity = Field(default_factory=Identity)

@@ -10,6 +10,7 @@ from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.errors import CallError
 from contracts.events.chat import Action, Chart, Citation, Owner, Page, Role
+from contracts.events.desk import Status
 from contracts.events.tool import QuotaView
 from contracts.ids import CompanyId, Id
 from contracts.inbox import HandOver, OwnerEvent, VisitorView
@@ -170,10 +171,13 @@ class ConversationRef(Wire):
 
 
 ConversationState = Literal["ai", "needs_human", "stuck", "mine"]
+InboxList = Literal["all", "needs_human", "mine", "unassigned", "ai", "stuck", "snoozed", "resolved"]
+"""The inbox's lists. Resolved and snoozed conversations are in no other list but `all`."""
+Direction = Literal["asc", "desc"]
 
 
 class ConversationView(Wire):
-    """One conversation in the inbox. `state`: ai, needs_human, stuck; a filter `mine` selects by operator."""
+    """One conversation in the inbox. `state`: ai, needs_human, human, stuck if it is open; else snoozed, resolved."""
 
     id: Id
     company_id: CompanyId
@@ -185,6 +189,15 @@ class ConversationView(Wire):
     started_at: datetime
     waiting_since: datetime | None = None
     hand_over: HandOver | None = Field(default=None, description="while the AI is not the owner")
+    status: Status | None = None
+    assignee: str | None = Field(default=None, description="whose it is: a human agent's id; null: nobody's")
+    assignee_name: str | None = None
+    labels: list[str] | None = None
+    topic: str | None = None
+    snoozed_until: datetime | None = None
+    resolved_at: datetime | None = None
+    resolved_by: str | None = None
+    previous: Id | None = Field(default=None, description="the same person's conversation before this one")
 
 
 class ConversationReply(Wire):
@@ -194,7 +207,8 @@ class ConversationReply(Wire):
 
 
 class ConversationsRequest(Wire):
-    """A page of the inbox, newest activity first."""
+    """A page of the inbox: newest activity first, `needs_human` who has waited longest. `which` is the list, `state`
+    what callers of earlier releases name it by; `direction` turns it, `query` and `label` leave the others out."""
 
     company_id: CompanyId
     state: ConversationState | None = None
@@ -202,6 +216,12 @@ class ConversationsRequest(Wire):
     user_id: Id | None = None
     limit: int = Field(default=50, ge=1, le=200)
     cursor: str | None = Field(default=None, max_length=512)
+    which: Annotated[InboxList, OPEN] | None = None
+    direction: Annotated[Direction, OPEN] | None = None
+    query: str | None = Field(default=None, max_length=200)
+    label: str | None = Field(default=None, max_length=40)
+    since: datetime | None = Field(default=None, description="with their newest message from then on")
+    until: datetime | None = None
 
 
 class ConversationsReply(Wire):
@@ -209,15 +229,19 @@ class ConversationsReply(Wire):
 
     items: list[ConversationView]
     next: str | None = None
+    order: str | None = Field(default=None, description="by what: activity, waiting")
+    direction: Annotated[Direction, OPEN] | None = None
+    complete: bool | None = Field(default=None, description="of a search: false while old conversations are still read")
 
 
 class MessagesRequest(Wire):
-    """A page of a conversation's messages, oldest first."""
+    """A page of a conversation's messages, oldest first; `latest`: the newest ones, and older ones with each cursor."""
 
     company_id: CompanyId
     conversation_id: Id
     limit: int = Field(default=50, ge=1, le=200)
     cursor: str | None = Field(default=None, max_length=512)
+    latest: bool = False
 
 
 class MessagesReply(Wire):

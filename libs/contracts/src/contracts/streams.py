@@ -76,6 +76,8 @@ FACTS = Stream(
         "memory.updated.v1.>",
         "usage.recorded.v1.>",
         "feedback.given.v1.>",
+        "conversation.updated.v1.>",
+        "note.added.v1.>",
         "action.decided.v1.>",
         "alert.triggered.v1.>",
         "order.filled.v1.>",

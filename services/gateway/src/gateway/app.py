@@ -19,6 +19,7 @@ from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.bus import NatsBus, NatsLive
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
+from gateway.adapters.desk import BusDesk
 from gateway.adapters.failures import BusFailures
 from gateway.adapters.gateways import AnswersFromElsewhere, BusGateways
 from gateway.adapters.identity import Identity, build_identity
@@ -42,6 +43,7 @@ from gateway.chat.replays import Replays
 from gateway.chat.session import Chat
 from gateway.chat.shares import CompanyShares
 from gateway.chat.standing import Standing
+from gateway.chat.topics import Topics
 from gateway.domain.client_answers import Answers
 from gateway.doors.threads import Threads
 from gateway.handlers import HANDLERS
@@ -149,6 +151,8 @@ def compose(
     actions = BusActions(rpc)
     customers = Customers(actions, actions)
     standing = Standing(actions, memory)
+    desk = BusDesk(rpc)
+    topics = Topics(memory, desk, clock, identity.conversation_key)
     heartbeat_ms = int(settings.heartbeat_seconds * 1000)
     chat = Chat(
         tokens=identity.tokens,
@@ -165,6 +169,7 @@ def compose(
         inboxes=inboxes,
         door=door,
         looks=Looks(memory, clock),
+        topics=topics,
         clock=clock,
         handlers=HANDLERS,
         hello_seconds=settings.hello_seconds,
@@ -188,6 +193,8 @@ def compose(
         writers=BusWriters(rpc),
         completions=BusCompletions(rpc, StreamClient(client)),
         records=BusRecords(rpc),
+        desk=desk,
+        topics=topics,
         knowledge=BusKnowledge(rpc, publisher),
         tryouts=BusTryouts(rpc, identity.principals),
         failures=BusFailures(rpc),

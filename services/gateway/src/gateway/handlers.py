@@ -49,6 +49,9 @@ async def _send(session: Session, caller: Caller, frame: ws.MessageSend) -> None
         session.started.add(attachment.conversation)
         return
     session.started.add(attachment.conversation)
+    if session.previous is not None and place.conversation == session.home:
+        session.chat.in_background(session.chat.topics.follows(caller, place.conversation, session.previous))
+        session.previous = None
     attachment.acknowledge(identity, stored.seq, duplicate=stored.duplicate)
     session.chat.expect(attachment, stored.seq)
 

@@ -15,7 +15,7 @@ from contracts.market_rpc import UntoldAlertsReply
 from contracts.rpc import (
     CatalogueTool,
     ConversationsReply,
-    ConversationState,
+    ConversationsRequest,
     ConversationView,
     FactsReply,
     MessagesReply,
@@ -337,19 +337,12 @@ class Memory(Protocol):
         """A conversation as the inbox shows it."""
         ...
 
-    async def conversations(
-        self,
-        company: str,
-        *,
-        state: ConversationState | None,
-        operator: str | None,
-        user: str | None,
-        limit: int,
-        cursor: str | None,
-    ) -> ConversationsReply:
+    async def conversations(self, request: ConversationsRequest) -> ConversationsReply:
         """A page of the inbox."""
         ...
 
-    async def messages(self, company: str, conversation: str, limit: int, cursor: str | None) -> MessagesReply:
-        """A page of a conversation's messages, oldest first."""
+    async def messages(
+        self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
+    ) -> MessagesReply:
+        """A page of a conversation's messages, oldest first; `latest`: the last page, and then those before it."""
         ...

@@ -44,7 +44,15 @@ class Rule:
 CONVERSATION = "/v2/conversations/{conversationId}"
 RULES: dict[tuple[str, str], Rule] = {
     ("GET", "/v2/conversations"): Rule(PEOPLE),
+    ("POST", "/v2/conversations"): Rule(WRITERS, own=201, body={}),
+    ("GET", "/v2/conversations/counts"): Rule(OPERATORS),
     ("GET", CONVERSATION): Rule(PEOPLE, foreign=404),
+    ("PATCH", CONVERSATION): Rule(OPERATORS, foreign=404, body={"state": "resolved"}),
+    ("GET", f"{CONVERSATION}/notes"): Rule(OPERATORS, foreign=404),
+    ("POST", f"{CONVERSATION}/notes"): Rule(OPERATORS, own=201, foreign=404, body={"text": "hi"}),
+    ("GET", "/v2/replies"): Rule(OPERATORS),
+    ("PUT", "/v2/replies/{shortcut}"): Rule(OPERATORS, body={"text": "hi"}),
+    ("DELETE", "/v2/replies/{shortcut}"): Rule(OPERATORS, own=204),
     ("GET", f"{CONVERSATION}/messages"): Rule(PEOPLE, foreign=404),
     ("GET", f"{CONVERSATION}/transcript"): Rule(PEOPLE, foreign=404),
     ("POST", f"{CONVERSATION}/messages"): Rule(
@@ -169,6 +177,7 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
         "model": "nexus",
         "id": KNOWN,
         "responseId": "resp_nobodys.1",
+        "shortcut": "hello",
     }
     body = rule.body
     if body is not None:
@@ -177,7 +186,7 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
     return status, str(answer)
 
 
-@pytest.mark.usefixtures("settings", "writers", "completions", "knowledge")
+@pytest.mark.usefixtures("settings", "writers", "completions", "knowledge", "desk")
 @pytest.mark.parametrize("role", ROLES)
 async def test_a_role_gets_what_is_its_own_and_nothing_of_another_company(
     http: Http, tokens: TokenMaker, records: RecordsStandIn, conversations: dict[str, str], role: str
@@ -204,7 +213,7 @@ async def test_a_role_gets_what_is_its_own_and_nothing_of_another_company(
     assert wrong == []
 
 
-@pytest.mark.usefixtures("settings", "writers", "records", "completions", "knowledge")
+@pytest.mark.usefixtures("settings", "writers", "records", "completions", "knowledge", "desk")
 async def test_without_a_valid_token_there_is_nothing(
     http: Http, tokens: TokenMaker, conversations: dict[str, str]
 ) -> None:
@@ -217,7 +226,7 @@ async def test_without_a_valid_token_there_is_nothing(
             assert (status, SECRET in answer) == (401, False), f"{method} {path} with {token}"
 
 
-@pytest.mark.usefixtures("settings", "writers", "records", "completions", "knowledge")
+@pytest.mark.usefixtures("settings", "writers", "records", "completions", "knowledge", "desk")
 @pytest.mark.parametrize("role", ["visitor", "user"])
 async def test_nobody_reaches_anothers_conversation_in_their_own_company(
     http: Http, tokens: TokenMaker, conversations: dict[str, str], role: str

@@ -11,6 +11,7 @@ from contracts.streams import CHAT, FACTS, KNOWLEDGE
 from memory import (
     budget_methods,
     context_handlers,
+    desk_handlers,
     fact_tools,
     handlers,
     insight_handlers,
@@ -27,9 +28,11 @@ from memory.adapters.bus_erasure import StreamErasure
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_consumer import DURABLE, ChatConsumer
 from memory.adapters.chat_log import ChatLog
+from memory.adapters.desk_facts import BusDeskFacts
 from memory.adapters.market import Market
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_desk import MongoDesk
 from memory.adapters.mongo_erasure import MongoErasure
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_facts import MongoFacts
@@ -58,12 +61,14 @@ from memory.application.activity import Activity
 from memory.application.budgets import Budgets
 from memory.application.companies import Companies
 from memory.application.contexts import Contexts
+from memory.application.desk import Desk
 from memory.application.exporting import Exports
 from memory.application.forgetting import Forgetting
 from memory.application.former import FormerConsumers
 from memory.application.handoffs import Handoffs
 from memory.application.history import Histories
 from memory.application.inbox import Inbox
+from memory.application.inbox_search import InboxSearch
 from memory.application.insights import Insights
 from memory.application.learning import Learner
 from memory.application.lessons import Lessons
@@ -215,7 +220,9 @@ class Memory:
             deadline=settings.history_deadline,
         )
         histories = reading()
-        inbox = Inbox(facts=facts, conversations=conversations, log=log, floor=floor)
+        inbox_search = InboxSearch(conversations)
+        service.on_stop(inbox_search.stop)
+        inbox = Inbox(facts=facts, conversations=conversations, searching=inbox_search, log=log, floor=floor)
         announcements = BusAnnouncements(service.publisher, DirectReader(service.nats, FACTS.name))
         table = WebhookTable(self._companies)
         companies = Companies(store=self._companies, announcements=announcements, changed=table.refresh)
@@ -265,7 +272,7 @@ class Memory:
         recall_methods.serve(service, searching)
         fact_tools.serve(service, memories, histories, log, self._clock)
         service.on_stop(searching.stop)
-        drops = (windows.drop, near.drop, projection.drop, searching.drop)
+        drops = (windows.drop, near.drop, projection.drop, searching.drop, inbox_search.drop)
         cache = CacheErasure(service.nats, self._redis, drops)
         forgetting = Forgetting(
             store=MongoErasure(self._database, room.forget_conversations),
@@ -282,6 +289,17 @@ class Memory:
         personal_handlers.consume(service, self._usages, self._spending)
         personal_handlers.learn(service, learner, self._executions)
         insight_handlers.consume(service, insights, room.rated)
+        desk = Desk(
+            store=MongoDesk(self._storing),
+            facts=BusDeskFacts(service.publisher, DirectReader(service.nats, FACTS.name)),
+            conversations=stored_conversations,
+            companies=self._companies,
+            inbox=inbox,
+            log=log,
+            clock=floor,
+        )
+        desk_handlers.serve(service, desk, MongoDesk(self._database), inbox)
+        desk_handlers.consume(service, desk)
         room.consume()
         migrations.serve(service, room.changes(), stored_format)
         context_handlers.consume(service, activity)
@@ -292,7 +310,7 @@ class Memory:
             told.hurry()  # what it has lost of the settings is on the bus
 
         in_mongodb = sources.in_mongodb(
-            log, projection, self._executions, self._usages, insights, learner, lessons, room
+            log, projection, self._executions, self._usages, insights, learner, lessons, room, desk
         )
         in_redis = sources.in_redis(log, activity, self._spending)
         mongodb = Positions(
@@ -338,6 +356,8 @@ class Memory:
             Sweep("deletions to repeat", settings.forgetting_sweep, forgetting.sweep),
             Sweep("bounds of the log", BOUNDS_EVERY, log.refresh),
             Sweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),
+            Sweep("conversations that are due", settings.handoff_sweep, desk.sweep),
+            Sweep("quiet conversations", settings.quiet_sweep, desk.sweep_quiet),
             Sweep("figures of the streams", STREAMS_EVERY, StreamFigures(service.nats, service.streams).look),
             Sweep("the log's window", settings.trim_sweep, self._trimming(log, floor).sweep),
             Sweep("untold settings", settings.settings_sweep, companies.sweep),

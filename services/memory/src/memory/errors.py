@@ -85,6 +85,14 @@ class BudgetsUnavailable(MemoryFault):
     retryable = True
 
 
+class NoSuchConversation(MemoryFault):
+    """The company has no such conversation."""
+
+
+class AssignedMeanwhile(MemoryFault):
+    """Somebody else has the conversation than the caller thinks: look again."""
+
+
 class CompanyExists(MemoryFault):
     """The company has settings already: patch them."""
 

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import orjson
@@ -56,16 +57,20 @@ from memory.application.history import Histories
 from memory.application.inbox import Inbox
 from memory.context_ports import Knowledge
 from memory.domain.company import BadSettingsError
+from memory.domain.conversation import STATES
 from memory.domain.facts import without_principal
 from memory.domain.identity import IdentityRefused
+from memory.domain.inbox_index import Wanted
 from memory.domain.keys import BadCursorError
 from memory.domain.remembered import BadMemoryError
 from memory.errors import (
+    AssignedMeanwhile,
     BadKnowledge,
     CompanyExists,
     MemoryFault,
     MemoryMoved,
     NoSuchCompany,
+    NoSuchConversation,
     NoSuchKnowledge,
     SettingsMoved,
     StoreUnavailable,
@@ -90,6 +95,8 @@ CODES: tuple[tuple[type[Exception], ErrorCode], ...] = (
     (BadSettingsError, ErrorCode.BAD_FIELD),
     (BadKnowledge, ErrorCode.BAD_FIELD),
     (CompanyExists, ErrorCode.CONFLICT),
+    (AssignedMeanwhile, ErrorCode.CONFLICT),
+    (NoSuchConversation, ErrorCode.NOT_FOUND),
     (NoSuchCompany, ErrorCode.NOT_FOUND),
     (NoSuchKnowledge, ErrorCode.NOT_FOUND),
     (MemoryMoved, ErrorCode.PRECONDITION_FAILED),
@@ -236,25 +243,57 @@ class ConversationMethods:
         return ConversationReply(conversation=await self._inbox.get(request.company_id, request.conversation_id))
 
     async def messages(self, request: MessagesRequest) -> MessagesReply:
-        page = await self._inbox.messages(request.company_id, request.conversation_id, request.limit, request.cursor)
-        events = await self._inbox.events(request.company_id, request.conversation_id, request.cursor, page.next)
+        company, conversation = request.company_id, request.conversation_id
+        page = await self._inbox.messages(company, conversation, request.limit, request.cursor, latest=request.latest)
+        events = await self._inbox.events(company, conversation, request.cursor, page.next, latest=request.latest)
         return MessagesReply(items=page.items, next=page.next, events=events)
 
     async def conversations(self, request: ConversationsRequest) -> ConversationsReply:
-        mine = request.state == "mine"
-        if mine and request.operator_id is None:
+        which = request.which or request.state or "all"
+        if which == "mine" and request.operator_id is None:
             raise RpcError(ErrorCode.BAD_FIELD, "state mine needs operatorId")
+        first = "asc" if which == "needs_human" else "desc"
+        direction = request.direction or first
         chosen = InboxFilter(
-            state=None if mine else request.state,
-            operator_id=request.operator_id if mine else None,
+            state=which if which in STATES else None,
+            operator_id=request.operator_id if which == "mine" else None,
             user_id=request.user_id,
+            unassigned=which == "unassigned",
+            turned=direction != first,
         )
+        if request.query or request.label or request.since or request.until:
+            return await self._search(request, chosen)
         page = await self._inbox.page(request.company_id, chosen, request.limit, request.cursor)
-        return ConversationsReply(items=page.items, next=page.next)
+        order = "waiting" if which == "needs_human" else "activity"
+        return ConversationsReply(items=page.items, next=page.next, order=order, direction=direction)
+
+    async def _search(self, request: ConversationsRequest, chosen: InboxFilter) -> ConversationsReply:
+        wanted = Wanted(
+            query=request.query,
+            state=chosen.state,
+            assignee=chosen.operator_id,
+            person=request.user_id,
+            unassigned=chosen.unassigned,
+            label=request.label,
+            since=_aware(request.since),
+            until=_aware(request.until),
+        )
+        direction = request.direction or "desc"
+        page, complete = await self._inbox.search(
+            request.company_id, wanted, request.limit, request.cursor, turned=direction == "asc"
+        )
+        return ConversationsReply(
+            items=page.items, next=page.next, order="activity", direction=direction, complete=complete
+        )
 
     async def message(self, request: MessageByIdRequest) -> MessageByIdReply:
         found = await self._inbox.message(request.company_id, request.conversation_id, request.message_id)
         return MessageByIdReply(message=found)
+
+
+def _aware(at: datetime | None) -> datetime | None:
+    """A time without a zone is UTC."""
+    return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
 
 
 class CompanyMethods:

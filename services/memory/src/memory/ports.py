@@ -50,8 +50,10 @@ class FactStore(Protocol):
         """The facts with since < position ≤ up_to, in order, at most `limit`."""
         ...
 
-    async def messages(self, company: str, conversation: str, limit: int, cursor: str | None) -> Page[Fact]:
-        """A page of messages, oldest first."""
+    async def messages(
+        self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
+    ) -> Page[Fact]:
+        """A page of messages, oldest first; `latest`: the last page, and with its cursor those before it."""
         ...
 
     async def owner_changes(
@@ -82,7 +84,19 @@ class ConversationStore(Protocol):
         ...
 
     async def page(self, company: str, filter_by: "InboxFilter", limit: int, cursor: str | None) -> Page[Conversation]:
-        """A page of conversations, latest activity first."""
+        """A page of conversations, latest activity first (`needs_human`: who has waited longest)."""
+        ...
+
+    async def counts(self, company: str, operator: str) -> dict[str, int]:
+        """How many are in each list, by its name; `mine`: this human agent's."""
+        ...
+
+    async def due(self, now_ms: int, limit: int) -> list[Conversation]:
+        """Snoozed conversations whose time has come, and those whose visitor has said that this was all."""
+        ...
+
+    async def quiet(self, company: str, until_ms: int, limit: int) -> list[Conversation]:
+        """Open conversations in which nobody has written since an answer before then; longest first."""
         ...
 
     async def waiting(self, limit: int) -> list[Conversation]:
@@ -96,11 +110,13 @@ class ConversationStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InboxFilter:
-    """Which conversations; all None: every one of the company's."""
+    """Which conversations; all None: every one of the company's. `turned`: in the other order."""
 
     state: str | None = None
     operator_id: str | None = None
     user_id: str | None = None
+    unassigned: bool = False
+    turned: bool = False
 
 
 class RecentWindows(Protocol):

@@ -14,6 +14,7 @@ class MemorySettings(EnvSettings):
     port: int = Field(default=0, ge=0, le=65_535, description="health and metrics; 0: any free one")
     history_deadline: float = Field(default=3.0, gt=0, description="seconds to wait for a sequence that is named")
     handoff_sweep: float = Field(default=1.0, gt=0, description="seconds between looks at waiting conversations")
+    quiet_sweep: float = Field(default=30.0, gt=0, description="seconds between looks at conversations that fell quiet")
     forgetting_sweep: float = Field(default=2.0, gt=0, description="seconds between looks at deletions to repeat")
     positions_sweep: float = Field(
         default=60.0, gt=0, description="seconds between looks at how far what fills the stores has come"

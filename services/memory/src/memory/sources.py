@@ -7,15 +7,18 @@ from typing import Any, TypeVar
 
 from contracts.channels import CHAT_ALL
 from contracts.envelope import CloudEvent
+from contracts.events.desk import ConversationUpdated, NoteAdded
 from contracts.events.fact import FeedbackGiven, UsageRecorded
 from contracts.events.market import ActionDecided
 from contracts.events.tool import ToolCallCompleted
 from contracts.streams import CHAT, FACTS
-from memory import context_handlers, handlers, insight_handlers, personal_handlers
+from memory import context_handlers, desk_handlers, handlers, insight_handlers, personal_handlers
+from memory.adapters import desk_facts
 from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import ChatLog
 from memory.application.activity import Activity
 from memory.application.budgets import Budgets
+from memory.application.desk import Desk
 from memory.application.insights import Insights
 from memory.application.learning import Learner
 from memory.application.lessons import Lessons
@@ -43,6 +46,7 @@ def in_mongodb(
     learner: Learner,
     lessons: Lessons,
     room: Room,
+    desk: Desk,
 ) -> tuple[Source, ...]:
     """The sources of MongoDB."""
 
@@ -56,6 +60,16 @@ def in_mongodb(
 
     async def holds(stored: Sequence[StoredFact]) -> bool:
         return await projection.holds([fact for each in stored if (fact := log.fact(each)) is not None])
+
+    async def update(stored: StoredFact) -> None:
+        event = CloudEvent[ConversationUpdated].model_validate_json(stored.event)
+        if stored.genuine:
+            await desk_handlers.take_update(desk, stored.subject, desk_handlers.place_of(stored), event)
+
+    async def note(stored: StoredFact) -> None:
+        event = CloudEvent[NoteAdded].model_validate_json(stored.event)
+        if stored.genuine:
+            await desk_handlers.take_note(desk, stored.subject, desk_handlers.place_of(stored), event)
 
     async def learn(stored: StoredFact) -> None:
         if (fact := log.fact(stored)) is not None:
@@ -89,6 +103,8 @@ def in_mongodb(
             insight_handlers.RATINGS,
             _each(CloudEvent[FeedbackGiven], lambda s, e: insight_handlers.rate(insights, s, e)),
         ),
+        _facts(desk_facts.UPDATED, desk_handlers.UPDATES, _one_by_one(update)),
+        _facts(desk_facts.NOTED, desk_handlers.NOTE_CONSUMER, _one_by_one(note)),
     )
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from contracts.events import analysis, chat, fact, knowledge, market, memory, record, tool, trace, turn
+from contracts.events import analysis, chat, desk, fact, knowledge, market, memory, record, tool, trace, turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,8 @@ EVENTS: tuple[EventType, ...] = (
     _fact("tools.withdrawn.v1", tool.ToolsWithdrawn, ("other services",), ("tool-executor",)),
     _fact("company.config.changed.v1", fact.CompanyConfigChanged, ("memory",), ("agent", "gateway", "tool-executor")),
     _fact("feedback.given.v1", fact.FeedbackGiven, ("gateway",), ("memory",)),
+    _fact("conversation.updated.v1", desk.ConversationUpdated, ("memory",), ("memory", "gateway")),
+    _fact("note.added.v1", desk.NoteAdded, ("memory",), ("memory", "gateway")),
     _fact("memory.updated.v1", memory.MemoryUpdated, ("memory",), ("agent", "gateway")),
     _fact("usage.recorded.v1", fact.UsageRecorded, ("agent",), ("memory",)),
     _fact("turns.recorded.v1", record.TurnRecorded, ("agent",), ("nexus replay",)),

@@ -33,6 +33,7 @@ log = structlog.get_logger(__name__)
 
 ORIGIN_HEADER = "Nexus-Origin"
 """Which socket a sign of presence comes from: it is told to the others alone."""
+DESK_FACTS = ("conversation.updated.v1", "note.added.v1")
 SEQUENCE_HEADER = "Nats-Sequence"
 
 
@@ -77,6 +78,8 @@ class NatsLive:
     async def start(self) -> None:
         """Hands every durable fact to the hub from now on."""
         await listen(self._client, LIVE_CHAT_ALL, self._on_fact)
+        for kind in DESK_FACTS:
+            await listen(self._client, f"{kind}.>", self._on_desk_fact)
 
     async def follow(self, company: str, conversation: str) -> Unsubscribe:
         # One subscription for turns and presence: each costs 5 KiB. It sees the facts too, which come on the standing
@@ -110,6 +113,16 @@ class NatsLive:
             log.warning("live.malformed_fact", subject=message.subject)
             return
         self._hub.fact(parts[2], parts[3], found)
+
+    def _on_desk_fact(self, message: Msg) -> None:
+        """Something was done with a conversation: whoever has the inbox open reads it anew."""
+        company = message.subject.rsplit(".", 2)[1]
+        try:
+            conversation = check_id(orjson.loads(message.data)["data"]["conversationId"])
+        except (ValueError, KeyError, TypeError):
+            log.warning("live.malformed_fact", subject=message.subject)
+            return
+        self._inboxes.changed(company, conversation)
 
     def _on_sign(self, message: Msg) -> None:
         _, family, company, conversation, kind = message.subject.split(".", 4)

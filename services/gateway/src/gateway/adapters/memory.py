@@ -70,21 +70,13 @@ class BusMemory:
         request = rpc.ConversationRef(company_id=company, conversation_id=conversation)
         return (await ask(self._client, rpc.CONVERSATION, request)).conversation
 
-    async def conversations(
-        self,
-        company: str,
-        *,
-        state: rpc.ConversationState | None,
-        operator: str | None,
-        user: str | None,
-        limit: int,
-        cursor: str | None,
-    ) -> rpc.ConversationsReply:
-        request = rpc.ConversationsRequest(
-            company_id=company, state=state, operator_id=operator, user_id=user, limit=limit, cursor=cursor
-        )
+    async def conversations(self, request: rpc.ConversationsRequest) -> rpc.ConversationsReply:
         return await ask(self._client, rpc.CONVERSATIONS, request)
 
-    async def messages(self, company: str, conversation: str, limit: int, cursor: str | None) -> rpc.MessagesReply:
-        request = rpc.MessagesRequest(company_id=company, conversation_id=conversation, limit=limit, cursor=cursor)
+    async def messages(
+        self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
+    ) -> rpc.MessagesReply:
+        request = rpc.MessagesRequest(
+            company_id=company, conversation_id=conversation, limit=limit, cursor=cursor, latest=latest
+        )
         return await ask(self._client, rpc.CONVERSATION_MESSAGES, request)

@@ -23,6 +23,7 @@ from gateway.chat.inboxes import Inboxes
 from gateway.chat.limits import Door, FrameRate
 from gateway.chat.looks import Looks
 from gateway.chat.recovery import Recovery
+from gateway.chat.topics import Topics
 from gateway.domain import client_frames, server_frames
 from gateway.domain.close_codes import CloseCode
 from gateway.errors import GatewayError, Limited, Refused, TokenExpired, TokenInvalid, Unavailable, not_found
@@ -68,6 +69,7 @@ class Chat:
     inboxes: Inboxes
     door: Door
     looks: Looks
+    topics: Topics
     clock: Clock
     handlers: Mapping[type[ws.ClientFrame], Handler]
     hello_seconds: float = 10.0
@@ -117,6 +119,7 @@ class Session:
         "home",
         "locale",
         "page",
+        "previous",
         "started",
     )
 
@@ -127,6 +130,8 @@ class Session:
         self.home: str | None = None
         self.locale: str | None = None
         self.page: Page | None = None
+        self.previous: str | None = None
+        """The conversation whose place this one takes, until that is told."""
         self.started: set[str] = set()
         """Conversations that are known to hold a message already."""
         self._socket = socket
@@ -344,8 +349,9 @@ class Session:
                 await self.chat.access.watchable(caller, frame.conversation_id)
                 await self.follow(caller, frame.conversation_id, frame.since)
         else:
-            conversation = await self.chat.access.own(caller, frame.conversation_id)
-            await self.follow(caller, conversation, frame.since)
+            wanted = await self.chat.access.own(caller, frame.conversation_id)
+            conversation, self.previous = await self.chat.topics.current(caller, wanted)
+            await self.follow(caller, conversation, frame.since if conversation == wanted else None)
             self.home = conversation
         self._entered(caller)
 

@@ -21,6 +21,14 @@ def new_conversation_id(key: bytes, company: str, subject: str) -> str:
     return f"{identity}{_SEPARATOR}{_mac(key, company, subject, identity)}"
 
 
+def following_conversation_id(key: bytes, company: str, subject: str, earlier: str, at_ms: int) -> str:
+    """The id of the conversation that takes the place of an earlier one: the same whenever it is asked for. `at_ms`:
+    since when it does, in ms since the epoch."""
+    rest = hashlib.sha256("\x1f".join((company, subject, earlier)).encode()).hexdigest()[:20]
+    identity = f"{at_ms & ((1 << 48) - 1):012x}{rest}"
+    return f"{identity}{_SEPARATOR}{_mac(key, company, subject, identity)}"
+
+
 def is_issued_to(key: bytes, company: str, subject: str, conversation: str) -> bool:
     """Whether the id was made for this subject of this company with this key."""
     identity, separator, mac = conversation.partition(_SEPARATOR)

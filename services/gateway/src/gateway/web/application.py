@@ -11,6 +11,7 @@ from gateway.web import (
     analysis,
     company_settings,
     conversations,
+    desk,
     failed_turns,
     knowledge,
     knowledge_answers,
@@ -68,6 +69,8 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.state.api = api
     problems.install(application)
     application.include_router(visitors.router)
+    # Its /conversations/counts before what takes any word for an id.
+    application.include_router(desk.router)
     application.include_router(conversations.router)
     application.include_router(writing.router)
     application.include_router(company_settings.router)

@@ -6,16 +6,26 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind, Role
+from contracts.events.desk import Topic
 from contracts.ids import ID_PATTERN
 from contracts.inbox import OwnerEvent
-from contracts.rpc import ConversationsReply, ConversationState, ConversationView, MessagesReply, MessageView
+from contracts.rpc import (
+    ConversationsReply,
+    ConversationsRequest,
+    ConversationView,
+    Direction,
+    InboxList,
+    MessagesReply,
+    MessageView,
+)
 from contracts.ws import Uuid
 from gateway.chat.commands import Draft, Place, message_id
+from gateway.domain.forwarded import NOBODY
 from gateway.errors import Refused, not_found
 from gateway.ports import Caller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
@@ -48,6 +58,19 @@ class OwnerReply(Wire):
     owner: Owner
 
 
+class BeginRequest(Wire):
+    """What it is about, if that is known."""
+
+    topic: Annotated[Topic, StringConstraints(strip_whitespace=True, min_length=1)] | None = None
+
+
+class Begun(Wire):
+    """The new conversation, and the caller's latest before it."""
+
+    conversation_id: str
+    previous: str | None = None
+
+
 class DecisionRequest(Wire):
     """A person's yes or no."""
 
@@ -62,6 +85,9 @@ class Transcript(Wire):
     events: list[OwnerEvent] = Field(default_factory=list[OwnerEvent], description="changes of owner")
 
 
+_NOT_FOR_VISITORS = dict.fromkeys(
+    ("hand_over", "assignee", "assignee_name", "labels", "snoozed_until", "resolved_by"), None
+)
 Limit = Annotated[int, Query(ge=1, le=200)]
 PageCursor = Annotated[str | None, Query(max_length=512)]
 
@@ -70,21 +96,47 @@ PageCursor = Annotated[str | None, Query(max_length=512)]
 async def list_conversations(
     api: ApiDep,
     caller: PersonDep,
-    state: ConversationState | None = None,
+    state: InboxList | None = None,
+    order: Annotated[
+        Direction | None, Query(description="by newest message: desc; who needs a person: asc, longest waiting first")
+    ] = None,
+    q: Annotated[str | None, Query(max_length=200, description="words of messages, names, labels, the topic")] = None,
+    label: Annotated[str | None, Query(max_length=40)] = None,
+    since: Annotated[datetime | None, Query(description="with a message from then on")] = None,
+    until: Annotated[datetime | None, Query(description="with their newest message before then")] = None,
     limit: Limit = 50,
     cursor: PageCursor = None,
 ) -> Response:
     """The inbox of the human agent's company; a visitor's or customer's own conversations."""
     found = await api.memory.conversations(
-        caller.company,
-        state=state,
-        operator=caller.subject if caller.is_operator else None,
-        user=None if caller.is_operator else caller.subject,
-        limit=limit,
-        cursor=cursor,
+        ConversationsRequest(
+            company_id=caller.company,
+            which=state,
+            operator_id=caller.subject if caller.is_operator else None,
+            user_id=None if caller.is_operator else caller.subject,
+            limit=limit,
+            cursor=cursor,
+            direction=order,
+            query=q or None,
+            label=label or None,
+            since=since,
+            until=until,
+        )
     )
     found = found.model_copy(update={"items": [_for(caller, view) for view in found.items]})
     return page(found, found.next)
+
+
+@router.post("", status_code=201, response_model_exclude_none=True, responses=described())
+async def begin_conversation(request: Request, api: ApiDep, caller: PersonDep, body: BeginRequest) -> Begun:
+    """Begins a new topic: a visitor's or customer's next conversation, beside the earlier ones. Its id goes into the
+    chat's hello."""
+    if caller.is_operator:
+        raise Refused(ErrorCode.FORBIDDEN, "this is for visitors and customers")
+    address = request.client.host if request.client else NOBODY
+    api.door.message(f"{caller.company}/{caller.subject}", address, opens_conversation=True)
+    conversation, previous = await api.topics.begin(caller, body.topic)
+    return Begun(conversation_id=conversation, previous=previous)
 
 
 @router.get("/{conversationId}", response_model_exclude_none=True, responses=described(404))
@@ -95,11 +147,16 @@ async def get_conversation(api: ApiDep, caller: PersonDep, conversation: Convers
 
 @router.get("/{conversationId}/messages", response_model=MessagesReply, responses=described(404))
 async def list_messages(
-    api: ApiDep, caller: PersonDep, conversation: ConversationPath, limit: Limit = 50, cursor: PageCursor = None
+    api: ApiDep,
+    caller: PersonDep,
+    conversation: ConversationPath,
+    limit: Limit = 50,
+    cursor: PageCursor = None,
+    latest: Annotated[bool, Query(description="begin with the newest; each cursor then leads to older ones")] = False,
 ) -> Response:
     """The messages, oldest first."""
     await api.access.readable(caller, conversation)
-    found = await _messages(api, caller, conversation, limit, cursor)
+    found = await _messages(api, caller, conversation, limit, cursor, latest=latest)
     return page(found, found.next)
 
 
@@ -182,12 +239,21 @@ async def _view(api: Api, caller: Caller, conversation: str) -> ConversationView
 
 
 def _for(caller: Caller, view: ConversationView) -> ConversationView:
-    """What was told to the person who goes on is not for whom it is about."""
-    return view if caller.is_operator else view.model_copy(update={"hand_over": None})
+    """What human agents tell each other is not for whom it is about."""
+    return view if caller.is_operator else view.model_copy(update=_NOT_FOR_VISITORS | _told_status(view))
 
 
-async def _messages(api: Api, caller: Caller, conversation: str, limit: int, cursor: str | None) -> MessagesReply:
-    page = await api.memory.messages(caller.company, conversation, limit, cursor)
+def _told_status(view: ConversationView) -> dict[str, str]:
+    """To a visitor a conversation that was put off is one that goes on."""
+    if view.status != "snoozed":
+        return {}
+    return {"status": "open", "state": "human" if view.owner.kind is OwnerKind.HUMAN else "ai"}
+
+
+async def _messages(
+    api: Api, caller: Caller, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
+) -> MessagesReply:
+    page = await api.memory.messages(caller.company, conversation, limit, cursor, latest=latest)
     return page.model_copy(update={"items": await api.standing.now(caller.company, conversation, page.items)})
 
 

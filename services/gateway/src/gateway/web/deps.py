@@ -9,6 +9,7 @@ from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
 from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.completions import BusCompletions
+from gateway.adapters.desk import BusDesk
 from gateway.adapters.failures import BusFailures
 from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.records import BusRecords
@@ -19,6 +20,7 @@ from gateway.chat.commands import Commands
 from gateway.chat.limits import Door
 from gateway.chat.replays import Replays
 from gateway.chat.standing import Standing
+from gateway.chat.topics import Topics
 from gateway.doors.threads import Threads
 from gateway.errors import Refused, TokenInvalid
 from gateway.ports import (
@@ -55,6 +57,8 @@ class Api:
     writers: BusWriters
     completions: BusCompletions
     records: BusRecords
+    desk: BusDesk
+    topics: Topics
     tryouts: BusTryouts
     failures: BusFailures
     replays: Replays

@@ -3,13 +3,16 @@
 from datetime import UTC, date, datetime
 from typing import Any, NotRequired
 
+import orjson
 from typing_extensions import TypedDict
 
-from contracts.events.chat import Owner, OwnerKind
+from contracts.events.chat import Owner
 from contracts.inbox import HandOver
 from contracts.rpc import MessageView, VisitorProfile
-from memory.domain.conversation import Conversation, Outcome, Ownership, Person
-from memory.domain.keys import Position, conversation_key, list_key
+from memory.domain.conversation import START, Conversation, Outcome, Ownership, Person
+from memory.domain.desk import OPEN, Desk, Since
+from memory.domain.inbox_index import Findable
+from memory.domain.keys import Position, conversation_key, list_key, timed_key
 from memory.domain.recent import Seen
 from runtime.mongo import Document
 
@@ -58,6 +61,18 @@ class ConversationFields(TypedDict):
     waitingSince: NotRequired[int]
     handOver: NotRequired[str | None]
     handOverPosition: NotRequired[str]
+    replied: NotRequired[str]
+    desk: NotRequired[str]
+    heardAt: NotRequired[str | None]
+    saidAt: NotRequired[str | None]
+    claimed: NotRequired[str]
+    claimedAt: NotRequired[str | None]
+    farewell: NotRequired[str]
+    words: NotRequired[str]
+    unassignedKey: NotRequired[str]
+    quietKey: NotRequired[str]
+    dueAt: NotRequired[int]
+    writtenKey: NotRequired[str]
     writer: NotRequired[str]
 
 
@@ -92,25 +107,45 @@ def to_document(state: Conversation) -> Document:
         "failures": state.failures,
         "handOver": state.hand_over.to_json().decode() if state.hand_over else None,
         "handOverPosition": str(state.hand_over_position),
+        "desk": _desk_text(state.desk),
+        "heardAt": _time(state.heard_at),
+        "saidAt": _time(state.said_at),
+        "claimed": str(state.claimed),
+        "claimedAt": _time(state.claimed_at),
+        "farewell": str(state.farewell),
+        "words": " ".join(sorted(state.words)),
     }
     return row | _list_keys(state)
 
 
 def _list_keys(state: Conversation) -> Document:
+    """The keys of the lists that it is in. One that has no fact of its own yet, but was written about, is in none."""
     company, name, at = state.company, state.conversation, state.latest
+    if at == START:
+        return {}
+    waits = state.waiting_since is not None
     keys: Document = {
         "inboxKey": list_key(company, at, name),
-        "stateKey": list_key(f"{company}:{state.state}", at, name),
+        # Who waits stands where they began to.
+        "stateKey": list_key(f"{company}:{state.state}", state.ownership.position if waits else at, name),
     }
     if state.started_at:
         keys["dayKey"] = f"{company}/{state.started_at.astimezone(UTC).date().isoformat()}"
-    owner = state.ownership.owner
-    if owner.kind == OwnerKind.HUMAN and owner.operator_id:
-        keys["operatorKey"] = list_key(f"{company}:{owner.operator_id}", at, name)
+    if state.status == OPEN:
+        assignee = state.assignee[0]
+        if assignee:
+            keys["operatorKey"] = list_key(f"{company}:{assignee}", at, name)
+        else:
+            keys["unassignedKey"] = list_key(company, at, name)
     if state.person:
         keys["personKey"] = list_key(f"{company}:{state.person.user_id}", at, name)
     if state.due_since:
-        keys["waitingSince"] = int(state.due_since.timestamp() * 1000)
+        keys["waitingSince"] = _milliseconds(state.due_since)
+    if state.quiet_since:
+        keys["quietKey"] = timed_key(company, _milliseconds(state.quiet_since), name)
+    due = state.wakes_at or (state.quiet_since if state.is_over else None)
+    if due:
+        keys["dueAt"] = _milliseconds(due)
     return keys
 
 
@@ -150,6 +185,13 @@ def from_document(row: Document) -> Conversation:
         failures=row.get("failures", 0),
         hand_over=HandOver.model_validate_json(row["handOver"]) if row.get("handOver") else None,
         hand_over_position=_position(row.get("handOverPosition", "0/0")),
+        desk=_desk(row["desk"]) if row.get("desk") else Desk(),
+        heard_at=_datetime(row.get("heardAt")),
+        said_at=_datetime(row.get("saidAt")),
+        claimed=_position(row.get("claimed", "0/0")),
+        claimed_at=_datetime(row.get("claimedAt")),
+        farewell=_position(row.get("farewell", "0/0")),
+        words=frozenset(row.get("words", "").split()),
     )
 
 
@@ -161,6 +203,84 @@ def outcome_of(row: Document) -> Outcome:
         handed_off=row.get("handedOff", False),
         failed=row.get("failures", 0) > 0,
     )
+
+
+def _desk_text(desk: Desk) -> str:
+    told = {
+        "state": desk.state,
+        "stateSince": _since_text(desk.state_since),
+        "snoozedUntil": _time(desk.snoozed_until),
+        "stateBy": desk.state_by,
+        "stateReason": desk.state_reason,
+        "assignee": desk.assignee,
+        "assigneeName": desk.assignee_name,
+        "assigned": _since_text(desk.assigned),
+        "labels": desk.labels,
+        "topic": desk.topic,
+        "previous": desk.previous,
+    }
+    return orjson.dumps(told).decode()
+
+
+def _desk(text: str) -> Desk:
+    told = orjson.loads(text)
+    return Desk(
+        state=told["state"],
+        state_since=_since(told["stateSince"]),
+        snoozed_until=_datetime(told["snoozedUntil"]),
+        state_by=told["stateBy"],
+        state_reason=told["stateReason"],
+        assignee=told["assignee"],
+        assignee_name=told["assigneeName"],
+        assigned=_since(told["assigned"]),
+        labels=tuple(told["labels"]),
+        topic=told["topic"],
+        previous=told["previous"],
+    )
+
+
+def _since_text(since: Since | None) -> list[str | None] | None:
+    return [_text(since.basis), _time(since.at)] if since else None
+
+
+def _since(told: list[str | None] | None) -> Since | None:
+    if told is None:
+        return None
+    basis, at = told
+    return Since(_position(basis) if basis else None, datetime.fromisoformat(at or ""))
+
+
+def _milliseconds(at: datetime) -> int:
+    return int(at.timestamp() * 1000)
+
+
+FINDABLE: Document = dict.fromkeys(
+    ("inboxKey", "stateKey", "operatorKey", "personKey", "desk", "saidAt", "words", "writtenKey"), 1
+)
+"""What of a document is read for a search."""
+
+
+def findable_of(row: Document) -> Findable:
+    """What the conversation of a document is found by."""
+    desk = orjson.loads(row["desk"])
+    _, latest = row["inboxKey"].split("/", 1)
+    said = row.get("saidAt")
+    return Findable(
+        name=row["_id"].split("/", 1)[1],
+        latest=latest,
+        state=row["stateKey"].split("/", 1)[0].partition(":")[2],
+        assignee=_named(row.get("operatorKey")) or desk["assignee"],
+        person=_named(row.get("personKey")),
+        labels=tuple(desk["labels"]),
+        topic=desk["topic"],
+        said_at=datetime.fromisoformat(said) if said else None,
+        words=row["words"],
+        written=int(row["writtenKey"].split("/")[1]),
+    )
+
+
+def _named(key: str | None) -> str | None:
+    return key.split("/", 1)[0].partition(":")[2] if key else None
 
 
 def _person(person: Person | None) -> Document | None:

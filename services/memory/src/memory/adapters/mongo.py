@@ -30,7 +30,20 @@ STORED_IN_LINE = 1_000
 
 INDEXES: dict[str, tuple[str, ...]] = {
     "facts": ("key", "messageKey", "messageId"),
-    "conversations": ("inboxKey", "stateKey", "operatorKey", "personKey", "waitingSince", "dayKey"),
+    "conversations": (
+        "inboxKey",
+        "stateKey",
+        "operatorKey",
+        "unassignedKey",
+        "personKey",
+        "waitingSince",
+        "dayKey",
+        "quietKey",
+        "dueAt",
+        "writtenKey",
+    ),
+    "updates": ("key",),
+    "notes": ("key",),
     "companies": ("unannounced", "hooks", "site"),
     "executions": ("key", "conversationId", "talkKey"),
     "erasures": ("at",),

@@ -1,10 +1,14 @@
 """The collection `conversations`: one document each, replaced whole under its version, and a key for each list.
 
-`inboxKey` company/latest/id, `stateKey` company:state/latest/id, `operatorKey` company:operator/latest/id (only
-human-owned ones), `personKey` company:person/latest/id, `dayKey` company/first day; `latest` is the position of the
-newest fact. `waitingSince` is there while the hand-off sweep has something to do, in ms since the epoch.
+`inboxKey` company/latest/id, `stateKey` company:state/latest/id (who waits: /since when/), `operatorKey`
+company:assignee/latest/id and `unassignedKey` company/latest/id (only open ones), `personKey` company:person/latest/id,
+`dayKey` company/first day, `quietKey` company/since when/id; `latest` is the position of the newest fact.
+`waitingSince` is there while the hand-off sweep has something to do, `dueAt` while a state is to change by itself, in
+ms since the epoch.
 """
 
+import asyncio
+import time
 from collections.abc import Sequence
 from datetime import date
 from uuid import uuid4
@@ -12,10 +16,18 @@ from uuid import uuid4
 from pymongo import ASCENDING, DESCENDING, InsertOne, ReplaceOne
 from pymongo.errors import BulkWriteError
 
-from memory.adapters.conversation_document import ConversationFields, from_document, outcome_of, to_document
+from memory.adapters.conversation_document import (
+    FINDABLE,
+    ConversationFields,
+    findable_of,
+    from_document,
+    outcome_of,
+    to_document,
+)
 from memory.adapters.mongo import speaking
-from memory.domain.conversation import Conversation, Outcome
-from memory.domain.keys import END, conversation_key, from_cursor, to_cursor
+from memory.domain.conversation import START, STATES, Conversation, Outcome
+from memory.domain.inbox_index import Findable
+from memory.domain.keys import END, conversation_key, from_cursor, timed_key, to_cursor
 from memory.ports import InboxFilter, Page
 from runtime.mongo import Collection, Document
 from runtime.unknown_fields import UnknownFields
@@ -44,6 +56,8 @@ class MongoConversations:
         writes: list[InsertOne[Document] | ReplaceOne[Document]] = []
         for state in states:
             row = self._unknown.with_them(_key(state), state.version, to_document(state)) | {"writer": token}
+            if state.latest > START:
+                row["writtenKey"] = timed_key(state.company, int(time.time() * 1000), state.conversation)
             writes.append(
                 ReplaceOne({"_id": row["_id"], "version": state.version}, row) if state.version else InsertOne(row)
             )
@@ -71,13 +85,49 @@ class MongoConversations:
 
     async def page(self, company: str, filter_by: InboxFilter, limit: int, cursor: str | None) -> Page[Conversation]:
         index, prefix = _index(company, filter_by)
-        end = from_cursor(cursor, prefix) if cursor else f"{prefix}/{END}"
-        where = {index: {"$gt": f"{prefix}/", "$lt": end}}
+        ascending = filter_by.turned != (filter_by.state == "needs_human")
+        at = from_cursor(cursor, prefix) if cursor else None
+        within = (at or f"{prefix}/", f"{prefix}/{END}") if ascending else (f"{prefix}/", at or f"{prefix}/{END}")
+        where = {index: {"$gt": within[0], "$lt": within[1]}}
         async with speaking("read the inbox"):
-            rows = await self._rows.find(where).sort(index, DESCENDING).limit(limit + 1).to_list()
+            found = self._rows.find(where).sort(index, ASCENDING if ascending else DESCENDING)
+            rows = await found.limit(limit + 1).to_list()
         more = len(rows) > limit
         rows = rows[:limit]
         return Page([self._read(row) for row in rows], to_cursor(rows[-1][index], prefix) if more else None)
+
+    async def counts(self, company: str, operator: str) -> dict[str, int]:
+        lists = {name: InboxFilter(state=name) for name in STATES} | {
+            "all": InboxFilter(),
+            "mine": InboxFilter(operator_id=operator),
+            "unassigned": InboxFilter(unassigned=True),
+        }
+        async with speaking("count the inbox"):
+            counted = await asyncio.gather(*(self._count(*_index(company, chosen)) for chosen in lists.values()))
+        return dict(zip(lists, counted, strict=True))
+
+    async def _count(self, index: str, prefix: str) -> int:
+        return await self._rows.count_documents({index: {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}})
+
+    async def due(self, now_ms: int, limit: int) -> list[Conversation]:
+        async with speaking("read what is due"):
+            found = self._rows.find({"dueAt": {"$lte": now_ms}}).sort("dueAt", ASCENDING).limit(limit)
+            rows = await found.to_list()
+        return [self._read(row) for row in rows]
+
+    async def quiet(self, company: str, until_ms: int, limit: int) -> list[Conversation]:
+        where = {"quietKey": {"$gt": f"{company}/", "$lt": timed_key(company, until_ms, "")}}
+        async with speaking("read quiet conversations"):
+            rows = await self._rows.find(where).sort("quietKey", ASCENDING).limit(limit).to_list()
+        return [self._read(row) for row in rows]
+
+    async def findable(self, company: str, since_ms: int, after: str, limit: int) -> tuple[list[Findable], str]:
+        begin = after or timed_key(company, max(since_ms, 0), "")
+        where = {"writtenKey": {"$gt": begin, "$lt": f"{company}/{END}"}}
+        async with speaking("read what conversations are found by"):
+            found = self._rows.find(where, FINDABLE).sort("writtenKey", ASCENDING).limit(limit)
+            rows = await found.to_list()
+        return [findable_of(row) for row in rows], rows[-1]["writtenKey"] if rows else after
 
     async def outcomes(self, company: str, since: date, until: date, limit: int) -> list[Outcome]:
         where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
@@ -94,7 +144,7 @@ class MongoConversations:
 
     def _read(self, row: Document) -> Conversation:
         state = from_document(row)
-        kept = {name: row[name] for name in ("version", "writer") if name in row}
+        kept = {name: row[name] for name in ("version", "writer", "writtenKey") if name in row}
         self._unknown.found(row["_id"], state.version, row, to_document(state) | kept)
         return state
 
@@ -106,6 +156,8 @@ def _key(state: Conversation) -> str:
 def _index(company: str, filter_by: InboxFilter) -> tuple[str, str]:
     if filter_by.operator_id is not None:
         return "operatorKey", f"{company}:{filter_by.operator_id}"
+    if filter_by.unassigned:
+        return "unassignedKey", company
     if filter_by.user_id is not None:
         return "personKey", f"{company}:{filter_by.user_id}"
     if filter_by.state is not None:

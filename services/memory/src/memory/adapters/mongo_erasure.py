@@ -15,6 +15,9 @@ from memory.domain.keys import END, Position, conversation_key
 from memory.erasure_ports import Erasure
 from runtime.mongo import Database, Document
 
+BY_CONVERSATION = ("ratings", "lessons", "updates", "notes")
+"""Collections whose ids begin with company/conversation/."""
+
 
 class MongoErasure:
     """StoreEraser."""
@@ -63,8 +66,8 @@ class MongoErasure:
                 key = conversation_key(job.company, name)
                 await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}})
                 await self._database["conversations"].delete_one({"_id": key})
-                await self._all_of("ratings", job, name)
-                await self._all_of("lessons", job, name)
+                for collection in BY_CONVERSATION:
+                    await self._all_of(collection, job, name)
                 await self._database["summaries"].delete_one({"_id": key})
             await self._executions(job, {})
             await self._database["memories"].delete_one({"_id": f"{job.company}/{job.user}"})
@@ -76,8 +79,8 @@ class MongoErasure:
                 key = conversation_key(job.company, name)
                 await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lte": f"{key}/{job.up_to}"}})
                 await self._database["conversations"].delete_one({"_id": key, "latest": {"$lte": str(job.up_to)}})
-                await self._all_of("ratings", job, name)
-                await self._all_of("lessons", job, name)
+                for collection in BY_CONVERSATION:
+                    await self._all_of(collection, job, name)
                 await self._database["summaries"].delete_one({"_id": key, "upTo": {"$lte": str(job.up_to)}})
             if not await self.conversations_of(job.company, job.user):
                 await self._learned_late(job)

@@ -62,15 +62,22 @@ class MongoFacts:
         async with speaking("read facts"):
             return _facts(await self._rows.find(where).sort("key", ASCENDING).limit(limit).to_list())
 
-    async def messages(self, company: str, conversation: str, limit: int, cursor: str | None) -> Page[Fact]:
+    async def messages(
+        self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
+    ) -> Page[Fact]:
         prefix = conversation_key(company, conversation)
-        start = from_cursor(cursor, prefix) if cursor else f"{prefix}/"
-        where = {"messageKey": {"$gt": start, "$lt": f"{prefix}/{END}"}}
+        at = from_cursor(cursor, prefix) if cursor else None
+        end = f"{prefix}/{END}"
+        # A cursor is the key of the last message of its page; one to older messages, of the one before its first.
+        within = {"$gt": f"{prefix}/", "$lte": at or end} if latest else {"$gt": at or f"{prefix}/", "$lt": end}
         async with speaking("read messages"):
-            rows = await self._rows.find(where).sort("messageKey", ASCENDING).limit(limit + 1).to_list()
+            found = self._rows.find({"messageKey": within}).sort("messageKey", DESCENDING if latest else ASCENDING)
+            rows = await found.limit(limit + 1).to_list()
         more = len(rows) > limit
+        following = rows[-1 if latest else limit - 1] if more else None
         rows = rows[:limit]
-        return Page(_facts(rows), to_cursor(rows[-1]["messageKey"], prefix) if more else None)
+        page = _facts(reversed(rows) if latest else rows)
+        return Page(page, to_cursor(following["messageKey"], prefix) if following else None)
 
     async def owner_changes(
         self, company: str, conversation: str, since: Position, up_to: Position | None, limit: int

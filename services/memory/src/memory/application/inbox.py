@@ -6,9 +6,11 @@ from contracts.events.chat import OwnerKind
 from contracts.inbox import OwnerEvent, VisitorView
 from contracts.rpc import ConversationView, MessageView
 from memory.application.history import MAX_GAP
+from memory.application.inbox_search import InboxSearch
 from memory.domain.conversation import Conversation
 from memory.domain.facts import owner_event, view
-from memory.domain.keys import Position, conversation_key, from_cursor, position_of
+from memory.domain.inbox_index import Wanted
+from memory.domain.keys import Position, conversation_key, from_cursor, position_of, to_cursor
 from memory.ports import ConversationStore, FactStore, Floor, InboxFilter, Log, Page
 
 FRESH = 1.0
@@ -22,7 +24,16 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Inbox:
     """Reads of the projection."""
 
-    def __init__(self, *, facts: FactStore, conversations: ConversationStore, log: Log, floor: Floor) -> None:
+    def __init__(
+        self,
+        *,
+        facts: FactStore,
+        conversations: ConversationStore,
+        searching: InboxSearch,
+        log: Log,
+        floor: Floor,
+    ) -> None:
+        self._searching = searching
         self._facts = facts
         self._conversations = conversations
         self._log = log
@@ -32,7 +43,12 @@ class Inbox:
         """One conversation, as new as the log was when it was asked for."""
         await self.fresh()
         state = (await self._conversations.load([(company, conversation)])).get((company, conversation))
-        return conversation_view(state) if state else None
+        return conversation_view(state) if state and state.started_at else None
+
+    async def counts(self, company: str, operator: str) -> dict[str, int]:
+        """How many conversations are in each list, as new as the log was when it was asked for."""
+        await self.fresh()
+        return await self._conversations.counts(company, operator)
 
     async def latest(self, company: str, user_id: str) -> str | None:
         """The person's conversation with the latest activity, as new as the log was when it was asked for."""
@@ -45,17 +61,38 @@ class Inbox:
         page = await self._conversations.page(company, by, limit, cursor)
         return Page([conversation_view(state) for state in page.items], page.next)
 
-    async def messages(self, company: str, conversation: str, limit: int, cursor: str | None) -> Page[MessageView]:
-        """A page of messages, oldest first."""
+    async def search(
+        self, company: str, wanted: Wanted, limit: int, cursor: str | None, *, turned: bool
+    ) -> tuple[Page[ConversationView], bool]:
+        """A page of what fits, latest activity first, and whether every conversation was looked at."""
         await self.fresh()
-        page = await self._facts.messages(company, conversation, limit, cursor)
+        hits = await self._searching.find(company, wanted)
+        rows = hits.rows[::-1] if turned else hits.rows
+        if cursor:
+            at = from_cursor(cursor, company).removeprefix(f"{company}/")
+            rows = [row for row in rows if (row.latest > at if turned else row.latest < at)]
+        shown = rows[:limit]
+        states = await self._conversations.load([(company, row.name) for row in shown])
+        found = [state for row in shown if (state := states.get((company, row.name))) is not None]
+        following = to_cursor(f"{company}/{shown[-1].latest}", company) if len(rows) > limit else None
+        return Page([conversation_view(state) for state in found], following), hits.complete
+
+    async def messages(
+        self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
+    ) -> Page[MessageView]:
+        """A page of messages, oldest first; `latest`: the last page, and with its cursor those before it."""
+        await self.fresh()
+        page = await self._facts.messages(company, conversation, limit, cursor, latest=latest)
         return Page([message for fact in page.items if (message := view(fact)) is not None], page.next)
 
-    async def events(self, company: str, conversation: str, cursor: str | None, after: str | None) -> list[OwnerEvent]:
+    async def events(
+        self, company: str, conversation: str, cursor: str | None, after: str | None, *, latest: bool = False
+    ) -> list[OwnerEvent]:
         """The changes of owner that belong to the page that `cursor` gave; `after`: its own cursor to the next one."""
         prefix = conversation_key(company, conversation)
-        since = position_of(from_cursor(cursor, prefix)) if cursor else Position(0, 0)
-        up_to = position_of(from_cursor(after, prefix)) if after else None
+        begin, end = (after, cursor) if latest else (cursor, after)
+        since = position_of(from_cursor(begin, prefix)) if begin else Position(0, 0)
+        up_to = position_of(from_cursor(end, prefix)) if end else None
         facts = await self._facts.owner_changes(company, conversation, since, up_to, MOST_EVENTS)
         return [event for fact in facts if (event := owner_event(fact)) is not None]
 
@@ -83,6 +120,7 @@ class Inbox:
 
 def conversation_view(state: Conversation) -> ConversationView:
     """The conversation as the inbox shows it."""
+    assignee, name = state.assignee
     return ConversationView(
         id=state.conversation,
         company_id=state.company,
@@ -99,4 +137,13 @@ def conversation_view(state: Conversation) -> ConversationView:
         started_at=state.started_at or EPOCH,
         waiting_since=state.waiting_since,
         hand_over=state.hand_over if state.ownership.owner.kind != OwnerKind.AI else None,
+        status=state.status,
+        assignee=assignee,
+        assignee_name=name,
+        labels=list(state.desk.labels),
+        topic=state.desk.topic,
+        snoozed_until=state.wakes_at,
+        resolved_at=state.resolved_at,
+        resolved_by=state.desk.state_by if state.resolved_at else None,
+        previous=state.desk.previous,
     )

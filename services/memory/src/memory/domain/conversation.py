@@ -20,14 +20,22 @@ from contracts.events.chat import (
     SystemMessage,
     VisitorMessage,
 )
+from contracts.events.desk import Status
 from contracts.inbox import HandOver
 from contracts.rpc import MessageView
 from memory.domain import handoff
+from memory.domain.desk import OPEN, RESOLVED, SNOOZED, Desk
 from memory.domain.facts import Fact, view
+from memory.domain.farewell import says_that_is_all
 from memory.domain.keys import Position
+from memory.domain.recall.words import words
 from memory.domain.recent import UNSEEN, Seen
 
 START = Position(0, 0)
+STATES = ("needs_human", "ai", "stuck", "snoozed", "resolved")
+"""Those that have a list of their own in the inbox."""
+MOST_WORDS = 2_000
+"""Different words that a conversation is found by."""
 CUSTOMER = "user"
 """The role of those who are remembered: visitors are not."""
 FAILURES = frozenset({SystemCode.LLM_UNAVAILABLE, SystemCode.DEADLINE, SystemCode.BUDGET_SPENT, SystemCode.INTERNAL})
@@ -103,26 +111,96 @@ class Conversation:
     hand_over_position: Position = START
     replied: Position = START
     """Up to where visitors have a reply: the newest operator message, or what an answer or a notice names."""
+    desk: Desk = field(default_factory=Desk)
+    """What people did with it beside writing: it comes from another stream (domain/desk.py)."""
+    heard_at: datetime | None = None
+    """When the log stored the visitor's newest message."""
+    claimed: Position = START
+    """Of the newest change of owner by which a person was asked for or took it."""
+    claimed_at: datetime | None = None
+    said_at: datetime | None = None
+    """When the log stored the newest message of all."""
+    farewell: Position = START
+    """Of the visitor's newest message that says that this was all."""
+    words: frozenset[str] = frozenset()
+    """What it is found by."""
+
+    @property
+    def status(self) -> Status:
+        """open, snoozed, resolved. The next message of the visitor opens it again, and so does whoever takes it or asks
+        for a person."""
+        desk = self.desk
+        if desk.state == OPEN or desk.state_since is None:
+            return OPEN
+        since = desk.state_since
+        again = since.before(self.seen_position, self.heard_at) or since.before(self.claimed, self.claimed_at)
+        return OPEN if again else desk.state
+
+    @property
+    def assignee(self) -> tuple[str | None, str | None]:
+        """Whose it is, with their name as people see it: whom it was given to, or who has taken it over since."""
+        desk, own = self.desk, self.ownership
+        taken = own.owner.kind == OwnerKind.HUMAN and (
+            desk.assigned is None or desk.assigned.before(own.position, own.since)
+        )
+        return (own.owner.operator_id, own.owner.name) if taken else (desk.assignee, desk.assignee_name)
+
+    @property
+    def resolved_at(self) -> datetime | None:
+        """Since when it is resolved; None: it is not."""
+        since = self.desk.state_since
+        return since.at if self.status == RESOLVED and since else None
+
+    @property
+    def wakes_at(self) -> datetime | None:
+        """When it is to be open again; None: not by itself."""
+        return self.desk.snoozed_until if self.status == SNOOZED else None
+
+    @property
+    def quiet_since(self) -> datetime | None:
+        """Since when nobody has written after an answer; None: it is not open, or somebody waits."""
+        quiet = self.status == OPEN and self.ownership.owner.kind != OwnerKind.WAITING and not self.is_stuck
+        return self.said_at if quiet and START < self.seen_position <= self.replied else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the AI has answered a visitor who says that this was all."""
+        return (
+            self.quiet_since is not None
+            and self.ownership.owner.kind == OwnerKind.AI
+            and self.farewell == self.seen_position
+        )
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the AI has failed, and nobody has done anything about it."""
+        return self.ownership.owner.kind == OwnerKind.AI and self.failed > self.answered
 
     @property
     def state(self) -> str:
-        """ai, needs_human, human, stuck: where it stands in the inbox."""
+        """ai, needs_human, human, stuck, snoozed, resolved: where it stands in the inbox."""
+        status = self.status
+        if status != OPEN:
+            return status
         match self.ownership.owner.kind:
             case OwnerKind.WAITING:
                 return "needs_human"
             case OwnerKind.HUMAN:
                 return "human"
             case OwnerKind.AI:
-                return "stuck" if self.failed > self.answered else "ai"
+                return "stuck" if self.is_stuck else "ai"
 
     @property
     def waiting_since(self) -> datetime | None:
         """Since when nobody has come; None when nobody is waited for."""
-        return self.ownership.since if self.ownership.owner.kind == OwnerKind.WAITING else None
+        waits = self.ownership.owner.kind == OwnerKind.WAITING and self.status == OPEN
+        return self.ownership.since if waits else None
 
     @property
     def due_since(self) -> datetime | None:
         """Since when the hand-off sweep has something to do or to wait for here; None: it has not."""
+        if self.status != OPEN:
+            return None
         match self.ownership.owner.kind:
             case OwnerKind.WAITING:
                 due = True
@@ -166,8 +244,10 @@ def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
     state.latest = max(state.latest, at)
     if fact.is_message:
         state.message_count += 1
+        _take_words(state, fact)
         if at > state.last_position:
             state.last_message, state.last_position = view(fact), at
+            state.said_at = stored
     if isinstance(fact.data, AssistantMessage | SystemMessage):
         state.replied = max(state.replied, Position(at.era, fact.data.basis))
     match fact.data:
@@ -186,6 +266,8 @@ def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
             state.failed = max(state.failed, at)
         case OwnerChanged() as data:
             state.handed_off = state.handed_off or data.owner.kind != OwnerKind.AI
+            if data.owner.kind != OwnerKind.AI and at > state.claimed:
+                state.claimed, state.claimed_at = at, stored
             if at > state.ownership.position:
                 state.ownership = Ownership(data.owner, at, stored, data.by, data.reason)
                 # Whoever takes or returns a conversation has looked at it: it is not stuck any more.
@@ -194,6 +276,19 @@ def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
                 state.hand_over, state.hand_over_position = _handed_over(state, fact, data), at
         case _:
             pass
+
+
+def _take_words(state: Conversation, fact: Fact) -> None:
+    match fact.data:
+        case OperatorMessage() as data:
+            text = f"{data.text} {data.name or ''}"
+        case VisitorMessage() | AssistantMessage() as data:
+            text = data.text
+        case _:
+            return
+    new = [word for word in words(text) if word not in state.words]
+    if new:
+        state.words = state.words.union(new[: max(MOST_WORDS - len(state.words), 0)])
 
 
 def _handed_over(state: Conversation, fact: Fact, data: OwnerChanged) -> HandOver:
@@ -214,3 +309,6 @@ def _take_visitor(state: Conversation, fact: Fact, data: VisitorMessage, person:
         state.person, state.person_position = person, at
     if at > state.seen_position:
         state.seen, state.seen_position = state.seen.after(data, fact.at), at
+        state.heard_at = fact.stored_at
+    if at > state.farewell and says_that_is_all(data.text):
+        state.farewell = at

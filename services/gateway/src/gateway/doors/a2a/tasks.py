@@ -12,7 +12,7 @@ import orjson
 from contracts.channels import ChatKind
 from contracts.conversation import AnswerRules, Fact, message_view
 from contracts.events.chat import Role
-from contracts.rpc import MessageView
+from contracts.rpc import ConversationsRequest, MessageView
 from gateway.domain import server_frames
 from gateway.doors.a2a import request
 from gateway.doors.a2a.rpc import A2AError, Json, invalid, task_not_found, unsupported
@@ -110,12 +110,9 @@ class Tasks:
             conversations = await self._mine(wanted.context_id)
         else:
             reply = await self.api.memory.conversations(
-                self.caller.company,
-                state=None,
-                operator=None,
-                user=self.caller.subject,
-                limit=MOST_CONVERSATIONS,
-                cursor=None,
+                ConversationsRequest(
+                    company_id=self.caller.company, user_id=self.caller.subject, limit=MOST_CONVERSATIONS
+                )
             )
             conversations = [one.id for one in reply.items]
         found = [task for conversation in conversations for task in await self._all(conversation)]

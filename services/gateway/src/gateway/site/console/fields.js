@@ -9,6 +9,7 @@ export const SECTIONS = [
   ["answers", [
     ["aiSuggestionsEnabled", "switch"], ["aiRespondWithCommercial", "switch"], ["responseDelayMs", "number", { min: 0, max: 60000 }],
     ["handoffTimeoutSeconds", "number", { min: 10, max: 3600 }], ["ownerIdleMinutes", "number", { min: 1, max: 1440 }],
+    ["resolveAfterHours", "number", { min: 0, max: 720 }],
     ["ownerIdleAction", "choice", { choices: ["needs_person", "ai"], words: "idle_" }],
   ]],
   ["model", [

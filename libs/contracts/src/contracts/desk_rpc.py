@@ -1,0 +1,173 @@
+"""What human agents ask and do at their desk: conversations settled, assigned and labelled, notes, ready replies."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.events.chat import MAX_TEXT
+from contracts.events.desk import MAX_LABELS, Label, Status, Topic
+from contracts.ids import CompanyId, Id
+from contracts.rpc import ConversationRef, ConversationReply, Rpc
+
+QUEUE = "memory"
+SHORTCUT_PATTERN = r"^[a-z0-9_-]{1,40}$"
+
+
+class ConversationUpdate(Wire):
+    """As in conversation.updated.v1; CONFLICT when `expected_assignee` is named and somebody else has it by now."""
+
+    company_id: CompanyId
+    conversation_id: Id
+    update_id: Id = Field(description="the same again is the same update")
+    state: Status | None = None
+    snoozed_until: datetime | None = None
+    assignee: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$")] | None = None
+    assignee_name: str | None = Field(default=None, max_length=200)
+    expected_assignee: str | None = Field(default=None, max_length=64, description="empty: nobody")
+    labels: list[Label] | None = Field(default=None, max_length=MAX_LABELS)
+    topic: Topic | None = None
+    previous: Id | None = None
+    by: str = Field(min_length=1, max_length=64)
+    name: str | None = Field(default=None, max_length=200)
+    begins: bool = Field(default=False, description="the conversation has no message yet")
+
+
+class NoteRequest(Wire):
+    """A private note."""
+
+    company_id: CompanyId
+    conversation_id: Id
+    note_id: Id
+    text: str = Field(min_length=1, max_length=MAX_TEXT)
+    by: str = Field(min_length=1, max_length=64)
+    name: str | None = Field(default=None, max_length=200)
+
+
+class NoteView(Wire):
+    """A private note as human agents see it."""
+
+    id: Id
+    text: str
+    mentions: list[str] = Field(default_factory=list[str])
+    by: str
+    name: str | None = None
+    created_at: datetime
+
+
+class DeskChange(Wire):
+    """What somebody did with the conversation, in the thread."""
+
+    id: Id
+    state: str | None = None
+    snoozed_until: datetime | None = None
+    assignee: str | None = None
+    assignee_name: str | None = None
+    labels: list[str] | None = None
+    topic: str | None = None
+    by: str
+    name: str | None = None
+    reason: str | None = None
+    created_at: datetime
+
+
+class NotesReply(Wire):
+    """Oldest first, the newest 500 of each."""
+
+    items: list[NoteView]
+    changes: list[DeskChange] = Field(default_factory=list[DeskChange])
+
+
+class NoteReply(Wire):
+    """The note as it is stored."""
+
+    note: NoteView
+
+
+class CountsRequest(Wire):
+    """The inbox's lists for one human agent."""
+
+    company_id: CompanyId
+    operator_id: Id
+
+
+class CountsReply(Wire):
+    """Conversations in each list."""
+
+    all: int = Field(ge=0)
+    needs_human: int = Field(ge=0)
+    mine: int = Field(ge=0)
+    unassigned: int = Field(ge=0)
+    ai: int = Field(ge=0)
+    stuck: int = Field(ge=0)
+    snoozed: int = Field(ge=0)
+    resolved: int = Field(ge=0)
+
+
+Shortcut = Annotated[str, Field(pattern=SHORTCUT_PATTERN)]
+
+
+class CannedReply(Wire):
+    """A reply that is ready to be sent: found by `/shortcut`, with places such as {name} that are filled in."""
+
+    shortcut: Shortcut
+    text: str = Field(min_length=1, max_length=4000)
+
+
+class CannedReplyRequest(Wire):
+    """A reply as it is to be; it takes the place of the one with this shortcut."""
+
+    company_id: CompanyId
+    reply: CannedReply
+
+
+class CannedReplyRef(Wire):
+    """One of a company's replies."""
+
+    company_id: CompanyId
+    shortcut: Shortcut
+
+
+class CannedReplySaved(Wire):
+    """As it is now."""
+
+    reply: CannedReply
+
+
+class CannedReplyGone(Wire):
+    """True when there was one."""
+
+    deleted: bool
+
+
+class CannedRepliesRequest(Wire):
+    """All of a company's."""
+
+    company_id: CompanyId
+
+
+class CannedReplies(Wire):
+    """By shortcut, at most 500."""
+
+    items: list[CannedReply]
+
+
+# Each may be called again: an update and a note have ids, a reply is put as a whole.
+CONVERSATION_UPDATE = Rpc("rpc.memory.conversation.update.v1", ConversationUpdate, ConversationReply, queue=QUEUE)
+NOTE_ADD = Rpc("rpc.memory.note.add.v1", NoteRequest, NoteReply, queue=QUEUE)
+NOTES = Rpc("rpc.memory.notes.list.v1", ConversationRef, NotesReply, queue=QUEUE)
+COUNTS = Rpc("rpc.memory.conversations.count.v1", CountsRequest, CountsReply, queue=QUEUE)
+REPLIES = Rpc("rpc.memory.replies.list.v1", CannedRepliesRequest, CannedReplies, queue=QUEUE)
+REPLY_PUT = Rpc("rpc.memory.reply.put.v1", CannedReplyRequest, CannedReplySaved, queue=QUEUE)
+REPLY_DELETE = Rpc("rpc.memory.reply.delete.v1", CannedReplyRef, CannedReplyGone, queue=QUEUE)
+
+METHODS: tuple[Rpc[Any, Any], ...] = (
+    CONVERSATION_UPDATE,
+    NOTE_ADD,
+    NOTES,
+    COUNTS,
+    REPLIES,
+    REPLY_PUT,
+    REPLY_DELETE,
+)

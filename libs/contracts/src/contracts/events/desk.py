@@ -1,0 +1,54 @@
+"""What people do with a conversation beside writing in it: facts that veto no answer (stream FACTS)."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from contracts.enumerations import OPEN
+from contracts.envelope import Wire
+from contracts.events.chat import MAX_TEXT
+from contracts.ids import CompanyId, Id
+
+MAX_LABELS = 20
+Label = Annotated[str, Field(min_length=1, max_length=40)]
+Topic = Annotated[str, Field(max_length=200)]
+Reason = Annotated[Literal["confirmed", "silence", "woke"], OPEN]
+Status = Annotated[Literal["open", "resolved", "snoozed"], OPEN]
+
+
+class ConversationUpdated(Wire):
+    """A conversation was resolved, put off, assigned, labelled or named; what is left out stays as it was.
+
+    `basis`: the newest fact of the conversation that was known then. A visitor's message after it opens a resolved or
+    snoozed conversation again; without it, one that came later in time. An empty `assignee` is nobody, an empty `topic`
+    none. `by`: a user id, or the service that did it.
+    """
+
+    company_id: CompanyId
+    conversation_id: Id
+    state: Status | None = None
+    snoozed_until: datetime | None = Field(default=None, description="null: until the next message")
+    assignee: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$")] | None = None
+    assignee_name: str | None = Field(default=None, max_length=200)
+    labels: list[Label] | None = Field(default=None, max_length=MAX_LABELS, description="all of them")
+    topic: Topic | None = None
+    previous: Id | None = Field(default=None, description="the same person's conversation before this one")
+    basis: int | None = Field(default=None, ge=0)
+    by: str = Field(min_length=1, max_length=64)
+    name: str | None = Field(default=None, max_length=200, description="theirs, as people see it")
+    reason: Reason | None = Field(
+        default=None, description="of a service: the visitor said that this was all, nobody wrote, its time has come"
+    )
+
+
+class NoteAdded(Wire):
+    """A private note: human agents alone read it, never the visitor or a model. `mentions`: the @names in it."""
+
+    company_id: CompanyId
+    conversation_id: Id
+    note_id: Id
+    text: str = Field(min_length=1, max_length=MAX_TEXT)
+    mentions: list[str] = Field(default_factory=list[str], max_length=50)
+    by: str = Field(min_length=1, max_length=64)
+    name: str | None = Field(default=None, max_length=200)

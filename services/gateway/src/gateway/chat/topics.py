@@ -1,0 +1,91 @@
+"""Which of a person's conversations they go on in: a new one begins when they say so, or when the old one is long over.
+
+The next message opens a resolved conversation again for a week. Later a new one takes its place, whose id follows from
+the old one's: whoever comes back twice before writing finds the same one, and nothing is stored until they write.
+"""
+
+from datetime import timedelta
+
+import structlog
+
+from contracts.desk_rpc import ConversationUpdate
+from contracts.ids import derive_id
+from gateway.adapters.desk import BusDesk
+from gateway.domain.conversation_ids import begun_at, following_conversation_id, new_conversation_id
+from gateway.errors import GatewayError, Unavailable
+from gateway.ports import Caller, Memory
+from runtime.clock import Clock
+
+log = structlog.get_logger(__name__)
+
+REOPENS_WITHIN = timedelta(days=7)
+MOST_FOLLOWING = 5
+"""Conversations that have taken each other's place, looked through at once; the rest when they come again."""
+
+
+class Topics:
+    """Asks memory how conversations stand, and tells it which follows which."""
+
+    def __init__(self, memory: Memory, desk: BusDesk, clock: Clock, id_key: bytes) -> None:
+        self._memory = memory
+        self._desk = desk
+        self._clock = clock
+        self._id_key = id_key
+
+    async def current(self, caller: Caller, conversation: str) -> tuple[str, str | None]:
+        """The conversation to go on in instead, and the one that it follows (None: it is this one). While memory does
+        not answer it is this one: whoever comes back is let in."""
+        previous: str | None = None
+        for _ in range(MOST_FOLLOWING):
+            following = await self._following(caller, conversation)
+            if following is None:
+                break
+            conversation, previous = following, conversation
+        return conversation, previous
+
+    async def _following(self, caller: Caller, conversation: str) -> str | None:
+        now = self._clock.now()
+        begun = begun_at(conversation)
+        if begun is not None and now.timestamp() - begun < REOPENS_WITHIN.total_seconds():
+            return None  # too young to have been over for so long: nobody has to be asked
+        try:
+            known = await self._memory.conversation(caller.company, conversation)
+        except Unavailable:
+            return None
+        if known is None or known.resolved_at is None or now - known.resolved_at < REOPENS_WITHIN:
+            return None
+        over = int((known.resolved_at + REOPENS_WITHIN).timestamp() * 1000)
+        return following_conversation_id(self._id_key, caller.company, caller.subject, conversation, over)
+
+    async def begin(self, caller: Caller, topic: str | None) -> tuple[str, str | None]:
+        """A new conversation, and the person's latest before it.
+
+        Raises:
+            Unavailable: which one that was cannot be told, or the topic not be kept.
+        """
+        latest = await self._memory.latest(caller.company, caller.subject)
+        conversation = new_conversation_id(self._id_key, caller.company, caller.subject)
+        if latest is not None or topic:
+            await self._tell(caller, conversation, latest, topic)
+        return conversation, latest
+
+    async def follows(self, caller: Caller, conversation: str, previous: str) -> None:
+        """Somebody has written in a conversation that takes another one's place. What cannot be told is told with the
+        next message."""
+        try:
+            await self._tell(caller, conversation, previous, None)
+        except GatewayError as error:
+            log.warning("chat.not_linked", conversation=conversation, error=error.message)
+
+    async def _tell(self, caller: Caller, conversation: str, previous: str | None, topic: str | None) -> None:
+        await self._desk.update(
+            ConversationUpdate(
+                company_id=caller.company,
+                conversation_id=conversation,
+                update_id=derive_id(caller.company, conversation, "begins"),
+                previous=previous,
+                topic=topic,
+                by=caller.subject,
+                begins=True,
+            )
+        )

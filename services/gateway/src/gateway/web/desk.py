@@ -1,0 +1,177 @@
+"""The desk: what human agents do with conversations beside writing in them, and what they have ready for it."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Response
+from fastapi.responses import JSONResponse
+from pydantic import Field, StringConstraints, model_validator
+
+from contracts.desk_rpc import (
+    SHORTCUT_PATTERN,
+    CannedReplies,
+    CannedReply,
+    ConversationUpdate,
+    CountsReply,
+    NoteRequest,
+    NotesReply,
+    NoteView,
+)
+from contracts.envelope import Wire
+from contracts.errors import ErrorCode, FieldFault
+from contracts.events.chat import MAX_TEXT
+from contracts.events.desk import MAX_LABELS, Topic
+from contracts.ids import Id, uuid7
+from contracts.rpc import ConversationView
+from contracts.ws import Uuid
+from gateway.errors import Refused
+from gateway.ports import Caller
+from gateway.web.deps import ApiDep, ConversationPath, OperatorDep
+from gateway.web.problems import described
+
+router = APIRouter(prefix="/v2", tags=["desk"])
+
+ME = "me"
+Plain = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")
+LabelText = Annotated[str, StringConstraints(min_length=1, max_length=40), Plain]
+
+
+class ConversationPatch(Wire):
+    """What is to change; what is left out stays as it is. An assignee of null is nobody, `me` is the caller; a topic of
+    null is none; labels are all of them. CONFLICT when `expectedAssignee` is named and somebody else has it by now."""
+
+    state: Literal["open", "resolved", "snoozed"] | None = None
+    snoozed_until: datetime | None = Field(default=None, description="with state snoozed; null: until the next message")
+    assignee: Id | None = None
+    assignee_name: Annotated[str, Plain] | None = Field(default=None, max_length=200)
+    expected_assignee: Id | None = None
+    labels: list[LabelText] | None = Field(default=None, max_length=MAX_LABELS)
+    topic: Annotated[Topic, Plain] | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "ConversationPatch":
+        if not self.model_fields_set & {"state", "assignee", "labels", "topic"}:
+            raise ValueError("say what is to change: state, assignee, labels or topic")
+        if "state" in self.model_fields_set and self.state is None:
+            raise ValueError("state: one of open, resolved, snoozed")
+        if self.snoozed_until is not None and self.state != "snoozed":
+            raise ValueError("snoozedUntil: only with the state snoozed")
+        return self
+
+
+class NoteDraft(Wire):
+    """A private note; the same noteId again is the same note."""
+
+    text: str = Field(min_length=1, max_length=MAX_TEXT)
+    note_id: Uuid | None = None
+
+
+class ReplyDraft(Wire):
+    """A ready reply. Places: {name} the visitor, {agent} oneself, {company}, {page}."""
+
+    text: str = Field(min_length=1, max_length=4000)
+
+
+ShortcutPath = Annotated[str, Path(pattern=SHORTCUT_PATTERN, description="what it is found by: 1 to 40 of a-z 0-9 _ -")]
+
+
+@router.get("/conversations/counts", responses=described())
+async def count_conversations(api: ApiDep, caller: OperatorDep) -> CountsReply:
+    """How many conversations are in each of the inbox's lists."""
+    return await api.desk.counts(caller.company, caller.subject)
+
+
+@router.patch("/conversations/{conversationId}", response_model=ConversationView, responses=described(404, 409))
+async def update_conversation(
+    api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: ConversationPatch
+) -> Response:
+    """Resolves, snoozes or opens a conversation, gives it to somebody, labels it, names its topic."""
+    await api.access.watchable(caller, conversation)
+    if body.snoozed_until is not None:
+        _in_the_future(api.clock.now(), body.snoozed_until)
+    changed = body.model_fields_set
+    request = ConversationUpdate(
+        company_id=caller.company,
+        conversation_id=conversation,
+        update_id=uuid7(),
+        state=body.state,
+        snoozed_until=body.snoozed_until,
+        assignee=_assignee(caller, body.assignee) if "assignee" in changed else None,
+        assignee_name=_name(caller, body),
+        expected_assignee=_assignee(caller, body.expected_assignee) if "expected_assignee" in changed else None,
+        labels=list(dict.fromkeys(body.labels or [])) if "labels" in changed else None,
+        topic=(body.topic or "") if "topic" in changed else None,
+        by=caller.subject,
+        name=caller.name,
+    )
+    return JSONResponse((await api.desk.update(request)).to_wire())
+
+
+@router.get("/conversations/{conversationId}/notes", response_model_exclude_none=True, responses=described(404))
+async def list_notes(api: ApiDep, caller: OperatorDep, conversation: ConversationPath) -> NotesReply:
+    """A conversation's private notes, and what was done with it; oldest first."""
+    await api.access.watchable(caller, conversation)
+    return await api.desk.notes(caller.company, conversation)
+
+
+@router.post(
+    "/conversations/{conversationId}/notes",
+    status_code=201,
+    response_model_exclude_none=True,
+    responses=described(404),
+)
+async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: NoteDraft) -> NoteView:
+    """Adds a private note: human agents alone read it. @names in it are told."""
+    if not body.text.strip():
+        raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
+    await api.access.watchable(caller, conversation)
+    return await api.desk.add_note(
+        NoteRequest(
+            company_id=caller.company,
+            conversation_id=conversation,
+            note_id=body.note_id or uuid7(),
+            text=body.text,
+            by=caller.subject,
+            name=caller.name,
+        )
+    )
+
+
+@router.get("/replies", responses=described())
+async def list_replies(api: ApiDep, caller: OperatorDep) -> CannedReplies:
+    """The company's ready replies, by shortcut."""
+    return await api.desk.replies(caller.company)
+
+
+@router.put("/replies/{shortcut}", responses=described())
+async def put_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath, body: ReplyDraft) -> CannedReply:
+    """Keeps a ready reply under a shortcut; it takes the place of the one that had it."""
+    if not body.text.strip():
+        raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
+    return await api.desk.put_reply(caller.company, CannedReply(shortcut=shortcut, text=body.text))
+
+
+@router.delete("/replies/{shortcut}", status_code=204, responses=described(404))
+async def delete_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath) -> None:
+    """Deletes a ready reply."""
+    await api.desk.delete_reply(caller.company, shortcut)
+
+
+def _assignee(caller: Caller, named: str | None) -> str:
+    return caller.subject if named == ME else named or ""
+
+
+def _name(caller: Caller, body: ConversationPatch) -> str | None:
+    mine = body.assignee is not None and _assignee(caller, body.assignee) == caller.subject
+    return caller.name if mine else body.assignee_name
+
+
+def _in_the_future(now: datetime, until: datetime) -> None:
+    message = None
+    if until.tzinfo is None:
+        message = "say the time zone, as in 2026-03-02T09:00:00Z"
+    elif until <= now:
+        message = "choose a time to come"
+    if message:
+        fault = FieldFault(field="snoozedUntil", message=message)
+        raise Refused(ErrorCode.BAD_FIELD, f"snoozedUntil: {message}", [fault])

@@ -1,0 +1,147 @@
+"""What human agents send from their desk: checked at the door, and passed on with who they are."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from nats.aio.client import Client
+
+from contracts.events.chat import Owner, OwnerKind
+from gateway.domain.conversation_ids import following_conversation_id, is_issued_to
+from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
+from gateway.testing_desk import DeskStandIn
+from gateway.testing_http import Http
+from runtime.testing import eventually
+
+PATH = "/v2/conversations/c1"
+
+
+@pytest.fixture(autouse=True)
+def known(memory: MemoryStandIn) -> None:
+    memory.known_conversations["c1"] = conversation_view("c1", "acme", "me")
+
+
+async def test_a_change_says_only_what_was_sent_and_who_sent_it(
+    http: Http, tokens: TokenMaker, desk: DeskStandIn
+) -> None:
+    ana = tokens.user("ana", "commercial")
+    later = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+    for body in (
+        {"state": "snoozed", "snoozedUntil": later},
+        {"assignee": "me", "labels": [" vip ", "vip", "billing"]},
+        {"assignee": None, "topic": None},
+    ):
+        status, answer, _ = await http("PATCH", PATH, token=ana, json=body)
+        assert status == 200, answer
+    snoozed, mine, nobodys = desk.updates
+    assert (snoozed.state, snoozed.assignee, snoozed.labels, snoozed.topic, snoozed.by) == (
+        "snoozed", None, None, None, "ana"
+    )  # fmt: skip
+    assert (mine.assignee, mine.labels, mine.state) == ("ana", ["vip", "billing"], None)
+    assert (nobodys.assignee, nobodys.topic) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ({}, "say what is to change"),
+        ({"state": "closed"}, "state"),
+        ({"state": None}, "state"),
+        ({"state": "open", "snoozedUntil": "2099-01-01T00:00:00Z"}, "snoozedUntil"),
+        ({"state": "snoozed", "snoozedUntil": "2001-01-01T00:00:00Z"}, "a time to come"),
+        ({"state": "snoozed", "snoozedUntil": "2099-01-01T00:00:00"}, "time zone"),
+        ({"assignee": "no such id!"}, "assignee"),
+        ({"labels": ["x" * 41]}, "labels"),
+        ({"labels": [" "]}, "labels"),
+        ({"labels": [str(number) for number in range(21)]}, "labels"),
+        ({"topic": "a\nb"}, "topic"),
+    ],
+)
+async def test_what_is_wrong_with_a_change_is_said_in_words(
+    http: Http, tokens: TokenMaker, desk: DeskStandIn, body: dict[str, Any], says: str
+) -> None:
+    status, answer, _ = await http("PATCH", PATH, token=tokens.user("ana", "commercial"), json=body)
+    assert (status, says in str(answer)) == (422, True), answer
+    assert desk.updates == []
+
+
+async def test_what_agents_tell_each_other_is_not_told_to_the_visitor(
+    http: Http, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    view = conversation_view("c1", "acme", "me")
+    memory.known_conversations["c1"] = view.model_copy(
+        update={"labels": ["SECRET"], "assignee": "ana", "state": "snoozed", "status": "snoozed", "previous": "c0"}
+    )
+    token = tokens.visitor("me")
+    for path in ("/v2/conversations", PATH):
+        status, answer, _ = await http("GET", path, token=token)
+        assert (status, "SECRET" in str(answer), "ana" in str(answer), "snoozed" in str(answer)) == (
+            200, False, False, False
+        ), answer  # fmt: skip
+        assert "c0" in str(answer)
+    assert (await http("GET", f"{PATH}/notes", token=token))[0] == 403
+
+
+@pytest.mark.usefixtures("desk")
+async def test_the_inbox_hears_of_what_was_done_at_a_desk(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, nats_client: Client
+) -> None:
+    async with ChatClient(gateway.url) as ana:
+        await ana.hello(tokens.user("ana", "commercial"))
+        await ana.send("inbox.watch")
+        await ana.until("inbox.changed")
+        for kind in ("conversation.updated.v1", "note.added.v1"):
+            event = b'{"data": {"companyId": "other", "conversationId": "c1"}}'
+            await nats_client.publish(f"{kind}.acme.-", event)
+            assert (await ana.until("inbox.changed"))["conversationIds"] == ["c1"]
+
+
+async def test_a_conversation_that_was_over_for_a_week_is_followed_by_a_new_one_that_is_linked_when_it_is_written_in(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, desk: DeskStandIn
+) -> None:
+    token = tokens.visitor("me")
+    now = datetime.now(UTC)
+    over = conversation_view("c1", "acme", "me").model_copy(update={"owner": Owner(kind=OwnerKind.AI)})
+    memory.latest["acme", "me"] = "c1"
+    memory.known_conversations["c1"] = over.model_copy(update={"resolved_at": now - timedelta(days=6, hours=23)})
+    async with ChatClient(gateway.url) as client:
+        assert (await client.hello(token))["conversationId"] == "c1"
+    memory.known_conversations["c1"] = over.model_copy(update={"resolved_at": now - timedelta(days=7, hours=1)})
+    found: list[str] = []
+    for _ in range(2):
+        async with ChatClient(gateway.url) as client:
+            found.append((await client.hello(token))["conversationId"])
+            assert desk.updates == []
+    assert found[0] == found[1] != "c1"
+    async with ChatClient(gateway.url) as client:
+        await client.hello(token)
+        await client.say("hello again")
+
+        async def linked() -> bool:
+            return [(one.conversation_id, one.previous) for one in desk.updates] == [(found[0], "c1")]
+
+        await eventually(linked)
+
+
+async def test_a_new_topic_is_the_callers_own_and_knows_the_one_before(
+    gateway: GatewayUnderTest, http: Http, tokens: TokenMaker, memory: MemoryStandIn, desk: DeskStandIn
+) -> None:
+    memory.latest["acme", "me"] = "c1"
+    status, begun, _ = await http("POST", "/v2/conversations", token=tokens.visitor("me"), json={"topic": "My invoice"})
+    assert (status, begun["previous"]) == (201, "c1")
+    (told,) = desk.updates
+    assert (told.conversation_id, told.topic, told.previous, told.begins) == (
+        begun["conversationId"], "My invoice", "c1", True
+    )  # fmt: skip
+    async with ChatClient(gateway.url) as client:
+        welcome = await client.hello(tokens.visitor("me"), conversationId=begun["conversationId"])
+        assert welcome["conversationId"] == begun["conversationId"]
+
+
+def test_the_following_conversation_is_the_same_whenever_it_is_asked_for_and_its_persons_own() -> None:
+    key = b"0" * 32
+    one = following_conversation_id(key, "acme", "me", "c1", 1_767_000_000_000)
+    assert one == following_conversation_id(key, "acme", "me", "c1", 1_767_000_000_000)
+    assert is_issued_to(key, "acme", "me", one)
+    assert not is_issued_to(key, "acme", "you", one)
+    assert one != following_conversation_id(key, "acme", "me", "c2", 1_767_000_000_000)

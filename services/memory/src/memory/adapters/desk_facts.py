@@ -1,0 +1,48 @@
+"""DeskFacts: what is done at the desk, published in FACTS."""
+
+from contracts.channels import fact
+from contracts.envelope import CloudEvent, Wire
+from contracts.events.desk import ConversationUpdated, NoteAdded
+from contracts.ids import NOBODY
+from contracts.streams import FACTS
+from memory.domain.keys import Position
+from memory.errors import BusUnavailable
+from runtime.direct import DirectReader
+from runtime.errors import RuntimeFault
+from runtime.publishing import Publisher
+
+SOURCE = "/nexus/memory"
+DEADLINE = 8.0
+"""Seconds for storing one: whoever asks waits for ten."""
+UPDATED, NOTED = "conversation.updated.v1", "note.added.v1"
+
+
+class BusDeskFacts:
+    """Publishes, and reads when the stream has stored it."""
+
+    def __init__(self, publisher: Publisher, facts: DirectReader) -> None:
+        self._publisher = publisher
+        self._facts = facts
+
+    async def updated(self, update_id: str, data: ConversationUpdated) -> Position:
+        return await self._publish(UPDATED, data.company_id, update_id, data)
+
+    async def noted(self, data: NoteAdded) -> Position:
+        return await self._publish(NOTED, data.company_id, data.note_id, data)
+
+    async def _publish(self, kind: str, company: str, name: str, data: Wire) -> Position:
+        event = CloudEvent(id=name, source=SOURCE, type=kind, subject=f"{company}/{NOBODY}", data=data)
+        try:
+            stored = await self._publisher.append(
+                fact(kind, company, None),
+                event,
+                stream=FACTS.name,
+                msg_id=f"{company}.{kind}.{name}",
+                deadline=DEADLINE,
+            )
+            found = await self._facts.at(stored.seq)
+        except RuntimeFault as error:
+            raise BusUnavailable("it could not be stored now: try again") from error
+        if found is None:
+            raise BusUnavailable("it was stored and cannot be read: try again")
+        return Position(int(found.time.timestamp() * 1000), stored.seq)

@@ -1,0 +1,90 @@
+"""The collections of the desk (DeskStore).
+
+`updates` and `notes`: {_id: company/conversation/id, key: company/conversation/place, event: the data as JSON}; `place`
+is when FACTS stored it and its sequence there, the earliest of all copies. `replies`: {_id: company/shortcut, text}.
+"""
+
+from pymongo import ASCENDING, DESCENDING
+
+from contracts.desk_rpc import CannedReply, NoteView
+from contracts.events.desk import ConversationUpdated, NoteAdded
+from memory.adapters.mongo import speaking
+from memory.domain.desk import Update, stored_at
+from memory.domain.keys import END, Position, conversation_key, fact_key, position_of
+from runtime.mongo import Collection, Database, Document
+
+MOST = 500
+"""Updates and notes of a conversation that are read, the newest ones; far above what people do to one."""
+MOST_REPLIES = 500
+
+
+class MongoDesk:
+    """DeskStore."""
+
+    def __init__(self, database: Database) -> None:
+        self._updates = database["updates"]
+        self._notes = database["notes"]
+        self._replies = database["replies"]
+
+    async def add_update(self, update: Update) -> None:
+        data = update.data
+        await _add(self._updates, data.company_id, data.conversation_id, update.id, update.place, data.to_json())
+
+    async def updates(self, company: str, conversation: str) -> list[Update]:
+        found: list[Update] = []
+        for row in await _newest(self._updates, company, conversation):
+            data = ConversationUpdated.model_validate_json(row["event"])
+            found.append(Update(row["_id"].split("/", 2)[2], position_of(row["key"]), data))
+        return found
+
+    async def add_note(self, place: Position, note: NoteAdded) -> None:
+        await _add(self._notes, note.company_id, note.conversation_id, note.note_id, place, note.to_json())
+
+    async def notes(self, company: str, conversation: str) -> list[NoteView]:
+        found: list[NoteView] = []
+        for row in await _newest(self._notes, company, conversation):
+            note = NoteAdded.model_validate_json(row["event"])
+            found.append(
+                NoteView(
+                    id=note.note_id,
+                    text=note.text,
+                    mentions=note.mentions,
+                    by=note.by,
+                    name=note.name,
+                    created_at=stored_at(position_of(row["key"])),
+                )
+            )
+        return found
+
+    async def replies(self, company: str) -> list[CannedReply]:
+        where = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
+        async with speaking("read ready replies"):
+            rows = await self._replies.find(where).sort("_id", ASCENDING).limit(MOST_REPLIES).to_list()
+        return [CannedReply(shortcut=row["_id"].split("/", 1)[1], text=row["text"]) for row in rows]
+
+    async def put_reply(self, company: str, reply: CannedReply) -> None:
+        row: Document = {"_id": f"{company}/{reply.shortcut}", "text": reply.text}
+        async with speaking("store a ready reply"):
+            await self._replies.replace_one({"_id": row["_id"]}, row, upsert=True)
+
+    async def delete_reply(self, company: str, shortcut: str) -> bool:
+        async with speaking("delete a ready reply"):
+            return (await self._replies.delete_one({"_id": f"{company}/{shortcut}"})).deleted_count == 1
+
+
+async def _add(rows: Collection, company: str, conversation: str, name: str, place: Position, event: bytes) -> None:
+    identity = f"{conversation_key(company, conversation)}/{name}"
+    update = {
+        "$min": {"key": fact_key(company, conversation, place)},
+        "$setOnInsert": {"event": event.decode()},
+    }
+    async with speaking("store what was done at the desk"):
+        await rows.update_one({"_id": identity}, update, upsert=True)
+
+
+async def _newest(rows: Collection, company: str, conversation: str) -> list[Document]:
+    prefix = conversation_key(company, conversation)
+    where = {"key": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
+    async with speaking("read what was done at the desk"):
+        found = await rows.find(where).sort("key", DESCENDING).limit(MOST).to_list()
+    return found[::-1]

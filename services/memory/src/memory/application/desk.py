@@ -1,0 +1,255 @@
+"""What human agents do at their desk: facts in FACTS, and what they make of their conversations."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import structlog
+
+from contracts.desk_rpc import CannedReply, ConversationUpdate, DeskChange, NoteRequest, NotesReply, NoteView
+from contracts.errors import NexusError
+from contracts.events.desk import ConversationUpdated, NoteAdded, Reason, Status
+from contracts.ids import derive_id
+from contracts.rpc import ConversationView
+from memory.application.inbox import Inbox, conversation_view
+from memory.domain.conversation import Conversation
+from memory.domain.desk import BY, CONFIRMED, OPEN, RESOLVED, SILENCE, WOKE, Update, fold_updates, mentions, stored_at
+from memory.domain.keys import Position
+from memory.errors import AssignedMeanwhile, NoSuchConversation, StoreUnavailable
+from memory.ports import CompanyStore, ConversationStore, Log, LogClock
+
+ATTEMPTS = 10
+"""Tries to store a conversation that the projection is changing too."""
+LIMIT = 200
+"""Conversations that one look of a sweep settles."""
+COMPANIES = 200
+
+_log = structlog.get_logger(__name__)
+
+
+class DeskStore(Protocol):
+    """Updates, notes and ready replies, each once under its id."""
+
+    async def add_update(self, update: Update) -> None:
+        """Keeps it at its earliest place."""
+        ...
+
+    async def updates(self, company: str, conversation: str) -> list[Update]:
+        """The newest of a conversation, oldest first."""
+        ...
+
+    async def add_note(self, place: Position, note: NoteAdded) -> None:
+        """Keeps it at its earliest place."""
+        ...
+
+    async def notes(self, company: str, conversation: str) -> list[NoteView]:
+        """The newest of a conversation, oldest first."""
+        ...
+
+    async def replies(self, company: str) -> list[CannedReply]:
+        """A company's, by shortcut."""
+        ...
+
+    async def put_reply(self, company: str, reply: CannedReply) -> None:
+        """Keeps it in the place of the one with its shortcut."""
+        ...
+
+    async def delete_reply(self, company: str, shortcut: str) -> bool:
+        """True when there was one."""
+        ...
+
+
+class DeskFacts(Protocol):
+    """Where facts of the desk are published."""
+
+    async def updated(self, update_id: str, data: ConversationUpdated) -> Position:
+        """conversation.updated.v1; where it is stored."""
+        ...
+
+    async def noted(self, data: NoteAdded) -> Position:
+        """note.added.v1; where it is stored."""
+        ...
+
+
+class Desk:
+    """The use cases of the desk."""
+
+    def __init__(
+        self,
+        *,
+        store: DeskStore,
+        facts: DeskFacts,
+        conversations: ConversationStore,
+        companies: CompanyStore,
+        inbox: Inbox,
+        log: Log,
+        clock: LogClock,
+    ) -> None:
+        self._store = store
+        self._facts = facts
+        self._conversations = conversations
+        self._companies = companies
+        self._inbox = inbox
+        self._log = log
+        self._clock = clock
+        self._quiet_from = ""
+
+    # ---------------------------------------------------------------- what people do
+
+    async def update(self, wanted: ConversationUpdate) -> ConversationView:
+        """Does it, and gives the conversation as it is then.
+
+        Raises:
+            NoSuchConversation: nobody has written in it.
+            AssignedMeanwhile: another one has it than the caller thinks.
+        """
+        await self._inbox.fresh()
+        company, conversation = wanted.company_id, wanted.conversation_id
+        state = await self._load(company, conversation)
+        if state.started_at is None and not wanted.begins:
+            raise NoSuchConversation("there is no such conversation")
+        if wanted.expected_assignee is not None and (state.assignee[0] or "") != wanted.expected_assignee:
+            raise AssignedMeanwhile(f"{state.assignee[1] or state.assignee[0] or 'nobody'} has the conversation now")
+        data = ConversationUpdated(
+            company_id=company,
+            conversation_id=conversation,
+            state=wanted.state,
+            snoozed_until=wanted.snoozed_until,
+            assignee=wanted.assignee,
+            assignee_name=wanted.assignee_name,
+            labels=wanted.labels,
+            topic=wanted.topic,
+            previous=wanted.previous,
+            basis=state.latest.seq if state.latest.era == self._log.era else 0,
+            by=wanted.by,
+            name=wanted.name,
+        )
+        return conversation_view(await self._do(wanted.update_id, data))
+
+    async def note(self, wanted: NoteRequest) -> NoteView:
+        """Adds a private note."""
+        data = NoteAdded(
+            company_id=wanted.company_id,
+            conversation_id=wanted.conversation_id,
+            note_id=wanted.note_id,
+            text=wanted.text,
+            mentions=mentions(wanted.text),
+            by=wanted.by,
+            name=wanted.name,
+        )
+        place = await self._facts.noted(data)
+        await self._store.add_note(place, data)
+        return NoteView(
+            id=data.note_id,
+            text=data.text,
+            mentions=data.mentions,
+            by=data.by,
+            name=data.name,
+            created_at=stored_at(place),
+        )
+
+    async def notes(self, company: str, conversation: str) -> NotesReply:
+        """A conversation's notes, and what was done with it."""
+        notes = await self._store.notes(company, conversation)
+        updates = await self._store.updates(company, conversation)
+        return NotesReply(items=notes, changes=[_change(update) for update in updates])
+
+    # ---------------------------------------------------------------- what the bus tells
+
+    async def take_update(self, update: Update) -> Conversation:
+        """Takes an update in; the same again changes nothing.
+
+        Raises:
+            StoreUnavailable: take it again later.
+        """
+        company, conversation = update.data.company_id, update.data.conversation_id
+        await self._store.add_update(update)
+        for _ in range(ATTEMPTS):
+            # The updates are read behind the state: whoever stores one over this state has seen fewer of them.
+            state = await self._load(company, conversation)
+            desk = fold_updates(await self._store.updates(company, conversation), self._log.era)
+            if state.version and state.desk == desk:
+                return state
+            changed = replace(state, desk=desk)
+            if not await self._conversations.save([changed]):
+                return replace(changed, version=changed.version + 1)
+        raise StoreUnavailable("the conversation kept changing while it was updated: it is tried again")
+
+    async def take_note(self, place: Position, note: NoteAdded) -> None:
+        """Takes a note in; the same again changes nothing."""
+        await self._store.add_note(place, note)
+
+    # ---------------------------------------------------------------- what time does
+
+    async def sweep(self) -> int:
+        """Opens snoozed conversations whose time has come, and resolves those whose visitor said that this was all."""
+        now = await self._clock.now()
+        due = await self._conversations.due(int(now.timestamp() * 1000), LIMIT)
+        for state in due:
+            if state.wakes_at is not None:
+                await self._settle(state, OPEN, WOKE)
+            elif state.is_over:
+                await self._settle(state, RESOLVED, CONFIRMED)
+        return len(due)
+
+    async def sweep_quiet(self) -> int:
+        """Resolves conversations in which nobody has written for long enough after an answer, company by company."""
+        now = await self._clock.now()
+        companies = await self._companies.after(self._quiet_from, COMPANIES)
+        self._quiet_from = companies[-1].config.company_id if len(companies) == COMPANIES else ""
+        settled = 0
+        for settings in companies:
+            hours = settings.config.resolve_after_hours
+            if hours:
+                settled += await self._resolve_quiet(settings.config.company_id, now - timedelta(hours=hours))
+        return settled
+
+    async def _resolve_quiet(self, company: str, until: datetime) -> int:
+        quiet = await self._conversations.quiet(company, int(until.timestamp() * 1000), LIMIT)
+        for state in quiet:
+            if state.quiet_since is not None:
+                await self._settle(state, RESOLVED, SILENCE)
+        return len(quiet)
+
+    async def _settle(self, state: Conversation, to: Status, reason: Reason) -> None:
+        """Under an id that is the same whichever replica does it, and however often."""
+        since = state.desk.state_since
+        what = (str(state.latest), str(since.at) if since else "", to, reason)
+        data = ConversationUpdated(
+            company_id=state.company,
+            conversation_id=state.conversation,
+            state=to,
+            basis=state.latest.seq if state.latest.era == self._log.era else 0,
+            by=BY,
+            reason=reason,
+        )
+        try:
+            await self._do(derive_id(state.company, state.conversation, "desk", *what), data)
+        except NexusError as error:
+            _log.warning("not settled", company=state.company, conversation=state.conversation, error=str(error)[:300])
+
+    async def _do(self, update_id: str, data: ConversationUpdated) -> Conversation:
+        place = await self._facts.updated(update_id, data)
+        return await self.take_update(Update(update_id, place, data))
+
+    async def _load(self, company: str, conversation: str) -> Conversation:
+        found: Sequence[Conversation] = list((await self._conversations.load([(company, conversation)])).values())
+        return found[0] if found else Conversation(company, conversation)
+
+
+def _change(update: Update) -> DeskChange:
+    data = update.data
+    return DeskChange(
+        id=update.id,
+        state=data.state,
+        snoozed_until=data.snoozed_until,
+        assignee=data.assignee,
+        assignee_name=data.assignee_name,
+        labels=data.labels,
+        topic=data.topic,
+        by=data.by,
+        name=data.name,
+        reason=data.reason,
+        created_at=update.at,
+    )

@@ -1,0 +1,114 @@
+"""Searches of a company's conversations, over an index in this process that is brought up to date with each search."""
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from memory.domain.inbox_index import Findable, InboxIndex, Wanted
+from memory.errors import MemoryFault, StoreUnavailable
+from runtime.deadlines import for_nobody
+
+READING = 2.0
+"""Seconds that a search waits for what has to be read first; then it answers by what has been read, and says so."""
+PAGE = 500
+OVERLAP = 10_000
+"""Milliseconds that are read again: replicas' clocks differ, and what is written at the same time is read in parts."""
+MOST_COMPANIES = 20
+"""Whose index is held; the company that was asked about longest ago goes first."""
+
+
+class FindableStore(Protocol):
+    """Where conversations are kept."""
+
+    async def findable(self, company: str, since_ms: int, after: str, limit: int) -> tuple[list[Findable], str]:
+        """Those written at or after a moment and behind a key, in that order; and the key of the last one."""
+        ...
+
+
+@dataclass(slots=True)
+class _Held:
+    index: InboxIndex = field(default_factory=InboxIndex)
+    read_to: int = 0
+    reading: asyncio.Task[None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """All that fit, newest activity first. `complete`: every conversation was looked at."""
+
+    rows: list[Findable]
+    complete: bool
+
+
+class InboxSearch:
+    """Searches of companies' conversations."""
+
+    def __init__(self, store: FindableStore) -> None:
+        self._store = store
+        self._held: OrderedDict[str, _Held] = OrderedDict()
+
+    async def find(self, company: str, wanted: Wanted) -> Hits:
+        """What fits.
+
+        Raises:
+            StoreUnavailable: nothing could be read.
+        """
+        held = self._held.setdefault(company, _Held())
+        self._held.move_to_end(company)
+        while len(self._held) > MOST_COMPANIES:
+            self._let_go(next(iter(self._held)))
+        if held.reading is None or held.reading.done():
+            held.reading = asyncio.create_task(
+                self._read(company, held), name="reading for a search", context=for_nobody()
+            )
+            held.reading.add_done_callback(_looked_at)
+        done, _ = await asyncio.wait({held.reading}, timeout=READING)
+        if done:
+            try:
+                held.reading.result()
+            except asyncio.CancelledError:
+                raise StoreUnavailable("memory is going away: try again") from None
+        return Hits(held.index.find(wanted), bool(done))
+
+    def drop(self, company: str, conversations: Sequence[str]) -> None:
+        """Holds these no longer."""
+        held = self._held.get(company)
+        if held is not None:
+            for name in conversations:
+                held.index.drop(name)
+
+    async def stop(self) -> None:
+        """Ends what is being read."""
+        for company in list(self._held):
+            held = self._held[company]
+            self._let_go(company)
+            if held.reading is not None:
+                with contextlib.suppress(asyncio.CancelledError, MemoryFault):
+                    await held.reading
+
+    def _let_go(self, company: str) -> None:
+        held = self._held.pop(company)
+        if held.reading is not None:
+            held.reading.cancel()
+
+    async def _read(self, company: str, held: _Held) -> None:
+        if held.index.worn:
+            held.index, held.read_to = InboxIndex(), 0
+        since, after = held.read_to - OVERLAP, ""
+        while True:
+            rows, after = await self._store.findable(company, since, after, PAGE)
+            held.index.put(rows)
+            if rows:
+                held.read_to = max(held.read_to, rows[-1].written)
+            if len(rows) < PAGE:
+                return
+            await asyncio.sleep(0)
+
+
+def _looked_at(task: asyncio.Task[None]) -> None:
+    """A reading that failed when nobody waited for it any more is the next search's affair."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,117 @@
+"""What is done at the desk: the methods that memory serves, and the facts that it takes in."""
+
+from contracts.desk_rpc import (
+    CONVERSATION_UPDATE,
+    COUNTS,
+    NOTE_ADD,
+    NOTES,
+    REPLIES,
+    REPLY_DELETE,
+    REPLY_PUT,
+    CannedReplies,
+    CannedRepliesRequest,
+    CannedReplyGone,
+    CannedReplyRef,
+    CannedReplyRequest,
+    CannedReplySaved,
+    ConversationUpdate,
+    CountsReply,
+    CountsRequest,
+    NoteReply,
+    NoteRequest,
+    NotesReply,
+)
+from contracts.envelope import CloudEvent
+from contracts.events.desk import ConversationUpdated, NoteAdded
+from contracts.rpc import ConversationRef, ConversationReply
+from memory.adapters.desk_facts import NOTED, UPDATED
+from memory.application.desk import Desk, DeskStore
+from memory.application.inbox import Inbox
+from memory.domain.desk import Update
+from memory.domain.keys import Position
+from memory.handlers import answering, fact_owner, take_in
+from runtime.direct import StoredFact
+from runtime.outcomes import Ack, DeadLetter, Outcome
+from runtime.pulling import Delivery
+from runtime.service import Service
+
+UPDATES, NOTE_CONSUMER = "memory-updates", "memory-notes"
+"""The durable consumers."""
+
+
+def serve(service: Service, desk: Desk, store: DeskStore, inbox: Inbox) -> None:
+    """The methods."""
+
+    async def update(request: ConversationUpdate) -> ConversationReply:
+        return ConversationReply(conversation=await desk.update(request))
+
+    async def add_note(request: NoteRequest) -> NoteReply:
+        return NoteReply(note=await desk.note(request))
+
+    async def notes(request: ConversationRef) -> NotesReply:
+        return await desk.notes(request.company_id, request.conversation_id)
+
+    async def counts(request: CountsRequest) -> CountsReply:
+        return CountsReply.model_validate(await inbox.counts(request.company_id, request.operator_id))
+
+    async def replies(request: CannedRepliesRequest) -> CannedReplies:
+        return CannedReplies(items=await store.replies(request.company_id))
+
+    async def put_reply(request: CannedReplyRequest) -> CannedReplySaved:
+        await store.put_reply(request.company_id, request.reply)
+        return CannedReplySaved(reply=request.reply)
+
+    async def delete_reply(request: CannedReplyRef) -> CannedReplyGone:
+        return CannedReplyGone(deleted=await store.delete_reply(request.company_id, request.shortcut))
+
+    service.serve(CONVERSATION_UPDATE, answering(update))
+    service.serve(NOTE_ADD, answering(add_note))
+    service.serve(NOTES, answering(notes))
+    service.serve(COUNTS, answering(counts))
+    service.serve(REPLIES, answering(replies))
+    service.serve(REPLY_PUT, answering(put_reply))
+    service.serve(REPLY_DELETE, answering(delete_reply))
+
+
+def consume(service: Service, desk: Desk) -> None:
+    """The facts."""
+
+    async def updated(delivery: Delivery, event: CloudEvent[ConversationUpdated]) -> Outcome:
+        return await take_update(desk, delivery.subject, _place(delivery), event)
+
+    async def noted(delivery: Delivery, event: CloudEvent[NoteAdded]) -> Outcome:
+        return await take_note(desk, delivery.subject, _place(delivery), event)
+
+    take_in(service, UPDATED, UPDATES, CloudEvent[ConversationUpdated], updated)
+    take_in(service, NOTED, NOTE_CONSUMER, CloudEvent[NoteAdded], noted)
+
+
+async def take_update(
+    desk: Desk, subject: str, place: Position, event: CloudEvent[ConversationUpdated]
+) -> Ack | DeadLetter:
+    """What was done with a conversation, into its state."""
+    owner = fact_owner(UPDATED, subject)
+    if owner is None:
+        return DeadLetter("the subject names no company and user")
+    # Whose it is is in the subject, not in what somebody writes.
+    data = event.data.model_copy(update={"company_id": owner[0]})
+    await desk.take_update(Update(event.id, place, data))
+    return Ack()
+
+
+async def take_note(desk: Desk, subject: str, place: Position, event: CloudEvent[NoteAdded]) -> Ack | DeadLetter:
+    """A note, into the conversation's notes."""
+    owner = fact_owner(NOTED, subject)
+    if owner is None:
+        return DeadLetter("the subject names no company and user")
+    await desk.take_note(place, event.data.model_copy(update={"company_id": owner[0]}))
+    return Ack()
+
+
+def place_of(stored: StoredFact) -> Position:
+    """Where a fact stands that is read again."""
+    return Position(int(stored.time.timestamp() * 1000), stored.seq)
+
+
+def _place(delivery: Delivery) -> Position:
+    return Position(int(delivery.stored_at * 1000), delivery.seq)

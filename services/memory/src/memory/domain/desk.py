@@ -1,0 +1,122 @@
+"""What people did with a conversation at their desk, folded from its updates.
+
+The updates are kept, each once and at its earliest place, and folded anew whenever one comes: so they may come in any
+order and more than once. Where they stand beside the conversation's own facts, which are in another stream, each says
+itself: `basis` is the newest fact that was known when it was made.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from contracts.events.desk import ConversationUpdated, Status
+from memory.domain.keys import Position
+
+OPEN: Final = "open"
+SNOOZED: Final = "snoozed"
+RESOLVED: Final = "resolved"
+CONFIRMED: Final = "confirmed"
+SILENCE: Final = "silence"
+WOKE: Final = "woke"
+BY = "memory"
+_NAMED = re.compile(r"(?<![\w@.])@([\w][\w.-]{0,62}[\w]|[\w])")
+MOST_MENTIONS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One update. `place`: when FACTS stored it (ms since the epoch) and its sequence there."""
+
+    id: str
+    place: Position
+    data: ConversationUpdated
+
+    @property
+    def at(self) -> datetime:
+        """When it was stored."""
+        return stored_at(self.place)
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """The place of an update among the conversation's facts: behind `basis`, or, where none is known, behind `at`."""
+
+    basis: Position | None
+    at: datetime
+
+    def before(self, position: Position, stored_at: datetime | None) -> bool:
+        """Whether a fact came after it."""
+        if self.basis is not None:
+            return position > self.basis
+        return stored_at is not None and stored_at > self.at
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What the updates come to. An `assignee` of None is nobody."""
+
+    state: Status = OPEN
+    state_since: Since | None = None
+    snoozed_until: datetime | None = None
+    state_by: str = ""
+    state_reason: str | None = None
+    assignee: str | None = None
+    assignee_name: str | None = None
+    assigned: Since | None = None
+    labels: tuple[str, ...] = ()
+    topic: str | None = None
+    previous: str | None = None
+
+
+def stored_at(place: Position) -> datetime:
+    """When FACTS stored what stands there, to the millisecond."""
+    return datetime.fromtimestamp(place.era / 1000, UTC)
+
+
+def fold_updates(updates: Iterable[Update], era: int) -> Desk:
+    """What they come to, whatever order they are given in.
+
+    Args:
+        era: the present incarnation of the conversations' log. An update that is older than it names a sequence of
+            another log.
+    """
+    desk = Desk()
+    for update in sorted(updates, key=lambda one: one.place):
+        desk = _after(desk, update, era)
+    return desk
+
+
+def _after(desk: Desk, update: Update, era: int) -> Desk:
+    data = update.data
+    known = data.basis is not None and update.place.era >= era
+    since = Since(Position(era, data.basis or 0) if known else None, update.at)
+    if data.state is not None:
+        desk = replace(
+            desk,
+            state=data.state if data.state in {SNOOZED, RESOLVED} else OPEN,
+            state_since=since,
+            snoozed_until=data.snoozed_until if data.state == SNOOZED else None,
+            state_by=data.by,
+            state_reason=data.reason,
+        )
+    if data.assignee is not None:
+        desk = replace(
+            desk,
+            assignee=data.assignee or None,
+            assignee_name=data.assignee_name if data.assignee else None,
+            assigned=since,
+        )
+    if data.labels is not None:
+        desk = replace(desk, labels=tuple(dict.fromkeys(data.labels)))
+    if data.topic is not None:
+        desk = replace(desk, topic=data.topic or None)
+    if data.previous is not None:
+        desk = replace(desk, previous=data.previous)
+    return desk
+
+
+def mentions(text: str) -> list[str]:
+    """The @names in a note, each once, in their order; an e-mail address names nobody."""
+    return list(dict.fromkeys(_NAMED.findall(text)))[:MOST_MENTIONS]

@@ -1,0 +1,39 @@
+"""Whether a visitor says that this was all: the whole message, in Spanish or English, and no question with it."""
+
+import re
+import unicodedata
+
+LONGEST = 120
+_ALL = (
+    r"(?:con )?eso (?:es|era|seria|fue) todo",
+    r"(?:no necesito |no quiero )?nada mas",
+    r"no tengo (?:mas|otras) (?:preguntas|dudas)",
+    r"that(?: i|')?s (?:all|everything|it)",
+    r"that (?:was|will be|would be) (?:all|everything|it)",
+    r"nothing (?:else|more)",
+    r"(?:i am |i'm )?all set",
+    r"no (?:more|other|further) questions",
+    r"i (?:do not|don't) (?:need|have) (?:anything else|any (?:more|other|further) questions)",
+)
+_BESIDE = (
+    r"(?:muchas |muchisimas |mil )?gracias(?: por (?:todo|la ayuda|tu ayuda|su ayuda))?",
+    r"(?:many )?thanks(?: a lot| so much)?(?: for (?:everything|the help|your help))?",
+    r"thank you(?: so much| very much)?(?: for (?:everything|the help|your help))?",
+    r"por (?:hoy|ahora|el momento)|for (?:today|now)",
+    r"no|nope|si|yes|ok|okay|okey|vale|bueno|perfecto|genial|listo|great|perfect|good|alright",
+    r"adios|hasta luego|hasta pronto|chao|chau|saludos|bye|goodbye|cheers|have a (?:nice|good|great) day",
+    r"(?:que tengas )?(?:un )?buen dia|buenas (?:tardes|noches)",
+)
+"""What may stand beside it. A "not", a "but" or anything else makes the message say something of its own."""
+_SAID = re.compile(rf"\b(?:{'|'.join(_ALL)})(?![\w'])")
+_WHOLE = re.compile(rf"(?:(?:{'|'.join((*_ALL, *_BESIDE))})(?:\s+|$))+")
+
+
+def says_that_is_all(text: str) -> bool:
+    """Whether nothing else is in the message but that this was all, thanks and a good-bye."""
+    if len(text) > LONGEST or "?" in text or "¿" in text:
+        return False
+    spread = unicodedata.normalize("NFKD", text.replace("\u2019", "'").casefold())
+    plain = "".join(char for char in spread if not unicodedata.combining(char))
+    words = " ".join(re.sub(r"[^\w']+", " ", plain).split())
+    return _SAID.search(words) is not None and _WHOLE.fullmatch(words) is not None

@@ -1,0 +1,140 @@
+"""A company's conversations by the words in them: which hold all words of a question, newest activity first.
+
+Words are kept as they are folded, and a question's word finds those that begin with it. A conversation that has changed
+takes a new number; its old one is dead, and the dead are left behind when there are more of them than of the living.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memory.domain.recall.words import STOP, words
+
+MOST_BEGINNINGS = 500
+"""Words that one word of a question may be the beginning of; a single letter stands for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findable:
+    """What a conversation is found by. `latest`: sorts by newest activity; `written`: ms since the epoch."""
+
+    name: str
+    latest: str
+    state: str
+    assignee: str | None
+    person: str | None
+    labels: tuple[str, ...]
+    topic: str | None
+    said_at: datetime | None
+    words: str
+    written: int
+
+    @property
+    def every_word(self) -> frozenset[str]:
+        """Of its messages, its people's names, its labels and its topic."""
+        beside = " ".join(filter(None, (self.person, self.assignee, self.topic, *self.labels)))
+        return frozenset(self.words.split()) | frozenset(words(beside))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is looked for; what is None leaves nothing out. `unassigned`: open and nobody's."""
+
+    query: str | None = None
+    state: str | None = None
+    assignee: str | None = None
+    person: str | None = None
+    unassigned: bool = False
+    label: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def fits(self, one: Findable) -> bool:
+        """Whether all but the words fit."""
+        is_open = one.state not in {"snoozed", "resolved"}
+        return (
+            (self.state is None or one.state == self.state)
+            and (self.assignee is None or (is_open and one.assignee == self.assignee))
+            and (not self.unassigned or (is_open and one.assignee is None))
+            and (self.person is None or one.person == self.person)
+            and (self.label is None or self.label in one.labels)
+            and (self.since is None or (one.said_at is not None and one.said_at >= self.since))
+            and (self.until is None or (one.said_at is not None and one.said_at < self.until))
+        )
+
+
+@dataclass(slots=True)
+class InboxIndex:
+    """One company's."""
+
+    _rows: list[Findable | None] = field(default_factory=list)
+    _numbers: dict[str, int] = field(default_factory=dict[str, int])
+    _holding: "defaultdict[str, array[int]]" = field(default_factory=lambda: defaultdict(lambda: array("I")))
+    _sorted: list[str] | None = None
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def put(self, rows: Iterable[Findable]) -> None:
+        """Takes conversations in, each in the place of what was known of it."""
+        for row in rows:
+            self.drop(row.name)
+            number = len(self._rows)
+            self._numbers[row.name] = number
+            for word in row.every_word:
+                if word not in self._holding:
+                    self._sorted = None
+                self._holding[word].append(number)
+            # The words are in the lists: held once more they would cost the most of all.
+            self._rows.append(_without_words(row))
+
+    def drop(self, name: str) -> None:
+        """It is there no longer."""
+        number = self._numbers.pop(name, None)
+        if number is not None:
+            self._rows[number] = None
+
+    @property
+    def worn(self) -> bool:
+        """Whether it is better made anew: most of it is dead."""
+        return len(self._rows) > 1_000 and len(self._rows) > 2 * len(self._numbers)
+
+    def find(self, wanted: Wanted) -> list[Findable]:
+        """All that fit, the newest activity first."""
+        numbers = self._with_words(wanted.query) if wanted.query else self._numbers.values()
+        rows = self._rows
+        found = [row for number in numbers if (row := rows[number]) is not None and wanted.fits(row)]
+        found.sort(key=lambda row: row.latest, reverse=True)
+        return found
+
+    def _with_words(self, query: str) -> set[int]:
+        every = words(query)
+        # Whoever asks for "the invoice" wants the invoice; whoever asks for "what can you do" wants just that.
+        asked = [word for word in every if word not in STOP] or every
+        found: set[int] | None = None
+        for word in sorted(asked, key=len, reverse=True):
+            numbers = set[int]()
+            for held in self._beginning(word):
+                numbers.update(self._holding[held])
+            found = numbers if found is None else found & numbers
+            if not found:
+                return set()
+        return found or set()
+
+    def _beginning(self, word: str) -> list[str]:
+        if len(word) < 2:
+            return [word] if word in self._holding else []
+        if self._sorted is None:
+            self._sorted = sorted(self._holding)
+        first = bisect_left(self._sorted, word)
+        last = bisect_left(self._sorted, word + chr(0x10FFFF))
+        return self._sorted[first : min(last, first + MOST_BEGINNINGS)]
+
+
+def _without_words(row: Findable) -> Findable:
+    return Findable(
+        row.name, row.latest, row.state, row.assignee, row.person, row.labels, row.topic, row.said_at, "", row.written
+    )
