@@ -218,6 +218,7 @@ class OwnerFrame(ServerFrame):
     by: str | None = None
     name: str | None = Field(default=None, description="of whoever did it")
     reason: str | None = None
+    opens_at: datetime | None = Field(default=None, description="outside office hours: when somebody is there")
     created_at: datetime | None = None
 
 

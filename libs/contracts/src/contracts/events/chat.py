@@ -198,6 +198,11 @@ class OwnerChanged(Wire):
     )
     language: str | None = Field(default=None, max_length=35, description="in which the visitor writes")
     grounding: Grounding | None = Field(default=None, description="the question that the AI could not answer")
+    opens_at: datetime | None = Field(
+        default=None,
+        description="a person was asked for when nobody was there: a message was taken, and somebody is there from then"
+        " on; meanwhile the AI answers",
+    )
 
 
 class CancelReason(OpenEnum):

@@ -143,6 +143,7 @@ class Handoffs:
             handoff=timedelta(seconds=config.handoff_timeout_seconds),
             idle=timedelta(minutes=config.owner_idle_minutes),
             idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
+            hours=config.office_hours,
         )
 
 
@@ -174,8 +175,8 @@ def _next_look(decision: Decision, now: datetime) -> datetime:
 
 def _fact(decision: Decision) -> NewFact | None:
     match decision:
-        case GiveBack(event_id=event_id, to=to, reason=reason):
-            back = OwnerChanged(owner=Owner(kind=to), by=BY, reason=reason)
+        case GiveBack(event_id=event_id, to=to, reason=reason, opens_at=opens_at):
+            back = OwnerChanged(owner=Owner(kind=to), by=BY, reason=reason, opens_at=opens_at)
             return NewFact(ChatKind.OWNER, back, event_id, event_id)
         case Notify(event_id=event_id, basis=basis, code=code, text=text):
             notice = SystemMessage(message_id=event_id, text=text, code=code, basis=basis)

@@ -146,4 +146,5 @@ def conversation_view(state: Conversation) -> ConversationView:
         resolved_at=state.resolved_at,
         resolved_by=state.desk.state_by if state.resolved_at else None,
         previous=state.desk.previous,
+        hand_over=state.hand_over if state.ownership.waits or state.ownership.owner.kind != OwnerKind.AI else None,
     )
