@@ -245,6 +245,10 @@ class In:
         return datetime.now(UTC) + self.ahead
 
 
+async def nobody_knows(company: str) -> None:
+    """Nobody has waited in this company yet."""
+
+
 async def sweepers(
     stack: AsyncExitStack, servers: Servers, count: int, clock: LogClock | None = None
 ) -> list[Handoffs]:
@@ -267,6 +271,7 @@ async def sweepers(
                 log=log,
                 looks=RedisLooks(redis),
                 clock=clock,
+                usual=nobody_knows,
             )
         )
     return found

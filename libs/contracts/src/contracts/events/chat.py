@@ -124,6 +124,7 @@ class VisitorMessage(Wire):
     locale: str | None = Field(default=None, max_length=35)
     page: Page | None = None
     funnel_stage: str | None = Field(default=None, max_length=64)
+    door: str | None = Field(default=None, max_length=32, description="by which protocol it came; none: not told")
     wishes: Wishes | None = Field(default=None, description="of a client of another protocol")
 
 

@@ -24,7 +24,7 @@ from contracts.events.chat import (
     VisitorMessage,
     Wishes,
 )
-from contracts.events.fact import FeedbackGiven
+from contracts.events.fact import ConversationRated, FeedbackGiven
 from contracts.ids import derive_id, turn_id, uuid7
 from contracts.office_hours import opening
 from contracts.person_rules import Asking, ruling
@@ -61,6 +61,7 @@ class Draft:
     locale: str | None = None
     page: Page | None = None
     wishes: Wishes | None = None
+    door: str | None = None
 
 
 class Commands:
@@ -126,6 +127,7 @@ class Commands:
             locale=draft.locale,
             page=draft.page,
             funnel_stage=caller.visit.funnel_stage,
+            door=draft.door,
             wishes=draft.wishes,
         )
         return await self._log.append(
@@ -225,6 +227,15 @@ class Commands:
         )
         identity = f"{place.company}.{place.conversation}.feedback.{message}.{user}.{uuid7()}"
         await self._bus.fact("feedback.given.v1", place.company, user, data, identity=identity)
+
+    async def rate(self, place: Place, score: int, comment: str | None) -> None:
+        """Records whether the conversation helped; a later word takes the place of an earlier one."""
+        user = place.caller.subject
+        data = ConversationRated(
+            company_id=place.company, conversation_id=place.conversation, user_id=user, score=score, comment=comment
+        )
+        identity = f"{place.company}.{place.conversation}.rated.{user}.{uuid7()}"
+        await self._bus.fact("conversation.rated.v1", place.company, user, data, identity=identity)
 
     async def _holds(self, place: Place, message: str) -> bool:
         """Whether the conversation has the message, also before memory has it. Memory being away is nobody's fault."""
