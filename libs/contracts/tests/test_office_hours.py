@@ -70,7 +70,8 @@ def test_at_the_opening_somebody_is_there_and_until_then_nobody(
     found = opening(hours, now)
     if found is None:
         until = closing(hours, now)
-        assert until is not None and until > now
+        assert until is not None
+        assert until > now
         return
     assert found > now
     assert closing(hours, now) is None
@@ -82,7 +83,8 @@ def test_an_opening_is_found_behind_as_many_holidays_as_there_may_be() -> None:
     mondays = [day for day in rest if datetime.fromisoformat(day).weekday() == 0][:100]
     hours = {"timezone": "UTC", "hours": [{"days": ["mon"], "opens": "09:00", "closes": "24:00"}], "holidays": mondays}
     found = opening(OfficeHours.model_validate(hours), at("2026-12-31T12:00"))
-    assert found is not None and found.date().isoformat() not in mondays
+    assert found is not None
+    assert found.date().isoformat() not in mondays
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,9 @@ def test_hours_travel_and_are_read_leniently() -> None:
 
 def test_a_visitor_is_told_when_in_both_languages() -> None:
     opens = at("2026-11-23T08:00")
-    assert "el lunes 23 de noviembre a las 9:00 (hora de Madrid)" in told_away(HOURS, opens, at("2026-11-20T20:00"), "es")
+    assert "el lunes 23 de noviembre a las 9:00 (hora de Madrid)" in told_away(
+        HOURS, opens, at("2026-11-20T20:00"), "es"
+    )
     assert "on Monday 23 November at 9:00 (Madrid time)" in told_away(HOURS, opens, at("2026-11-20T20:00"), "en-GB")
     assert "mañana a las 9:00" in told_away(HOURS, opens, at("2026-11-22T20:00"), "es")
     assert "today at 9:00" in told_away(HOURS, opens, at("2026-11-23T01:00"), "en")
@@ -124,4 +128,5 @@ def test_a_visitor_is_told_when_in_both_languages() -> None:
 
 def test_hours_for_tests_are_closed_now() -> None:
     found = opening(OfficeHours.model_validate(closed_for_days()), datetime.now(UTC))
-    assert found is not None and (found - datetime.now(UTC)).days in (2, 3)
+    assert found is not None
+    assert (found - datetime.now(UTC)).days in (2, 3)

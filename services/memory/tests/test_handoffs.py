@@ -155,7 +155,8 @@ def test_outside_office_hours_a_wait_ends_in_a_message_for_the_team_and_not_in_n
     decision = decide(snapshot, HERE, CLOSED, now)
     assert isinstance(decision, GiveBack)
     assert (decision.to, decision.reason) == (OwnerKind.AI, "handoff_timeout")
-    assert decision.opens_at is not None and decision.opens_at > now
+    assert decision.opens_at is not None
+    assert decision.opens_at > now
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ HANDOFF_WAITING = "HANDOFF_WAITING"
 """Code of message.system: a person was asked for, and where the visitor stands."""
 
 OFFICE_CLOSED = "OFFICE_CLOSED"
-"""Code of message.system: a person was asked for when nobody is there; it says when somebody is, and takes a message."""
+"""Code of message.system: asked for a person when nobody is there: it says when somebody is, and takes a message."""
 
 
 class ToolCode(StrEnum):

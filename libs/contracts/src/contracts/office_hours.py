@@ -27,20 +27,20 @@ _AWAY = Text(
 )
 
 
-def _day(value: str) -> str:
-    if value not in DAYS:
+def _day(value: str, info: ValidationInfo) -> str:
+    if at_the_door(info) and value not in DAYS:
         raise ValueError(f"use one of {', '.join(DAYS)}")
     return value
 
 
-def _time(value: str) -> str:
-    if not _TIME.match(value):
+def _time(value: str, info: ValidationInfo) -> str:
+    if at_the_door(info) and not _TIME.match(value):
         raise ValueError("use a time such as 09:00, from 00:00 to 23:59")
     return value
 
 
-def _end(value: str) -> str:
-    return value if value == MIDNIGHT else _time(value)
+def _end(value: str, info: ValidationInfo) -> str:
+    return value if value == MIDNIGHT else _time(value, info)
 
 
 def _zone(value: str, info: ValidationInfo) -> str:
@@ -58,8 +58,8 @@ class OpenHours(Strict):
     closes: Annotated[str, AfterValidator(_end)] = Field(description="24:00: to the end of the day")
 
     @model_validator(mode="after")
-    def _lasts(self) -> "OpenHours":
-        if self.opens == self.closes:
+    def _lasts(self, info: ValidationInfo) -> "OpenHours":
+        if at_the_door(info) and self.opens == self.closes:
             raise ValueError("opens and closes are the same; for a whole day use 00:00 and 24:00")
         return self
 
@@ -83,7 +83,7 @@ def opening(hours: OfficeHours | None, now: datetime) -> datetime | None:
             return None
         if ahead >= 0 and (later := [start for start, _ in spans if start > now]):
             return later[0]
-    return now + timedelta(days=AHEAD)
+    return None  # hours of another release that this one cannot read: nobody is sent away because of them
 
 
 def closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
@@ -122,7 +122,8 @@ def _spans(hours: OfficeHours, day: date) -> Iterator[tuple[datetime, datetime]]
         return
     zone = _zone_of(hours)
     for one in hours.hours:
-        if DAYS[day.weekday()] not in one.days:
+        readable = _TIME.match(one.opens) and (one.closes == MIDNIGHT or _TIME.match(one.closes))
+        if not readable or DAYS[day.weekday()] not in one.days:
             continue
         past_midnight = one.closes <= one.opens or one.closes == MIDNIGHT
         last = day + timedelta(days=1) if past_midnight else day

@@ -7,19 +7,25 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
-from contracts.enumerations import OPEN_BEHIND_THE_DOOR
+from contracts.enumerations import OPEN_BEHIND_THE_DOOR, at_the_door
 from contracts.strict import Strict
 
 LONGEST = 8_000
 """Characters of a text that are judged."""
 Phrase = Annotated[str, Field(min_length=2, max_length=100)]
 _ENDINGS = (
-    "aciones", "acion", "ciones", "cion", "mente", "ando", "iendo", "ados", "adas", "ado", "ada", "idos", "idas", "ido",
-    "ida", "ing", "ies", "es", "ed", "ar", "er", "ir", "s", "o", "a", "e", "y",
+    "acione", "acion", "cione", "cion", "mente", "ando", "iendo", "ado", "ada", "ido", "ida", "ing", "ie", "ed", "ar",
+    "er", "ir", "o", "a", "e", "y",
 )  # fmt: skip
 LEAST_STEM = 4
+
+
+def _path(value: str, info: ValidationInfo) -> str:
+    if at_the_door(info) and not value.startswith(("/", "*")):
+        raise ValueError("use a path such as /pricing or /docs/*")
+    return value
 
 
 class PersonRule(Strict):
@@ -38,13 +44,13 @@ class PersonRule(Strict):
     plans: list[Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR]] = Field(
         default_factory=list[Literal["free", "pro", "premium"]], max_length=3
     )
-    pages: list[Annotated[str, Field(min_length=1, max_length=512, pattern="^[/*]")]] = Field(
+    pages: list[Annotated[str, Field(min_length=1, max_length=512), AfterValidator(_path)]] = Field(
         default_factory=list[str], max_length=100
     )
 
     @model_validator(mode="after")
-    def _says_when(self) -> "PersonRule":
-        if not (self.words or self.topics or self.plans or self.pages):
+    def _says_when(self, info: ValidationInfo) -> "PersonRule":
+        if at_the_door(info) and not (self.words or self.topics or self.plans or self.pages):
             raise ValueError("say when it counts: words, topics, plans or pages")
         return self
 
@@ -75,7 +81,8 @@ def ruling(rules: Sequence[PersonRule], asking: Asking) -> Ruling | None:
     path = urlsplit(asking.page).path or "/" if asking.page else None
     for index, rule in enumerate(rules):
         if (
-            (not rule.words or any(_is_said(word, said) for word in rule.words))
+            (rule.words or rule.topics or rule.plans or rule.pages)
+            and (not rule.words or any(_is_said(word, said) for word in rule.words))
             and (not rule.topics or any(_is_about(topic, stems) for topic in rule.topics))
             and (not rule.plans or asking.plan in rule.plans)
             and (not rule.pages or (path is not None and any(_is_on(page, path) for page in rule.pages)))
@@ -107,7 +114,9 @@ def _folded(text: str) -> str:
 
 def _stem(word: str) -> str:
     """A word without the endings that its forms have in es and en: enough to know "reembolso" in "reembolsos"."""
-    for _ in range(2):
-        ending = next((one for one in _ENDINGS if word.endswith(one) and len(word) - len(one) >= LEAST_STEM), "")
-        word = word.removesuffix(ending)
-    return word
+    if len(word) > LEAST_STEM:
+        word = word.removesuffix("s")
+    word = word.removesuffix(
+        next((one for one in _ENDINGS if len(word) - len(one) >= LEAST_STEM and word.endswith(one)), "")
+    )
+    return word[:-1] if len(word) > LEAST_STEM and word[-1] == word[-2] else word

@@ -1,4 +1,4 @@
-"""Months, days and numbers as people call them, in es and en; to be looked for in folded text (lower case, no accents)."""
+"""Months, days and numbers as people call them, in es and en; looked for in folded text (lower case, no accents)."""
 
 from typing import Literal
 

@@ -4,12 +4,23 @@ import asyncio
 import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import orjson
 from nats.aio.client import Client
 from pydantic import ValidationError
 
-from contracts import agent_rpc, completion_rpc, failed_rpc, insight_rpc, market_rpc, memory_rpc, report_rpc, rpc, trying_rpc
+from contracts import (
+    agent_rpc,
+    completion_rpc,
+    failed_rpc,
+    insight_rpc,
+    market_rpc,
+    memory_rpc,
+    report_rpc,
+    rpc,
+    trying_rpc,
+)
 from contracts.channels import fact
 from contracts.company import CompanyConfig, CompanySettings, faults, read_config
 from contracts.enumerations import AT_THE_DOOR

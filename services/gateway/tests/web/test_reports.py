@@ -22,9 +22,7 @@ async def test_a_report_is_json_or_a_table(http: Http, tokens: TokenMaker, recor
     assert body["rows"][0]["key"] == "2026-01-31"
     asked = records.asked_reports[-1]
     assert (asked.company_id, asked.by, asked.since.day, asked.until.day) == ("acme", "door", 5, 31)
-    status, table, headers = await http(
-        "GET", f"/v2/reports?{DAYS}&by=user", token=ana, headers={"Accept": "text/csv"}
-    )
+    status, table, headers = await http("GET", f"/v2/reports?{DAYS}&by=user", token=ana, headers={"Accept": "text/csv"})
     assert status == 200
     assert headers["content-type"].startswith("text/csv")
     assert 'filename="report-2026-01-05-2026-01-31-user.csv"' in headers["content-disposition"]

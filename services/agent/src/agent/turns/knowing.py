@@ -112,7 +112,7 @@ class Knowing:
         return own_step("\n".join(unanswered), seen.asked)
 
     async def _to_person(self, effect: Ask, seen: Seen, config: CompanyConfig) -> Reply | None:
-        """What the company's rules, or a plain wish for a person, make of all that is unanswered; once because of it."""
+        """What the company's rules, or a plain wish for a person, make of what is unanswered; once because of it."""
         if effect.journal.iterations or effect.last:
             return None
         history = await asyncio.shield(self.begin(effect.view.seq))
@@ -161,9 +161,7 @@ class Knowing:
             tools = await self._ports.catalogue.offered(self.key.company, seen.asker)
             self.context = await asyncio.shield(context) if context is not None else None
             tools = offered_with_analysis(tools, seen.asker, heard)
-            unanswered = "\n".join(
-                one.text for one in heard.messages if not one.mine and one.seq > effect.view.basis
-            )
+            unanswered = "\n".join(one.text for one in heard.messages if not one.mine and one.seq > effect.view.basis)
             if ruled(config, seen.asker, unanswered) != "never":
                 tools = hand_over.offered_with_hand_over(tools, seen.asker.language)
             model, name = choice.candidates[0]

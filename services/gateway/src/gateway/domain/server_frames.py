@@ -132,7 +132,11 @@ def of_fact(conversation: str, fact: Fact) -> bytes | None:
     if fact.kind is ChatKind.OWNER:
         owner = fact.data.get("owner")
         event = owner_event(fact) or {}
-        told = {name: event[name] for name in ("by", "name", "reason", "opensAt", "createdAt") if event.get(name) is not None}
+        told = {
+            name: event[name]
+            for name in ("by", "name", "reason", "opensAt", "createdAt")
+            if event.get(name) is not None
+        }
         fields = {"owner": owner, "seq": fact.seq} | told
         return _frame("owner.changed", conversation, fields) if isinstance(owner, dict) else None
     if fact.kind is ChatKind.CANCEL:

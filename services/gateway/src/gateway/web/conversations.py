@@ -235,9 +235,7 @@ async def get_rating(api: ApiDep, caller: PersonDep, conversation: ConversationP
 
 
 @router.put("/{conversationId}/rating", response_model_exclude_none=True, responses=described(404))
-async def put_rating(
-    api: ApiDep, caller: PersonDep, conversation: ConversationPath, body: RatingRequest
-) -> RatingView:
+async def put_rating(api: ApiDep, caller: PersonDep, conversation: ConversationPath, body: RatingRequest) -> RatingView:
     """Whether the conversation helped, by whose it is. Said again it takes the place of what was said before."""
     if caller.is_operator:
         raise Refused(ErrorCode.FORBIDDEN, "a conversation is rated by the visitor or customer whose it is")

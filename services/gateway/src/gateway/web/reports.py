@@ -1,4 +1,4 @@
-"""GET /v2/reports: whether it helped, by day, channel, language, user or door; as JSON or CSV, down to the conversations."""
+"""GET /v2/reports: whether it helped, by day, channel, language, user or door; JSON or CSV, down to conversations."""
 
 import csv
 import io
@@ -19,8 +19,12 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 GroupedBy = Annotated[By, Query(description="what the rows have in common")]
 
 
-@router.get("", response_model=ReportReply, responses=described() | {200: {"content": {CSV: {}, "application/json": {}}}})
-async def get_report(request: Request, api: ApiDep, caller: OperatorDep, days: DaysDep, by: GroupedBy = "day") -> Response:
+@router.get(
+    "", response_model=ReportReply, responses=described() | {200: {"content": {CSV: {}, "application/json": {}}}}
+)
+async def get_report(
+    request: Request, api: ApiDep, caller: OperatorDep, days: DaysDep, by: GroupedBy = "day"
+) -> Response:
     """The conversations that began on these days and what came of them; with Accept: text/csv as a table."""
     asked = ReportRequest(company_id=caller.company, since=days[0], until=days[1], by=by)
     found = await api.records.report(asked)
@@ -41,9 +45,7 @@ async def open_report(
     figure: Figure = "conversations",
 ) -> ReportOpenReply:
     """The conversations that a figure counts, the newest first."""
-    asked = ReportOpenRequest(
-        company_id=caller.company, since=days[0], until=days[1], by=by, key=key, figure=figure
-    )
+    asked = ReportOpenRequest(company_id=caller.company, since=days[0], until=days[1], by=by, key=key, figure=figure)
     return await api.records.behind(asked)
 
 

@@ -43,7 +43,11 @@ class MongoReports:
         """The newest conversations that began on these days: {_id, latest, version, person}."""
         where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
         async with speaking("read conversations"):
-            found = self._conversations.find(where, {"latest": 1, "version": 1, "person": 1}).sort("dayKey", DESCENDING).limit(limit)
+            found = (
+                self._conversations.find(where, {"latest": 1, "version": 1, "person": 1})
+                .sort("dayKey", DESCENDING)
+                .limit(limit)
+            )
             return await found.to_list()
 
     async def counted(self, rows: Sequence[Document], make: int) -> tuple[list[Counted], bool]:

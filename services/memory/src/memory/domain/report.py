@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from statistics import fmean, median
 
-from contracts.events.chat import AssistantMessage, OperatorMessage, OwnerChanged, OwnerKind, SystemMessage, VisitorMessage
+from contracts.events.chat import (
+    AssistantMessage,
+    OperatorMessage,
+    OwnerChanged,
+    OwnerKind,
+    SystemMessage,
+    VisitorMessage,
+)
 from contracts.report_rpc import By, Figure, ReportFigures, ReportReply, ReportRow
 from memory.domain.facts import Fact
 

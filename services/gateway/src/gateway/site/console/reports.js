@@ -1,5 +1,5 @@
 /* Whether it helped: a period's figures, by what one chooses; each opens down to its conversations. */
-import { get, text } from "./api.js";
+import { call, get } from "./api.js";
 import { button, make } from "./dom.js";
 import { dayOf, money, number, say, span } from "./words-of.js";
 
@@ -25,7 +25,7 @@ class ReportsView {
 
   constructor(stage) {
     this.#spans = SPANS.map((days) => button(say("lastDays", { days }), () => { this.#days = days; this.#load(); }, { class: "filter" }));
-    const by = make("select", { "aria-label": say("reportBy"), onchange: () => { this.#by = by.value; this.#load(); } }, ...BY.map((one) => make("option", { value: one }, say(`by_${one}`))));
+    const by = make("select", { "aria-label": say("reportBy"), onchange: () => { this.#by = by.value; this.#load(); } }, ...BY.map((one) => make("option", { value: one }, say(`reportBy_${one}`))));
     this.#body = make("div", { class: "figures-page", "aria-live": "polite" });
     this.#opened = make("section", { "aria-live": "polite" });
     stage.append(make("div", { class: "page" }, make("div", { class: "row spread" }, make("h1", {}, say("reports")),
@@ -43,7 +43,7 @@ class ReportsView {
     this.#body.replaceChildren(make("p", { class: "empty" }, say("loading")));
     this.#opened.replaceChildren();
     try {
-      const found = await get(`/v2/reports?${query}`, { deadline: 30_000 });
+      const found = await get(`/v2/reports?${query}`);
       if (query !== this.#query) return; // something else has been chosen since
       this.#body.replaceChildren(this.#table(found, query), !found.complete ? make("p", { class: "hint" }, say("reportIncomplete")) : "");
     } catch (error) {
@@ -57,13 +57,13 @@ class ReportsView {
     }));
     const named = (key) => (this.#by === "day" ? dayOf(key) : key);
     return make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": say("reports") }, make("table", {},
-      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, say(`by_${this.#by}`)), ...COLUMNS.map(([field]) => make("th", { scope: "col" }, say(`figure_${field}`))))),
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, say(`reportBy_${this.#by}`)), ...COLUMNS.map(([field]) => make("th", { scope: "col" }, say(`figure_${field}`))))),
       make("tbody", {}, ...rows.map((row) => line(named(row.key), row, row.key)), line(say("total"), total, null))));
   }
   async #open(query, key, figure) {
     const where = key === null ? "" : `&key=${encodeURIComponent(key)}`;
     try {
-      const { conversationIds } = await get(`/v2/reports/conversations?${query}${where}&figure=${figure}`, { deadline: 30_000 });
+      const { conversationIds } = await get(`/v2/reports/conversations?${query}${where}&figure=${figure}`);
       this.#opened.replaceChildren(make("h2", {}, say("behindFigure", { count: number.format(conversationIds.length) })), make("ul", { class: "complaints" },
         ...conversationIds.map((id) => make("li", {}, make("a", { href: `#/inbox/${encodeURIComponent(id)}` }, id)))));
       this.#opened.scrollIntoView({ block: "nearest" });
@@ -72,7 +72,7 @@ class ReportsView {
     }
   }
   async #download() {
-    const link = make("a", { download: `report-${this.#by}.csv`, href: URL.createObjectURL(new Blob([await text(`/v2/reports?${this.#query}`, "text/csv")], { type: "text/csv" })) });
+    const link = make("a", { download: `report-${this.#by}.csv`, href: URL.createObjectURL(new Blob([(await call("GET", `/v2/reports?${this.#query}`, { headers: { Accept: "text/csv" } })).body], { type: "text/csv" })) });
     link.click();
     URL.revokeObjectURL(link.href);
   }
