@@ -29,7 +29,7 @@ from contracts.events.chat import (
 )
 from contracts.office_hours import DAYS, OfficeHours
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
-from contracts.rpc import COMPANY_CREATE, CONVERSATIONS, CompanyCreateRequest, ConversationsRequest
+from contracts.rpc import COMPANY_CREATE, CONVERSATIONS, CompanyCreateRequest, ConversationsRequest, ConversationState
 from contracts.testing import closed_for_days
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_log import ChatLog
@@ -202,7 +202,7 @@ async def test_a_message_taken_stays_with_those_who_wait_until_a_person_comes(se
         await writer.assistant("I am", 4)
         await writer.visitor("thanks", locale="en")
 
-        async def listed(state: str) -> list[tuple[str, str, str | None]]:
+        async def listed(state: ConversationState) -> list[tuple[str, str, str | None]]:
             request = ConversationsRequest(company_id=writer.company, state=state)
             reply = await one.rpc.call(CONVERSATIONS, request, deadline=20)
             return [(v.state, v.owner.kind, v.hand_over.reason if v.hand_over else None) for v in reply.items]

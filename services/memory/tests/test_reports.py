@@ -2,6 +2,7 @@
 
 import random
 from collections import defaultdict
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from statistics import fmean, median
 from typing import Any, get_args
@@ -183,7 +184,8 @@ class Recount:
 
     def key(self, name: str, by: str, users: dict[str, str | None]) -> str:
         talk = self.talks[name]
-        first = next((data for kind, _, data in talk if kind == "message.visitor.v1"), {})
+        nothing: dict[str, Any] = {}
+        first = next((data for kind, _, data in talk if kind == "message.visitor.v1"), nothing)
         door = first.get("door", "unknown")
         return {
             "day": talk[0][1].time.astimezone(UTC).date().isoformat(),
@@ -206,9 +208,9 @@ class Recount:
         firsts = [first for first, _ in answers.values() if first is not None]
         return ReportFigures(
             conversations=len(names),
-            answered_by_ai=sum(self._alone(name) for name in names),
+            answered_by_ai=sum(self.alone(name) for name in names),
             resolved_by_ai=0,
-            handed_over=sum(self._handed(name) for name in names),
+            handed_over=sum(self.handed(name) for name in names),
             first_answer_seconds=round(median(firsts), 3) if firsts else None,
             to_person_seconds=round(median(waits), 3) if waits else None,
             rated=len(scores),
@@ -227,13 +229,13 @@ class Recount:
             ),
         )
 
-    def _handed(self, name: str) -> bool:
+    def handed(self, name: str) -> bool:
         changes = [data for kind, _, data in self.talks[name] if kind == "owner.changed.v1"]
         return any(data["owner"]["kind"] != "ai" or "opensAt" in data for data in changes)
 
-    def _alone(self, name: str) -> bool:
+    def alone(self, name: str) -> bool:
         kinds = [kind for kind, _, _ in self.talks[name]]
-        return "message.assistant.v1" in kinds and "message.operator.v1" not in kinds and not self._handed(name)
+        return "message.assistant.v1" in kinds and "message.operator.v1" not in kinds and not self.handed(name)
 
     def _firsts(self, name: str) -> tuple[float | None, float | None]:
         talk = self.talks[name]
@@ -292,7 +294,11 @@ async def test_every_figure_is_a_recount_of_the_log(servers: Servers) -> None:
         today = datetime.now(UTC).date()
         recount = Recount()
         await recount.read(one, list(users))
-        counts = {"conversations": lambda _: True, "handedOver": recount._handed, "answeredByAi": recount._alone}  # pyright: ignore[reportPrivateUsage]
+        counts: dict[str, Callable[[str], bool]] = {
+            "conversations": lambda _: True,
+            "handedOver": recount.handed,
+            "answeredByAi": recount.alone,
+        }
         for figure in get_args(Figure):
             request = ReportOpenRequest(
                 company_id="acme", since=today - DAY, until=today, by="channel", key="api", figure=figure

@@ -150,10 +150,14 @@ async def test_outside_office_hours_it_is_said_without_a_model_too(nats_server: 
         await scene.configure(office_hours=OfficeHours.model_validate(closed_for_days()))
         await scene.visitor("c1", "so can I pay by cheque or not?", locale="en")
 
-        async def failed() -> list[dict[str, Any]]:
-            return [data for kind, _, data in await scene.facts("c1") if kind is ChatKind.SYSTEM]
+        notices: list[dict[str, Any]] = []
 
-        (notice,) = await eventually(failed, deadline=30)
+        async def failed() -> bool:
+            notices[:] = [data for kind, _, data in await scene.facts("c1") if kind is ChatKind.SYSTEM]
+            return bool(notices)
+
+        await eventually(failed, 30)
+        (notice,) = notices
         assert notice["code"] == "LLM_UNAVAILABLE"
         assert notice["text"].startswith("Nobody from the team is here")
 
@@ -218,7 +222,7 @@ async def test_what_never_goes_to_a_person_does_not(nats_server: NatsServer) -> 
         await scene.configure(person_rules=[*RULES, PersonRule(to="never", plans=["free"])])
         await scene.visitor("c1", "what are your opening hours?", locale="en")
         await scene.answered("c1")
-        assert "hand_off" not in [tool["function"]["name"] for tool in model.asked[0].get("tools") or []]
+        assert "hand_off" not in str(model.asked[0].get("tools"))
         await scene.visitor("c1", "a human please", locale="en")
         assert (await scene.answered("c1", 2))[1]["text"].startswith("I cannot pass you on")
         await scene.idle()

@@ -77,7 +77,11 @@ async def test_where_a_message_would_go_is_tried_before_it_is_saved(
     assert isinstance(away, dict)
     assert (away["open"], away["opensAt"]) == (False, "2026-12-07T08:00:00Z")
     assert "el lunes 7 de diciembre a las 9:00 (hora de Madrid)" in away["told"]
-    for wrong in ({"at": "2026-11-23T09:00:00"}, {"settings": {"officeHours": {"timezone": "x", "hours": []}}}):
+    wrongs: list[dict[str, object]] = [
+        {"at": "2026-11-23T09:00:00"},
+        {"settings": {"officeHours": {"timezone": "x", "hours": []}}},
+    ]
+    for wrong in wrongs:
         refused = await http("POST", f"{CONFIG}/person-check", token=admin, json={"text": "hi"} | wrong)
         assert_problem(refused, 422, "BAD_FIELD")
     agent = tokens.user("ana", "commercial")

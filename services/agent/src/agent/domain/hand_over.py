@@ -67,8 +67,8 @@ _NOTES: dict[str, str] = {
     "ask again unless they do: answer what is still open as well as you can.",
     "there": "A person has been asked for, or has the conversation, already.",
     "taken": "Nobody of the team is there now. Their message has been taken, the team sees it, and `told` stands "
-    "before your answer: do not repeat it, promise nobody sooner, and do not ask for a person again unless they do. Answer "
-    "what is still open as well as you can.",
+    "before your answer: do not repeat it, promise nobody sooner, and do not ask for a person again unless they "
+    "do. Answer what is still open as well as you can.",
 }
 
 

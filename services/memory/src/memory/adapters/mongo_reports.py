@@ -69,7 +69,7 @@ class MongoReports:
             await self._keep(part, digests)
         extras = await self._extras([name for name in names if name in digests])
         found = [
-            Counted(name.split("/", 1)[1], (row.get("person") or {}).get("userId"), digests[name], extras[name])
+            Counted(name.split("/", 1)[1], _user(row), digests[name], extras[name])
             for name, row in zip(names, rows, strict=True)
             if name in digests
         ]
@@ -177,6 +177,11 @@ class MongoReports:
             return None
         at = datetime.fromtimestamp(row["at"] / 1000, UTC)
         return Satisfaction(company, conversation, row["user"], row["score"], row["comment"], at)
+
+
+def _user(row: Document) -> str | None:
+    person: Any = row.get("person")
+    return person["userId"] if person else None
 
 
 def _state(row: Document) -> str:
