@@ -24,7 +24,9 @@ from memory.ports import Spent
 from runtime.mongo import Collection, Database, Document
 
 SLICE = 200
+"""Conversations that one query names."""
 AT_ONCE = 4
+"""Conversations whose facts are read side by side for one report."""
 _DIGEST = TypeAdapter(Digest)
 
 
