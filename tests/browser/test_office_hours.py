@@ -40,7 +40,8 @@ async def test_hours_and_rules_are_tried_beside_the_settings_and_saved(visits: V
     finally:
         headers = {"Authorization": f"Bearer {stack.mint('admin', 'adam')}", "If-Match": "*"}
         async with aiohttp.ClientSession() as http:
-            address, gone = f"{stack.url}/v2/llm/config/demo", {"officeHours": None, "personRules": []}
+            address = f"{stack.url}/v2/llm/config/demo"
+            gone: dict[str, object] = {"officeHours": None, "personRules": []}
             async with http.patch(address, json=gone, headers=headers) as answer:
                 assert answer.status == 200
 
