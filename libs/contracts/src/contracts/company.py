@@ -23,9 +23,9 @@ from contracts.enumerations import AT_THE_DOOR, OPEN_BEHIND_THE_DOOR, at_the_doo
 from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.ids import CompanyId
-from contracts.providers import NAMES
 from contracts.office_hours import OfficeHours
 from contracts.person_rules import PersonRule
+from contracts.providers import NAMES
 from contracts.strict import Strict
 from contracts.webhooks import checked_name
 from contracts.wrong_fields import message_of
