@@ -328,8 +328,7 @@ class Memory:
             told.hurry()  # what it has lost of the settings is on the bus
 
         in_mongodb = sources.in_mongodb(
-            log, projection, self._executions, self._usages, insights, learner, lessons, room, desk
-            log, projection, self._executions, self._usages, insights, reports, learner, lessons, room
+            log, projection, self._executions, self._usages, insights, reports, learner, lessons, room, desk
         )
         in_redis = sources.in_redis(log, activity, self._spending)
         mongodb = Positions(

@@ -8,17 +8,12 @@ from typing import Any, TypeVar
 from contracts.channels import CHAT_ALL
 from contracts.envelope import CloudEvent
 from contracts.events.desk import ConversationUpdated, NoteAdded
-from contracts.events.fact import FeedbackGiven, UsageRecorded
-from contracts.events.market import ActionDecided
-from contracts.events.tool import ToolCallCompleted
-from contracts.streams import CHAT, FACTS
-from memory import context_handlers, desk_handlers, handlers, insight_handlers, personal_handlers
-from memory.adapters import desk_facts
 from contracts.events.fact import ConversationRated, FeedbackGiven, UsageRecorded
 from contracts.events.market import ActionDecided
 from contracts.events.tool import ToolCallCompleted
 from contracts.streams import CHAT, FACTS
-from memory import context_handlers, handlers, insight_handlers, personal_handlers, report_handlers
+from memory import context_handlers, desk_handlers, handlers, insight_handlers, personal_handlers, report_handlers
+from memory.adapters import desk_facts
 from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import ChatLog
 from memory.application.activity import Activity

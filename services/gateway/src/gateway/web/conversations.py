@@ -12,8 +12,10 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind, Role
 from contracts.events.desk import Topic
+from contracts.events.fact import Score
 from contracts.ids import ID_PATTERN
 from contracts.inbox import OwnerEvent
+from contracts.report_rpc import RatingReply, RatingView
 from contracts.rpc import (
     ConversationsReply,
     ConversationsRequest,
@@ -23,11 +25,6 @@ from contracts.rpc import (
     MessagesReply,
     MessageView,
 )
-from contracts.events.fact import Score
-from contracts.ids import ID_PATTERN
-from contracts.inbox import OwnerEvent
-from contracts.report_rpc import RatingReply, RatingView
-from contracts.rpc import ConversationsReply, ConversationState, ConversationView, MessagesReply, MessageView
 from contracts.ws import Uuid
 from gateway.chat.commands import Draft, Place, message_id
 from gateway.domain.forwarded import NOBODY

@@ -70,9 +70,6 @@ class MongoErasure:
                 await self._database["conversations"].delete_one({"_id": key})
                 for collection in BY_CONVERSATION:
                     await self._all_of(collection, job, name)
-                await self._database["summaries"].delete_one({"_id": key})
-                await self._all_of("ratings", job, name)
-                await self._all_of("lessons", job, name)
                 for collection in ("summaries", *COUNTED):
                     await self._database[collection].delete_one({"_id": key})
             await self._executions(job, {})

@@ -76,9 +76,8 @@ class MongoFacts:
         more = len(rows) > limit
         following = rows[-1 if latest else limit - 1] if more else None
         rows = rows[:limit]
-        page = _facts(reversed(rows) if latest else rows)
+        page = facts_of(reversed(rows) if latest else rows)
         return Page(page, to_cursor(following["messageKey"], prefix) if following else None)
-        return Page(facts_of(rows), to_cursor(rows[-1]["messageKey"], prefix) if more else None)
 
     async def owner_changes(
         self, company: str, conversation: str, since: Position, up_to: Position | None, limit: int

@@ -136,7 +136,6 @@ def conversation_view(state: Conversation) -> ConversationView:
         message_count=state.message_count,
         started_at=state.started_at or EPOCH,
         waiting_since=state.waiting_since,
-        hand_over=state.hand_over if state.ownership.owner.kind != OwnerKind.AI else None,
         status=state.status,
         assignee=assignee,
         assignee_name=name,

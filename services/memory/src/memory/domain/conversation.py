@@ -166,7 +166,7 @@ class Conversation:
     @property
     def quiet_since(self) -> datetime | None:
         """Since when nobody has written after an answer; None: it is not open, or somebody waits."""
-        quiet = self.status == OPEN and self.ownership.owner.kind != OwnerKind.WAITING and not self.is_stuck
+        quiet = self.status == OPEN and not self.ownership.waits and not self.is_stuck
         return self.said_at if quiet and START < self.seen_position <= self.replied else None
 
     @property
@@ -202,9 +202,7 @@ class Conversation:
     @property
     def waiting_since(self) -> datetime | None:
         """Since when nobody has come; None when nobody is waited for."""
-        waits = self.ownership.owner.kind == OwnerKind.WAITING and self.status == OPEN
-        return self.ownership.since if waits else None
-        return self.ownership.since if self.ownership.waits else None
+        return self.ownership.since if self.ownership.waits and self.status == OPEN else None
 
     @property
     def due_since(self) -> datetime | None:
@@ -276,11 +274,10 @@ def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
             state.failures += 1
             state.failed = max(state.failed, at)
         case OwnerChanged() as data:
-            state.handed_off = state.handed_off or data.owner.kind != OwnerKind.AI
-            if data.owner.kind != OwnerKind.AI and at > state.claimed:
-                state.claimed, state.claimed_at = at, stored
             asked = data.owner.kind == OwnerKind.WAITING or data.opens_at is not None
             state.handed_off = state.handed_off or asked or data.owner.kind != OwnerKind.AI
+            if (asked or data.owner.kind != OwnerKind.AI) and at > state.claimed:
+                state.claimed, state.claimed_at = at, stored
             if at > state.ownership.position:
                 state.ownership = Ownership(data.owner, at, stored, data.by, data.reason, data.opens_at)
                 # Whoever takes or returns a conversation has looked at it: it is not stuck any more.
