@@ -4,8 +4,11 @@ import asyncio
 import json
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import pytest
 from prometheus_client import REGISTRY
 from pymongo import AsyncMongoClient
 from redis.asyncio import Redis
@@ -24,8 +27,10 @@ from contracts.events.chat import (
     SystemMessage,
     VisitorMessage,
 )
+from contracts.office_hours import DAYS, OfficeHours
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
-from contracts.rpc import COMPANY_CREATE, CONVERSATIONS, CompanyCreateRequest, ConversationsRequest
+from contracts.rpc import COMPANY_CREATE, CONVERSATIONS, CompanyCreateRequest, ConversationsRequest, ConversationState
+from contracts.testing import closed_for_days
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_log import ChatLog
 from memory.adapters.mongo import asked
@@ -140,6 +145,88 @@ def test_a_reply_is_an_answer_and_not_a_run_that_was_cancelled_for_the_person() 
     assert unreplied(snapshot_of([visitor(3)])) is None
 
 
+CLOSED = replace(TIMEOUT, hours=OfficeHours.model_validate(closed_for_days()))
+
+
+def test_outside_office_hours_a_wait_ends_in_a_message_for_the_team_and_not_in_nothing() -> None:
+    now = datetime.now(UTC)
+    waits = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="agent", reason="asked", language="en")
+    snapshot = snapshot_of([visitor(3), Fact.of(ChatKind.OWNER, 7, _event(waits), now.timestamp() - 121)])
+    decision = decide(snapshot, HERE, CLOSED, now)
+    assert isinstance(decision, GiveBack)
+    assert (decision.to, decision.reason) == (OwnerKind.AI, "handoff_timeout")
+    assert decision.opens_at is not None
+    assert decision.opens_at > now
+
+
+@pytest.mark.parametrize(
+    ("by", "reason", "told"),
+    [("v1", "asked", True), ("agent", "budget_spent", True), ("memory", "owner_idle", True), ("agent", "asked", False)],
+)
+def test_a_message_taken_is_told_once_by_whoever_does_not_speak_itself(by: str, reason: str, told: bool) -> None:
+    opens = NOW + timedelta(hours=9)
+    data = OwnerChanged(owner=Owner(kind=OwnerKind.AI), by=by, reason=reason, opens_at=opens)
+    facts = [visitor(3, "en"), fact(ChatKind.OWNER, 7, data)]
+    decision = decide(snapshot_of(facts), HERE, CLOSED, NOW)
+    if not told:
+        assert decision == Nothing()
+        return
+    assert isinstance(decision, Notify)
+    assert (decision.code, decision.basis) == ("OFFICE_CLOSED", 0)
+    assert "today at 21:00 (UTC time)" in decision.text
+    notice = SystemMessage(message_id="n", text="x", code="OFFICE_CLOSED")
+    assert decide(snapshot_of([*facts, fact(ChatKind.SYSTEM, 8, notice)]), HERE, CLOSED, NOW) == Nothing()
+
+
+def _event(data: ChatData) -> dict[str, Any]:
+    return json.loads(CloudEvent(id="e7", source="/test", type=ChatKind.OWNER.event_type, data=data).to_json())
+
+
+async def test_a_message_taken_stays_with_those_who_wait_until_a_person_comes(servers: Servers) -> None:
+    async with AsyncExitStack() as stack:
+        one = await stack.enter_async_context(replica(servers, handoff_sweep=0.1))
+        config = {"companyId": "acme", "officeHours": closed_for_days()}
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=20)
+        writer = Writer(one.client)
+        await writer.visitor("a person, please", locale="en")
+        asked = OwnerChanged(
+            owner=Owner(kind=OwnerKind.AI), by="v1", reason="asked", opens_at=datetime.now(UTC) + timedelta(days=3)
+        )
+        await writer.put(ChatKind.OWNER, asked, "asked-1")
+
+        async def told() -> bool:
+            return kinds(await facts_of(one, writer))[-1] == "message.system.v1"
+
+        await eventually(told, 20)
+        await writer.visitor("are you still there?", locale="en")
+        await writer.assistant("I am", 4)
+        await writer.visitor("thanks", locale="en")
+
+        async def listed(state: ConversationState) -> list[tuple[str, str, str | None]]:
+            request = ConversationsRequest(company_id=writer.company, state=state)
+            reply = await one.rpc.call(CONVERSATIONS, request, deadline=20)
+            return [(v.state, v.owner.kind, v.hand_over.reason if v.hand_over else None) for v in reply.items]
+
+        assert await listed("needs_human") == [("needs_human", "ai", "asked")]
+        assert await listed("ai") == []
+        await writer.owner(OwnerKind.HUMAN, "op1")
+        assert await listed("needs_human") == []
+        await writer.owner(OwnerKind.AI)
+        assert await listed("needs_human") == []
+        assert len([kind for kind in kinds(await facts_of(one, writer)) if kind == "message.system.v1"]) == 1
+
+
+def test_who_waits_within_the_hours_is_told_until_when_somebody_is_there() -> None:
+    hours = OfficeHours.model_validate(
+        {"timezone": "America/Bogota", "hours": [{"days": list(DAYS), "opens": "06:00", "closes": "18:30"}]}
+    )
+    snapshot = snapshot_of([visitor(3, "es"), fact(ChatKind.OWNER, 7, WAITING, 1)])
+    decision = decide(snapshot, HERE, replace(TIMEOUT, hours=hours), NOW, standing=Standing(2, timedelta(minutes=4)))
+    assert isinstance(decision, Notify)
+    for words in ("número 2", "esperar 4 minutos", "hasta hoy a las 18:30 (hora de Bogota)"):
+        assert words in decision.text
+
+
 async def facts_of(on: Replica, writer: Writer) -> list[StoredFact]:
     log = ConversationLog(on.client)
     return await log.read(writer.company, writer.conversation, 0, (await log.bounds()).last_seq)
@@ -157,6 +244,10 @@ class In:
 
     async def now(self) -> datetime:
         return datetime.now(UTC) + self.ahead
+
+
+async def nobody_knows(company: str) -> None:
+    """Nobody has waited in this company yet."""
 
 
 async def sweepers(
@@ -181,6 +272,7 @@ async def sweepers(
                 log=log,
                 looks=RedisLooks(redis),
                 clock=clock,
+                usual=nobody_knows,
             )
         )
     return found

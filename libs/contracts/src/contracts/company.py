@@ -8,7 +8,6 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import (
     AfterValidator,
     BeforeValidator,
-    ConfigDict,
     Field,
     SerializationInfo,
     SerializerFunctionWrapHandler,
@@ -19,13 +18,15 @@ from pydantic import (
     ValidationInfo,
     model_serializer,
 )
-from pydantic.alias_generators import to_camel
 
 from contracts.enumerations import AT_THE_DOOR, OPEN_BEHIND_THE_DOOR, at_the_door
 from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.ids import CompanyId
+from contracts.office_hours import OfficeHours
+from contracts.person_rules import PersonRule
 from contracts.providers import NAMES
+from contracts.strict import Strict
 from contracts.webhooks import checked_name
 from contracts.wrong_fields import message_of
 
@@ -56,24 +57,6 @@ def _company(value: str) -> str:
 Origin = Annotated[str, AfterValidator(_origin)]
 _PLAIN = re.compile(r"[!-~]+")
 _COLOR = re.compile(r"^#[0-9a-fA-F]{6}$")
-
-
-class Strict(Wire):
-    """Settings refuse what they do not know from people: a misspelt field is an error, not a silence. Nor is a text a
-    number, or a number a yes. What a newer release has stored or told is read by `read_config`, and travels on."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
-
-    @model_serializer(mode="wrap")
-    def _with_what_is_not_known_here(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - a stated type would replace the fields in the JSON Schema
-        data: dict[str, Any] = serialize(self)
-        return data | self.unknown
-
-    @property
-    def unknown(self) -> dict[str, Any]:
-        """Members that a newer release wrote and this one cannot read, by their names on the wire."""
-        extra = self.__pydantic_extra__
-        return {} if extra is None else extra
 
 
 class ToolConfig(Strict):
@@ -209,6 +192,10 @@ class CompanyConfig(Strict):
     )
     resolve_after_hours: StrictInt = Field(
         default=24, ge=0, le=720, description="of silence after an answer a conversation is resolved; 0: never"
+    )
+    office_hours: OfficeHours | None = Field(default=None, description="when people are there; null: always")
+    person_rules: list[PersonRule] = Field(
+        default_factory=list[PersonRule], max_length=50, description="the first that fits a message counts"
     )
     brand_color: str | None = Field(default=None, pattern=_COLOR.pattern)
     webhooks: list[Webhook] = Field(default_factory=list[Webhook], max_length=20)

@@ -235,7 +235,7 @@ def owner_event(fact: Fact) -> dict[str, Any] | None:
         return None
     data = fact.data
     view = {"id": identity, "seq": fact.seq, "owner": data.get("owner"), "by": data.get("by")}
-    told = {name: data[name] for name in ("name", "reason") if data.get(name) is not None}
+    told = {name: data[name] for name in ("name", "reason", "opensAt") if data.get(name) is not None}
     return view | told | {"createdAt": fact.event.get("time")}
 
 

@@ -47,6 +47,9 @@ OWNER_IDLE = "OWNER_IDLE"
 HANDOFF_WAITING = "HANDOFF_WAITING"
 """Code of message.system: a person was asked for, and where the visitor stands."""
 
+OFFICE_CLOSED = "OFFICE_CLOSED"
+"""Code of message.system: asked for a person when nobody is there: it says when somebody is, and takes a message."""
+
 
 class ToolCode(StrEnum):
     """Codes of a tool result's error (tools.md)."""

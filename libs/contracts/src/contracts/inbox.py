@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from pydantic import Field
+
 from contracts.envelope import Wire
 from contracts.events.chat import Owner, Page
 from contracts.ids import Id
@@ -16,6 +18,7 @@ class OwnerEvent(Wire):
     by: str
     name: str | None = None
     reason: str | None = None
+    opens_at: datetime | None = Field(default=None, description="outside office hours: when somebody is there")
     created_at: datetime
 
 
@@ -34,5 +37,6 @@ class HandOver(Wire):
     at: datetime
     by: str
     reason: str | None = None
+    opens_at: datetime | None = Field(default=None, description="a message was taken outside office hours")
     summary: list[str] | None = None
     language: str | None = None

@@ -1,4 +1,4 @@
-"""Months and numbers as people call them, in es and en; to be looked for in folded text (lower case, no accents)."""
+"""Months, days and numbers as people call them, in es and en; looked for in folded text (lower case, no accents)."""
 
 from typing import Literal
 
@@ -12,6 +12,10 @@ MONTH_NAMES: dict[Literal["es", "en"], tuple[str, ...]] = {
         "December",
     ),
 }  # fmt: skip
+DAY_NAMES: dict[Literal["es", "en"], tuple[str, ...]] = {
+    "es": ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
+    "en": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+}
 MONTHS = {name.lower(): number for names in MONTH_NAMES.values() for number, name in enumerate(names, 1)}
 MONTHS["setiembre"] = 9
 """The month's number, by its whole name."""

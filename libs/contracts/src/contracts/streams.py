@@ -78,6 +78,7 @@ FACTS = Stream(
         "feedback.given.v1.>",
         "conversation.updated.v1.>",
         "note.added.v1.>",
+        "conversation.rated.v1.>",
         "action.decided.v1.>",
         "alert.triggered.v1.>",
         "order.filled.v1.>",

@@ -20,6 +20,7 @@ TOLD: tuple[str, ...] = (
     "usage.recorded.v1",
     "feedback.given.v1",
     "conversation.updated.v1",
+    "conversation.rated.v1",
     "action.decided.v1",
     "alert.triggered.v1",
     "order.filled.v1",

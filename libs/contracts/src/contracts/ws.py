@@ -16,6 +16,7 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events import turn
 from contracts.events.chat import MAX_TEXT, MAX_TITLE, Action, CancelReason, Owner, Page
+from contracts.events.fact import Score
 from contracts.events.market import TriggeredAlert
 from contracts.ids import Id
 from contracts.inbox import OwnerEvent
@@ -111,6 +112,13 @@ class Feedback(Frame):
     reason: str | None = Field(default=None, max_length=1000)
 
 
+class ConversationRate(Frame):
+    """Whether the conversation helped; said again it takes the place of what was said before."""
+
+    score: Score
+    comment: str | None = Field(default=None, max_length=1000)
+
+
 class HandoffRequest(Frame):
     """Asks for a person."""
 
@@ -143,6 +151,7 @@ ClientFrame = (
     | ActionConfirm
     | ActionReject
     | Feedback
+    | ConversationRate
     | HandoffRequest
     | ConversationWatch
     | InboxWatch
@@ -159,6 +168,7 @@ CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
     "action.confirm": ActionConfirm,
     "action.reject": ActionReject,
     "feedback": Feedback,
+    "conversation.rate": ConversationRate,
     "handoff.request": HandoffRequest,
     "conversation.watch": ConversationWatch,
     "inbox.watch": InboxWatch,
@@ -218,6 +228,7 @@ class OwnerFrame(ServerFrame):
     by: str | None = None
     name: str | None = Field(default=None, description="of whoever did it")
     reason: str | None = None
+    opens_at: datetime | None = Field(default=None, description="outside office hours: when somebody is there")
     created_at: datetime | None = None
 
 
@@ -245,6 +256,13 @@ class InboxFrame(ServerFrame):
     """Something was said or done in these conversations of the company; none named: read the whole list anew."""
 
     conversation_ids: list[Id]
+
+
+class RatedFrame(ServerFrame):
+    """What the visitor says of the conversation, as it was taken in."""
+
+    score: Score
+    comment: str | None = None
 
 
 class PongFrame(ServerFrame):
@@ -279,6 +297,7 @@ SERVER_FRAMES: dict[str, type[Wire]] = {
     "inbox.changed": InboxFrame,
     "typing": turn.Typing,
     "receipt": turn.Receipt,
+    "conversation.rated": RatedFrame,
     "pong": PongFrame,
     "error": ErrorFrame,
 }

@@ -140,7 +140,7 @@ class Agent:
         self._encodings = Encodings()
         self._summaries = Summarizing(contexts, self._encodings, self.models, spending)
         writer = ConversationWriter(chat, publisher, SOURCE)
-        hand_offs = HandOffs(writer)
+        hand_offs = HandOffs(writer, self.companies, self._clock)
         executor = ToolRequests(publisher, ReplyInbox.of(nats), instance)
         analyses = Analyses(nats, SOURCE)
         ports = Ports(

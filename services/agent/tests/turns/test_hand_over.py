@@ -9,6 +9,9 @@ from agent.scripted_model.server import scripted_model
 from agent.testing.dying import Death
 from agent.testing.stage import Stage, agent, stage
 from contracts.channels import ChatKind
+from contracts.office_hours import OfficeHours
+from contracts.person_rules import PersonRule
+from contracts.testing import closed_for_days
 from runtime.testing import NatsServer, eventually
 
 HAND_OFF = ScriptedCall(
@@ -100,6 +103,79 @@ async def test_a_person_who_is_there_already_is_not_asked_for(nats_server: NatsS
         assert [one["owner"]["kind"] for one in await owners(scene)] == ["human"]
 
 
+async def taken(scene: Stage, conversation: str = "c1") -> tuple[dict[str, Any], dict[str, Any]]:
+    """The message that was taken outside office hours, and the one answer that follows it."""
+    (answer,) = await scene.answered(conversation)
+    await scene.idle()
+    (changed,) = await owners(scene, conversation)
+    assert changed["owner"] == {"kind": "ai"}
+    assert changed["opensAt"]
+    return changed, answer
+
+
+@pytest.mark.parametrize(
+    ("language", "wish", "words"),
+    [("en", "a human please", "Nobody from the team is here"), ("es", "quiero hablar con alguien", "no hay nadie")],
+)
+async def test_outside_office_hours_the_ai_says_so_and_a_message_is_taken(
+    nats_server: NatsServer, language: str, wish: str, words: str
+) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        await scene.configure(office_hours=OfficeHours.model_validate(closed_for_days()))
+        await scene.visitor("c1", wish, locale=language)
+        changed, answer = await taken(scene)
+        assert (changed["reason"], changed["language"]) == ("asked", language)
+        assert words in answer["text"]
+        assert "10:00 (" in answer["text"]
+        assert model.asked == []
+        # The AI goes on with whoever goes on.
+        await scene.visitor("c1", "and your prices?" if language == "en" else "¿y los precios?", locale=language)
+        assert (await scene.answered("c1", 2))[1]["text"] == "A scripted answer."
+
+
+async def test_what_is_asked_beside_a_person_is_answered_behind_the_hours(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(tool_calls=[HAND_OFF]), Reply(text="Cheques are not taken.")])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        await scene.configure(office_hours=OfficeHours.model_validate(closed_for_days()))
+        await scene.visitor("c1", "so can I pay by cheque or not?", locale="en")
+        changed, answer = await taken(scene)
+        assert changed["summary"][0] == "Asked: cheques"
+        assert answer["text"].startswith("Nobody from the team is here")
+        assert answer["text"].endswith("Cheques are not taken.")
+
+
+async def test_outside_office_hours_it_is_said_without_a_model_too(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(tool_calls=[HAND_OFF]), *[Reply(status=500)] * 20])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        await scene.configure(office_hours=OfficeHours.model_validate(closed_for_days()))
+        await scene.visitor("c1", "so can I pay by cheque or not?", locale="en")
+
+        notices: list[dict[str, Any]] = []
+
+        async def failed() -> bool:
+            notices[:] = [data for kind, _, data in await scene.facts("c1") if kind is ChatKind.SYSTEM]
+            return bool(notices)
+
+        await eventually(failed, 30)
+        (notice,) = notices
+        assert notice["code"] == "LLM_UNAVAILABLE"
+        assert notice["text"].startswith("Nobody from the team is here")
+
+
+@pytest.mark.parametrize("at", [3, 4], ids=["3-own", "4-save"])
+async def test_whoever_dies_on_the_way_one_message_is_taken(nats_server: NatsServer, at: int) -> None:
+    death = Death(at, after=True)
+    async with stage(nats_server.url) as scene, scripted_model() as model:
+        await scene.configure(office_hours=OfficeHours.model_validate(closed_for_days()))
+        async with agent(nats_server.url, model.base_url, wrap=death.around):
+            await scene.visitor("c1", "quiero hablar con una persona", locale="es")
+            await eventually(death.dead.is_set)
+        async with agent(nats_server.url, model.base_url, ack_wait_seconds=0.5):
+            _, answer = await taken(scene)
+        assert "no hay nadie" in answer["text"]
+        assert model.asked == []
+
+
 STEPS = ["look", "save", "save", "own", "save", "look"]
 """From the hand-over on there are two deliveries: the change of owner is one of its own."""
 
@@ -118,3 +194,50 @@ async def test_whoever_dies_on_the_way_it_is_handed_over_once(nats_server: NatsS
         assert (changed["reason"], changed["language"]) == ("asked", "es")
         assert await scene.answers("c1") == []
         assert model.asked == []
+
+
+RULES = [
+    PersonRule(to="never", words=["opening hours"]),
+    PersonRule(to="person", topics=["refunds"]),
+]
+
+
+async def test_what_the_company_says_goes_to_a_person_first_does_so_once(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        await scene.configure(person_rules=RULES)
+        await scene.visitor("c1", "I want to be refunded", locale="en")
+        changed = await waiting(scene)
+        assert changed["reason"] == "rule"
+        assert changed["summary"][0] == "Asked: «I want to be refunded»"
+        assert model.asked == []
+        # Nobody has come: the AI answers, and does not ask again for the same message.
+        await scene.release("c1")
+        assert [one["text"] for one in await scene.answered("c1")] == ["A scripted answer."]
+        await scene.idle()
+        assert [one["owner"]["kind"] for one in await owners(scene)] == ["waiting", "ai"]
+
+
+async def test_what_never_goes_to_a_person_does_not(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        await scene.configure(person_rules=[*RULES, PersonRule(to="never", plans=["free"])])
+        await scene.visitor("c1", "what are your opening hours?", locale="en")
+        await scene.answered("c1")
+        assert "hand_off" not in str(model.asked[0].get("tools"))
+        await scene.visitor("c1", "a human please", locale="en")
+        assert (await scene.answered("c1", 2))[1]["text"].startswith("I cannot pass you on")
+        await scene.idle()
+        assert await owners(scene) == []
+
+
+async def test_a_rule_leaves_one_message_outside_office_hours(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        hours = OfficeHours.model_validate(closed_for_days())
+        await scene.configure(person_rules=RULES, office_hours=hours)
+        await scene.visitor("c1", "I want to be refunded", locale="en")
+        changed, answer = await taken(scene)
+        assert changed["reason"] == "rule"
+        assert answer["text"].endswith("A scripted answer.")
+        await scene.visitor("c1", "when do I get the refund?", locale="en")
+        assert (await scene.answered("c1", 2))[1]["text"] == "A scripted answer."
+        await scene.idle()
+        assert len(await owners(scene)) == 1

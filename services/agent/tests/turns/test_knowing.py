@@ -8,7 +8,7 @@ import pytest
 from agent.domain.turn.effects import Ask
 from agent.domain.turn.journal import Journal
 from agent.ports import Asker, History, Key, Seen
-from agent.testing.stage import COMPANY, agent, stage
+from agent.testing.stage import COMPANY, agent, demo_config, stage
 from agent.turns.knowing import Knowing
 from agent.turns.needs import Limits, Ports
 from contracts.conversation import Snapshot
@@ -44,12 +44,12 @@ async def test_a_call_that_is_given_up_leaves_what_was_asked_for_to_the_next(nat
         knowing = Knowing(replace(kept[0], histories=slow), Limits(), Key(COMPANY, "c1"))
         view = Snapshot(7, 7, 0.0, 0, OwnerKind.AI)
         ask, seen = Ask(Journal("t1", 7, 0.0, 60.0), view, last=False), Seen(view, ASKER, "")
-        first = asyncio.create_task(knowing.own_reply(ask, seen))
+        first = asyncio.create_task(knowing.own_reply(ask, seen, demo_config()))
         await asyncio.sleep(0)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
-        second = asyncio.create_task(knowing.own_reply(ask, seen))
+        second = asyncio.create_task(knowing.own_reply(ask, seen, demo_config()))
         slow.let_go.set()
         assert await asyncio.wait_for(second, 20) is None
         assert slow.asked == 1

@@ -146,7 +146,7 @@ def compose(
     live = NatsLive(client, hub, inboxes, shares)
     hub.connect(live)
     access = Access(log, memory, identity.principals, identity.conversation_key)
-    commands = Commands(log, bus, memory, identity.principals, shares)
+    commands = Commands(log, bus, memory, identity.principals, shares, companies, clock)
     door = Door(settings.limits, clock)
     actions = BusActions(rpc)
     customers = Customers(actions, actions)

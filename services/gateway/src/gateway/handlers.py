@@ -58,7 +58,7 @@ async def _send(session: Session, caller: Caller, frame: ws.MessageSend) -> None
 
 async def _store(session: Session, place: Place, frame: ws.MessageSend) -> Appended:
     caller, commands = place.caller, session.chat.commands
-    draft = Draft(frame.client_message_id, frame.text, session.locale, session.page)
+    draft = Draft(frame.client_message_id, frame.text, session.locale, session.page, door="chat")
     if caller.is_operator:
         return await commands.send_as_operator(place, draft)
     session.chat.door.message(
@@ -108,6 +108,14 @@ async def _decide_action(session: Session, caller: Caller, frame: ws.ActionConfi
 async def _feedback(session: Session, caller: Caller, frame: ws.Feedback) -> None:
     place = _place(session, caller, frame)
     await session.chat.commands.give_feedback(place, frame.message_id, frame.rating, frame.reason)
+
+
+async def _rate(session: Session, caller: Caller, frame: ws.ConversationRate) -> None:
+    place = _place(session, caller, frame)
+    if caller.is_operator:
+        raise Refused(ErrorCode.FORBIDDEN, "a conversation is rated by the visitor or customer whose it is")
+    await session.chat.commands.rate(place, frame.score, frame.comment)
+    session.push(server_frames.conversation_rated(place.conversation, frame.score, frame.comment))
 
 
 async def _handoff(session: Session, caller: Caller, frame: ws.HandoffRequest) -> None:
@@ -177,6 +185,7 @@ HANDLERS: dict[type[ws.ClientFrame], Handler] = {
     ws.ActionConfirm: _decide_action,
     ws.ActionReject: _decide_action,
     ws.Feedback: _feedback,
+    ws.ConversationRate: _rate,
     ws.HandoffRequest: _handoff,
     ws.OwnerTake: _take,
     ws.OwnerRelease: _release,

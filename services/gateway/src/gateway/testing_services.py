@@ -4,12 +4,23 @@ import asyncio
 import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import orjson
 from nats.aio.client import Client
 from pydantic import ValidationError
 
-from contracts import agent_rpc, completion_rpc, failed_rpc, insight_rpc, market_rpc, memory_rpc, rpc, trying_rpc
+from contracts import (
+    agent_rpc,
+    completion_rpc,
+    failed_rpc,
+    insight_rpc,
+    market_rpc,
+    memory_rpc,
+    report_rpc,
+    rpc,
+    trying_rpc,
+)
 from contracts.channels import fact
 from contracts.company import CompanyConfig, CompanySettings, faults, read_config
 from contracts.enumerations import AT_THE_DOOR
@@ -199,6 +210,11 @@ class CompletionsStandIn:
 
 
 User = tuple[str, str]
+FIGURES: dict[str, Any] = {
+    "conversations": 4, "answeredByAi": 2, "resolvedByAi": 1, "handedOver": 1, "firstAnswerSeconds": 1.5, "rated": 2,
+    "csat": 4.5, "cost": 0.02, "costPerConversation": 0.005, "costPerResolution": 0.02, "unpriced": 0,
+    "promptTokens": 900, "completionTokens": 90, "tools": 3, "gaps": 1,
+}  # fmt: skip
 
 
 @dataclass
@@ -209,6 +225,7 @@ class RecordsStandIn:
     remembered: dict[User, memory_rpc.LongTermMemory] = field(default_factory=dict[User, memory_rpc.LongTermMemory])
     forgotten: list[User] = field(default_factory=list[User])
     asked_usage: list[memory_rpc.UsageRequest] = field(default_factory=list[memory_rpc.UsageRequest])
+    asked_reports: list[report_rpc.ReportRequest] = field(default_factory=list[report_rpc.ReportRequest])
     actions: dict[str, tuple[User, Action]] = field(default_factory=dict[str, tuple[User, Action]])
     untold_actions: list[str] = field(default_factory=list[str])
     untold: dict[User, list[TriggeredAlert]] = field(default_factory=dict[User, list[TriggeredAlert]])
@@ -223,6 +240,9 @@ class RecordsStandIn:
         memory = RpcServer(self.client)
         await memory.serve(memory_rpc.USAGE, self._usage)
         await memory.serve(insight_rpc.INSIGHTS, self._insights)
+        await memory.serve(report_rpc.REPORT, self._report)
+        await memory.serve(report_rpc.REPORT_OPEN, self._behind)
+        await memory.serve(report_rpc.RATING, self._rating)
         await memory.serve(memory_rpc.MEMORY_GET, self._get)
         await memory.serve(memory_rpc.MEMORY_PATCH, self._patch)
         await memory.serve(memory_rpc.MEMORY_DELETE, self._delete)
@@ -246,6 +266,19 @@ class RecordsStandIn:
             date=request.until, conversations=4, answers=9, handed_off=1, failed=0, thumbs_up=2, thumbs_down=1
         )
         return insight_rpc.InsightsReply(days=[day], complaints=[])
+
+    async def _report(self, request: report_rpc.ReportRequest) -> report_rpc.ReportReply:
+        self.asked_reports.append(request)
+        total = report_rpc.ReportFigures.model_validate(FIGURES)
+        row = report_rpc.ReportRow(key="=1+1" if request.by == "user" else "2026-01-31", **total.model_dump())
+        return report_rpc.ReportReply(rows=[row], total=total)
+
+    async def _behind(self, request: report_rpc.ReportOpenRequest) -> report_rpc.ReportOpenReply:
+        self.asked_reports.append(request)
+        return report_rpc.ReportOpenReply(conversation_ids=["c1"])
+
+    async def _rating(self, request: rpc.ConversationRef) -> report_rpc.RatingReply:
+        return report_rpc.RatingReply()
 
     async def _get(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
         known = self.remembered.get((request.company_id, request.user_id), memory_rpc.LongTermMemory())

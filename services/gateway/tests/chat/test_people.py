@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -12,6 +13,7 @@ from nats.aio.client import Client
 
 from contracts.channels import ChatKind, LiveTurnKind
 from contracts.ids import turn_id
+from contracts.testing import closed_for_days
 from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, TokenMaker
 from runtime.conversation import ConversationLog
 from runtime.testing import eventually
@@ -195,6 +197,22 @@ async def test_asking_for_a_person_makes_the_conversation_wait_once(
     async with ChatClient(gateway.url) as visitor:
         again = await visitor.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
         assert again["owner"] == {"kind": "waiting"}
+
+
+async def test_outside_office_hours_the_button_leaves_a_message_once_and_the_ai_stays(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, nats_client: Client
+) -> None:
+    memory.add_company("closed", aiAutoResponseEnabled=True, officeHours=closed_for_days())
+    async with ChatClient(gateway.url) as visitor:
+        mine = await visitor.hello(tokens.visitor("v1", company="closed"))
+        await visitor.send("handoff.request")
+        first = await visitor.until("owner.changed")
+        assert (first["owner"], first["reason"]) == ({"kind": "ai"}, "asked")
+        assert datetime.fromisoformat(first["opensAt"]) > datetime.now(UTC)
+        await visitor.send("handoff.request")
+        assert await visitor.until("owner.changed") == first
+    snapshot = await ConversationLog(nats_client).snapshot("closed", mine["conversationId"])
+    assert snapshot.last[ChatKind.OWNER].seq == first["seq"]
 
 
 async def test_stopping_a_running_answer_settles_its_message(

@@ -23,6 +23,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "action.confirm": {"actionId": "a1"},
     "action.reject": {"actionId": "a1"},
     "feedback": {"messageId": "m1", "rating": "up", "reason": "clear"},
+    "conversation.rate": {"score": 4, "comment": "clear"},
     "handoff.request": {},
     "conversation.watch": {"conversationId": "c1"},
     "inbox.watch": {},

@@ -51,6 +51,45 @@ async def test_what_cannot_be_saved_cannot_be_tried(
     assert_problem(await http("POST", f"{CONFIG}/sandbox", token=admin, json={"question": "hi"}), 503, "UNAVAILABLE")
 
 
+async def test_where_a_message_would_go_is_tried_before_it_is_saved(
+    http: Http, admin: str, settings: SettingsStandIn, tokens: TokenMaker
+) -> None:
+    patch = {
+        "personRules": [{"to": "never", "pages": ["/jobs"]}, {"to": "person", "topics": ["refunds"], "plans": ["pro"]}],
+        "officeHours": {
+            "timezone": "Europe/Madrid",
+            "hours": [{"days": ["mon"], "opens": "09:00", "closes": "18:00"}],
+            "holidays": ["2026-11-30"],
+        },
+    }
+
+    async def asked(**body: object) -> object:
+        status, found, _ = await http("POST", f"{CONFIG}/person-check", token=admin, json={"settings": patch} | body)
+        assert status == 200
+        return found
+
+    monday = "2026-11-23T09:00:00+01:00"
+    assert await asked(text="refund me", plan="pro", at=monday) == {"to": "person", "rule": 1, "open": True}
+    assert await asked(text="refund me", at=monday) == {"open": True}
+    page = "https://acme.example/jobs/7"
+    assert await asked(text="refund me", plan="pro", page=page, at=monday) == {"to": "never", "rule": 0, "open": True}
+    away = await asked(text="hola", at="2026-11-23T17:00:00Z", language="es")
+    assert isinstance(away, dict)
+    assert (away["open"], away["opensAt"]) == (False, "2026-12-07T08:00:00Z")
+    assert "el lunes 7 de diciembre a las 9:00 (hora de Madrid)" in away["told"]
+    wrongs: list[dict[str, object]] = [
+        {"at": "2026-11-23T09:00:00"},
+        {"settings": {"officeHours": {"timezone": "x", "hours": []}}},
+    ]
+    for wrong in wrongs:
+        refused = await http("POST", f"{CONFIG}/person-check", token=admin, json={"text": "hi"} | wrong)
+        assert_problem(refused, 422, "BAD_FIELD")
+    agent = tokens.user("ana", "commercial")
+    assert (await http("POST", f"{CONFIG}/person-check", token=agent, json={"text": "hi"}))[0] == 403
+    _, saved, _ = await http("GET", CONFIG, token=admin)
+    assert (saved["personRules"], saved["officeHours"]) == ([], None)
+
+
 async def test_an_answer_is_explained_for_whom_it_was(
     http: Http,
     gateway: GatewayUnderTest,

@@ -19,6 +19,7 @@ from memory import (
     owner_methods,
     personal_handlers,
     recall_methods,
+    report_handlers,
     sources,
 )
 from memory.adapters import mongo
@@ -40,6 +41,7 @@ from memory.adapters.mongo_lessons import MongoLessons
 from memory.adapters.mongo_memories import MongoMemories
 from memory.adapters.mongo_positions import MongoPositions
 from memory.adapters.mongo_ratings import MongoRatings
+from memory.adapters.mongo_reports import MongoReports
 from memory.adapters.mongo_summaries import MongoSummaries
 from memory.adapters.mongo_talks import MongoTalks
 from memory.adapters.mongo_usage import MongoUsage
@@ -75,6 +77,7 @@ from memory.application.lessons import Lessons
 from memory.application.memories import Memories
 from memory.application.positions import Positions
 from memory.application.projection import Projection
+from memory.application.reports import Reports
 from memory.application.searching import Searching
 from memory.application.seeding import seed
 from memory.application.sweeps import Sweep
@@ -147,7 +150,12 @@ class Memory:
         self._clock = clock or SystemClock()
         self._executions = MongoExecutions(self._storing["executions"])
         self._companies = MongoCompanies(self._database["companies"])
-        self._usages = Usages(store=MongoUsage(self._storing["usage"]), companies=self._companies, clock=self._clock)
+        self._usages = Usages(
+            store=MongoUsage(self._storing["usage"]),
+            companies=self._companies,
+            clock=self._clock,
+            conversations=MongoReports(self._storing),
+        )
         self._spending = Budgets(RedisBudgets(self._budgets), time.time)
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
         service.add_check("mongodb", mongo.Ping(self._mongo))
@@ -228,7 +236,16 @@ class Memory:
         companies = Companies(store=self._companies, announcements=announcements, changed=table.refresh)
         await self._keep_on(*await webhook_parts(service, settings, table, companies, local=self._dev.dev))
         looks = RedisLooks(self._redis)
-        handoffs = Handoffs(conversations=conversations, companies=self._companies, log=log, looks=looks, clock=floor)
+        reports = Reports(store=MongoReports(self._database), inbox=inbox, clock=floor)
+        report_handlers.serve(service, reports)
+        handoffs = Handoffs(
+            conversations=conversations,
+            companies=self._companies,
+            log=log,
+            looks=looks,
+            clock=floor,
+            usual=reports.usual_wait,
+        )
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
         handlers.serve(service, histories, inbox, companies, room.searcher)
@@ -300,6 +317,7 @@ class Memory:
         )
         desk_handlers.serve(service, desk, MongoDesk(self._database), inbox)
         desk_handlers.consume(service, desk)
+        report_handlers.consume(service, Reports(store=MongoReports(self._storing), inbox=inbox, clock=floor))
         room.consume()
         migrations.serve(service, room.changes(), stored_format)
         context_handlers.consume(service, activity)
@@ -310,7 +328,7 @@ class Memory:
             told.hurry()  # what it has lost of the settings is on the bus
 
         in_mongodb = sources.in_mongodb(
-            log, projection, self._executions, self._usages, insights, learner, lessons, room, desk
+            log, projection, self._executions, self._usages, insights, reports, learner, lessons, room, desk
         )
         in_redis = sources.in_redis(log, activity, self._spending)
         mongodb = Positions(

@@ -111,8 +111,9 @@ async def count(usages: Usages, subject: str, event: CloudEvent[UsageRecorded]) 
         prompt_tokens=data.usage.prompt_tokens,
         completion_tokens=data.usage.completion_tokens,
         cost=data.cost or 0.0,
+        unpriced=data.cost is None and data.usage.prompt_tokens + data.usage.completion_tokens > 0,
     )
-    await usages.count(owner[0], event.id, spent)
+    await usages.count(owner[0], event.id, spent, data.conversation_id)
     return Ack()
 
 

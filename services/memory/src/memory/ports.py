@@ -308,13 +308,14 @@ class MemoryStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one event says was used on a day (UTC); `cost` in US dollars."""
+    """What one event says was used on a day (UTC); `cost` in US dollars, `unpriced` where there was no price."""
 
     day: date
     turn_id: str | None
     prompt_tokens: int
     completion_tokens: int
     cost: float
+    unpriced: bool = False
 
 
 class UsageStore(Protocol):

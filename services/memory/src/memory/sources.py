@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 from contracts.channels import CHAT_ALL
 from contracts.envelope import CloudEvent
 from contracts.events.desk import ConversationUpdated, NoteAdded
-from contracts.events.fact import FeedbackGiven, UsageRecorded
+from contracts.events.fact import ConversationRated, FeedbackGiven, UsageRecorded
 from contracts.events.market import ActionDecided
 from contracts.events.tool import ToolCallCompleted
 from contracts.streams import CHAT, FACTS
-from memory import context_handlers, desk_handlers, handlers, insight_handlers, personal_handlers
+from memory import context_handlers, desk_handlers, handlers, insight_handlers, personal_handlers, report_handlers
 from memory.adapters import desk_facts
 from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import ChatLog
@@ -24,6 +24,7 @@ from memory.application.learning import Learner
 from memory.application.lessons import Lessons
 from memory.application.positions import Source, all_or_one_by_one, one_by_one
 from memory.application.projection import Projection
+from memory.application.reports import Reports
 from memory.application.usage import Usages
 from memory.domain.short_term import KEPT
 from memory.knowledge import room as knowledge_room
@@ -43,6 +44,7 @@ def in_mongodb(
     executions: ExecutionStore,
     usages: Usages,
     insights: Insights,
+    reports: Reports,
     learner: Learner,
     lessons: Lessons,
     room: Room,
@@ -105,6 +107,11 @@ def in_mongodb(
         ),
         _facts(desk_facts.UPDATED, desk_handlers.UPDATES, _one_by_one(update)),
         _facts(desk_facts.NOTED, desk_handlers.NOTE_CONSUMER, _one_by_one(note)),
+        _facts(
+            report_handlers.CONVERSATION_RATED,
+            report_handlers.SATISFACTIONS,
+            _each(CloudEvent[ConversationRated], lambda s, e: report_handlers.rate(reports, s, e)),
+        ),
     )
 
 

@@ -124,6 +124,7 @@ class VisitorMessage(Wire):
     locale: str | None = Field(default=None, max_length=35)
     page: Page | None = None
     funnel_stage: str | None = Field(default=None, max_length=64)
+    door: str | None = Field(default=None, max_length=32, description="by which protocol it came; none: not told")
     wishes: Wishes | None = Field(default=None, description="of a client of another protocol")
 
 
@@ -198,6 +199,11 @@ class OwnerChanged(Wire):
     )
     language: str | None = Field(default=None, max_length=35, description="in which the visitor writes")
     grounding: Grounding | None = Field(default=None, description="the question that the AI could not answer")
+    opens_at: datetime | None = Field(
+        default=None,
+        description="a person was asked for when nobody was there: a message was taken, and somebody is there from then"
+        " on; meanwhile the AI answers",
+    )
 
 
 class CancelReason(OpenEnum):

@@ -27,6 +27,19 @@ class FeedbackGiven(Wire):
     reason: str | None = Field(default=None, max_length=1000)
 
 
+Score = Annotated[int, Field(ge=1, le=5, description="5 is the best")]
+
+
+class ConversationRated(Wire):
+    """Somebody says whether their conversation helped; a later word takes the place of an earlier one."""
+
+    company_id: CompanyId
+    conversation_id: Id
+    user_id: str
+    score: Score
+    comment: str | None = Field(default=None, max_length=1000)
+
+
 class UsageReservation(Wire):
     """The reservation of a model call in its company's budget (rpc.memory.budget.reserve.v1), as it was granted."""
 

@@ -4,16 +4,18 @@ A spent budget is no fault: nothing is dead-lettered for it.
 """
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
-from agent.domain.hand_over import NAME, result
+from agent.domain.hand_over import NAME, result, taken
 from agent.domain.turn.journal import Call, Journal
 from agent.errors import UnreachableError
-from agent.ports import Failures, Key
+from agent.ports import BusClock, Companies, Failures, Key
 from contracts.channels import ChatKind
 from contracts.conversation import Snapshot
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind
 from contracts.ids import derive_id
+from contracts.office_hours import OfficeHours, opening, told_away
 from runtime.conversation import ConversationWriter, NewFact
 from runtime.errors import RuntimeFault
 
@@ -37,15 +39,18 @@ class EndedTurns:
 
 
 class HandOffs:
-    """owner.changed to `waiting`, by the fence that every change of owner is appended with."""
+    """owner.changed to `waiting`, by the fence that every change of owner is appended with. Outside office hours the AI
+    stays the owner, and the fact says when somebody is there: a message was taken."""
 
-    def __init__(self, writer: ConversationWriter) -> None:
+    def __init__(self, writer: ConversationWriter, companies: Companies, clock: BusClock) -> None:
         self._writer = writer
+        self._companies = companies
+        self._clock = clock
 
     async def ask_for_person(self, key: Key, journal: Journal) -> None:
         """A person is asked for, unless the owner has changed since the visitor was told so."""
         identity = derive_id(journal.turn_id, REASON)
-        data = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by=BY, reason=REASON)
+        data = _asking(opening(await self._hours(key.company), self._now()), reason=REASON)
 
         async def decide(now: Snapshot) -> NewFact | None:
             told = now.last.get(ChatKind.SYSTEM)
@@ -63,13 +68,9 @@ class HandOffs:
         """Performs a call of the tool (domain/hand_over.py), once: two drivers and a driver started again have the same
         call id. Nobody is asked for when the owner has changed since the visitor wrote."""
         told: dict[str, Any] = json.loads(call.arguments)
-        data = OwnerChanged(
-            owner=Owner(kind=OwnerKind.WAITING),
-            by=BY,
-            reason=told["reason"],
-            summary=told["summary"],
-            language=told["language"],
-        )
+        hours, at = await self._hours(key.company), self._now()
+        opens = opening(hours, at)
+        data = _asking(opens, reason=told["reason"], summary=told["summary"], language=told["language"])
         identity = derive_id(call.call_id, NAME)
         found: list[str] = []
 
@@ -83,4 +84,23 @@ class HandOffs:
             stored = await self._writer.append_if(*key, decide, repeats=(ChatKind.OWNER, identity))
         except RuntimeFault as error:
             raise UnreachableError(f"no person could be asked for in {key.conversation}: {error}") from error
-        return result("asked", stored.seq) if stored is not None else result(found[0])
+        if stored is None:
+            return result(found[0])
+        if opens is None:
+            return result("asked", stored.seq)
+        return taken(stored.seq, told_away(hours, opens, at, told["language"]), opens.isoformat())
+
+    async def _hours(self, company: str) -> OfficeHours | None:
+        settings = await self._companies.get(company)
+        return settings.config.office_hours if settings is not None else None
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock.now(), UTC)
+
+
+def _asking(
+    opens: datetime | None, *, reason: str, summary: list[str] | None = None, language: str | None = None
+) -> OwnerChanged:
+    """`opens`: when somebody is there; None: now."""
+    owner = Owner(kind=OwnerKind.WAITING if opens is None else OwnerKind.AI)
+    return OwnerChanged(owner=owner, by=BY, reason=reason, summary=summary, language=language, opens_at=opens)

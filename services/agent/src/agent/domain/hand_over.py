@@ -55,6 +55,10 @@ _LINES: dict[str, dict[Language, str]] = {
     "nothing": {"es": "Encontrado: nada que responda a la pregunta", "en": "Found: nothing that answers the question"},
     "only": {"es": "Pide hablar con una persona, sin más", "en": "Asks for a person, and for nothing else"},
 }  # fmt: skip
+NOT_TO_PEOPLE: dict[Language, str] = {
+    "es": "Para esto no puedo pasarte con una persona, pero puedo ayudarte yo: dime qué necesitas.",
+    "en": "I cannot pass you on to a person for this, but I can help you myself: tell me what you need.",
+}
 _NOTES: dict[str, str] = {
     "asked": "A person of the team was asked for and has been told. If you read this, nobody has taken the "
     "conversation, and it is yours to answer again: say nothing that would promise somebody, do not ask for a person "
@@ -62,6 +66,9 @@ _NOTES: dict[str, str] = {
     "before": "A person was asked for since their last message, and the conversation is yours to answer again. Do not "
     "ask again unless they do: answer what is still open as well as you can.",
     "there": "A person has been asked for, or has the conversation, already.",
+    "taken": "Nobody of the team is there now. Their message has been taken, the team sees it, and `told` stands "
+    "before your answer: do not repeat it, promise nobody sooner, and do not ask for a person again unless they "
+    "do. Answer what is still open as well as you can.",
 }
 
 
@@ -107,6 +114,19 @@ def result(state: str, seq: int = 0) -> str:
     that it made."""
     data: dict[str, Any] = {"state": state, "note": _NOTES[state]}
     return json.dumps({"success": True, "data": data | ({"seq": seq} if seq else {})}, ensure_ascii=False)
+
+
+def taken(seq: int, told: str, opens_at: str) -> str:
+    """The outcome of a call outside office hours: a message was taken. `told`: what the visitor reads of that."""
+    data = {"state": "taken", "note": _NOTES["taken"], "told": told, "opensAt": opens_at, "seq": seq}
+    return json.dumps({"success": True, "data": data}, ensure_ascii=False)
+
+
+def told_away_in(journal: Journal) -> str | None:
+    """What a turn says before all else, because it has asked for a person when nobody was there."""
+    results = [call.result for step in journal.steps for call in step.calls if call.tool == NAME and call.result]
+    told = [data.get("told") for data in (json.loads(text).get("data") for text in results) if data]
+    return next((text for text in reversed(told) if text), None)
 
 
 def changed_owner(results: Iterable[str]) -> int:

@@ -3,6 +3,7 @@ follows."""
 
 from agent.domain.actions import pending_actions
 from agent.domain.charts import charts
+from agent.domain.hand_over import told_away_in
 from agent.domain.spending import spent_text
 from agent.domain.texts import failure_text
 from agent.domain.tool_results import citations
@@ -17,9 +18,11 @@ from contracts.company import CompanySettings
 def ending_of(journal: Journal, settings: CompanySettings, asker: Asker) -> Ending:
     """The end of a turn whose journal holds an answer or a failure."""
     code = journal.failure
+    text = _failure(journal, settings, asker) if code else journal.answer or ""
+    away = told_away_in(journal)
     return Ending(
         journal=journal,
-        text=_failure(journal, settings, asker) if code else journal.answer or "",
+        text=text if away is None or away in text else f"{away}\n\n{text}",
         citations=() if code else citations(journal),
         actions=() if code else pending_actions(journal),
         charts=() if code else charts(journal),

@@ -22,19 +22,33 @@ from agent.domain.providers import window_of
 from agent.domain.tool_results import searches
 from agent.domain.turn.effects import Ask, RunCalls
 from agent.domain.turn.journal import Call, Journal, Reply
-from agent.ports import History, Key, ModelChoice, Prompt, Seen, TextSink, Tool
+from agent.ports import Asker, History, Key, ModelChoice, Prompt, Seen, TextSink, Tool
 from agent.recording.turn import Inputs
 from agent.turns.cited_text import CitedText
 from agent.turns.needs import Limits, Ports
 from agent.turns.prompting import UNBOUNDED, Composer, Material, estimated, prompt_for
 from agent.turns.searching import Search
 from agent.turns.unheard import unheard
+from contracts.channels import ChatKind
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
 from contracts.conversation import Snapshot
 from contracts.knowledge import KnowledgeFound
+from contracts.person_rules import Asking, ruling
 from runtime.gen_ai import SPAN_CONTEXT
 from runtime.telemetry import current_span, span
+
+
+def ruled(config: CompanyConfig, asker: Asker, text: str) -> str | None:
+    """Where the company's rules send a message: person, never; None: no rule counts."""
+    found = ruling(config.person_rules, Asking(text, asker.plan, asker.page_url))
+    return found.to if found else None
+
+
+def _message_taken(view: Snapshot) -> bool:
+    """Whether a message waits for people who are not there: a rule leaves no second one."""
+    owner = view.last.get(ChatKind.OWNER)
+    return owner is not None and owner.data.get("opensAt") is not None
 
 
 class Knowing:
@@ -76,10 +90,14 @@ class Knowing:
             self._search = (view.seq, Search(self._ports.knowledge, self.key.company, query))
         return self._search[1]
 
-    async def own_reply(self, effect: Ask, seen: Seen) -> Reply | None:
+    async def own_reply(self, effect: Ask, seen: Seen, config: CompanyConfig) -> Reply | None:
         """What the agent itself does or says at the user's plain words; None: the model is to be asked."""
-        if await self._asks_for_person(effect):
-            return step((hand_over.NAME, {"reason": hand_over.ASKED}))
+        to = await self._to_person(effect, seen, config)
+        if to is not None:
+            return to
+        away = hand_over.told_away_in(effect.journal)
+        if away is not None and await self._only_asked_for_person(effect):
+            return said(away)
         if seen.asker.role != "user" or seen.asker.user is None:
             return None
         done = finished(effect.journal)
@@ -93,13 +111,24 @@ class Knowing:
         unanswered = [one.text for one in history.messages if not one.mine and one.seq > effect.view.basis]
         return own_step("\n".join(unanswered), seen.asked)
 
-    async def _asks_for_person(self, effect: Ask) -> bool:
-        """Whether all that is unanswered asks for a person, and nobody has been asked for because of it."""
+    async def _to_person(self, effect: Ask, seen: Seen, config: CompanyConfig) -> Reply | None:
+        """What the company's rules, or a plain wish for a person, make of what is unanswered; once because of it."""
         if effect.journal.iterations or effect.last:
-            return False
+            return None
         history = await asyncio.shield(self.begin(effect.view.seq))
         after = max(effect.view.basis, hand_over.last_handed_over(effect.journal))
-        return only_asks_for_person("\n".join(one.text for one in history.messages if not one.mine and one.seq > after))
+        text = "\n".join(one.text for one in history.messages if not one.mine and one.seq > after)
+        to, asks = ruled(config, seen.asker, text), only_asks_for_person(text)
+        if to == "never":
+            return said(hand_over.NOT_TO_PEOPLE[seen.asker.language]) if asks else None
+        if asks or (to == "person" and text and not _message_taken(effect.view)):
+            return step((hand_over.NAME, {"reason": hand_over.ASKED if asks else hand_over.RULE}))
+        return None
+
+    async def _only_asked_for_person(self, effect: Ask) -> bool:
+        history = await asyncio.shield(self.begin(effect.view.seq))
+        unanswered = [one.text for one in history.messages if not one.mine and one.seq > effect.view.basis]
+        return only_asks_for_person("\n".join(unanswered))
 
     async def handing(self, effect: RunCalls, seen: Seen) -> dict[str, Call]:
         """The calls that hand the conversation over, with what the person gets to read."""
@@ -132,7 +161,9 @@ class Knowing:
             tools = await self._ports.catalogue.offered(self.key.company, seen.asker)
             self.context = await asyncio.shield(context) if context is not None else None
             tools = offered_with_analysis(tools, seen.asker, heard)
-            tools = hand_over.offered_with_hand_over(tools, seen.asker.language)
+            unanswered = "\n".join(one.text for one in heard.messages if not one.mine and one.seq > effect.view.basis)
+            if ruled(config, seen.asker, unanswered) != "never":
+                tools = hand_over.offered_with_hand_over(tools, seen.asker.language)
             model, name = choice.candidates[0]
             # Rules have no window, and read results and passages whole.
             rules = model.provider == "offline"

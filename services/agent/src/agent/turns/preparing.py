@@ -66,7 +66,7 @@ class Preparing:
             self._advance = None
 
     async def _make(self, ask: Ask, settings: CompanySettings, seen: Seen) -> Reply | Call:
-        own = await self._knowing.own_reply(ask, seen)
+        own = await self._knowing.own_reply(ask, seen, settings.config)
         if own is not None:
             return own
         ports, key = self._ports, self._knowing.key

@@ -3,14 +3,17 @@
 from datetime import date
 from typing import Any
 
-from contracts import insight_rpc, market_rpc, memory_rpc
+from contracts import insight_rpc, market_rpc, memory_rpc, report_rpc
 from contracts.ids import uuid7
+from contracts.rpc import ConversationRef
 from gateway.adapters.asking import ask
 from gateway.errors import Unavailable
 from runtime.rpc import RpcClient
 
 FORGET_SECONDS = 25.0
 """For a user's deletion, which asks two more services."""
+REPORT_SECONDS = 20.0
+"""For a report, which may have thousands of conversations to read."""
 CORRECT_SECONDS = 6.0
 """For asking once more what became of a correction: the store has 5 s for one command."""
 
@@ -30,6 +33,19 @@ class BusRecords:
         """How the company's assistant did on these days, both counted."""
         request = insight_rpc.InsightsRequest(company_id=company, since=since, until=until)
         return await ask(self._client, insight_rpc.INSIGHTS, request)
+
+    async def report(self, request: report_rpc.ReportRequest) -> report_rpc.ReportReply:
+        """The figures of the days that it names."""
+        return await ask(self._client, report_rpc.REPORT, request, deadline=REPORT_SECONDS)
+
+    async def behind(self, request: report_rpc.ReportOpenRequest) -> report_rpc.ReportOpenReply:
+        """The conversations behind a figure."""
+        return await ask(self._client, report_rpc.REPORT_OPEN, request, deadline=REPORT_SECONDS)
+
+    async def rating(self, company: str, conversation: str) -> report_rpc.RatingView | None:
+        """What the visitor says of the conversation."""
+        request = ConversationRef(company_id=company, conversation_id=conversation)
+        return (await ask(self._client, report_rpc.RATING, request)).rating
 
     async def remembered(self, company: str, user: str) -> memory_rpc.LongTermMemory:
         """What is remembered of the user."""

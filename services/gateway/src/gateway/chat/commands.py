@@ -6,8 +6,10 @@ of the snapshot that it was decided from, and decided again when something newer
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from contracts.channels import ChatKind
+from contracts.company import CompanySettings
 from contracts.conversation import Snapshot
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
@@ -22,12 +24,15 @@ from contracts.events.chat import (
     VisitorMessage,
     Wishes,
 )
-from contracts.events.fact import FeedbackGiven
+from contracts.events.fact import ConversationRated, FeedbackGiven
 from contracts.ids import derive_id, turn_id, uuid7
+from contracts.office_hours import opening
+from contracts.person_rules import Asking, ruling
 from gateway.chat.shares import CompanyShares
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from gateway.errors import Refused, Unavailable, not_found
-from gateway.ports import Bus, Caller, Decide, Log, Memory, Principals
+from gateway.ports import Bus, Caller, Companies, Decide, Log, Memory, Principals
+from runtime.clock import Clock
 from runtime.publishing import Appended
 
 ASKED = "asked"
@@ -56,17 +61,29 @@ class Draft:
     locale: str | None = None
     page: Page | None = None
     wishes: Wishes | None = None
+    door: str | None = None
 
 
 class Commands:
     """Appends facts for callers that have been let in already."""
 
-    def __init__(self, log: Log, bus: Bus, memory: Memory, principals: Principals, shares: CompanyShares) -> None:
+    def __init__(
+        self,
+        log: Log,
+        bus: Bus,
+        memory: Memory,
+        principals: Principals,
+        shares: CompanyShares,
+        companies: Companies,
+        clock: Clock,
+    ) -> None:
         self._log = log
         self._bus = bus
         self._memory = memory
         self._principals = principals
         self._shares = shares
+        self._companies = companies
+        self._clock = clock
 
     async def find_sent(self, place: Place, client_message_id: str) -> Appended | None:
         """The message, if an earlier try stored it: looked up by id, since deduplication forgets after two minutes.
@@ -110,6 +127,7 @@ class Commands:
             locale=draft.locale,
             page=draft.page,
             funnel_stage=caller.visit.funnel_stage,
+            door=draft.door,
             wishes=draft.wishes,
         )
         return await self._log.append(
@@ -135,9 +153,33 @@ class Commands:
         return stored
 
     async def ask_for_person(self, place: Place) -> Snapshot | None:
-        """The owner becomes `waiting`; the snapshot when a person was asked for, or is there, already."""
-        owner = Owner(kind=OwnerKind.WAITING)
-        return await self._change_owner(place, owner, lambda now: now.owner is OwnerKind.AI, ASKED)
+        """The owner becomes `waiting`; outside office hours the AI stays, and a message is taken. The snapshot when a
+        person was asked for, or is there, already."""
+        settings, now = await self._companies.get(place.company), self._clock.now()
+        await self._refuse_by_rule(place, settings)
+        opens = opening(settings.config.office_hours if settings else None, now)
+        owner = Owner(kind=OwnerKind.WAITING if opens is None else OwnerKind.AI)
+
+        def nobody_knows(standing: Snapshot) -> bool:
+            newest = standing.last.get(ChatKind.OWNER)
+            taken = opens is not None and newest is not None and newest.data.get("opensAt") is not None
+            return standing.owner is OwnerKind.AI and not taken
+
+        return await self._change_owner(place, owner, nobody_knows, ASKED, opens)
+
+    async def _refuse_by_rule(self, place: Place, settings: CompanySettings | None) -> None:
+        """Raises FORBIDDEN where the company's rules say that what they last wrote, or where, goes to nobody."""
+        rules = settings.config.person_rules if settings else []
+        if not any(rule.to == "never" for rule in rules):
+            return
+        visitor = (await self._log.snapshot(place.company, place.conversation)).last.get(ChatKind.VISITOR)
+        told = visitor.typed if visitor is not None else None
+        text, page = "", place.caller.visit.page
+        if isinstance(told, VisitorMessage):
+            text, page = told.text, told.page.url if told.page else page
+        found = ruling(rules, Asking(text, place.caller.plan, page))
+        if found is not None and found.to == "never":
+            raise Refused(ErrorCode.FORBIDDEN, "the company's rules say that this goes to the assistant alone")
 
     async def take(self, place: Place) -> Snapshot | None:
         """The human agent becomes the owner; the snapshot when it is theirs already."""
@@ -186,6 +228,15 @@ class Commands:
         identity = f"{place.company}.{place.conversation}.feedback.{message}.{user}.{uuid7()}"
         await self._bus.fact("feedback.given.v1", place.company, user, data, identity=identity)
 
+    async def rate(self, place: Place, score: int, comment: str | None) -> None:
+        """Records whether the conversation helped; a later word takes the place of an earlier one."""
+        user = place.caller.subject
+        data = ConversationRated(
+            company_id=place.company, conversation_id=place.conversation, user_id=user, score=score, comment=comment
+        )
+        identity = f"{place.company}.{place.conversation}.rated.{user}.{uuid7()}"
+        await self._bus.fact("conversation.rated.v1", place.company, user, data, identity=identity)
+
     async def _holds(self, place: Place, message: str) -> bool:
         """Whether the conversation has the message, also before memory has it. Memory being away is nobody's fault."""
         snapshot = await self._log.snapshot(place.company, place.conversation)
@@ -209,13 +260,19 @@ class Commands:
         return None
 
     async def _change_owner(
-        self, place: Place, owner: Owner, needed: Callable[[Snapshot], bool], reason: str | None = None
+        self,
+        place: Place,
+        owner: Owner,
+        needed: Callable[[Snapshot], bool],
+        reason: str | None = None,
+        opens_at: datetime | None = None,
     ) -> Snapshot | None:
         standing: list[Snapshot] = []
 
         async def decide(now: Snapshot) -> Wire | None:
             if needed(now):
-                return OwnerChanged(owner=owner, by=place.caller.subject, name=place.caller.name, reason=reason)
+                by, name = place.caller.subject, place.caller.name
+                return OwnerChanged(owner=owner, by=by, name=name, reason=reason, opens_at=opens_at)
             standing[:] = [now]
             return None
 

@@ -111,6 +111,12 @@ def inbox_changed(conversations: Sequence[str]) -> bytes:
     return _frame("inbox.changed", None, {"conversationIds": list(conversations)})
 
 
+def conversation_rated(conversation: str, score: int, comment: str | None) -> bytes:
+    """What the visitor says of the conversation, as it was taken in."""
+    told: Json = {"score": score} | ({"comment": comment} if comment is not None else {})
+    return _frame("conversation.rated", conversation, told)
+
+
 def alert_triggered(conversation: str | None, alert: Json) -> bytes:
     """An alert of the customer fired."""
     return _frame("alert.triggered", conversation, {"alert": alert})
@@ -126,7 +132,11 @@ def of_fact(conversation: str, fact: Fact) -> bytes | None:
     if fact.kind is ChatKind.OWNER:
         owner = fact.data.get("owner")
         event = owner_event(fact) or {}
-        told = {name: event[name] for name in ("by", "name", "reason", "createdAt") if event.get(name) is not None}
+        told = {
+            name: event[name]
+            for name in ("by", "name", "reason", "opensAt", "createdAt")
+            if event.get(name) is not None
+        }
         fields = {"owner": owner, "seq": fact.seq} | told
         return _frame("owner.changed", conversation, fields) if isinstance(owner, dict) else None
     if fact.kind is ChatKind.CANCEL:

@@ -81,7 +81,7 @@ class Thread:
             if stored is None:
                 subject = f"{place.company}/{place.caller.subject}"
                 chat.door.message(subject, self._address, opens_conversation=not begun)
-                draft = Draft(client_message_id, text, self._locale, wishes=wishes)
+                draft = Draft(client_message_id, text, self._locale, wishes=wishes, door=self._door)
                 stored = await chat.commands.send_as_visitor(place, draft)
             log.debug("chat.stored", seq=stored.seq, duplicate=stored.duplicate, door=self._door)
         if stored.duplicate and stored.seq <= self.seq:

@@ -19,6 +19,7 @@ from gateway.web import (
     personas,
     principals,
     problems,
+    reports,
     tools,
     tryouts,
     usage,
@@ -75,6 +76,7 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.include_router(writing.router)
     application.include_router(company_settings.router)
     application.include_router(usage.router)
+    application.include_router(reports.router)
     application.include_router(tryouts.router)
     application.include_router(knowledge.router)
     application.include_router(knowledge_answers.router)

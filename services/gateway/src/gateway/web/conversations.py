@@ -12,8 +12,10 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind, Role
 from contracts.events.desk import Topic
+from contracts.events.fact import Score
 from contracts.ids import ID_PATTERN
 from contracts.inbox import OwnerEvent
+from contracts.report_rpc import RatingReply, RatingView
 from contracts.rpc import (
     ConversationsReply,
     ConversationsRequest,
@@ -75,6 +77,13 @@ class DecisionRequest(Wire):
     """A person's yes or no."""
 
     decision: Literal["confirm", "reject"]
+
+
+class RatingRequest(Wire):
+    """What the visitor says of their conversation."""
+
+    score: Score
+    comment: str | None = Field(default=None, max_length=1000)
 
 
 class Transcript(Wire):
@@ -213,6 +222,23 @@ async def change_owner(
         return OwnerReply(owner=Owner(kind=OwnerKind.HUMAN, operator_id=caller.subject, name=caller.name))
     await api.commands.release(place)
     return OwnerReply(owner=Owner(kind=OwnerKind.AI))
+
+
+@router.get("/{conversationId}/rating", response_model_exclude_none=True, responses=described(404))
+async def get_rating(api: ApiDep, caller: PersonDep, conversation: ConversationPath) -> RatingReply:
+    """What the visitor says of the conversation; nothing: they have not said."""
+    await api.access.readable(caller, conversation)
+    return RatingReply(rating=await api.records.rating(caller.company, conversation))
+
+
+@router.put("/{conversationId}/rating", response_model_exclude_none=True, responses=described(404))
+async def put_rating(api: ApiDep, caller: PersonDep, conversation: ConversationPath, body: RatingRequest) -> RatingView:
+    """Whether the conversation helped, by whose it is. Said again it takes the place of what was said before."""
+    if caller.is_operator:
+        raise Refused(ErrorCode.FORBIDDEN, "a conversation is rated by the visitor or customer whose it is")
+    await api.access.readable(caller, conversation)
+    await api.commands.rate(Place(caller, conversation), body.score, body.comment)
+    return RatingView(score=body.score, comment=body.comment, rated_at=api.clock.now())
 
 
 @router.post("/{conversationId}/actions/{actionId}", response_model_exclude_none=True, responses=described(404, 409))

@@ -1,5 +1,6 @@
 """Settings tried before they are saved, under /v2/llm/config/{companyId}; and why an answer is as it is."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path
@@ -10,6 +11,8 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, answer_id
 from contracts.merge_patch import merged_settings
+from contracts.office_hours import opening, told_away
+from contracts.person_rules import Asking, ruling
 from contracts.trying_rpc import ExplainedTurn, PromptReply, SiteCheckReply, TryReply
 from gateway.errors import Refused, not_found
 from gateway.ports import Caller
@@ -39,6 +42,43 @@ class Address(Unsaved):
     """A path of the site, or a whole address."""
 
     address: str = Field(min_length=1, max_length=2048)
+
+
+class PersonQuestion(Unsaved):
+    """What a visitor would write, on what plan and page, and when (now, if left out)."""
+
+    text: str = Field(max_length=8000)
+    plan: Literal["free", "pro", "premium"] = "free"
+    page: str | None = Field(default=None, max_length=2048, description="the address of the page")
+    at: datetime | None = None
+
+
+class PersonAnswer(Wire):
+    """Where the message goes by the rules, and whether somebody would be there."""
+
+    to: Literal["person", "never"] | None = Field(default=None, description="left out: the AI decides as always")
+    rule: int | None = Field(default=None, description="the place of the rule that counts, from 0")
+    open: bool = Field(description="whether somebody is there then")
+    opens_at: datetime | None = None
+    told: str | None = Field(default=None, description="what the visitor reads outside office hours")
+
+
+@router.post(f"{_CONFIG}/person-check", response_model_exclude_none=True, responses=described(404))
+async def check_person(api: ApiDep, caller: AdminDep, company: CompanyPath, body: PersonQuestion) -> PersonAnswer:
+    """Whether a message would go to a person, by rules and office hours. Nothing is stored, no model is asked."""
+    config = await _with(api, caller, company, body)
+    found = ruling(config.person_rules, Asking(body.text, body.plan, body.page))
+    at = body.at or api.clock.now()
+    if at.tzinfo is None:
+        raise Refused(ErrorCode.BAD_FIELD, "at: say the time zone, as in 2026-11-22T09:00:00Z")
+    opens = opening(config.office_hours, at)
+    return PersonAnswer(
+        to="never" if found and found.to == "never" else "person" if found else None,
+        rule=found.index if found else None,
+        open=opens is None,
+        opens_at=opens,
+        told=told_away(config.office_hours, opens, at, body.language) if opens else None,
+    )
 
 
 @router.post(f"{_CONFIG}/prompt", responses=described(404))

@@ -47,6 +47,7 @@ class ConversationFields(TypedDict):
     ownerSince: str | None
     ownerBy: str
     ownerReason: str | None
+    ownerOpensAt: NotRequired[str | None]
     answered: str
     failed: str
     noticed: str
@@ -98,6 +99,7 @@ def to_document(state: Conversation) -> Document:
         "ownerSince": _time(state.ownership.since),
         "ownerBy": state.ownership.by,
         "ownerReason": state.ownership.reason,
+        "ownerOpensAt": _time(state.ownership.opens_at),
         "answered": str(state.answered),
         "failed": str(state.failed),
         "noticed": str(state.noticed),
@@ -174,6 +176,7 @@ def from_document(row: Document) -> Conversation:
             since=_datetime(row["ownerSince"]),
             by=row["ownerBy"],
             reason=row["ownerReason"],
+            opens_at=_datetime(row.get("ownerOpensAt")),
         ),
         answered=_position(row["answered"]),
         failed=_position(row["failed"]),

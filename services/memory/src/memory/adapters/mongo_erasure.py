@@ -17,6 +17,8 @@ from runtime.mongo import Database, Document
 
 BY_CONVERSATION = ("ratings", "lessons", "updates", "notes")
 """Collections whose ids begin with company/conversation/."""
+COUNTED = ("digests", "spendings", "satisfactions")
+"""Collections of single conversations, for reports."""
 
 
 class MongoErasure:
@@ -68,7 +70,8 @@ class MongoErasure:
                 await self._database["conversations"].delete_one({"_id": key})
                 for collection in BY_CONVERSATION:
                     await self._all_of(collection, job, name)
-                await self._database["summaries"].delete_one({"_id": key})
+                for collection in ("summaries", *COUNTED):
+                    await self._database[collection].delete_one({"_id": key})
             await self._executions(job, {})
             await self._database["memories"].delete_one({"_id": f"{job.company}/{job.user}"})
 
@@ -82,6 +85,8 @@ class MongoErasure:
                 for collection in BY_CONVERSATION:
                     await self._all_of(collection, job, name)
                 await self._database["summaries"].delete_one({"_id": key, "upTo": {"$lte": str(job.up_to)}})
+                for collection in COUNTED:
+                    await self._database[collection].delete_one({"_id": key})
             if not await self.conversations_of(job.company, job.user):
                 await self._learned_late(job)
             await self._executions(job, {"at": {"$lte": job.at.astimezone(UTC).isoformat()}})

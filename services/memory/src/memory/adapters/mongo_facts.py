@@ -55,12 +55,12 @@ class MongoFacts:
         where = {"messageKey": {"$gt": f"{prefix}/{start}", "$lte": f"{prefix}/{up_to}"}}
         async with speaking("read messages"):
             rows = await self._rows.find(where).sort("messageKey", DESCENDING).limit(limit).to_list()
-        return _facts(reversed(rows))
+        return facts_of(reversed(rows))
 
     async def after(self, company: str, conversation: str, since: Position, up_to: Position, limit: int) -> list[Fact]:
         where = {"key": {"$gt": fact_key(company, conversation, since), "$lte": fact_key(company, conversation, up_to)}}
         async with speaking("read facts"):
-            return _facts(await self._rows.find(where).sort("key", ASCENDING).limit(limit).to_list())
+            return facts_of(await self._rows.find(where).sort("key", ASCENDING).limit(limit).to_list())
 
     async def messages(
         self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
@@ -76,7 +76,7 @@ class MongoFacts:
         more = len(rows) > limit
         following = rows[-1 if latest else limit - 1] if more else None
         rows = rows[:limit]
-        page = _facts(reversed(rows) if latest else rows)
+        page = facts_of(reversed(rows) if latest else rows)
         return Page(page, to_cursor(following["messageKey"], prefix) if following else None)
 
     async def owner_changes(
@@ -89,12 +89,12 @@ class MongoFacts:
         }
         async with speaking("read changes of owner"):
             rows = await self._rows.find(where).sort("key", DESCENDING).limit(limit).to_list()
-        return _facts(reversed(rows))
+        return facts_of(reversed(rows))
 
     async def message(self, company: str, conversation: str, message_id: str) -> Fact | None:
         async with speaking("read a message"):
             row = await self._rows.find_one({"messageId": f"{conversation_key(company, conversation)}/{message_id}"})
-        return next(iter(_facts([row] if row else [])), None)
+        return next(iter(facts_of([row] if row else [])), None)
 
 
 def _id(fact: Fact) -> str:
@@ -117,7 +117,7 @@ def _upsert(fact: Fact) -> UpdateOne:
     return UpdateOne({"_id": _id(fact)}, {"$min": place, "$setOnInsert": row}, upsert=True)
 
 
-def _facts(rows: Iterable[Document]) -> list[Fact]:
+def facts_of(rows: Iterable[Document]) -> list[Fact]:
     """The facts of rows; one that this release does not know, or would not take any more, hides none of the others."""
     found: list[Fact] = []
     for row in rows:

@@ -1,7 +1,7 @@
 """Conversations that wait for a person in vain, or whose owner has gone, go on without them: once, whoever watches."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 
 import structlog
@@ -25,7 +25,7 @@ from memory.domain.handoff import (
     decide,
     unreplied,
 )
-from memory.errors import CacheUnavailable
+from memory.errors import CacheUnavailable, StoreUnavailable
 from memory.metrics import HANDOVER_OLDEST, HANDOVERS
 from memory.ports import CompanyStore, ConversationStore, Log, LogClock, Looks
 from runtime.conversation import NewFact
@@ -36,6 +36,7 @@ LIMIT = 2_000
 """Waiting conversations that a sweep looks at: far above what people can keep waiting."""
 MOST_AT_ONCE = 6
 """Facts that one look at a conversation appends at most: a change of owner and its notice, unless people interfere."""
+MEASURED_FOR = timedelta(minutes=5)
 AGAIN = timedelta(seconds=30)
 """When to look again, at the latest, at what the store says is due and the log says is not: the store may be a moment
 behind, and the company may change its mind."""
@@ -48,13 +49,23 @@ class Handoffs:
     """The sweep over waiting conversations. The store only says where to look: the log decides, and its fence."""
 
     def __init__(
-        self, *, conversations: ConversationStore, companies: CompanyStore, log: Log, looks: Looks, clock: LogClock
+        self,
+        *,
+        conversations: ConversationStore,
+        companies: CompanyStore,
+        log: Log,
+        looks: Looks,
+        clock: LogClock,
+        usual: Callable[[str], Awaitable[timedelta | None]],
     ) -> None:
         self._conversations = conversations
         self._companies = companies
         self._log = log
         self._looks = looks
         self._clock = clock
+        self._usual = usual
+        self._waits: dict[str, tuple[datetime, timedelta | None]] = {}
+        """What others usually wait in a company, and when that was measured."""
         self._not_before: dict[Key, datetime] = {}
         """Conversations with an owner, and when to look at them next: a busy shift is not read every second."""
         self._places: dict[Key, int] = {}
@@ -99,7 +110,9 @@ class Handoffs:
         async def due(snapshot: Snapshot) -> NewFact | None:
             now = await self._clock.now()
             absence = await self._absence(company, conversation, snapshot)
-            standing = Standing(self._places.get((company, conversation), 1))
+            standing = None
+            if snapshot.owner is OwnerKind.WAITING:
+                standing = Standing(self._places.get((company, conversation), 1), await self._usual_wait(company, now))
             decision = decide(
                 snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence, standing
             )
@@ -122,6 +135,18 @@ class Handoffs:
             appended += not stored.duplicate
         return appended
 
+    async def _usual_wait(self, company: str, now: datetime) -> timedelta | None:
+        measured = self._waits.get(company)
+        if measured is not None and now - measured[0] < (MEASURED_FOR if measured[1] else AGAIN):
+            return measured[1]
+        try:
+            usual = await self._usual(company)
+        except StoreUnavailable:
+            # Where they stand is told all the same, and what is not known is not made up.
+            return None
+        self._waits[company] = (now, usual)
+        return usual
+
     async def _absence(self, company: str, conversation: str, snapshot: Snapshot) -> Absence | None:
         waiting = unreplied(snapshot)
         if waiting is None:
@@ -143,6 +168,7 @@ class Handoffs:
             handoff=timedelta(seconds=config.handoff_timeout_seconds),
             idle=timedelta(minutes=config.owner_idle_minutes),
             idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
+            hours=config.office_hours,
         )
 
 
@@ -174,8 +200,8 @@ def _next_look(decision: Decision, now: datetime) -> datetime:
 
 def _fact(decision: Decision) -> NewFact | None:
     match decision:
-        case GiveBack(event_id=event_id, to=to, reason=reason):
-            back = OwnerChanged(owner=Owner(kind=to), by=BY, reason=reason)
+        case GiveBack(event_id=event_id, to=to, reason=reason, opens_at=opens_at):
+            back = OwnerChanged(owner=Owner(kind=to), by=BY, reason=reason, opens_at=opens_at)
             return NewFact(ChatKind.OWNER, back, event_id, event_id)
         case Notify(event_id=event_id, basis=basis, code=code, text=text):
             notice = SystemMessage(message_id=event_id, text=text, code=code, basis=basis)

@@ -136,7 +136,6 @@ def conversation_view(state: Conversation) -> ConversationView:
         message_count=state.message_count,
         started_at=state.started_at or EPOCH,
         waiting_since=state.waiting_since,
-        hand_over=state.hand_over if state.ownership.owner.kind != OwnerKind.AI else None,
         status=state.status,
         assignee=assignee,
         assignee_name=name,
@@ -146,4 +145,5 @@ def conversation_view(state: Conversation) -> ConversationView:
         resolved_at=state.resolved_at,
         resolved_by=state.desk.state_by if state.resolved_at else None,
         previous=state.desk.previous,
+        hand_over=state.hand_over if state.ownership.waits or state.ownership.owner.kind != OwnerKind.AI else None,
     )

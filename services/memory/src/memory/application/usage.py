@@ -1,23 +1,38 @@
 """What a company used: counted from the bus once an event, told by the day."""
 
 from datetime import date
+from typing import Protocol
 
 from contracts.memory_rpc import UsageBudget, UsageReply
 from memory.ports import CompanyStore, Spent, UsageStore
 from runtime.clock import Clock
 
 
+class ConversationUsage(Protocol):
+    """What conversations used."""
+
+    async def spend(self, company: str, conversation: str, event_id: str, spent: Spent) -> None:
+        """Counts it, once an event; raises StoreUnavailable."""
+        ...
+
+
 class Usages:
     """Usage of all companies."""
 
-    def __init__(self, *, store: UsageStore, companies: CompanyStore, clock: Clock) -> None:
+    def __init__(
+        self, *, store: UsageStore, companies: CompanyStore, clock: Clock, conversations: ConversationUsage
+    ) -> None:
         self._store = store
+        self._conversations = conversations
         self._companies = companies
         self._clock = clock
 
-    async def count(self, company: str, event_id: str, spent: Spent) -> None:
-        """Counts what one event tells; the same event again changes nothing."""
+    async def count(self, company: str, event_id: str, spent: Spent, conversation: str | None = None) -> None:
+        """Counts what one event tells, for the company and for the conversation that it names; the same event again
+        changes nothing."""
         await self._store.add(company, event_id, spent)
+        if conversation is not None:
+            await self._conversations.spend(company, conversation, event_id, spent)
 
     async def report(self, company: str, since: date, until: date) -> UsageReply:
         """The days that were asked for, and how much of today's budget is used; raises StoreUnavailable."""

@@ -9,11 +9,11 @@ from contracts.company import (
     CompanySettings,
     Identity,
     IdentityKey,
-    Strict,
     Webhook,
     faults,
     read_config,
 )
+from contracts.strict import Strict
 from memory.domain.identity import wrong_key
 
 HIDDEN = "********"

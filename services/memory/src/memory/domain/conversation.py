@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from contracts.errors import HANDOFF_WAITING, OWNER_IDLE, SystemCode
+from contracts.errors import HANDOFF_WAITING, OFFICE_CLOSED, OWNER_IDLE, SystemCode
 from contracts.events.chat import (
     AssistantMessage,
     OperatorMessage,
@@ -40,7 +40,7 @@ CUSTOMER = "user"
 """The role of those who are remembered: visitors are not."""
 FAILURES = frozenset({SystemCode.LLM_UNAVAILABLE, SystemCode.DEADLINE, SystemCode.BUDGET_SPENT, SystemCode.INTERNAL})
 """Codes of notices that end a turn with no answer: somebody should look."""
-NOTICES = frozenset({SystemCode.HANDOFF_TIMEOUT, OWNER_IDLE, HANDOFF_WAITING})
+NOTICES = frozenset({SystemCode.HANDOFF_TIMEOUT, OWNER_IDLE, HANDOFF_WAITING, OFFICE_CLOSED})
 """Codes of notices of who answers now."""
 
 
@@ -55,13 +55,20 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """Who answers, since which fact. `since`: the log's stamp of that fact."""
+    """Who answers, since which fact. `since`: the log's stamp of that fact; `opens_at`: a message was taken when nobody
+    was there, and waits for a person while the AI answers."""
 
     owner: Owner = field(default_factory=lambda: Owner(kind=OwnerKind.AI))
     position: Position = START
     since: datetime | None = None
     by: str = ""
     reason: str | None = None
+    opens_at: datetime | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether a person is asked for, and nobody has come."""
+        return self.owner.kind == OwnerKind.WAITING or (self.owner.kind == OwnerKind.AI and self.opens_at is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +166,7 @@ class Conversation:
     @property
     def quiet_since(self) -> datetime | None:
         """Since when nobody has written after an answer; None: it is not open, or somebody waits."""
-        quiet = self.status == OPEN and self.ownership.owner.kind != OwnerKind.WAITING and not self.is_stuck
+        quiet = self.status == OPEN and not self.ownership.waits and not self.is_stuck
         return self.said_at if quiet and START < self.seen_position <= self.replied else None
 
     @property
@@ -187,14 +194,15 @@ class Conversation:
                 return "needs_human"
             case OwnerKind.HUMAN:
                 return "human"
+            case OwnerKind.AI if self.ownership.waits:
+                return "needs_human"
             case OwnerKind.AI:
                 return "stuck" if self.is_stuck else "ai"
 
     @property
     def waiting_since(self) -> datetime | None:
         """Since when nobody has come; None when nobody is waited for."""
-        waits = self.ownership.owner.kind == OwnerKind.WAITING and self.status == OPEN
-        return self.ownership.since if waits else None
+        return self.ownership.since if self.ownership.waits and self.status == OPEN else None
 
     @property
     def due_since(self) -> datetime | None:
@@ -216,7 +224,8 @@ class Conversation:
         made its owner."""
         own = self.ownership
         told_by_sweep = own.by == handoff.BY and own.reason in handoff.REASONS
-        return (told_by_sweep or own.owner.kind == OwnerKind.WAITING) and self.noticed < own.position
+        waits = own.waits and not (own.opens_at and handoff.says_so_itself(own.by, own.reason))
+        return (told_by_sweep or waits) and self.noticed < own.position
 
 
 def fold(state: Conversation, facts: Iterable[Fact], floor: Position, verified: Mapping[str, Person]) -> Conversation:
@@ -265,14 +274,15 @@ def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
             state.failures += 1
             state.failed = max(state.failed, at)
         case OwnerChanged() as data:
-            state.handed_off = state.handed_off or data.owner.kind != OwnerKind.AI
-            if data.owner.kind != OwnerKind.AI and at > state.claimed:
+            asked = data.owner.kind == OwnerKind.WAITING or data.opens_at is not None
+            state.handed_off = state.handed_off or asked or data.owner.kind != OwnerKind.AI
+            if (asked or data.owner.kind != OwnerKind.AI) and at > state.claimed:
                 state.claimed, state.claimed_at = at, stored
             if at > state.ownership.position:
-                state.ownership = Ownership(data.owner, at, stored, data.by, data.reason)
+                state.ownership = Ownership(data.owner, at, stored, data.by, data.reason, data.opens_at)
                 # Whoever takes or returns a conversation has looked at it: it is not stuck any more.
                 state.answered = max(state.answered, at)
-            if data.owner.kind == OwnerKind.WAITING and at > state.hand_over_position:
+            if asked and at > state.hand_over_position:
                 state.hand_over, state.hand_over_position = _handed_over(state, fact, data), at
         case _:
             pass
@@ -293,11 +303,12 @@ def _take_words(state: Conversation, fact: Fact) -> None:
 
 def _handed_over(state: Conversation, fact: Fact, data: OwnerChanged) -> HandOver:
     """Why a person is asked for. An owner who has gone does not undo what the one before them was told."""
-    told = state.hand_over if data.reason == handoff.IDLE else None
+    told = state.hand_over if data.reason in handoff.REASONS else None
     return HandOver(
         at=fact.stored_at,
         by=data.by,
         reason=data.reason,
+        opens_at=data.opens_at,
         summary=data.summary or (told.summary if told else None),
         language=data.language or (told.language if told else None),
     )

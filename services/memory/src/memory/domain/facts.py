@@ -144,6 +144,7 @@ def owner_event(fact: Fact) -> OwnerEvent | None:
                 by=data.by,
                 name=data.name,
                 reason=data.reason,
+                opens_at=data.opens_at,
                 created_at=fact.at,
             )
         case _:

@@ -5,9 +5,10 @@ from datetime import datetime, timedelta
 
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
-from contracts.errors import HANDOFF_WAITING, OWNER_IDLE, SystemCode
+from contracts.errors import HANDOFF_WAITING, OFFICE_CLOSED, OWNER_IDLE, SystemCode
 from contracts.events.chat import OwnerKind
 from contracts.ids import derive_id
+from contracts.office_hours import OfficeHours, closing, opening, spoken_time, told_away
 from memory.domain.keys import Position
 
 BY = "memory"
@@ -15,6 +16,9 @@ TIMEOUT = "handoff_timeout"
 IDLE = "owner_idle"
 REASONS = frozenset({TIMEOUT, IDLE})
 """With which this service changes an owner; each is followed by a notice to the people in the conversation."""
+
+SAID_BY_THE_AI = frozenset({"asked", "missed", "rule"})
+"""With which the agent hands over by its tool; outside office hours its own answer says that nobody is there."""
 
 _CODES = {TIMEOUT: SystemCode.HANDOFF_TIMEOUT, IDLE: OWNER_IDLE}
 _NOTICES = {
@@ -45,6 +49,7 @@ _WAITING = {
 }
 _FIRST = {"es": "No hay nadie delante de ti.", "en": "There is nobody before you."}
 _PLACE = {"es": "Eres el número {place} de la lista de espera.", "en": "You are number {place} in the queue."}
+_UNTIL = {"es": "Hay alguien hasta {until}.", "en": "Somebody is here until {until}."}
 _USUAL = {"es": "Lo habitual es esperar {usual}.", "en": "The usual wait is {usual}."}
 _UNITS = {
     "es": (("segundo", "segundos"), ("minuto", "minutos")),
@@ -54,7 +59,8 @@ _UNITS = {
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where somebody stands who waits for a person: the first is at 1. `usual`: how long others have waited."""
+    """Where somebody stands who waits for a person: the first is at 1. `usual`: how long others have waited; None:
+    too few have to tell."""
 
     place: int
     usual: timedelta | None = None
@@ -73,6 +79,7 @@ class Patience:
     handoff: timedelta
     idle: timedelta
     idle_to: OwnerKind = OwnerKind.WAITING
+    hours: OfficeHours | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,7 @@ class GiveBack:
     event_id: str
     to: OwnerKind
     reason: str
+    opens_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +159,7 @@ def decide(
     owner = snapshot.last.get(ChatKind.OWNER)
     if owner is None:
         return Nothing()
-    if (notice := _untold(snapshot, place, owner, standing)) is not None:
+    if (notice := _untold(snapshot, place, owner, patience, now, standing)) is not None:
         return notice
     match snapshot.owner:
         case OwnerKind.WAITING:
@@ -162,13 +170,27 @@ def decide(
         case _:
             return Nothing()
     if now >= due:
-        return GiveBack(place.event_id(owner, reason, "owner"), to, reason)
-    return _waiting(snapshot, place, owner, patience, standing) or NotYet(due)
+        # Nobody would come before the office opens: the AI goes on, and the message waits for them.
+        opens = opening(patience.hours, now) if reason == TIMEOUT or to is OwnerKind.WAITING else None
+        return GiveBack(place.event_id(owner, reason, "owner"), OwnerKind.AI if opens else to, reason, opens)
+    return _waiting(snapshot, place, owner, patience, now, standing) or NotYet(due)
 
 
-def _untold(snapshot: Snapshot, place: LogPlace, owner: Fact, standing: Standing | None) -> Notify | None:
-    """The notice that is due after a change of owner by this service."""
+def says_so_itself(by: object, reason: object) -> bool:
+    """Whether whoever took a message outside office hours tells the visitor: the AI does, in its answer."""
+    return by == "agent" and reason in SAID_BY_THE_AI
+
+
+def _untold(
+    snapshot: Snapshot, place: LogPlace, owner: Fact, patience: Patience, now: datetime, standing: Standing | None
+) -> Notify | None:
+    """The notice that is due after a change of owner by this service, or when a message was taken."""
     by, reason = owner.data.get("by"), owner.data.get("reason")
+    if (opens := _opens_at(owner)) is not None:
+        if says_so_itself(by, reason) or _told(snapshot, owner):
+            return None
+        text = told_away(patience.hours, opens, now, language(snapshot))
+        return Notify(place.event_id(owner, OFFICE_CLOSED, "notice"), snapshot.basis, OFFICE_CLOSED, text)
     if by != BY or reason not in REASONS or _told(snapshot, owner):
         return None
     spoken = language(snapshot)
@@ -179,14 +201,22 @@ def _untold(snapshot: Snapshot, place: LogPlace, owner: Fact, standing: Standing
 
 
 def _waiting(
-    snapshot: Snapshot, place: LogPlace, owner: Fact, patience: Patience, standing: Standing | None
+    snapshot: Snapshot, place: LogPlace, owner: Fact, patience: Patience, now: datetime, standing: Standing | None
 ) -> Notify | None:
     """The notice to somebody who has begun to wait for a person: where they stand."""
     if standing is None or snapshot.owner is not OwnerKind.WAITING or _told(snapshot, owner):
         return None
     spoken = language(snapshot)
-    text = _WAITING[spoken].format(place=standing.told(spoken), patience=_spell(patience.handoff, spoken))
+    told = standing.told(spoken)
+    if (until := closing(patience.hours, now)) is not None:
+        told = f"{told} {_UNTIL[spoken].format(until=spoken_time(patience.hours, until, now, spoken))}"
+    text = _WAITING[spoken].format(place=told, patience=_spell(patience.handoff, spoken))
     return Notify(place.event_id(owner, HANDOFF_WAITING, "notice"), snapshot.basis, HANDOFF_WAITING, text)
+
+
+def _opens_at(owner: Fact) -> datetime | None:
+    told = owner.data.get("opensAt")
+    return datetime.fromisoformat(told) if owner.owner is OwnerKind.AI and isinstance(told, str) else None
 
 
 def _told(snapshot: Snapshot, owner: Fact) -> bool:

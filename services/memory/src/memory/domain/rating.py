@@ -16,3 +16,15 @@ class Rating:
     given: Literal["up", "down"]
     reason: str | None
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Satisfaction:
+    """The last word of a visitor on their conversation; `score` 1 to 5."""
+
+    company: str
+    conversation: str
+    user: str
+    score: int
+    comment: str | None
+    at: datetime

@@ -150,8 +150,9 @@ export class ConversationView {
   /* ---------------------------------------------------------------- who answers */
   get #isMine() { return this.#owner?.kind === "human" && this.#owner.operatorId === this.#context.session.who.subject; }
   /* A change of owner in words: who did what. */
-  #told({ owner, by, name, reason }) {
+  #told({ owner, by, name, reason, opensAt }) {
     const who = name || owner.name || (by === this.#context.session.who.subject ? say("you") : by);
+    if (owner.kind === "ai" && opensAt) return say("event_message", { reason: reasonOf({ reason }), time: exactly(opensAt) });
     if (owner.kind === "human") return say("event_taken", { name: owner.name || owner.operatorId || who });
     if (owner.kind === "waiting") return by === "agent" ? say("event_handed", { reason: reasonOf({ reason }) }) : reasonOf({ reason });
     return by === "memory" ? say(reason === "owner_idle" ? "event_idle" : "event_nobody") : say("event_returned", { name: who });

@@ -1,5 +1,7 @@
 /* The settings of a company, field by field: how each is shown, read back, and bounded (visitor-chat settings). */
 import { make, button } from "./dom.js";
+import { officeHours } from "./office-hours.js";
+import { personRules } from "./person-rules.js";
 import { number, say } from "./words-of.js";
 
 const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
@@ -11,6 +13,7 @@ export const SECTIONS = [
     ["handoffTimeoutSeconds", "number", { min: 10, max: 3600 }], ["ownerIdleMinutes", "number", { min: 1, max: 1440 }],
     ["resolveAfterHours", "number", { min: 0, max: 720 }],
     ["ownerIdleAction", "choice", { choices: ["needs_person", "ai"], words: "idle_" }],
+    ["officeHours", "hours"], ["personRules", "rules"],
   ]],
   ["model", [
     ["preferredProvider", "choice"], ["preferredModel", "text", { list: "models", maxlength: 200 }],
@@ -69,7 +72,7 @@ export function field([path, kind, options = {}], changed) {
 }
 
 const HINTS = new Set([
-  "aiRespondWithCommercial", "responseDelayMs", "handoffTimeoutSeconds", "ownerIdleMinutes", "preferredProvider", "temperature", "customSystemPrompt",
+  "aiRespondWithCommercial", "responseDelayMs", "handoffTimeoutSeconds", "ownerIdleMinutes", "officeHours", "personRules", "preferredProvider", "temperature", "customSystemPrompt",
   "toolConfig.allowedDomains", "toolConfig.allowedPaths", "toolConfig.enabledTools", "toolConfig.maxIterations", "budget.dailyTokens",
   "budget.visitorHourlyTokens", "allowedOrigins", "webhooks", "knowledge.siteUrl", "knowledge.allowedPaths",
 ]);
@@ -111,6 +114,8 @@ const CONTROLS = {
     offer(choices.map((one) => [one, say(words + one)]));
     return { ...plain(input, () => input.value, show), offer };
   },
+  hours: officeHours,
+  rules: personRules,
   color({ id, changed }) {
     const input = make("input", { type: "color", id, oninput: () => { none = false; changed(); } });
     let none = true;

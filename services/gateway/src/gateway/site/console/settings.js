@@ -179,10 +179,12 @@ function shown(path, value) {
   if (value === null || value === "" || value.length === 0) return say("valueNone");
   if (path === "budget.whenSpent") return say(`spent_${value}`);
   if (path === "ownerIdleAction") return say(`idle_${value}`);
+  if (path === "officeHours") return value.hours.map(({ days, opens, closes }) => `${days.join(" ")} ${opens}–${closes}`).join(", ");
+  if (path === "personRules") return value.map(({ to, words, topics, plans, pages }) => `${say(`rule_${to}`)}: ${[...words, ...topics, ...plans, ...pages].join(", ")}`).join("; ");
   if (typeof value === "boolean") return say(value ? "valueOn" : "valueOff");
   if (typeof value === "number") return number.format(value);
   return Array.isArray(value) ? value.map((one) => one.url ?? one).join(", ") : value;
 }
 
 /* What the server shows of a webhook beside what one writes is no change. */
-const comparable = (path, value) => (path === "webhooks" ? value.map(({ url, secret, events }) => ({ url, secret, events })) : value);
+const comparable = (path, value) => (value === undefined ? null : path === "webhooks" ? value.map(({ url, secret, events }) => ({ url, secret, events })) : value);

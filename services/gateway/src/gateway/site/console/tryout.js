@@ -16,6 +16,7 @@ export class TryOut {
       make("h2", {}, say("tryOut")), make("p", { class: "hint" }, say("tryOutHint")),
       this.#one("question", "ask", "questionHint", (text) => this.#asked(text)),
       this.#one("siteAddress", "check", "siteHint", (text) => this.#checked(text)),
+      this.#one("personText", "check", "personHint", (text) => this.#ruled(text)),
       this.#preview());
   }
 
@@ -53,6 +54,16 @@ export class TryOut {
     const found = await post(`${this.#address}/site-check`, { address, language, settings: this.#patch() });
     return [make("p", { class: found.allowed ? "good" : "bad" }, found.allowed ? say("siteAllowed") : say("siteRefused", { reason: found.reason || "" })),
       ...(found.url ? [make("p", { class: "hint" }, found.url)] : [])];
+  }
+  /* A message, or a plan, an address and a message: "pro https://…/pricing hello". */
+  async #ruled(typed) {
+    const words = typed.split(/\s+/), body = { language, settings: this.#patch() };
+    if (["free", "pro", "premium"].includes(words[0]) && words.length > 1) body.plan = words.shift();
+    if (/^https?:/.test(words[0])) body.page = words.shift();
+    const found = await post(`${this.#address}/person-check`, { ...body, text: words.join(" ") });
+    const ruled = found.to ? say(`goesTo_${found.to}`, { rule: found.rule + 1 }) : say("goesTo_ai");
+    return [make("p", { class: found.to === "never" ? "bad" : "good" }, ruled),
+      make("p", { class: "hint" }, found.open ? say("somebodyThere") : found.told)];
   }
   async #prompt() {
     const found = await post(`${this.#address}/prompt`, { language, settings: this.#patch() });

@@ -141,7 +141,7 @@ export class Chat {
     const { owner } = frame, before = this.#owner;
     this.thread.knows(owner);
     this.#show(owner);
-    if (owner.kind !== before.kind || owner.operatorId !== before.operatorId) this.thread.owned(frame);
+    if (owner.kind !== before.kind || owner.operatorId !== before.operatorId || frame.opensAt) this.thread.owned(frame);
     this.#ui.emit("owner", owner);
   }
   #show(owner) {

@@ -171,11 +171,11 @@ export class Thread {
     return card;
   }
   /* Who answers from here on: a place in the thread, as messages have one. */
-  owned({ owner, seq, createdAt }, live = true) {
+  owned({ owner, seq, createdAt, opensAt }, live = true) {
     const key = `owner-${seq}`;
     if (this.#messages.has(key)) return;
     const [text, sign] = owner.kind === "human" ? [fill(words.joined, { name: owner.name || words.agent }), "person"]
-      : owner.kind === "waiting" ? [words.waitingForPerson, "clock"] : [words.backToAi, "spark"];
+      : owner.kind === "waiting" ? [words.waitingForPerson, "clock"] : opensAt ? [words.messageTaken, "clock"] : [words.backToAi, "spark"];
     const when = createdAt && make("time", { datetime: createdAt }, time(new Date(createdAt)));
     this.#put(key, { role: "owner", seq, at: createdAt && Date.parse(createdAt), node: make("p", { class: "notice" }, icon(sign), text, when || ""), place() {} });
     if (!live) return;

@@ -1,0 +1,144 @@
+"""When a company's people are there, when they are there again, and how that is said."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
+
+from contracts.enumerations import at_the_door
+from contracts.spoken import DAY_NAMES, MONTH_NAMES
+from contracts.strict import Strict
+from contracts.text import Text
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_TIME = re.compile(r"^(?:[01][0-9]|2[0-3]):[0-5][0-9]$")
+MIDNIGHT = "24:00"
+AHEAD = 1_100
+"""Days in which there is an opening: more than 52 weeks for every two holidays that there may be."""
+_AWAY = Text(
+    es="Ahora mismo no hay nadie del equipo: vuelve a haber alguien {when}. Les dejo tu mensaje y te contestarán por "
+    "aquí; mientras tanto puedes seguir escribiendo y te ayudo yo en lo que pueda.",
+    en="Nobody from the team is here right now; somebody is back {when}. I have left them your message and they will "
+    "answer you here. You can go on writing meanwhile, and I will help as far as I can.",
+)
+
+
+def _day(value: str, info: ValidationInfo) -> str:
+    if at_the_door(info) and value not in DAYS:
+        raise ValueError(f"use one of {', '.join(DAYS)}")
+    return value
+
+
+def _time(value: str, info: ValidationInfo) -> str:
+    if at_the_door(info) and not _TIME.match(value):
+        raise ValueError("use a time such as 09:00, from 00:00 to 23:59")
+    return value
+
+
+def _end(value: str, info: ValidationInfo) -> str:
+    return value if value == MIDNIGHT else _time(value, info)
+
+
+def _zone(value: str, info: ValidationInfo) -> str:
+    # A zone that only another release's machine knows is no reason to refuse what is stored.
+    if at_the_door(info) and _found(value) is None:
+        raise ValueError("use the name of a time zone such as Europe/Madrid or America/Mexico_City")
+    return value
+
+
+class OpenHours(Strict):
+    """From when to when people are there on some days of the week. What closes before it opens runs past midnight."""
+
+    days: list[Annotated[str, AfterValidator(_day)]] = Field(min_length=1, max_length=7)
+    opens: Annotated[str, AfterValidator(_time)]
+    closes: Annotated[str, AfterValidator(_end)] = Field(description="24:00: to the end of the day")
+
+    @model_validator(mode="after")
+    def _lasts(self, info: ValidationInfo) -> "OpenHours":
+        if at_the_door(info) and self.opens == self.closes:
+            raise ValueError("opens and closes are the same; for a whole day use 00:00 and 24:00")
+        return self
+
+
+class OfficeHours(Strict):
+    """When a company's people are there."""
+
+    timezone: Annotated[str, AfterValidator(_zone)] = Field(description="an IANA name, e.g. Europe/Madrid")
+    hours: list[OpenHours] = Field(min_length=1, max_length=21)
+    holidays: list[date] = Field(default_factory=list[date], max_length=100, description="days on which nobody comes")
+
+
+def opening(hours: OfficeHours | None, now: datetime) -> datetime | None:
+    """When somebody is there again (UTC); None: somebody is there now."""
+    if hours is None:
+        return None
+    today = now.astimezone(_zone_of(hours)).date()
+    for ahead in range(-1, AHEAD):
+        spans = sorted(_spans(hours, today + timedelta(days=ahead)))
+        if any(start <= now < end for start, end in spans):
+            return None
+        if ahead >= 0 and (later := [start for start, _ in spans if start > now]):
+            return later[0]
+    return None  # hours of another release that this one cannot read: nobody is sent away because of them
+
+
+def closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
+    """Until when somebody is there today (UTC), at least; None: nobody is there, or no hours are set."""
+    if hours is None:
+        return None
+    today = now.astimezone(_zone_of(hours)).date()
+    spans = (span for day in (today - timedelta(days=1), today) for span in _spans(hours, day))
+    return max((end for start, end in spans if start <= now < end), default=None)
+
+
+def told_away(hours: OfficeHours | None, opens: datetime, now: datetime, language: str) -> str:
+    """What a visitor reads outside the hours: that nobody is there, when somebody is, and that a message is taken."""
+    return _AWAY.said_in(language).format(when=spoken_time(hours, opens, now, language))
+
+
+def spoken_time(hours: OfficeHours | None, at: datetime, now: datetime, language: str) -> str:
+    """A moment in the company's time zone as people say it: "mañana a las 9:00 (hora de Madrid)"."""
+    name, zone = (hours.timezone, _zone_of(hours)) if hours else ("UTC", UTC)
+    there, today = at.astimezone(zone), now.astimezone(zone).date()
+    clock, days = f"{there.hour}:{there.minute:02d}", (there.date() - today).days
+    place = name.rsplit("/", 1)[-1].replace("_", " ")
+    if language.lower().startswith("en"):
+        day = {0: "today", 1: "tomorrow"}.get(days) or (
+            f"on {DAY_NAMES['en'][there.weekday()]} {there.day} {MONTH_NAMES['en'][there.month - 1]}"
+        )
+        return f"{day} at {clock} ({place} time)"
+    day = {0: "hoy", 1: "mañana"}.get(days) or (
+        f"el {DAY_NAMES['es'][there.weekday()]} {there.day} de {MONTH_NAMES['es'][there.month - 1]}"
+    )
+    return f"{day} a {'la' if there.hour == 1 else 'las'} {clock} (hora de {place})"
+
+
+def _spans(hours: OfficeHours, day: date) -> Iterator[tuple[datetime, datetime]]:
+    if day in hours.holidays:
+        return
+    zone = _zone_of(hours)
+    for one in hours.hours:
+        readable = _TIME.match(one.opens) and (one.closes == MIDNIGHT or _TIME.match(one.closes))
+        if not readable or DAYS[day.weekday()] not in one.days:
+            continue
+        past_midnight = one.closes <= one.opens or one.closes == MIDNIGHT
+        last = day + timedelta(days=1) if past_midnight else day
+        closes = time() if one.closes == MIDNIGHT else time.fromisoformat(one.closes)
+        start = datetime.combine(day, time.fromisoformat(one.opens), zone).astimezone(UTC)
+        yield start, datetime.combine(last, closes, zone).astimezone(UTC)
+
+
+def _zone_of(hours: OfficeHours) -> ZoneInfo:
+    return _found(hours.timezone) or ZoneInfo("UTC")
+
+
+@lru_cache(maxsize=256)
+def _found(name: str) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, LookupError):  # no such key; a path; a directory
+        return None

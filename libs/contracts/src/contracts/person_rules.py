@@ -1,0 +1,122 @@
+"""A company's rules of what goes to a person first, and what never does; judged alike by everybody who asks."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
+
+from contracts.enumerations import OPEN_BEHIND_THE_DOOR, at_the_door
+from contracts.strict import Strict
+
+LONGEST = 8_000
+"""Characters of a text that are judged."""
+Phrase = Annotated[str, Field(min_length=2, max_length=100)]
+_ENDINGS = (
+    "acione", "acion", "cione", "cion", "mente", "ando", "iendo", "ado", "ada", "ido", "ida", "ing", "ie", "ed", "ar",
+    "er", "ir", "o", "a", "e", "y",
+)  # fmt: skip
+LEAST_STEM = 4
+
+
+def _path(value: str, info: ValidationInfo) -> str:
+    if at_the_door(info) and not value.startswith(("/", "*")):
+        raise ValueError("use a path such as /pricing or /docs/*")
+    return value
+
+
+class PersonRule(Strict):
+    """What a message must have for the rule to count: one of each list that is not empty.
+
+    `words`: a word or phrase as it is written, without regard to case and accents. `topics`: all words of one, in any
+    form and order ("reembolsos" also finds "reembolsar"). `plans`: of who writes; a visitor's is free. `pages`: where
+    they write, as a path's beginning (/pricing) or with * for anything (/docs/*/api).
+    """
+
+    to: Annotated[Literal["person", "never"], OPEN_BEHIND_THE_DOOR] = Field(
+        description="person: goes to one before the AI answers; never: nobody is asked for"
+    )
+    words: list[Phrase] = Field(default_factory=list[str], max_length=100)
+    topics: list[Phrase] = Field(default_factory=list[str], max_length=100)
+    plans: list[Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR]] = Field(
+        default_factory=list[Literal["free", "pro", "premium"]], max_length=3
+    )
+    pages: list[Annotated[str, Field(min_length=1, max_length=512), AfterValidator(_path)]] = Field(
+        default_factory=list[str], max_length=100
+    )
+
+    @model_validator(mode="after")
+    def _says_when(self, info: ValidationInfo) -> "PersonRule":
+        if at_the_door(info) and not (self.words or self.topics or self.plans or self.pages):
+            raise ValueError("say when it counts: words, topics, plans or pages")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What the rules look at: a visitor's words, their plan, and the address that they write from."""
+
+    text: str
+    plan: str = "free"
+    page: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The rule that counts: its place in the list, and where the message goes."""
+
+    index: int
+    to: str
+
+
+def ruling(rules: Sequence[PersonRule], asking: Asking) -> Ruling | None:
+    """The first rule that counts; None: none does."""
+    if not rules:
+        return None
+    words = re.findall(r"\w+", _folded(asking.text[:LONGEST]))
+    said, stems = f" {' '.join(words)} ", frozenset(map(_stem, words))
+    path = urlsplit(asking.page).path or "/" if asking.page else None
+    for index, rule in enumerate(rules):
+        if (
+            (rule.words or rule.topics or rule.plans or rule.pages)
+            and (not rule.words or any(_is_said(word, said) for word in rule.words))
+            and (not rule.topics or any(_is_about(topic, stems) for topic in rule.topics))
+            and (not rule.plans or asking.plan in rule.plans)
+            and (not rule.pages or (path is not None and any(_is_on(page, path) for page in rule.pages)))
+        ):
+            return Ruling(index, rule.to)
+    return None
+
+
+def _is_said(phrase: str, said: str) -> bool:
+    words = re.findall(r"\w+", _folded(phrase))
+    return bool(words) and f" {' '.join(words)} " in said
+
+
+def _is_about(topic: str, stems: frozenset[str]) -> bool:
+    words = re.findall(r"\w+", _folded(topic))
+    return bool(words) and all(_stem(word) in stems for word in words)
+
+
+def _is_on(rule: str, path: str) -> bool:
+    if "*" in rule:
+        return re.fullmatch(".*".join(map(re.escape, rule.split("*"))), path) is not None
+    return path == rule or path.startswith(rule if rule.endswith("/") else f"{rule}/")
+
+
+def _folded(text: str) -> str:
+    marks = unicodedata.normalize("NFD", text.lower())
+    return "".join(one for one in marks if not unicodedata.combining(one))
+
+
+def _stem(word: str) -> str:
+    """A word without the endings that its forms have in es and en: enough to know "reembolso" in "reembolsos"."""
+    if len(word) > LEAST_STEM:
+        word = word.removesuffix("s")
+    word = word.removesuffix(
+        next((one for one in _ENDINGS if len(word) - len(one) >= LEAST_STEM and word.endswith(one)), "")
+    )
+    return word[:-1] if len(word) > LEAST_STEM and word[-1] == word[-2] else word

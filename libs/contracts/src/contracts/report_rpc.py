@@ -1,0 +1,110 @@
+"""Whether it helped: a company's conversations counted over days, and what visitors say of them."""
+
+from datetime import date as Date  # noqa: N812 - the names of the wire are from and to
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from contracts.enumerations import OPEN
+from contracts.envelope import Wire
+from contracts.events.fact import Score
+from contracts.ids import CompanyId, Id
+from contracts.rpc import ConversationRef, Rpc
+
+QUEUE = "memory"
+By = Literal["day", "channel", "language", "user", "door"]
+Count = Annotated[int, Field(ge=0)]
+
+
+class ReportFigures(Wire):
+    """What came of some conversations. Seconds are medians; null: there was nothing to measure.
+
+    `answered_by_ai`: answered, and no person was asked for, took over or wrote. `resolved_by_ai`: those of them in
+    which nothing is open and nothing was asked for 24 hours. `handed_over`: a person was asked for or took over.
+    """
+
+    conversations: Count
+    answered_by_ai: Count
+    resolved_by_ai: Count
+    handed_over: Count
+    first_answer_seconds: float | None = Field(default=None, description="from the first message to the first answer")
+    to_person_seconds: float | None = Field(default=None, description="from asking for a person to one who takes over")
+    rated: Count
+    csat: float | None = Field(default=None, description="the mean of the scores, 1 to 5")
+    cost: float = Field(ge=0)
+    cost_per_conversation: float | None = None
+    cost_per_resolution: float | None = None
+    unpriced: Count = Field(description="model calls for which there was no price")
+    prompt_tokens: Count
+    completion_tokens: Count
+    tools: Count = Field(description="calls of tools")
+    gaps: Count = Field(description="questions to which the AI knew no answer")
+
+
+class ReportRow(ReportFigures):
+    """The conversations that have one thing in common."""
+
+    key: str
+
+
+class ReportRequest(Wire):
+    """Conversations that began on the days `since` to `until` (UTC), both counted."""
+
+    company_id: CompanyId
+    since: Date
+    until: Date
+    by: Annotated[By, OPEN] = "day"
+
+
+class ReportReply(Wire):
+    """`rows` by their keys, days oldest first; what is left over 1,000 rows is in the row `other`.
+
+    `complete` false: not all conversations are counted; ask again in a while, or for fewer days.
+    """
+
+    rows: list[ReportRow]
+    total: ReportFigures
+    currency: str = "USD"
+    complete: bool = True
+
+
+Figure = Literal[
+    "conversations", "answeredByAi", "resolvedByAi", "handedOver", "rated", "firstAnswerSeconds", "toPersonSeconds",
+    "cost", "tools", "gaps",
+]  # fmt: skip
+
+
+class ReportOpenRequest(ReportRequest):
+    """The conversations behind a figure, of one row or (no key) of all."""
+
+    key: str | None = Field(default=None, max_length=200)
+    figure: Annotated[Figure, OPEN] = "conversations"
+
+
+class ReportOpenReply(Wire):
+    """The newest first, at most 1,000."""
+
+    conversation_ids: list[Id]
+    complete: bool = True
+
+
+class RatingView(Wire):
+    """What somebody said of a conversation."""
+
+    score: Score
+    comment: str | None = None
+    rated_at: datetime
+
+
+class RatingReply(Wire):
+    """None: nobody has rated it."""
+
+    rating: RatingView | None = None
+
+
+REPORT = Rpc("rpc.memory.report.v1", ReportRequest, ReportReply, queue=QUEUE)
+REPORT_OPEN = Rpc("rpc.memory.report.open.v1", ReportOpenRequest, ReportOpenReply, queue=QUEUE)
+RATING = Rpc("rpc.memory.rating.v1", ConversationRef, RatingReply, queue=QUEUE)
+
+METHODS: tuple[Rpc[Any, Any], ...] = (REPORT, REPORT_OPEN, RATING)

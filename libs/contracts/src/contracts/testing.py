@@ -1,0 +1,16 @@
+"""For tests: settings that mean the same whenever a test runs."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from contracts.office_hours import DAYS
+
+
+def closed_for_days(days: int = 3) -> dict[str, Any]:
+    """Office hours, as settings have them, in which nobody is there before 10:00 UTC in so many days (1 to 6)."""
+    opens = datetime.now(UTC) + timedelta(days=days)
+    return {
+        "timezone": "UTC",
+        "hours": [{"days": [DAYS[opens.weekday()]], "opens": "10:00", "closes": "11:00"}],
+        "holidays": [],
+    }

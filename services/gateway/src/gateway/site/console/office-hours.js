@@ -1,0 +1,39 @@
+/* The field of a company's office hours: time zone, rows of days with their hours, holidays. No rows: people are always there. */
+import { button, make } from "./dom.js";
+import { language, say } from "./words-of.js";
+
+const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+const named = new Intl.DateTimeFormat(language, { weekday: "short", timeZone: "UTC" });
+const nameOf = (day) => named.format(new Date(Date.UTC(2024, 0, 1 + DAYS.indexOf(day)))); // a Monday
+const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
+
+export function officeHours({ changed }) {
+  const zone = make("input", { type: "text", class: "mono", spellcheck: "false", maxlength: 64, "aria-label": say("hoursZone"), placeholder: "Europe/Madrid", oninput: changed });
+  const rows = make("div", { class: "hooks" });
+  const holidays = make("textarea", { rows: "2", class: "mono", spellcheck: "false", "aria-label": say("hoursHolidays"), placeholder: "2026-12-25", oninput: changed });
+  const add = ({ days, opens, closes }) => {
+    const boxes = DAYS.map((day) => make("input", { type: "checkbox", value: day, checked: days.includes(day), onchange: changed }));
+    const time = (name, value) => make("input", { type: "text", class: "mono", size: "5", maxlength: 5, placeholder: "09:00", value, "aria-label": say(name), oninput: changed });
+    const from = time("hoursOpens", opens), to = time("hoursCloses", closes);
+    const row = make("div", { class: "hook" },
+      make("div", { class: "row days" }, ...boxes.map((box) => make("label", {}, box, nameOf(box.value)))),
+      make("div", { class: "row" }, from, "–", to, button(say("remove"), () => { row.remove(); changed(); }, { class: "small" })));
+    row.read = () => ({ days: boxes.filter((box) => box.checked).map((box) => box.value), opens: from.value.trim(), closes: to.value.trim() });
+    rows.append(row);
+  };
+  const another = () => {
+    if (!zone.value) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    add({ days: DAYS.slice(0, 5), opens: "09:00", closes: "18:00" });
+    changed();
+  };
+  return {
+    node: make("div", {}, rows, button(say("addHours"), another, { class: "small" }), zone, holidays), inputs: [zone, holidays], group: true,
+    read: () => (rows.children.length ? { timezone: zone.value.trim(), hours: [...rows.children].map((row) => row.read()), holidays: lines(holidays.value) } : null),
+    show(value) {
+      rows.replaceChildren();
+      value?.hours.forEach(add);
+      zone.value = value?.timezone ?? "";
+      holidays.value = (value?.holidays ?? []).join("\n");
+    },
+  };
+}

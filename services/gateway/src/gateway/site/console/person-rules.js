@@ -1,0 +1,32 @@
+/* The field of what goes to a person first, and what never does: rows that are looked at in their order. */
+import { button, make } from "./dom.js";
+import { say } from "./words-of.js";
+
+const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
+const PLANS = ["free", "pro", "premium"];
+
+export function personRules({ changed }) {
+  const rows = make("div", { class: "hooks" });
+  const add = (rule) => {
+    const to = make("select", { "aria-label": say("ruleTo"), onchange: changed }, ...["person", "never"].map((one) => make("option", { value: one }, say(`rule_${one}`))));
+    to.value = rule.to;
+    const list = (name) => {
+      const input = make("textarea", { rows: "2", "aria-label": say(`rule_${name}`), placeholder: say(`rule_${name}`), oninput: changed });
+      input.value = rule[name].join("\n");
+      return input;
+    };
+    const words = list("words"), topics = list("topics"), pages = list("pages");
+    const plans = PLANS.map((plan) => make("input", { type: "checkbox", value: plan, checked: rule.plans.includes(plan), onchange: changed }));
+    const row = make("div", { class: "hook" }, to, words, topics, pages,
+      make("div", { class: "row days", role: "group", "aria-label": say("rule_plans") }, ...plans.map((box) => make("label", {}, box, box.value))),
+      button(say("remove"), () => { row.remove(); changed(); }, { class: "small" }));
+    row.read = () => ({ to: to.value, words: lines(words.value), topics: lines(topics.value), plans: plans.filter((box) => box.checked).map((box) => box.value), pages: lines(pages.value) });
+    rows.append(row);
+  };
+  const another = () => { add({ to: "person", words: [], topics: [], plans: [], pages: [] }); changed(); };
+  return {
+    node: make("div", {}, rows, button(say("addRule"), another, { class: "small" })), inputs: [], group: true,
+    read: () => [...rows.children].map((row) => row.read()),
+    show(value) { rows.replaceChildren(); (value ?? []).forEach(add); },
+  };
+}

@@ -1,0 +1,79 @@
+/* Whether it helped: a period's figures, by what one chooses; each opens down to its conversations. */
+import { call, get } from "./api.js";
+import { button, make } from "./dom.js";
+import { dayOf, money, number, say, span } from "./words-of.js";
+
+const SPANS = [7, 30, 90];
+const BY = ["day", "channel", "language", "user", "door"];
+const seconds = (value) => span(value * 1000);
+const COLUMNS = [
+  ["conversations", number.format, "conversations"], ["answeredByAi", number.format, "answeredByAi"], ["resolvedByAi", number.format, "resolvedByAi"],
+  ["handedOver", number.format, "handedOver"], ["firstAnswerSeconds", seconds, "firstAnswerSeconds"], ["toPersonSeconds", seconds, "toPersonSeconds"],
+  ["csat", number.format, "rated"], ["costPerConversation", money, "cost"], ["costPerResolution", money, "cost"],
+  ["promptTokens", number.format], ["completionTokens", number.format], ["tools", number.format, "tools"], ["gaps", number.format, "gaps"],
+];
+
+export const reportsView = {
+  path: "reports",
+  title: "reports",
+  glyph: "usage",
+  open: (stage) => new ReportsView(stage),
+};
+
+class ReportsView {
+  #body; #spans; #days = 30; #by = "day"; #opened;
+
+  constructor(stage) {
+    this.#spans = SPANS.map((days) => button(say("lastDays", { days }), () => { this.#days = days; this.#load(); }, { class: "filter" }));
+    const by = make("select", { "aria-label": say("reportBy"), onchange: () => { this.#by = by.value; this.#load(); } }, ...BY.map((one) => make("option", { value: one }, say(`reportBy_${one}`))));
+    this.#body = make("div", { class: "figures-page", "aria-live": "polite" });
+    this.#opened = make("section", { "aria-live": "polite" });
+    stage.append(make("div", { class: "page" }, make("div", { class: "row spread" }, make("h1", {}, say("reports")),
+      make("div", { class: "filters plain", role: "group", "aria-label": say("period") }, by, ...this.#spans, button(say("csv"), () => this.#download(), { class: "small" }))),
+    this.#body, this.#opened));
+    this.#load();
+  }
+  get #query() {
+    const day = (at) => at.toISOString().slice(0, 10), until = new Date();
+    return `from=${day(new Date(until - (this.#days - 1) * 86_400_000))}&to=${day(until)}&by=${this.#by}`;
+  }
+  async #load() {
+    const query = this.#query;
+    SPANS.forEach((days, index) => this.#spans[index].setAttribute("aria-pressed", String(days === this.#days)));
+    this.#body.replaceChildren(make("p", { class: "empty" }, say("loading")));
+    this.#opened.replaceChildren();
+    try {
+      const found = await get(`/v2/reports?${query}`);
+      if (query !== this.#query) return; // something else has been chosen since
+      this.#body.replaceChildren(this.#table(found, query), !found.complete ? make("p", { class: "hint" }, say("reportIncomplete")) : "");
+    } catch (error) {
+      this.#body.replaceChildren(make("p", { class: "fault" }, error.message));
+    }
+  }
+  #table({ rows, total, currency }, query) {
+    const line = (name, row, key) => make("tr", {}, make("th", { scope: "row" }, name), ...COLUMNS.map(([field, shown, figure]) => {
+      const value = row[field] ?? null, words = value === null ? "–" : shown(value, currency);
+      return make("td", {}, value && figure ? button(words, () => this.#open(query, key, figure), { class: "quiet figure" }) : words);
+    }));
+    const named = (key) => (this.#by === "day" ? dayOf(key) : key);
+    return make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": say("reports") }, make("table", {},
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, say(`reportBy_${this.#by}`)), ...COLUMNS.map(([field]) => make("th", { scope: "col" }, say(`figure_${field}`))))),
+      make("tbody", {}, ...rows.map((row) => line(named(row.key), row, row.key)), line(say("total"), total, null))));
+  }
+  async #open(query, key, figure) {
+    const where = key === null ? "" : `&key=${encodeURIComponent(key)}`;
+    try {
+      const { conversationIds } = await get(`/v2/reports/conversations?${query}${where}&figure=${figure}`);
+      this.#opened.replaceChildren(make("h2", {}, say("behindFigure", { count: number.format(conversationIds.length) })), make("ul", { class: "complaints" },
+        ...conversationIds.map((id) => make("li", {}, make("a", { href: `#/inbox/${encodeURIComponent(id)}` }, id)))));
+      this.#opened.scrollIntoView({ block: "nearest" });
+    } catch (error) {
+      this.#opened.replaceChildren(make("p", { class: "fault" }, error.message));
+    }
+  }
+  async #download() {
+    const link = make("a", { download: `report-${this.#by}.csv`, href: URL.createObjectURL(new Blob([(await call("GET", `/v2/reports?${this.#query}`, { headers: { Accept: "text/csv" } })).body], { type: "text/csv" })) });
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+}

@@ -1,0 +1,65 @@
+"""GET /v2/reports: whether it helped, by day, channel, language, user or door; JSON or CSV, down to conversations."""
+
+import csv
+import io
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+from contracts.report_rpc import By, Figure, ReportOpenReply, ReportOpenRequest, ReportReply, ReportRequest
+from gateway.web.deps import ApiDep, OperatorDep
+from gateway.web.problems import described
+from gateway.web.usage import DaysDep
+
+router = APIRouter(prefix="/v2/reports", tags=["usage"])
+CSV = "text/csv"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+GroupedBy = Annotated[By, Query(description="what the rows have in common")]
+
+
+@router.get(
+    "", response_model=ReportReply, responses=described() | {200: {"content": {CSV: {}, "application/json": {}}}}
+)
+async def get_report(
+    request: Request, api: ApiDep, caller: OperatorDep, days: DaysDep, by: GroupedBy = "day"
+) -> Response:
+    """The conversations that began on these days and what came of them; with Accept: text/csv as a table."""
+    asked = ReportRequest(company_id=caller.company, since=days[0], until=days[1], by=by)
+    found = await api.records.report(asked)
+    if CSV in request.headers.get("accept", ""):
+        name = f"report-{days[0].isoformat()}-{days[1].isoformat()}-{by}.csv"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return Response(_table(found), media_type=f"{CSV}; charset=utf-8", headers=headers)
+    return JSONResponse(found.to_wire())
+
+
+@router.get("/conversations", responses=described())
+async def open_report(
+    api: ApiDep,
+    caller: OperatorDep,
+    days: DaysDep,
+    by: GroupedBy = "day",
+    key: Annotated[str | None, Query(max_length=200, description="of the row; left out: of all rows")] = None,
+    figure: Figure = "conversations",
+) -> ReportOpenReply:
+    """The conversations that a figure counts, the newest first."""
+    asked = ReportOpenRequest(company_id=caller.company, since=days[0], until=days[1], by=by, key=key, figure=figure)
+    return await api.records.behind(asked)
+
+
+def _table(found: ReportReply) -> str:
+    """Rows and their total, under the names of the JSON."""
+    total = {"key": "total"} | found.total.model_dump(by_alias=True)
+    rows = [row.model_dump(by_alias=True) for row in found.rows]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, ["key", *[name for name in total if name != "key"]], lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in [*rows, total])
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """A spreadsheet takes a text that begins like this for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) and value != "-" else value

@@ -1,0 +1,200 @@
+"""ReportStore over what is kept of conversations, and three collections of its own, each by company/conversation:
+
+`digests` {of, digest}: what came of it, made of its facts; `of`: the state of the conversation then.
+`spendings` {seen, promptTokens, completionTokens, cost, unpriced}: what model calls in it used, each event once.
+`satisfactions` {score, comment, at (ms), user}: what its visitor says of it.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+from pydantic import TypeAdapter
+from pymongo import DESCENDING, ReplaceOne
+from pymongo.errors import DuplicateKeyError
+
+from memory.adapters.mongo import speaking
+from memory.adapters.mongo_facts import facts_of
+from memory.domain.keys import END, conversation_key
+from memory.domain.rating import Satisfaction
+from memory.domain.report import Counted, Digest, Extras, digest_of
+from memory.ports import Spent
+from runtime.mongo import Collection, Database, Document
+
+SLICE = 200
+"""Conversations that one query names."""
+AT_ONCE = 4
+"""Conversations whose facts are read side by side for one report."""
+_DIGEST = TypeAdapter(Digest)
+
+
+class MongoReports:
+    """ReportStore."""
+
+    def __init__(self, database: Database) -> None:
+        self._conversations = database["conversations"]
+        self._facts = database["facts"]
+        self._executions = database["executions"]
+        self._digests = database["digests"]
+        self._spendings = database["spendings"]
+        self._satisfactions = database["satisfactions"]
+
+    async def began(self, company: str, since: date, until: date, limit: int) -> list[Document]:
+        """The newest conversations that began on these days: {_id, latest, version, person}."""
+        where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
+        async with speaking("read conversations"):
+            found = (
+                self._conversations.find(where, {"latest": 1, "version": 1, "person": 1})
+                .sort("dayKey", DESCENDING)
+                .limit(limit)
+            )
+            return await found.to_list()
+
+    async def counted(self, rows: Sequence[Document], make: int) -> tuple[list[Counted], bool]:
+        """These conversations with what came of them. At most `make` digests are made; False: some would be lacking."""
+        names = [str(row["_id"]) for row in rows]
+        digests = await self._known(rows)
+        lacking = [row for row in rows if row["_id"] not in digests]
+        gate = asyncio.Semaphore(AT_ONCE)
+
+        async def made(row: Document) -> None:
+            async with gate:
+                digest = await self._made(str(row["_id"]))
+            if digest is not None:
+                digests[str(row["_id"])] = digest
+
+        # Kept as they are made: a report whose time is over leaves less for the next one.
+        for part in _slices(lacking[:make]):
+            await asyncio.gather(*(made(row) for row in part))
+            await self._keep(part, digests)
+        extras = await self._extras([name for name in names if name in digests])
+        found = [
+            Counted(name.split("/", 1)[1], _user(row), digests[name], extras[name])
+            for name, row in zip(names, rows, strict=True)
+            if name in digests
+        ]
+        return found, len(lacking) <= make
+
+    async def _known(self, rows: Sequence[Document]) -> dict[str, Digest]:
+        found: dict[str, Digest] = {}
+        newest = {str(row["_id"]): _state(row) for row in rows}
+        for names in _slices(list(newest)):
+            async with speaking("read digests"):
+                kept = await self._digests.find({"_id": {"$in": names}}).to_list()
+            found |= {
+                row["_id"]: _DIGEST.validate_json(row["digest"]) for row in kept if row["of"] == newest[row["_id"]]
+            }
+        return found
+
+    async def _made(self, name: str) -> Digest | None:
+        where = {"key": {"$gt": f"{name}/", "$lt": f"{name}/{END}"}}
+        async with speaking("read facts"):
+            return digest_of(facts_of(await self._facts.find(where).sort("key", 1).to_list()))
+
+    async def _keep(self, rows: Sequence[Document], digests: dict[str, Digest]) -> None:
+        kept = [
+            {"_id": name, "of": _state(row), "digest": _DIGEST.dump_json(digests[name]).decode()}
+            for row in rows
+            if (name := str(row["_id"])) in digests
+        ]
+        if kept:
+            writes = [ReplaceOne({"_id": row["_id"]}, row, upsert=True) for row in kept]
+            async with speaking("keep digests"):
+                await self._digests.bulk_write(writes, ordered=False)
+
+    async def _extras(self, names: Sequence[str]) -> dict[str, Extras]:
+        found: dict[str, Extras] = {}
+        for part in _slices(names):
+            spent = await _by_name(self._spendings, part, {"seen": 0})
+            rated = await _by_name(self._satisfactions, part, {"score": 1})
+            tools = await self._tools(part)
+            for name in part:
+                one: Document = spent.get(name, {})
+                found[name] = Extras(
+                    cost=one.get("cost", 0.0),
+                    unpriced=one.get("unpriced", 0),
+                    prompt_tokens=one.get("promptTokens", 0),
+                    completion_tokens=one.get("completionTokens", 0),
+                    tools=tools[name],
+                    score=rated[name]["score"] if name in rated else None,
+                )
+        return found
+
+    async def _tools(self, names: Sequence[str]) -> Counter[str]:
+        if not names:
+            return Counter()
+        company = names[0].split("/", 1)[0]
+        where = {
+            "conversationId": {"$in": [name.split("/", 1)[1] for name in names]},
+            "key": {"$gt": f"{company}/", "$lt": f"{company}/{END}"},
+        }
+        async with speaking("count tool calls"):
+            rows = await self._executions.find(where, {"conversationId": 1}).to_list()
+        return Counter(f"{company}/{row['conversationId']}" for row in rows)
+
+    async def spend(self, company: str, conversation: str, event_id: str, spent: Spent) -> None:
+        """Counts what a model call in a conversation used, once an event."""
+        name = conversation_key(company, conversation)
+        update = {
+            "$inc": {
+                "promptTokens": spent.prompt_tokens,
+                "completionTokens": spent.completion_tokens,
+                "cost": spent.cost,
+                "unpriced": int(spent.unpriced),
+            },
+            "$push": {"seen": event_id},
+        }
+        async with speaking("count usage"):
+            for _ in range(2):
+                try:
+                    # $nin, not $ne: as in mongo_usage.
+                    await self._spendings.update_one({"_id": name, "seen": {"$nin": [event_id]}}, update, upsert=True)
+                except DuplicateKeyError:
+                    continue
+                return
+
+    async def rate(self, said: Satisfaction) -> None:
+        """Keeps what a visitor says, unless they have said something later."""
+        name = conversation_key(said.company, said.conversation)
+        row = {
+            "_id": name,
+            "score": said.score,
+            "comment": said.comment,
+            "user": said.user,
+            "at": int(said.at.timestamp() * 1000),
+        }
+        async with speaking("store a rating"):
+            try:
+                await self._satisfactions.replace_one({"_id": name, "at": {"$lte": row["at"]}}, row, upsert=True)
+            except DuplicateKeyError:
+                return  # a later word is there: facts may come in any order
+
+    async def rating(self, company: str, conversation: str) -> Satisfaction | None:
+        """What was said of a conversation."""
+        async with speaking("read a rating"):
+            row = await self._satisfactions.find_one({"_id": conversation_key(company, conversation)})
+        if row is None:
+            return None
+        at = datetime.fromtimestamp(row["at"] / 1000, UTC)
+        return Satisfaction(company, conversation, row["user"], row["score"], row["comment"], at)
+
+
+def _user(row: Document) -> str | None:
+    person: Any = row.get("person")
+    return person["userId"] if person else None
+
+
+def _state(row: Document) -> str:
+    """What changes with every fact that a conversation takes in, also with one that came late."""
+    return f"{row['latest']}/{row['version']}"
+
+
+async def _by_name(collection: Collection, names: Sequence[str], fields: dict[str, Any]) -> dict[str, Document]:
+    async with speaking("read for a report"):
+        return {str(row["_id"]): row for row in await collection.find({"_id": {"$in": list(names)}}, fields).to_list()}
+
+
+def _slices(items: Sequence[Any], size: int = SLICE) -> list[list[Any]]:
+    return [list(items[start : start + size]) for start in range(0, len(items), size)]

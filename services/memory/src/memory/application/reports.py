@@ -1,0 +1,89 @@
+"""Reports of companies, counted when somebody asks, and what others usually wait for a person."""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from statistics import median
+from typing import Any, Protocol
+
+from contracts.report_rpc import By, Figure, RatingView, ReportOpenReply, ReportReply
+from memory.domain.rating import Satisfaction
+from memory.domain.report import Counted, is_behind, report
+from memory.ports import LogClock, Spent
+
+MOST = 20_000
+"""Conversations that are counted for one report."""
+MADE = 2_000
+"""Digests that one report makes: what is lacking then is there for the next."""
+OPENED = 1_000
+WAITS_OF = timedelta(days=14)
+LEAST_WAITS = 3
+"""So many have to have waited before a usual wait is told."""
+WAITS_LOOKED_AT = 500
+
+
+class ReportStore(Protocol):
+    """What reports are made of; every method raises StoreUnavailable."""
+
+    async def began(self, company: str, since: date, until: date, limit: int) -> list[dict[str, Any]]: ...
+    async def counted(self, rows: Sequence[dict[str, Any]], make: int) -> tuple[list[Counted], bool]: ...
+    async def spend(self, company: str, conversation: str, event_id: str, spent: Spent) -> None: ...
+    async def rate(self, said: Satisfaction) -> None: ...
+    async def rating(self, company: str, conversation: str) -> Satisfaction | None: ...
+
+
+class Fresh(Protocol):
+    """Waits until what is in the log is in the store."""
+
+    async def fresh(self) -> None: ...
+
+
+class Reports:
+    """Of all companies."""
+
+    def __init__(self, *, store: ReportStore, inbox: Fresh, clock: LogClock) -> None:
+        self._store = store
+        self._inbox = inbox
+        self._clock = clock
+
+    async def report(self, company: str, since: date, until: date, by: By | str) -> ReportReply:
+        """The days' figures; raises StoreUnavailable."""
+        counted, complete = await self._counted(company, since, until)
+        return report(counted, by, await self._clock.now(), complete=complete)
+
+    async def behind(
+        self, company: str, since: date, until: date, by: By | str, key: str | None, figure: Figure | str
+    ) -> ReportOpenReply:
+        """The conversations that a figure counts; raises StoreUnavailable."""
+        counted, complete = await self._counted(company, since, until)
+        now = await self._clock.now()
+        names = [
+            one.conversation for one in counted if (key is None or one.key(by) == key) and is_behind(one, figure, now)
+        ]
+        return ReportOpenReply(conversation_ids=names[:OPENED], complete=complete and len(names) <= OPENED)
+
+    async def usual_wait(self, company: str) -> timedelta | None:
+        """What those have waited for a person who lately got one, in the middle; None: too few have to tell."""
+        today = (await self._clock.now()).date()
+        rows = await self._store.began(company, today - WAITS_OF, today, WAITS_LOOKED_AT)
+        counted, _ = await self._store.counted(rows, WAITS_LOOKED_AT)
+        waits = [one.digest.to_person for one in counted if one.digest.to_person is not None]
+        return timedelta(seconds=median(waits)) if len(waits) >= LEAST_WAITS else None
+
+    async def spent(self, company: str, conversation: str, event_id: str, spent: Spent) -> None:
+        """A model call in a conversation was paid for."""
+        await self._store.spend(company, conversation, event_id, spent)
+
+    async def rated(self, said: Satisfaction) -> None:
+        """Somebody has said whether it helped."""
+        await self._store.rate(said)
+
+    async def rating(self, company: str, conversation: str) -> RatingView | None:
+        """What was said of a conversation."""
+        said = await self._store.rating(company, conversation)
+        return RatingView(score=said.score, comment=said.comment, rated_at=said.at) if said else None
+
+    async def _counted(self, company: str, since: date, until: date) -> tuple[list[Counted], bool]:
+        await self._inbox.fresh()
+        rows = await self._store.began(company, since, until, MOST + 1)
+        counted, complete = await self._store.counted(rows[:MOST], MADE)
+        return counted, complete and len(rows) <= MOST

@@ -1,0 +1,227 @@
+"""Whether it helped: what came of single conversations, and the figures of many.
+
+A digest is made of a conversation's facts in their order, and of nothing else of the log; so a report equals a recount.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from statistics import fmean, median
+
+from contracts.events.chat import (
+    AssistantMessage,
+    OperatorMessage,
+    OwnerChanged,
+    OwnerKind,
+    SystemMessage,
+    VisitorMessage,
+)
+from contracts.report_rpc import By, Figure, ReportFigures, ReportReply, ReportRow
+from memory.domain.facts import Fact
+
+QUIET = timedelta(hours=24)
+"""Nothing asked for so long: what the AI has answered counts as resolved."""
+MOST_ROWS = 1_000
+OTHER = "other"
+UNKNOWN = "unknown"
+_CHANNELS = {"chat": "chat"}
+"""Doors by what people call the way that they came; every other door is a program's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What came of one conversation. Seconds; `asked_at`: when its newest visitor message was stored."""
+
+    day: date
+    door: str
+    language: str
+    answers: int
+    handed_over: bool
+    by_people: bool
+    open: bool
+    asked_at: datetime | None
+    first_answer: float | None
+    to_person: float | None
+    gaps: int
+
+    @property
+    def channel(self) -> str:
+        """chat, api, unknown."""
+        return UNKNOWN if self.door == UNKNOWN else _CHANNELS.get(self.door, "api")
+
+    @property
+    def answered_by_ai(self) -> bool:
+        """Whether the AI has answered, and nobody else was asked for or spoke."""
+        return self.answers > 0 and not self.handed_over and not self.by_people
+
+    def resolved_by_ai(self, now: datetime) -> bool:
+        """Whether that was enough: nothing is open, and nothing was asked for a day. Who comes back undoes it."""
+        return self.answered_by_ai and not self.open and self.asked_at is not None and now - self.asked_at >= QUIET
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What is known of a conversation beside its own facts. `score`: what its visitor gave it."""
+
+    cost: float = 0.0
+    unpriced: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    tools: int = 0
+    score: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One conversation of a report. `user`: whose it is; None: nobody was known."""
+
+    conversation: str
+    user: str | None
+    digest: Digest
+    extras: Extras = field(default_factory=Extras)
+
+    def key(self, by: str) -> str:
+        """The row in which it is counted."""
+        match by:
+            case "channel":
+                return self.digest.channel
+            case "language":
+                return self.digest.language
+            case "user":
+                return self.user or "-"
+            case "door":
+                return self.digest.door
+            case _:
+                return self.digest.day.isoformat()
+
+
+def digest_of(facts: Sequence[Fact]) -> Digest | None:
+    """What came of a conversation with these facts, in their order; None: there are none."""
+    if not facts:
+        return None
+    first: VisitorMessage | None = None
+    began = asked_at = waits_since = None
+    first_answer = to_person = None
+    newest = settled = answers = gaps = 0
+    handed_over = by_people = False
+    for fact in facts:
+        match fact.data:
+            case VisitorMessage() as data:
+                first, began = first or data, began or fact.stored_at
+                newest, asked_at = fact.seq, fact.stored_at
+            case AssistantMessage() as data:
+                answers += 1
+                gaps += data.grounding is not None and not data.grounding.known
+                settled = max(settled, data.basis)
+                first_answer = _since(began, fact) if first_answer is None else first_answer
+            case OperatorMessage():
+                by_people = True
+                settled = max(settled, fact.seq)
+                first_answer = _since(began, fact) if first_answer is None else first_answer
+                to_person = _since(waits_since, fact) if to_person is None else to_person
+            case SystemMessage() as data:
+                settled = max(settled, data.basis)
+            case OwnerChanged() as data:
+                asked = data.owner.kind is OwnerKind.WAITING or data.opens_at is not None
+                handed_over = handed_over or asked or data.owner.kind is not OwnerKind.AI
+                if asked:
+                    waits_since = waits_since or fact.stored_at
+                elif data.owner.kind is OwnerKind.HUMAN and to_person is None:
+                    to_person = _since(waits_since, fact)
+                if data.owner.kind is OwnerKind.AI and data.opens_at is None:
+                    waits_since = None
+            case _:
+                pass
+    return Digest(
+        day=facts[0].stored_at.astimezone(UTC).date(),
+        door=(first.door if first else None) or UNKNOWN,
+        language=_language(first.locale if first else None),
+        answers=answers,
+        handed_over=handed_over,
+        by_people=by_people,
+        open=newest > settled,
+        asked_at=asked_at,
+        first_answer=first_answer,
+        to_person=to_person,
+        gaps=gaps,
+    )
+
+
+def figures(counted: Sequence[Counted], now: datetime) -> ReportFigures:
+    """The figures of these conversations."""
+    digests, extras = [one.digest for one in counted], [one.extras for one in counted]
+    resolved = sum(digest.resolved_by_ai(now) for digest in digests)
+    cost = sum(one.cost for one in extras)
+    scores = [one.score for one in extras if one.score is not None]
+    return ReportFigures(
+        conversations=len(counted),
+        answered_by_ai=sum(digest.answered_by_ai for digest in digests),
+        resolved_by_ai=resolved,
+        handed_over=sum(digest.handed_over for digest in digests),
+        first_answer_seconds=_median(digest.first_answer for digest in digests),
+        to_person_seconds=_median(digest.to_person for digest in digests),
+        rated=len(scores),
+        csat=round(fmean(scores), 3) if scores else None,
+        cost=round(cost, 6),
+        cost_per_conversation=round(cost / len(counted), 6) if counted else None,
+        cost_per_resolution=round(cost / resolved, 6) if resolved else None,
+        unpriced=sum(one.unpriced for one in extras),
+        prompt_tokens=sum(one.prompt_tokens for one in extras),
+        completion_tokens=sum(one.completion_tokens for one in extras),
+        tools=sum(one.tools for one in extras),
+        gaps=sum(digest.gaps for digest in digests),
+    )
+
+
+def report(counted: Sequence[Counted], by: By | str, now: datetime, *, complete: bool) -> ReportReply:
+    """The rows, and all of them together."""
+    rows: dict[str, list[Counted]] = {}
+    for one in counted:
+        rows.setdefault(one.key(by), []).append(one)
+    kept = sorted(rows) if by == "day" else sorted(rows, key=lambda key: (-len(rows[key]), key))
+    keys, rest = kept[:MOST_ROWS], [one for key in kept[MOST_ROWS:] for one in rows[key]]
+    groups: Mapping[str, Sequence[Counted]] = {key: rows[key] for key in keys} | ({OTHER: rest} if rest else {})
+    return ReportReply(
+        rows=[ReportRow(key=key, **figures(group, now).model_dump()) for key, group in groups.items()],
+        total=figures(counted, now),
+        complete=complete,
+    )
+
+
+def is_behind(one: Counted, figure: Figure | str, now: datetime) -> bool:
+    """Whether a conversation counts in a figure."""
+    digest, extras = one.digest, one.extras
+    match figure:
+        case "answeredByAi":
+            return digest.answered_by_ai
+        case "resolvedByAi":
+            return digest.resolved_by_ai(now)
+        case "handedOver":
+            return digest.handed_over
+        case "rated":
+            return extras.score is not None
+        case "firstAnswerSeconds":
+            return digest.first_answer is not None
+        case "toPersonSeconds":
+            return digest.to_person is not None
+        case "cost":
+            return extras.cost > 0
+        case "tools":
+            return extras.tools > 0
+        case "gaps":
+            return digest.gaps > 0
+        case _:
+            return True
+
+
+def _since(start: datetime | None, fact: Fact) -> float | None:
+    return max((fact.stored_at - start).total_seconds(), 0.0) if start else None
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(median(known), 3) if known else None
+
+
+def _language(locale: str | None) -> str:
+    return locale[:2].lower() if locale else UNKNOWN

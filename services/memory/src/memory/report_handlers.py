@@ -1,0 +1,63 @@
+"""What visitors say of their conversations comes in, reports go out."""
+
+from contracts.envelope import CloudEvent
+from contracts.events.fact import ConversationRated
+from contracts.report_rpc import (
+    RATING,
+    REPORT,
+    REPORT_OPEN,
+    RatingReply,
+    ReportOpenReply,
+    ReportOpenRequest,
+    ReportReply,
+    ReportRequest,
+)
+from contracts.rpc import ConversationRef
+from memory.application.reports import Reports
+from memory.domain.rating import Satisfaction
+from memory.handlers import answering, fact_owner, take_in
+from runtime.outcomes import Ack, DeadLetter, Outcome
+from runtime.pulling import Delivery
+from runtime.service import Service
+
+CONVERSATION_RATED = "conversation.rated.v1"
+SATISFACTIONS = "memory-satisfactions"
+
+
+def consume(service: Service, reports: Reports) -> None:
+    """The facts that are counted."""
+
+    async def take(delivery: Delivery, event: CloudEvent[ConversationRated]) -> Outcome:
+        return await rate(reports, delivery.subject, event)
+
+    take_in(service, CONVERSATION_RATED, SATISFACTIONS, CloudEvent[ConversationRated], take)
+
+
+async def rate(reports: Reports, subject: str, event: CloudEvent[ConversationRated]) -> Ack | DeadLetter:
+    """What somebody said of a conversation."""
+    owner = fact_owner(CONVERSATION_RATED, subject)
+    if owner is None:
+        return DeadLetter("the subject names no company and user")
+    data = event.data
+    user = owner[1] or data.user_id
+    await reports.rated(Satisfaction(owner[0], data.conversation_id, user, data.score, data.comment, event.time))
+    return Ack()
+
+
+def serve(service: Service, reports: Reports) -> None:
+    """The methods that memory serves."""
+
+    async def report(request: ReportRequest) -> ReportReply:
+        return await reports.report(request.company_id, request.since, request.until, request.by)
+
+    async def behind(request: ReportOpenRequest) -> ReportOpenReply:
+        return await reports.behind(
+            request.company_id, request.since, request.until, request.by, request.key, request.figure
+        )
+
+    async def rating(request: ConversationRef) -> RatingReply:
+        return RatingReply(rating=await reports.rating(request.company_id, request.conversation_id))
+
+    service.serve(REPORT, answering(report))
+    service.serve(REPORT_OPEN, answering(behind))
+    service.serve(RATING, answering(rating))

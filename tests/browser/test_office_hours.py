@@ -1,0 +1,60 @@
+"""Office hours, rules and reports as an admin and human agents use them."""
+
+import aiohttp
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.test_console import a_visitor, signed_in
+from tests.browser.visits import Visits
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_hours_and_rules_are_tried_beside_the_settings_and_saved(visits: Visits, stack: RunningStack) -> None:
+    page = await signed_in(visits, "Admin")
+    await page.get_by_role("link", name="Settings").click()
+    hours = page.locator('[data-kind="hours"]')
+    await hours.get_by_role("button", name="Add hours").click()
+    await hours.get_by_label("Time zone").fill("Mars/Olympus")
+    rules = page.locator('[data-kind="rules"]')
+    await rules.get_by_role("button", name="Add a rule").click()
+    await rules.get_by_label("Topics in any form, one a line").fill("refunds")
+    await page.get_by_role("button", name="Save").click()
+    await expect(hours.locator(".fault")).to_contain_text("Europe/Madrid")
+    await hours.get_by_label("Time zone").fill("Europe/Madrid")
+    await hours.get_by_label("Holidays, one date a line").fill("2027-01-06")
+    # Tried as they stand, before they are saved.
+    tried = page.locator("form", has=page.get_by_label("Would it go to a person?"))
+    await tried.get_by_label("Would it go to a person?").fill("I want to be refunded")
+    await tried.get_by_role("button").click()
+    await expect(tried.locator(".result")).to_contain_text("To a person first, by rule 1.")
+    try:
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_text("Saved.").first).to_be_visible()
+        await page.reload()
+        await expect(hours.get_by_label("Time zone")).to_have_value("Europe/Madrid")
+        await expect(hours.get_by_label("From")).to_have_value("09:00")
+        await expect(rules.get_by_label("Topics in any form, one a line")).to_have_value("refunds")
+        await expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    finally:
+        headers = {"Authorization": f"Bearer {stack.mint('admin', 'adam')}", "If-Match": "*"}
+        async with aiohttp.ClientSession() as http:
+            address = f"{stack.url}/v2/llm/config/demo"
+            gone: dict[str, object] = {"officeHours": None, "personRules": []}
+            async with http.patch(address, json=gone, headers=headers) as answer:
+                assert answer.status == 200
+
+
+async def test_a_report_opens_down_to_its_conversations(visits: Visits, stack: RunningStack) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("What does the Pro plan cost?")
+        page = await signed_in(visits)
+        await page.get_by_role("link", name="Reports").click()
+        await expect(page.get_by_role("columnheader", name="Answered by the AI alone")).to_be_visible()
+        await page.get_by_label("Rows by").select_option("door")
+        row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="chat", exact=True))
+        await row.get_by_role("button").first.click()
+        await page.get_by_role("link", name=visitor.conversation).click()
+        await expect(page.get_by_text("What does the Pro plan cost?").first).to_be_visible()
