@@ -16,6 +16,7 @@ from contracts import (
     memory_rpc,
     migration_rpc,
     owner_rpc,
+    proposal_rpc,
     rpc,
     tools_rpc,
     trying_rpc,
@@ -36,6 +37,7 @@ METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
     *mcp_rpc.METHODS,
     *migration_rpc.METHODS,
     *owner_rpc.METHODS,
+    *proposal_rpc.METHODS,
     *tools_rpc.METHODS,
     *trying_rpc.METHODS,
 )

@@ -341,7 +341,10 @@ TURN_STATE = Rpc("rpc.agent.turn.state.v1", TurnStateRequest, TurnState, queue=N
 
 
 class Caller(Wire):
-    """Who is calling, as the executor verified it; the model and the arguments can never name somebody else."""
+    """Who is calling, as the executor verified it; the model and the arguments can never name somebody else.
+
+    `prompt_from`, `prompt_to`: the conversation's messages between these sequences of CHAT stand whole in the prompt.
+    """
 
     company_id: CompanyId
     user_id: Id | None = None
@@ -349,6 +352,8 @@ class Caller(Wire):
     plan: str
     language: str = "es"
     conversation_id: Id | None = None
+    prompt_from: int | None = None
+    prompt_to: int | None = None
 
 
 class ToolServiceRequest(Wire):

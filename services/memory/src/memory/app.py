@@ -18,6 +18,7 @@ from memory import (
     migrations,
     owner_methods,
     personal_handlers,
+    proposal_methods,
     recall_methods,
     sources,
 )
@@ -75,6 +76,7 @@ from memory.application.lessons import Lessons
 from memory.application.memories import Memories
 from memory.application.positions import Positions
 from memory.application.projection import Projection
+from memory.application.proofs import Proofs
 from memory.application.searching import Searching
 from memory.application.seeding import seed
 from memory.application.sweeps import Sweep
@@ -83,10 +85,11 @@ from memory.application.trimming import Trimming
 from memory.application.usage import Usages
 from memory.application.webhook_table import WebhookTable
 from memory.domain.facts import Fact
+from memory.embeddings.embeddings import configured as embeddings_configured
 from memory.errors import StoreUnavailable
 from memory.knowledge.room import Room
 from memory.ports import Principals
-from memory.settings import MemorySettings
+from memory.settings import EmbeddingSettings, MemorySettings
 from memory.webhook_parts import webhook_parts
 from runtime.clock import Clock, SystemClock
 from runtime.dead_letters import DeadLetters
@@ -188,9 +191,10 @@ class Memory:
             clock=self._clock,
         )
 
-        room = Room(
-            service, self._database, self._storing, self._companies, MongoFacts(self._storing["facts"]), self._clock
-        )
+        embeddings = embeddings_configured(EmbeddingSettings())
+        service.on_stop(embeddings.stop)
+        facts_stored = MongoFacts(self._storing["facts"])
+        room = Room(service, self._database, self._storing, self._companies, facts_stored, self._clock, embeddings)
         service.on_stop(room.shelves.stop)
 
         async def take_in(facts: Sequence[Fact]) -> None:
@@ -245,6 +249,8 @@ class Memory:
             market=market,
             log=log,
         )
+        proofs = Proofs(learner=learner, memories=memories, histories=histories, log=log)
+        proposal_methods.serve(service, proofs)
         lessons = Lessons(learner, MongoLessons(self._storing["lessons"]), log)
         talks = Talks(
             # A context reads twice within two parts' time, and the summary in between may take one of them.
@@ -268,7 +274,9 @@ class Memory:
         context_handlers.serve(service, contexts, talks, short_term, self._clock)
         exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
         talks = MongoTalks(self._database["conversations"], self._database["facts"])
-        searching = Searching(talks=talks, memories=memories, inbox=inbox, floor=floor, clock=self._clock)
+        searching = Searching(
+            talks=talks, memories=memories, inbox=inbox, floor=floor, clock=self._clock, embeddings=embeddings
+        )
         recall_methods.serve(service, searching)
         fact_tools.serve(service, memories, histories, log, self._clock)
         service.on_stop(searching.stop)

@@ -127,6 +127,9 @@ class CallHandler:
             plan=plan_of(claims.plan),
             language=request.language or claims.language or "es",
             conversation=claims.conversation or request.conversation_id,
+            prompt=None
+            if request.prompt_from is None or request.prompt_to is None
+            else (request.prompt_from, request.prompt_to),
         )
 
     def _seconds(self, request: ToolCallRequested, delivery: Delivery) -> float:

@@ -22,11 +22,11 @@ from agent.domain.providers import window_of
 from agent.domain.tool_results import searches
 from agent.domain.turn.effects import Ask, RunCalls
 from agent.domain.turn.journal import Call, Journal, Reply
-from agent.ports import History, Key, ModelChoice, Prompt, Seen, TextSink, Tool
+from agent.ports import Asker, History, Key, ModelChoice, Prompt, Seen, TextSink, Tool
 from agent.recording.turn import Inputs
 from agent.turns.cited_text import CitedText
 from agent.turns.needs import Limits, Ports
-from agent.turns.prompting import UNBOUNDED, Composer, Material, estimated, prompt_for
+from agent.turns.prompting import UNBOUNDED, Composer, Material, estimated, in_prompt, prompt_for
 from agent.turns.searching import Search
 from agent.turns.unheard import unheard
 from contracts.company import CompanyConfig
@@ -163,6 +163,11 @@ class Knowing:
             if self.context is not None:
                 work.set_attributes({"nexus.context.missing": self.context.missing})
         return prompt
+
+    def asker(self, seen: Seen) -> Asker:
+        """Who asks, with which of the conversation's messages the last prompt held; not known to whoever made none."""
+        done = self.compressed
+        return seen.asker if done is None else replace(seen.asker, prompt=in_prompt(done))
 
     def heard(self, sink: TextSink, journal: Journal) -> CitedText:
         """Who hears the running answer, with the numbers that it will have in the end."""

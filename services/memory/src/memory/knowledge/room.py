@@ -18,6 +18,7 @@ from memory.adapters.mongo_facts import MongoFacts
 from memory.application.sweeps import Sweep
 from memory.domain.facts import Fact
 from memory.domain.keys import Position
+from memory.embeddings.embeddings import Embeddings
 from memory.errors import BadKnowledge
 from memory.handlers import answering, fact_owner
 from memory.knowledge import answer_methods, methods, tool
@@ -70,12 +71,13 @@ class Room:
         companies: MongoCompanies,
         facts: MongoFacts,
         clock: Clock,
+        embeddings: Embeddings,
     ) -> None:
         self._service = service
         self._facts = facts
         documents = Documents(asked)
         self._gap_store = Gaps(stored)
-        self.shelves = Shelves(documents, companies.get)
+        self.shelves = Shelves(documents, companies.get, embeddings)
         self.bus = KnowledgeBus(service.nats, service.publisher)
         self.library = Library(Documents(stored), State(stored), self.shelves, self.bus.changed, clock)
         self.refreshing = Refreshing(Runs(stored), Documents(stored), self.library, companies, self.bus, clock)
