@@ -50,7 +50,7 @@ async def test_what_a_model_proposes_is_remembered_where_the_customers_words_pro
             ),
             default=Reply(text=PLANTED),
         )
-        await life.day(f"{gone}. How is TSLA? Leverage gives me nightmares")
+        await life.day(f"{gone}. How is the market? Leverage gives me nightmares")
         await judged(life, 2)
         shown = json.loads(life.proposing[-1])
         assert shown["said"] == [f"{gone}.", "Leverage gives me nightmares"]

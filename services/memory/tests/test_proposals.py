@@ -38,7 +38,7 @@ async def test_a_turns_proposals_rest_on_its_users_words_and_count_once(servers:
     async with replica(servers) as one, replica(servers) as two:
         writer = Writer(one.client)
         await one.rpc.call(PROPOSAL_GROUND, await answered(writer, HOME))
-        turn = await answered(writer, f"{GONE}. How is TSLA?", "The user hates tea. I like milk.")
+        turn = await answered(writer, f"{GONE}. How is the market?", "The user hates tea. I like milk.")
         ground = await one.rpc.call(PROPOSAL_GROUND, turn)
         assert ground.said == [f"{GONE}."]
         assert [(fact.id, fact.fact) for fact in ground.facts] == [(fact_id(HOME), HOME)]

@@ -1,6 +1,6 @@
 """After a customer's turn: what a model may rest its proposals on, and what of them the customer's words prove.
 
-The turn is learned from by the rules first, so that both ways come to the same in whatever order they run.
+The turn is learned from by the rules first, so that a model is shown what they have understood already.
 """
 
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from memory.application.memories import Memories
 from memory.domain.keys import Position
 from memory.domain.proposals import Judged, is_judged, judged, own_statements, touched
 from memory.domain.remembered import Remembered
+from memory.errors import MarketUnavailable
 from memory.ports import Log
 
 
@@ -41,7 +42,7 @@ class Proofs:
         """What may be proposed about a turn; learned by the rules first.
 
         Raises:
-            StoreUnavailable, ProjectionBehind, UnknownSequence, MarketUnavailable: all worth another try.
+            StoreUnavailable, ProjectionBehind, UnknownSequence: all worth another try.
         """
         heard = await self._heard(turn)
         if heard is None or not own_statements([text for _, text in heard.texts]):
@@ -82,11 +83,15 @@ class Proofs:
         return _Heard(user, texts, answer.messages[-1].created_at)
 
     async def _learned(self, turn: AnsweredTurn, heard: _Heard) -> Remembered:
-        """What is remembered once the rules have learned the turn."""
+        """What is remembered once the rules have learned the turn, if they can now."""
         held = await self._memories.held(turn.company_id, heard.user)
         if turn.turn_id not in held.learned:
-            await self._learner.turn(
-                turn.company_id, turn.conversation_id, turn.turn_id, turn.basis, heard.at, patient=True
-            )
+            try:
+                await self._learner.turn(
+                    turn.company_id, turn.conversation_id, turn.turn_id, turn.basis, heard.at, patient=True
+                )
+            except MarketUnavailable:
+                # The rules wait for it, on account of the turn's symbols; what is proposed speaks of no prices.
+                return held
             held = await self._memories.held(turn.company_id, heard.user)
         return held

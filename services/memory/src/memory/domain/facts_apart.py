@@ -45,8 +45,9 @@ _OVER = re.compile(
     r"on|lately|"
     r"my new|our new|got rid|abandoned|let go|got out of|am out of|"
     r"ya no|jamas|dej[eo]\w*|pare|abandon\w+|renunci\w+|vend(?:i|imos|ido)|cerre|cerramos|cancel\w+|termin\w+|acabe|"
-    r"acabamos|liquid\w+|sald\w+|romp\w+|cort[eo]|muri\w+|falleci\w+|antes|solia|en vez|en lugar|cambi\w+|pas[eo]|"
-    r"pasamos|mud[eo]\w*|mudamos|traslad\w+|despid\w+|despedid\w+|perdi\w*|jubil\w+|gradu\w+|divorci\w+|separ\w+|"
+    r"acabamos|liquid\w+|sald\w+|romp\w+|cort[eo] con|muri\w+|falleci\w+|antes (?!de\b|que\b)|solia|en vez|en "
+    r"lugar|cambi\w+|pas[eo]|"
+    r"pasamos|mud[eo]\w*|mudamos|traslad\w+|despid\w+|despedid\w+|perdi|perdimos|perdido|jubil\w+|gradu\w+|divorci\w+|separ\w+|"
     r"se acabo|atras|ahora|actualmente|ultimamente|mi nuev[oa]|nuestr[oa] nuev[oa]|a partir de|desde ahora|sustitui\w*|"
     r"reemplac\w+|regal[eo]|cumpl\w+)\b"
 )

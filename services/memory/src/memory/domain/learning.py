@@ -75,7 +75,7 @@ def learned(state: Remembered, lesson: Lesson) -> Remembered:
     for text in lesson.texts:
         own = unquoted(text)
         state = _style(state, own, lesson.at)
-        state = told(state, text, lesson.at, _told_elsewhere)
+        state = told(state, text, lesson.at, told_elsewhere)
         state = described(state, own, lesson.at)
         state = _questions(state, text, lesson.at)
         state = _strategies(state, text, lesson)
@@ -119,7 +119,7 @@ def style_in(text: str) -> str | None:
     return taken[-1] if taken else None
 
 
-def _told_elsewhere(clause: str) -> bool:
+def told_elsewhere(clause: str) -> bool:
     """Whether a clause is all style and profile, which are kept as fields of their own."""
     rest = _STYLE.sub(" ", undescribed(clause))
     return rest != clause and not says_more(rest)

@@ -15,14 +15,14 @@ from contracts.proposal_rpc import MOST_KNOWN, FactProposal, KnownFact
 from memory.domain.claims import statements
 from memory.domain.facts_apart import why_both_stay
 from memory.domain.forgotten import is_forgotten
-from memory.domain.learning import ABOUT_MEMORY
+from memory.domain.learning import ABOUT_MEMORY, told_elsewhere
 from memory.domain.long_term.concepts import plain
 from memory.domain.long_term.own_words import speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, unquoted
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import fitting
 from memory.domain.remembered import LONGEST, Remembered
-from memory.domain.stated import adding, ending, kept
+from memory.domain.stated import adding, ending, is_passing, kept, notes_in, preferences_in
 
 MARK = "proposed "
 """Before the id of a turn whose proposals have been judged, among what has been learned."""
@@ -76,7 +76,7 @@ def _with(state: Remembered, proposal: FactProposal, own: Sequence[str], at: dat
     if sentence is None or (proposal.fact is not None and not _in_a_row(proposal.fact, sentence)):
         return state, "not_said"
     text = _whole(sentence, proposal.fact or proposal.quote)
-    if not text or not speaks_of_oneself(text):
+    if not text or not speaks_of_oneself(text) or is_passing(text):
         return state, "no_kind"
     if is_forgotten(text, state.gone, at):
         return state, "forgotten"
@@ -88,7 +88,7 @@ def _with(state: Remembered, proposal: FactProposal, own: Sequence[str], at: dat
         return state, "no_such_fact"
     if state.since.get(old, at) > at:
         return state, "newer"
-    if old.casefold() == text.casefold():
+    if old.casefold() == text.casefold() or state.since.get(old) == at:
         return state, "known"
     why = why_both_stay(sentence, old)
     if why is None:
@@ -100,6 +100,8 @@ def _with(state: Remembered, proposal: FactProposal, own: Sequence[str], at: dat
 
 
 def _with_new(state: Remembered, text: str, at: datetime) -> tuple[Remembered, str | None]:
+    if told_elsewhere(text):
+        return state, "known"
     if any(_in_a_row(text, one) for one in kept(state.memory)):
         return state, "known"
     same_turn = [one for one in kept(state.memory) if state.since.get(one) == at and _in_a_row(one, text)]
@@ -125,7 +127,7 @@ def _in_a_row(quote: str, text: str) -> bool:
 def _whole(sentence: str, quote: str) -> str:
     """The clause of a sentence that holds a quote, whole; the sentence where no single clause does."""
     if not _CONDITION.match(plain(sentence)):
-        for clause in clauses(sentence):
-            if _in_a_row(quote, clause):
+        for clause in (*notes_in(sentence), *preferences_in(sentence), *clauses(sentence)):
+            if _in_a_row(quote, clause) or _in_a_row(clause, quote):
                 return clause
     return " ".join(sentence.split()).strip(" .,;:!¡")

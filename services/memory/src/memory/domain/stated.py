@@ -117,6 +117,11 @@ def preferences_in(text: str) -> list[str]:
     return [one for match in _PREFERENCE.finditer(text) if not _PASSING.search(one := match[1].strip(" ,"))]
 
 
+def is_passing(text: str) -> bool:
+    """Whether it says what is wanted for the moment: "I'd prefer to see it"."""
+    return bool(_PASSING.search(text))
+
+
 def notes_in(text: str) -> list[str]:
     """What the text asks to remember; a request in quotation marks is somebody else's."""
     return [text[slice(*match.span(1))].strip(" .,") for match in _NOTE.finditer(unquoted(text))]

@@ -120,4 +120,4 @@ def of_length_one(vectors: Vectors) -> Vectors:
     if not np.isfinite(vectors).all():
         raise EmbeddingError("a vector that is no number")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths == 0, 1, lengths)
+    return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
