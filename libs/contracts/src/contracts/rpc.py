@@ -341,10 +341,8 @@ TURN_STATE = Rpc("rpc.agent.turn.state.v1", TurnStateRequest, TurnState, queue=N
 
 
 class Caller(Wire):
-    """Who is calling, as the executor verified it; the model and the arguments can never name somebody else.
-
-    `prompt_from`, `prompt_to`: the conversation's messages between these sequences of CHAT stand whole in the prompt.
-    """
+    """Who is calling, as the executor verified it; the model and the arguments can never name somebody else. `prompt`:
+    the first and last sequence of the conversation's messages that stand whole in the prompt that asks."""
 
     company_id: CompanyId
     user_id: Id | None = None
@@ -352,8 +350,7 @@ class Caller(Wire):
     plan: str
     language: str = "es"
     conversation_id: Id | None = None
-    prompt_from: int | None = None
-    prompt_to: int | None = None
+    prompt: tuple[int, int] | None = None
 
 
 class ToolServiceRequest(Wire):

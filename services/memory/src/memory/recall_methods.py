@@ -83,10 +83,8 @@ def serve(service: Service, searching: Searching) -> None:
             fields = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
             raise RpcError(ToolCode.VALIDATION_ERROR, f"search_memory: {fields}") from error
         try:
-            span = caller.prompt_from, caller.prompt_to
-            prompt = None if span[0] is None or span[1] is None else (span[0], span[1])
             found = await searching.search(
-                caller.company_id, caller.user_id, asked.query, asked.limit, caller.conversation_id, prompt
+                caller.company_id, caller.user_id, asked.query, asked.limit, caller.conversation_id, caller.prompt
             )
         except MemoryFault as error:
             raise RpcError(ToolCode.UNAVAILABLE, str(error), retryable=True, reason="store") from error

@@ -127,9 +127,7 @@ class CallHandler:
             plan=plan_of(claims.plan),
             language=request.language or claims.language or "es",
             conversation=claims.conversation or request.conversation_id,
-            prompt=None
-            if request.prompt_from is None or request.prompt_to is None
-            else (request.prompt_from, request.prompt_to),
+            prompt=request.prompt,
         )
 
     def _seconds(self, request: ToolCallRequested, delivery: Delivery) -> float:

@@ -67,11 +67,10 @@ class ToolCallRequested(Wire):
     deadline: datetime | None = None
     attempt: int = Field(default=1, ge=1)
     language: str | None = None
-    prompt_from: int | None = Field(
-        default=None, ge=0, description="the conversation's messages from this sequence of CHAT on, up to promptTo"
-    )
-    prompt_to: int | None = Field(
-        default=None, ge=0, description="stand whole in the prompt that asks: search_memory leaves them out"
+    prompt: tuple[int, int] | None = Field(
+        default=None,
+        description="first and last sequence of the conversation's messages that stand whole in the prompt that asks: "
+        "search_memory leaves them out",
     )
 
 

@@ -66,8 +66,7 @@ class ToolRequests:
                     deadline=datetime.now(UTC) + timedelta(seconds=left),
                     attempt=attempt,
                     language=asker.language,
-                    prompt_from=asker.prompt[0] if asker.prompt else None,
-                    prompt_to=asker.prompt[1] if asker.prompt else None,
+                    prompt=asker.prompt,
                 )
                 answers.expect(request.reply_to or "")
                 result = await self._once(request, category, pending, min(patience, left))

@@ -1,6 +1,7 @@
 """Two rankings as one: what is best by words, and what is nearest by meaning."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from operator import itemgetter
 from typing import TypeVar
 
 Name = TypeVar("Name", bound=Hashable)
@@ -16,4 +17,4 @@ def fused(by_words: Sequence[tuple[Name, float]], near: Mapping[Name, float]) ->
     scores = {name: score / best for name, score in by_words}
     for name, share in near.items():
         scores[name] = scores.get(name, 0.0) + WEIGHT * share
-    return sorted(scores.items(), name=lambda one: -one[1])
+    return sorted(scores.items(), key=itemgetter(1), reverse=True)

@@ -89,6 +89,5 @@ def _on_the_wire(caller: Caller) -> WireCaller:
         plan=caller.plan.word,
         language=caller.language,
         conversation_id=caller.conversation,
-        prompt_from=caller.prompt[0] if caller.prompt else None,
-        prompt_to=caller.prompt[1] if caller.prompt else None,
+        prompt=caller.prompt,
     )
