@@ -76,7 +76,6 @@ from memory.application.lessons import Lessons
 from memory.application.memories import Memories
 from memory.application.positions import Positions
 from memory.application.projection import Projection
-from memory.application.proofs import Proofs
 from memory.application.searching import Searching
 from memory.application.seeding import seed
 from memory.application.sweeps import Sweep
@@ -85,11 +84,10 @@ from memory.application.trimming import Trimming
 from memory.application.usage import Usages
 from memory.application.webhook_table import WebhookTable
 from memory.domain.facts import Fact
-from memory.embeddings.embeddings import configured as embeddings_configured
 from memory.errors import StoreUnavailable
 from memory.knowledge.room import Room
 from memory.ports import Principals
-from memory.settings import EmbeddingSettings, MemorySettings
+from memory.settings import MemorySettings
 from memory.webhook_parts import webhook_parts
 from runtime.clock import Clock, SystemClock
 from runtime.dead_letters import DeadLetters
@@ -191,10 +189,9 @@ class Memory:
             clock=self._clock,
         )
 
-        embeddings = embeddings_configured(EmbeddingSettings())
-        service.on_stop(embeddings.stop)
-        facts_stored = MongoFacts(self._storing["facts"])
-        room = Room(service, self._database, self._storing, self._companies, facts_stored, self._clock, embeddings)
+        room = Room(
+            service, self._database, self._storing, self._companies, MongoFacts(self._storing["facts"]), self._clock
+        )
         service.on_stop(room.shelves.stop)
 
         async def take_in(facts: Sequence[Fact]) -> None:
@@ -249,8 +246,7 @@ class Memory:
             market=market,
             log=log,
         )
-        proofs = Proofs(learner=learner, memories=memories, histories=histories, log=log)
-        proposal_methods.serve(service, proofs)
+        proposal_methods.serve(service, learner, memories, histories, log)
         lessons = Lessons(learner, MongoLessons(self._storing["lessons"]), log)
         talks = Talks(
             # A context reads twice within two parts' time, and the summary in between may take one of them.
@@ -275,7 +271,7 @@ class Memory:
         exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
         talks = MongoTalks(self._database["conversations"], self._database["facts"])
         searching = Searching(
-            talks=talks, memories=memories, inbox=inbox, floor=floor, clock=self._clock, embeddings=embeddings
+            talks=talks, memories=memories, inbox=inbox, floor=floor, clock=self._clock, embeddings=room.embeddings
         )
         recall_methods.serve(service, searching)
         fact_tools.serve(service, memories, histories, log, self._clock)

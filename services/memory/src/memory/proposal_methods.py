@@ -2,12 +2,17 @@
 "counts."""
 
 from contracts.proposal_rpc import PROPOSAL_GROUND, PROPOSE
+from memory.application.history import Histories
+from memory.application.learning import Learner
+from memory.application.memories import Memories
 from memory.application.proofs import Proofs
 from memory.handlers import answering
+from memory.ports import Log
 from runtime.service import Service
 
 
-def serve(service: Service, proofs: Proofs) -> None:
+def serve(service: Service, learner: Learner, memories: Memories, histories: Histories, log: Log) -> None:
     """Both methods."""
+    proofs = Proofs(learner=learner, memories=memories, histories=histories, log=log)
     service.serve(PROPOSAL_GROUND, answering(proofs.ground))
     service.serve(PROPOSE, answering(proofs.judge))
