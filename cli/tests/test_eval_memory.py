@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
+from queue import Queue
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
-from nexus_cli.evaluating.memory_cases import KINDS, read_memory_cases
-from nexus_cli.evaluating.memory_report import TARGETS, figures, measure, plainly_wrong
+from agent.scripted_model.script import Reply
+from agent.scripted_model.server import scripted_model
+from contracts.memory_rpc import fact_id
+from contracts.proposal_rpc import ProposalGround
+from memory.domain.learning import Lesson, learned
+from memory.domain.proposals import judged, own_statements, touched
+from memory.domain.remembered import Remembered
+from memory.domain.stated import kept
+from nexus_cli.evaluating.memory_cases import KINDS, MemoryCase, read_memory_cases
+from nexus_cli.evaluating.memory_models import Proposes, labels, obedient
+from nexus_cli.evaluating.memory_report import START, TARGETS, figures, measure, plainly_wrong
 from nexus_cli.main import app
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -34,6 +47,72 @@ def test_our_cases_reach_the_targets_of_the_rules(data: Path) -> None:
     missed = [one for one in figures(outcomes) if one.target is not None and one.share < one.target]
     assert missed == []
     assert plainly_wrong(outcomes) == 0
+
+
+@pytest.mark.parametrize("data", [DATA, HELD_OUT])
+@pytest.mark.parametrize("model", [labels, obedient])
+def test_our_cases_reach_the_targets_with_a_model_and_hold_against_the_worst(data: Path, model: Proposes) -> None:
+    outcomes = measure(read_memory_cases(data), model)
+    found = figures(outcomes, with_model=True)
+    missed = [one for one in found if one.target is not None and one.share < one.target]
+    assert missed == []
+    assert next(one.share for one in found if one.kind == "nothing") == 1
+    assert plainly_wrong(outcomes) == 0
+
+
+@pytest.mark.parametrize("model", [labels, obedient])
+def test_what_is_proposed_before_the_rules_have_learned_the_turn_comes_to_the_same(model: Proposes) -> None:
+    def ends(case: MemoryCase, *, rules_first: bool) -> tuple[set[str], set[tuple[str, datetime, str | None]]]:
+        state = Remembered()
+        for number, text in enumerate(case.said):
+            turn, at = f"t{number}", START + timedelta(days=number)
+            lesson = Lesson(turn, at, (text,), frozenset())
+            state = learned(state, lesson) if rules_first else state
+            said = own_statements([text])
+            ground = ProposalGround(said=said, facts=touched(state.memory, said))
+            state = judged(state, turn, at, [text], model(case, number, ground)).state
+            state = state if rules_first else learned(state, lesson)
+        past = {(one.value, one.until, one.by) for one in state.memory.superseded}
+        return set(kept(state.memory)), past
+
+    for case in read_memory_cases(HELD_OUT):
+        assert ends(case, rules_first=True) == ends(case, rules_first=False), case.said
+
+
+def test_a_models_answers_are_recorded_over_a_socket_and_replayed(tmp_path: Path) -> None:
+    home, gone = "I live in Lima", "Lima is behind me for good"
+    path = written(tmp_path, {"cases": [{"kind": "change", "language": "en", "said": [home, gone], "ends": True}]})
+    answer = json.dumps({"changes": [{"do": "end", "id": fact_id(home), "quote": gone}]})
+    served = Event()
+    address: Queue[str] = Queue()
+
+    async def serve() -> None:
+        async with scripted_model(default=Reply(text=f"Here you are: {answer}")) as model:
+            address.put(model.base_url)
+            await asyncio.to_thread(served.wait, 60)
+
+    server = Thread(target=lambda: asyncio.run(serve()))
+    server.start()
+    try:
+        keys = {"GROQ_API_KEY": "", "OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": "", "NO_COLOR": "1"}
+        environment = {**keys, "NEXUS_LLM_BASE_URL": address.get(timeout=20), "NEXUS_LLM_MODEL": "scripted"}
+        recording = tmp_path / "recorded.json"
+        made = CliRunner().invoke(
+            app, ["eval", "memory", "--data", path, "--record", str(recording), "--json"], env=environment
+        )
+    finally:
+        served.set()
+        server.join()
+    assert made.exit_code == 0, made.stderr
+    assert json.loads(made.stdout)["kinds"]["change"]["right"] == 1
+    assert json.loads(recording.read_text())["model"] == "scripted"
+    assert json.loads(evaluate("--data", path, "--json").stdout)["kinds"]["change"]["right"] == 0
+    again = evaluate("--data", path, "--model", str(recording), "--json")
+    assert again.stdout == made.stdout
+    other = written(tmp_path, {"cases": [{"kind": "fact", "said": ["My knees are ruined"]}]})
+    refused = evaluate("--data", other, "--model", str(recording))
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "--record" in refused.stderr
 
 
 def test_there_are_cases_of_every_kind_in_both_languages() -> None:

@@ -18,6 +18,7 @@ from nexus_cli.commands.options import Json
 if TYPE_CHECKING:
     from nexus_cli.evaluating.cases import Case as EvalCase
     from nexus_cli.evaluating.dataset import Case
+    from nexus_cli.evaluating.memory_cases import MemoryCase
     from nexus_cli.evaluating.memory_report import Outcome
     from nexus_cli.evaluating.recall import Report
     from nexus_cli.evaluating.running import Result
@@ -141,6 +142,18 @@ def recall(
 @app.command()
 def memory(
     file: Annotated[Path, typer.Option("--data", metavar="FILE", help="Cases of long-term memory, in our JSON form.")],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|labels|obedient",
+            help="Changes are proposed: as a model did whose answers FILE holds, as the labels say (the best there can "
+            "be), or all of everything (the worst). Default: rules alone.",
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Ask the model that the environment names, and keep its answers."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure what is remembered of what people say: what stays true, what has changed, plain facts, paraphrases."""
@@ -150,13 +163,34 @@ def memory(
     from nexus_cli.evaluating.memory_cases import read_memory_cases
 
     try:
-        outcomes = memory_report.measure(read_memory_cases(file))
+        cases = read_memory_cases(file)
     except BadDatasetError as error:
         fail(error)
+    with_model = model is not None or record is not None
+    outcomes = _proposed(cases, model, record) if with_model else memory_report.measure(cases)
     if as_json:
-        print(json.dumps(memory_report.view(outcomes), indent=2, ensure_ascii=False))
+        print(json.dumps(memory_report.view(outcomes, with_model=with_model), indent=2, ensure_ascii=False))
     else:
-        _show_memory(outcomes)
+        _show_memory(outcomes, with_model=with_model)
+
+
+def _proposed(cases: list[MemoryCase], model: str | None, record: Path | None) -> list[Outcome]:
+    from nexus_cli.evaluating.memory_models import BUILT_IN
+    from nexus_cli.evaluating.memory_report import measure
+
+    if model in BUILT_IN and record is None:
+        return measure(cases, BUILT_IN[model])
+    if importlib.util.find_spec("agent") is None:
+        fail("the agent, which asks models, is not installed here: install the distribution nexus-agent")
+    from nexus_cli.evaluating.memory_recording import NoRecordingError, Recorder, Recording
+
+    try:
+        if record is None:
+            return measure(cases, Recording(Path(model or "")))
+        with Recorder(record) as recorder:
+            return measure(cases, recorder)
+    except NoRecordingError as error:
+        fail(error)
 
 
 def _needs_memory() -> None:
@@ -164,11 +198,11 @@ def _needs_memory() -> None:
         fail("memory, which is measured, is not installed here: install the distribution nexus-memory")
 
 
-def _show_memory(outcomes: list[Outcome]) -> None:
+def _show_memory(outcomes: list[Outcome], *, with_model: bool) -> None:
     from nexus_cli.evaluating.memory_report import figures, plainly_wrong
 
     print(f"{'':<12}{'cases':>7}{'right':>7}{'share':>9}{'target':>9}")
-    for one in figures(outcomes):
+    for one in figures(outcomes, with_model=with_model):
         target = "-" if one.target is None else f"{one.target:.0%}"
         print(f"{one.kind:<12}{one.cases:>7}{one.right:>7}{one.share:>9.1%}{target:>9}")
     print(f"plainly over, and still held true: {plainly_wrong(outcomes)} (target 0)")

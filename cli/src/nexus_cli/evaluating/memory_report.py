@@ -8,11 +8,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from contracts.memory_rpc import LongTermMemory
+from contracts.proposal_rpc import ProposalGround
 from memory.domain.learning import Lesson, learned
+from memory.domain.proposals import judged, own_statements, touched
 from memory.domain.recall.words import folded, words
 from memory.domain.relevant_facts import relevant_facts
 from memory.domain.remembered import Remembered
 from nexus_cli.evaluating.memory_cases import KINDS, MemoryCase
+from nexus_cli.evaluating.memory_models import Proposes
 
 START = datetime(2026, 1, 5, 15, tzinfo=UTC)
 TARGETS = {"bothTrue": 1.0, "change": 0.75, "fact": 0.6}
@@ -45,14 +48,15 @@ class Figure:
         return self.right / self.cases if self.cases else 0.0
 
 
-def measure(cases: Sequence[MemoryCase]) -> list[Outcome]:
-    """Every case, with what is wrong about it. What the paraphrases say is one person's memory, all together."""
-    each = [_after(case.said).memory for case in cases if case.kind == "paraphrase"]
+def measure(cases: Sequence[MemoryCase], model: Proposes | None = None) -> list[Outcome]:
+    """Every case, with what is wrong about it. What the paraphrases say is one person's memory, all together. `model`:
+    proposes after each turn; None: the rules alone."""
+    each = [_after(case, model).memory for case in cases if case.kind == "paraphrase"]
     crowd = LongTermMemory(
         user_notes=[text for one in each for text in one.user_notes],
         preferences=[text for one in each for text in one.preferences],
     )
-    return [_outcome(case, crowd) for case in cases]
+    return [_outcome(case, crowd, model) for case in cases]
 
 
 def figures(outcomes: Iterable[Outcome], *, with_model: bool = False) -> list[Figure]:
@@ -85,13 +89,13 @@ def plainly_wrong(outcomes: Iterable[Outcome]) -> int:
     return sum(one.wrong_current and one.case.plain for one in outcomes)
 
 
-def _outcome(case: MemoryCase, crowd: LongTermMemory) -> Outcome:
+def _outcome(case: MemoryCase, crowd: LongTermMemory, model: Proposes | None) -> Outcome:
     if case.kind == "paraphrase":
         told = relevant_facts(crowd, case.asked or "")
         return Outcome(case, None if all(_among(text, told) for text in case.said) else "a prompt is not told it")
-    memory = _after(case.said).memory
+    memory = _after(case, model).memory
     if case.kind == "change":
-        return _changed(case, memory)
+        return _changed(case, memory, model)
     if case.kind == "bothTrue":
         missing = [text for text in case.said if not _among(text, _current(memory))]
         return Outcome(case, f"not remembered as true: {'; '.join(missing)}" if missing else None)
@@ -102,9 +106,9 @@ def _outcome(case: MemoryCase, crowd: LongTermMemory) -> Outcome:
     return Outcome(case, None if held and not missing else f"not remembered: {', '.join(missing or case.said)}")
 
 
-def _changed(case: MemoryCase, memory: LongTermMemory) -> Outcome:
+def _changed(case: MemoryCase, memory: LongTermMemory, model: Proposes | None) -> Outcome:
     """Ended means: it was remembered, is so no longer, and stands in the history."""
-    before = _after(case.said[:1]).memory
+    before = _after(case, model, 1).memory
     old = [text for text in _current(before) if text in _current(memory)]
     kept = [name for name in _SINGLE if (value := getattr(before, name)) and getattr(memory, name) == value]
     if old or kept:
@@ -128,9 +132,14 @@ def _among(text: str, held: Iterable[str]) -> bool:
     return any((one := " ".join(words(fact))) and (one in said or said in one) for fact in held)
 
 
-def _after(said: Sequence[str]) -> Remembered:
+def _after(case: MemoryCase, model: Proposes | None, turns: int | None = None) -> Remembered:
+    """After so many turns of the case, all of them where no number is given."""
     state = Remembered()
-    for number, text in enumerate(said):
-        lesson = Lesson(f"t{number}", START + timedelta(days=number), (text,), frozenset())
-        state = learned(state, lesson)
+    for number, text in enumerate(case.said[:turns]):
+        turn, at = f"t{number}", START + timedelta(days=number)
+        state = learned(state, Lesson(turn, at, (text,), frozenset()))
+        said = own_statements([text])
+        if model is not None and said:
+            ground = ProposalGround(said=said, facts=touched(state.memory, said))
+            state = judged(state, turn, at, [text], model(case, number, ground)).state
     return state

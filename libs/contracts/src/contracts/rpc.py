@@ -341,7 +341,8 @@ TURN_STATE = Rpc("rpc.agent.turn.state.v1", TurnStateRequest, TurnState, queue=N
 
 
 class Caller(Wire):
-    """Who is calling, as the executor verified it; the model and the arguments can never name somebody else."""
+    """Who is calling, as the executor verified it; the model and the arguments can never name somebody else. `prompt`:
+    the first and last sequence of the conversation's messages that stand whole in the prompt that asks."""
 
     company_id: CompanyId
     user_id: Id | None = None
@@ -349,6 +350,7 @@ class Caller(Wire):
     plan: str
     language: str = "es"
     conversation_id: Id | None = None
+    prompt: tuple[int, int] | None = None
 
 
 class ToolServiceRequest(Wire):

@@ -34,6 +34,7 @@ from agent.adapters.models import configured
 from agent.adapters.newest import NewestFacts
 from agent.adapters.own_calls import BusOwnCalls
 from agent.adapters.price_table import prices
+from agent.adapters.proofs import MemoryProofs
 from agent.adapters.tool_calls import ToolRequests
 from agent.adapters.tool_details import ExecutorTools
 from agent.adapters.turn_archive import TurnArchive
@@ -58,6 +59,7 @@ from agent.trying_methods import TryingMethods
 from agent.turns.engine import TurnEngine
 from agent.turns.needs import Limits, Ports
 from agent.turns.paying import Spending
+from agent.turns.proposer import Proposer
 from agent.turns.summarizing import Summarizing
 from agent.turns.sweeping import Sweep
 from agent.turns.watching import Watches
@@ -139,6 +141,7 @@ class Agent:
         contexts = Contexts(rpc)
         self._encodings = Encodings()
         self._summaries = Summarizing(contexts, self._encodings, self.models, spending)
+        self._proposer = Proposer(MemoryProofs(rpc), self.models, spending)
         writer = ConversationWriter(chat, publisher, SOURCE)
         hand_offs = HandOffs(writer, self.companies, self._clock)
         executor = ToolRequests(publisher, ReplyInbox.of(nats), instance)
@@ -162,6 +165,7 @@ class Agent:
             encoders=self._encodings,
             own=BusOwnCalls(rpc, hand_offs),
             summaries=self._summaries,
+            proposals=self._proposer,
         )
         limits = Limits(
             settings.turn_deadline_seconds,
@@ -278,7 +282,7 @@ class Agent:
         streams = asyncio.create_task(self._streams.drain(deadline))
         await asyncio.gather(self.worker.drain(deadline), self.analyses.drain(deadline))
         await streams
-        await self._summaries.drain(2.0)
+        await asyncio.gather(self._summaries.drain(2.0), self._proposer.drain(2.0))
         await self._live.flush(1.0)
         await self._usage.flush(2.0)
         await self._records.flush(2.0)

@@ -29,5 +29,8 @@ COMPRESSED_TOKENS = Histogram(
     "nexus_agent_compression_compressed_tokens", "System prompt and messages after compression", buckets=_TOKENS
 )
 SUMMARIES = Counter("nexus_agent_summaries_total", "Summaries of conversations made to be kept", ("outcome",))
+PROPOSALS = Counter("nexus_agent_proposals_total", "Turns after which a model proposed what to remember", ("outcome",))
+PROMISES = Counter("nexus_agent_promises_total", "Promises to remember without a call", ("outcome",))
+PROPOSALS_JUDGED = Counter("nexus_agent_proposals_judged_total", "Changes that a model proposed", ("outcome",))
 
 STRATEGIES = "nexus.compression.strategies"

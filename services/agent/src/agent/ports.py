@@ -15,6 +15,7 @@ from contracts.conversation import Snapshot
 from contracts.events.chat import Action, Chart, Citation, Wishes
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.memory_rpc import Tier
+from contracts.proposal_rpc import AnsweredTurn
 
 
 class Key(NamedTuple):
@@ -27,7 +28,8 @@ class Key(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Asker:
     """Who wrote the newest message. `principal`: compact JWS to pass on; None: an anonymous visitor. `language`: of
-    the message; where it does not show, of the page, or of the principal.
+    the message; where it does not show, of the page, or of the principal. `prompt`: the first and the last sequence of
+    the conversation's messages that stand whole in the prompt with which a tool was asked for, where it is known.
     """
 
     principal: str | None
@@ -38,6 +40,7 @@ class Asker:
     page_url: str | None = None
     page_title: str | None = None
     funnel_stage: str | None = None
+    prompt: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +241,14 @@ class Summaries(Protocol):
 
     def want(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> None:
         """A summary of everything up to a sequence, later and without waiting."""
+        ...
+
+
+class Proposals(Protocol):
+    """Changes of what is remembered of a user, proposed by a model after their turn."""
+
+    def propose(self, key: Key, asker: Asker, config: CompanyConfig, turn: AnsweredTurn) -> None:
+        """Proposes about an answered turn, later and without waiting."""
         ...
 
 

@@ -18,6 +18,7 @@ from memory import (
     migrations,
     owner_methods,
     personal_handlers,
+    proposal_methods,
     recall_methods,
     report_handlers,
     sources,
@@ -262,6 +263,7 @@ class Memory:
             market=market,
             log=log,
         )
+        proposal_methods.serve(service, learner, memories, histories, log)
         lessons = Lessons(learner, MongoLessons(self._storing["lessons"]), log)
         talks = Talks(
             # A context reads twice within two parts' time, and the summary in between may take one of them.
@@ -285,7 +287,9 @@ class Memory:
         context_handlers.serve(service, contexts, talks, short_term, self._clock)
         exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
         talks = MongoTalks(self._database["conversations"], self._database["facts"])
-        searching = Searching(talks=talks, memories=memories, inbox=inbox, floor=floor, clock=self._clock)
+        searching = Searching(
+            talks=talks, memories=memories, inbox=inbox, floor=floor, clock=self._clock, embeddings=room.embeddings
+        )
         recall_methods.serve(service, searching)
         fact_tools.serve(service, memories, histories, log, self._clock)
         service.on_stop(searching.stop)

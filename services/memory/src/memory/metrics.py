@@ -18,6 +18,10 @@ CONSUMER_BEHIND = Gauge(
 )
 STORAGE_USED = Gauge("nexus_jetstream_storage_bytes", "Bytes that all streams hold")
 STORAGE_ROOM = Gauge("nexus_jetstream_room_bytes", "Bytes left of the account's storage; infinite without a limit")
+EMBEDDED = Counter("nexus_memory_embedded_total", "Texts of which a vector was made")
+EMBEDDINGS_FAILED = Counter(
+    "nexus_memory_embeddings_failed_total", "Vectors that could not be had, or not in time", ("what",)
+)
 STORE_RUNNING = Gauge("nexus_memory_store_commands", "Commands that MongoDB is working on", ("lane",))
 STORE_REFUSED = Counter(
     "nexus_memory_store_refused_total", "Commands that were not begun because MongoDB had too much to do", ("lane",)

@@ -84,7 +84,7 @@ def serve(service: Service, searching: Searching) -> None:
             raise RpcError(ToolCode.VALIDATION_ERROR, f"search_memory: {fields}") from error
         try:
             found = await searching.search(
-                caller.company_id, caller.user_id, asked.query, asked.limit, caller.conversation_id
+                caller.company_id, caller.user_id, asked.query, asked.limit, caller.conversation_id, caller.prompt
             )
         except MemoryFault as error:
             raise RpcError(ToolCode.UNAVAILABLE, str(error), retryable=True, reason="store") from error

@@ -1,6 +1,8 @@
 """Settings of this service alone; the shared ones are in runtime.settings."""
 
-from pydantic import Field
+from typing import Literal
+
+from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
 from runtime.settings import EnvSettings
@@ -28,4 +30,24 @@ class MemorySettings(EnvSettings):
         gt=0,
         description="seconds that a part of a customer's context may take before it is left out; one that waits for "
         "others twice as long, which is 40 % of what an agent waits for all",
+    )
+
+
+class EmbeddingSettings(EnvSettings):
+    """Vectors as a second ranker of searches; needs the extra `vectors` of this distribution."""
+
+    model_config = SettingsConfigDict(env_prefix="NEXUS_EMBEDDINGS_", populate_by_name=True)
+
+    kind: Literal["none", "wheel", "openai"] = Field(
+        default="none",
+        validation_alias=AliasChoices("kind", "NEXUS_EMBEDDINGS"),
+        description="none; wheel: the model that comes with the extra; openai: any server of /v1/embeddings",
+    )
+    base_url: str = Field(default="https://api.openai.com/v1", description="of the server, for openai")
+    model: str = Field(default="text-embedding-3-small", description="the model's name there")
+    api_key: SecretStr | None = Field(
+        default=None, validation_alias=AliasChoices("api_key", "NEXUS_EMBEDDINGS_API_KEY", "OPENAI_API_KEY")
+    )
+    seconds: float = Field(
+        default=0.25, gt=0, le=2, description="seconds that a search waits for its question's vector"
     )

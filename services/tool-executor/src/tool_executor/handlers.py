@@ -127,6 +127,7 @@ class CallHandler:
             plan=plan_of(claims.plan),
             language=request.language or claims.language or "es",
             conversation=claims.conversation or request.conversation_id,
+            prompt=request.prompt,
         )
 
     def _seconds(self, request: ToolCallRequested, delivery: Delivery) -> float:

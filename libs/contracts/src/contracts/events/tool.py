@@ -67,6 +67,11 @@ class ToolCallRequested(Wire):
     deadline: datetime | None = None
     attempt: int = Field(default=1, ge=1)
     language: str | None = None
+    prompt: tuple[int, int] | None = Field(
+        default=None,
+        description="first and last sequence of the conversation's messages that stand whole in the prompt that asks: "
+        "search_memory leaves them out",
+    )
 
 
 class ToolCallCompleted(Wire):

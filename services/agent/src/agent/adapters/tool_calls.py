@@ -66,6 +66,7 @@ class ToolRequests:
                     deadline=datetime.now(UTC) + timedelta(seconds=left),
                     attempt=attempt,
                     language=asker.language,
+                    prompt=asker.prompt,
                 )
                 answers.expect(request.reply_to or "")
                 result = await self._once(request, category, pending, min(patience, left))

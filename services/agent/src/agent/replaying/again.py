@@ -83,6 +83,7 @@ async def again(turn: RecordedTurn, world: World) -> Outcome:
         encoders=Encodings(),
         own=PlayedOwnCalls(tools),
         summaries=fixed,
+        proposals=fixed,
     )
     limits = Limits(turn=turn.journal.deadline - turn.journal.started_at, model=world.model_seconds)
     drive = Drive(ports, limits, turn.key, Watches().watch(turn.key), stored_at=0.0)

@@ -15,6 +15,7 @@ from contracts.company import CompanyConfig, CompanySettings
 from contracts.context_rpc import FullContext, Summary
 from contracts.conversation import Snapshot
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
+from contracts.proposal_rpc import AnsweredTurn
 
 NOT_IN_RECORD = "NOT_IN_RECORD"
 
@@ -178,6 +179,9 @@ class Fixed:
 
     def want(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> None:
         """A replay sums nothing up."""
+
+    def propose(self, key: Key, asker: Asker, config: CompanyConfig, turn: AnsweredTurn) -> None:
+        """A replay remembers nothing."""
 
     def ended(self, key: Key, turn: EndedTurn) -> None:
         """A replay is not recorded."""

@@ -45,11 +45,11 @@ from agent.measures import FIRST_TOKEN_SECONDS
 from agent.ports import Key, Seen
 from agent.turns.calling import outcomes
 from agent.turns.deltas import Deltas
-from agent.turns.ending import ending_of, record_turn, want_summary
+from agent.turns.ending import ending_of, follow_up, record_turn
+from agent.turns.kept_word import ask_honest
 from agent.turns.knowing import Knowing
 from agent.turns.lease import Lease
 from agent.turns.needs import Limits, Ports, policy_of
-from agent.turns.paying import ask_paid
 from agent.turns.preparing import Preparing
 from agent.turns.watching import Watch
 from contracts.company import CompanySettings
@@ -246,16 +246,8 @@ class Drive:
         sink = checked_answer(journal, self._knowing.tools, call, heard)
         try:
             with self._until_stopped(effect, settings):
-                reply = await ask_paid(
-                    self._ports.spending,
-                    self._ports.models,
-                    call.account,
-                    settings.config,
-                    call.prompt,
-                    sink,
-                    call.choice,
-                    call.advance,
-                )
+                ports = self._ports
+                reply = await ask_honest(ports.spending, ports.models, settings.config, journal, call, sink)
         except asyncio.CancelledError:
             return self._told(self._stop_or_raise())
         except BudgetSpentError:
@@ -348,7 +340,7 @@ class Drive:
             with nullcontext() if handing else self._until_stopped(effect, settings):
                 known = (*tools, analysis_tool(seen.asker.language))
                 results = await outcomes(
-                    self._ports, self._key, journal, seen.asker, known, seconds, self._ports.own, handing
+                    self._ports, self._key, journal, self._knowing.asker(seen), known, seconds, self._ports.own, handing
                 )
                 return Ran(results, changed_owner(results[call_id] for call_id in handing))
         except asyncio.CancelledError:
@@ -375,7 +367,7 @@ class Drive:
             self._running_deltas().end("run.error", {"code": code, "message": ending.text})
         else:
             self._running_deltas().end("run.finished", {"usage": usage_on_the_wire(journal)})
-            want_summary(self._ports, self._key, self._knowing, seen.asker, settings)
+            follow_up(self._ports, self._key, self._knowing, seen.asker, settings, journal, appending.seq)
             await self._knowing.tell_estimate()
         return Stored(appending.seq)
 

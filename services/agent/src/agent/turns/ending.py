@@ -13,6 +13,7 @@ from agent.recording.turn import EndedTurn
 from agent.turns.knowing import Knowing
 from agent.turns.needs import Ports
 from contracts.company import CompanySettings
+from contracts.proposal_rpc import AnsweredTurn
 
 
 def ending_of(journal: Journal, settings: CompanySettings, asker: Asker) -> Ending:
@@ -44,8 +45,20 @@ def record_turn(ports: Ports, key: Key, knowing: Knowing, journal: Journal, sett
         ports.records.ended(key, ended)
 
 
-def want_summary(ports: Ports, key: Key, knowing: Knowing, asker: Asker, settings: CompanySettings) -> None:
-    """A customer's conversation whose prompt had to be summed up by rules: a model does it better, later."""
+def follow_up(
+    ports: Ports, key: Key, knowing: Knowing, asker: Asker, settings: CompanySettings, journal: Journal, answered: int
+) -> None:
+    """What comes of a customer's answered turn, later and without anybody waiting: a model proposes what to remember,
+    and sums up better what the prompt had to sum up by rules. `answered`: the answer's sequence."""
+    if asker.role == "user" and asker.user is not None:
+        turn = AnsweredTurn(
+            company_id=key.company,
+            conversation_id=key.conversation,
+            turn_id=journal.turn_id,
+            basis=journal.basis,
+            answered=answered,
+        )
+        ports.proposals.propose(key, asker, settings.config, turn)
     done, context = knowing.compressed, knowing.context
     if done is not None and context is not None and "summarize_conversation" in done.strategies and done.dropped:
         ports.summaries.want(key, asker, settings.config, done.dropped[-1].seq)

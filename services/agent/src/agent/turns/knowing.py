@@ -26,7 +26,7 @@ from agent.ports import Asker, History, Key, ModelChoice, Prompt, Seen, TextSink
 from agent.recording.turn import Inputs
 from agent.turns.cited_text import CitedText
 from agent.turns.needs import Limits, Ports
-from agent.turns.prompting import UNBOUNDED, Composer, Material, estimated, prompt_for
+from agent.turns.prompting import UNBOUNDED, Composer, Material, estimated, in_prompt, prompt_for
 from agent.turns.searching import Search
 from agent.turns.unheard import unheard
 from contracts.channels import ChatKind
@@ -194,6 +194,11 @@ class Knowing:
             if self.context is not None:
                 work.set_attributes({"nexus.context.missing": self.context.missing})
         return prompt
+
+    def asker(self, seen: Seen) -> Asker:
+        """Who asks, with which of the conversation's messages the last prompt held; not known to whoever made none."""
+        done = self.compressed
+        return seen.asker if done is None else replace(seen.asker, prompt=in_prompt(done))
 
     def heard(self, sink: TextSink, journal: Journal) -> CitedText:
         """Who hears the running answer, with the numbers that it will have in the end."""

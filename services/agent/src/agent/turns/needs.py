@@ -21,6 +21,7 @@ from agent.ports import (
     Live,
     Models,
     OwnCalls,
+    Proposals,
     Summaries,
     ToolCalls,
 )
@@ -60,6 +61,7 @@ class Ports:
     encoders: Encoders
     own: OwnCalls
     summaries: Summaries
+    proposals: Proposals
 
 
 @dataclass(frozen=True)

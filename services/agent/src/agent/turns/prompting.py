@@ -161,6 +161,19 @@ def _window(material: Material, model_window: int, counter: Counter) -> Window:
     return material.window.within(free)
 
 
+def in_prompt(done: Compressed) -> tuple[int, int] | None:
+    """The first and the last sequence of the messages that stand whole in a prompt, with none between them that does
+    not; None: there is no such message."""
+    said = done.context.spoken[-MESSAGES:]
+    if done.cut:
+        texts = [str(message.get("content") or "") for message in done.messages if message["role"] != "system"]
+        place = len(said)
+        while place and any(said[place - 1].text in text for text in texts):
+            place -= 1
+        said = said[place:]
+    return (said[0].seq, said[-1].seq) if said else None
+
+
 def tell(done: Compressed) -> None:
     """A compression, in the metrics and in the trace."""
     names = [*done.strategies, *(["cut"] if done.cut else [])]

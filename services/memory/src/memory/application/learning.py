@@ -50,18 +50,10 @@ class Learner:
         Raises:
             StoreUnavailable, ProjectionBehind, UnknownSequence, MarketUnavailable: all worth another try.
         """
-        key = (company, conversation)
-        state = (await self._conversations.load([key])).get(key)
-        if state is None or state.person_position is None:
-            # Another replica is perhaps about to store the message that was answered.
-            await self._inbox.fresh()
-            state = (await self._conversations.load([key])).get(key)
-        if state is None or state.person is None or state.person.role != CUSTOMER:
+        heard_of = await self.said(company, conversation, basis)
+        if heard_of is None:
             return
-        found = await self._histories.newest(company, conversation, basis, REACH, exact=True)
-        said = asked_in(found.messages)
-        if not said:
-            return
+        user, said = heard_of
         named = list(dict.fromkeys(name for one in said for name in mentioned(one.text)))[:MOST_SYMBOLS]
         try:
             known = await self._market.known(named) if named else frozenset[str]()
@@ -75,7 +67,25 @@ class Learner:
             heard = tuple(one.text for one in said if Position(era, one.seq) > held.forgotten)
             return learned(held, Lesson(turn, at, heard, known)) if heard else held
 
-        await self._memories.change(company, state.person.user_id, learn, turn=turn)
+        await self._memories.change(company, user, learn, turn=turn)
+
+    async def said(self, company: str, conversation: str, basis: int) -> tuple[str, tuple[MessageView, ...]] | None:
+        """Who wrote, and what they wrote since anybody last answered, up to the message at `basis`; None: no customer.
+
+        Raises:
+            StoreUnavailable, ProjectionBehind, UnknownSequence: all worth another try.
+        """
+        key = (company, conversation)
+        state = (await self._conversations.load([key])).get(key)
+        if state is None or state.person_position is None:
+            # Another replica is perhaps about to store the message that was answered.
+            await self._inbox.fresh()
+            state = (await self._conversations.load([key])).get(key)
+        if state is None or state.person is None or state.person.role != CUSTOMER:
+            return None
+        found = await self._histories.newest(company, conversation, basis, REACH, exact=True)
+        said = asked_in(found.messages)
+        return (state.person.user_id, said) if said else None
 
     async def forget(self, company: str, user: str) -> bool:
         """Forgets everything, what has been said and is not learned yet too; True when something was remembered.

@@ -8,7 +8,7 @@ was complete when they were read last.
 import asyncio
 import contextlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -19,6 +19,10 @@ from memory.domain.keys import Position
 from memory.domain.outdated import Outdated, Past
 from memory.domain.recall.index import Found, Passage, PassageIndex
 from memory.domain.remembered import Remembered
+from memory.embeddings.embeddings import Embeddings
+from memory.embeddings.fusion import fused
+from memory.embeddings.neighbours import POOL, Neighbours
+from memory.embeddings.ports import Vectors
 from memory.errors import MemoryFault, StoreUnavailable
 from memory.ports import Floor
 from memory.recall_ports import Talk, TalkStore
@@ -34,8 +38,8 @@ MOST_IN_PROCESS = 100_000
 CONVERSATIONS = 5_000
 PAGE = 500
 IN_SIGHT = 5
-"""Newest messages of the conversation in which the question is asked: every prompt holds these, however much of the
-rest it has dropped or summed up. What is older may be in no prompt any more, and is found."""
+"""Newest messages of the conversation in which the question is asked, where whoever asks does not say which of them
+the prompt holds: every prompt holds these, however much of the rest it has dropped or summed up."""
 FORGOTTEN_SPARE = 40
 """Beyond these, where facts were forgotten: what was said of them is left out."""
 SPARE = 10
@@ -73,6 +77,7 @@ class _Held:
     `latest`: its newest fact, once all of it was read; `gone`: it has been deleted meanwhile."""
 
     index: PassageIndex = field(default_factory=PassageIndex)
+    near: Neighbours[str] = field(default_factory=Neighbours[str])
     outdated: Outdated = field(default_factory=Outdated)
     read: dict[str, Position] = field(default_factory=dict[str, Position])
     latest: dict[str, Position] = field(default_factory=dict[str, Position])
@@ -80,11 +85,27 @@ class _Held:
     reading: asyncio.Task[bool] | None = None
     gone: bool = False
 
+    def ranked(self, found: Sequence[Found], question: Vectors, without: Collection[str]) -> list[Found]:
+        """By words and by meaning together."""
+        near = self.near.nearest(question, without=without)
+        both = fused([(one.passage.id, one.score) for one in found], near)
+        return [Found(self.index.passage(name), score) for name, score in both]
+
 
 class Searching:
     """Searches of persons' conversations."""
 
-    def __init__(self, *, talks: TalkStore, memories: Memories, inbox: Inbox, floor: Floor, clock: Clock) -> None:
+    def __init__(
+        self,
+        *,
+        talks: TalkStore,
+        memories: Memories,
+        inbox: Inbox,
+        floor: Floor,
+        clock: Clock,
+        embeddings: Embeddings,
+    ) -> None:
+        self._embeddings = embeddings
         self._talks = talks
         self._memories = memories
         self._inbox = inbox
@@ -92,21 +113,35 @@ class Searching:
         self._clock = clock
         self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
 
-    async def search(self, company: str, user: str, query: str, limit: int, conversation: str | None) -> Recollection:
-        """The best passages of the person's conversations; `conversation`: the one in which this is asked.
+    async def search(
+        self,
+        company: str,
+        user: str,
+        query: str,
+        limit: int,
+        conversation: str | None,
+        prompt: tuple[int, int] | None = None,
+    ) -> Recollection:
+        """The best passages of the person's conversations; `conversation`: the one in which this is asked; `prompt`:
+        the first and the last sequence of its messages that whoever asks has before them, and is not told again.
 
         Raises:
             StoreUnavailable: nothing could be read.
         """
         while True:
             held = self._held_of(company, user)
+            asking = asyncio.create_task(self._embeddings.question(query))
             complete = await self._up_to_date(company, user, held)
             known = await self._memories.held(company, user)
+            vector = await asking
             async with held.lock:
                 now = self._clock.now()
-                without = held.index.newest(conversation, IN_SIGHT) if conversation else frozenset[str]()
+                without = self._in_sight(held.index, conversation, prompt)
                 spare = SPARE + (FORGOTTEN_SPARE if known.gone else 0)
-                found = await asyncio.to_thread(held.index.search, query, limit + spare, now, without)
+                most = limit + spare if vector is None else max(limit + spare, POOL)
+                found = await asyncio.to_thread(held.index.search, query, most, now, without)
+                if vector is not None:
+                    found = held.ranked(found, vector, without)[: limit + spare]
                 recalled = [self._recalled(held, one, known) for one in found if not _is_gone(one.passage, known.gone)]
             if not held.gone:
                 recalled.sort(key=lambda one: -one.found.score)
@@ -129,6 +164,16 @@ class Searching:
             with contextlib.suppress(asyncio.CancelledError, MemoryFault):
                 await task
 
+    def _in_sight(
+        self, index: PassageIndex, conversation: str | None, prompt: tuple[int, int] | None
+    ) -> frozenset[str]:
+        if conversation is None:
+            return frozenset()
+        if prompt is None:
+            return index.newest(conversation, IN_SIGHT)
+        era = self._floor.position.era
+        return index.between(conversation, Position(era, prompt[0]), Position(era, prompt[1]))
+
     def _held_of(self, company: str, user: str) -> _Held:
         held = self._held.setdefault((company, user), _Held())
         self._held.move_to_end((company, user))
@@ -138,7 +183,7 @@ class Searching:
 
     def _let_go(self, key: tuple[str, str]) -> None:
         held = self._held.pop(key)
-        held.gone = True
+        held.gone = held.near.closed = True
 
     async def _up_to_date(self, company: str, user: str, held: _Held) -> bool:
         """Whether everything is in the index. Who comes while it is read waits for the same reading; reading goes on
@@ -164,7 +209,8 @@ class Searching:
         if len(talks) < CONVERSATIONS and not held.read.keys() <= {talk.conversation for talk in talks}:
             # A conversation is gone, and its deletion was not heard of: what is held may not be told any more.
             async with held.lock:
-                held.index, held.outdated = PassageIndex(), Outdated()
+                held.near.closed = True
+                held.index, held.outdated, held.near = PassageIndex(), Outdated(), Neighbours[str]()
                 held.read.clear()
                 held.latest.clear()
         for talk in talks:
@@ -182,7 +228,11 @@ class Searching:
                 return False
             said = await self._talks.said(company, talk.conversation, since, PAGE)
             async with held.lock:
-                await asyncio.to_thread(_take, held, said.passages)
+                new = await asyncio.to_thread(_take, held, said.passages)
+                if self._embeddings.on:
+                    for passage in new:
+                        held.near.put(passage.id, passage.text)
+                    self._embeddings.fill(held.near)
             if said.up_to is None:
                 break
             since = said.up_to
@@ -203,10 +253,11 @@ class Searching:
         return Recalled(counted, before, after, past)
 
 
-def _take(held: _Held, passages: Sequence[Passage]) -> None:
+def _take(held: _Held, passages: Sequence[Passage]) -> list[Passage]:
     new = [passage for passage in passages if passage.id not in held.index]
     held.index.add(new)
     held.outdated.add(new)
+    return new
 
 
 def _is_gone(passage: Passage, gone: Sequence[Forgotten]) -> bool:

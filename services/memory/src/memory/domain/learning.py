@@ -46,7 +46,7 @@ _STRATEGIES = re.compile(
 )
 
 
-_ABOUT_MEMORY = re.compile(
+ABOUT_MEMORY = re.compile(
     r"\W*(?:please,?\s+|por favor,?\s+)?(?:forget\b|stop remembering\b|don'?t remember\b|do not remember\b"
     r"|(?:delete|erase|clear) my memory\b|olv[ií]da(?:te)?\b|ya no recuerdes\b|no recuerdes\b|deja de recordar\b"
     r"|borra (?:de tu|mi) memoria\b|what (?:do|did|have) you (?:know|remember)"
@@ -71,11 +71,11 @@ def learned(state: Remembered, lesson: Lesson) -> Remembered:
         return state
     before = state.memory
     # What the user wants forgotten must not be learned from the very words that ask for it.
-    lesson = replace(lesson, texts=tuple(text for text in lesson.texts if not _ABOUT_MEMORY.match(text)))
+    lesson = replace(lesson, texts=tuple(text for text in lesson.texts if not ABOUT_MEMORY.match(text)))
     for text in lesson.texts:
         own = unquoted(text)
         state = _style(state, own, lesson.at)
-        state = told(state, text, lesson.at, _told_elsewhere)
+        state = told(state, text, lesson.at, told_elsewhere)
         state = described(state, own, lesson.at)
         state = _questions(state, text, lesson.at)
         state = _strategies(state, text, lesson)
@@ -119,7 +119,7 @@ def style_in(text: str) -> str | None:
     return taken[-1] if taken else None
 
 
-def _told_elsewhere(clause: str) -> bool:
+def told_elsewhere(clause: str) -> bool:
     """Whether a clause is all style and profile, which are kept as fields of their own."""
     rest = _STYLE.sub(" ", undescribed(clause))
     return rest != clause and not says_more(rest)

@@ -79,7 +79,7 @@ def fitting(facts: Sequence[str], question: str) -> list[str]:
     terms = [_terms(fact) for fact in facts]
     everywhere = Counter(term for one in terms for term in one)
     asked: dict[str, float] = dict.fromkeys(("= " + one for one in content(question)), 1.0)
-    asked |= dict.fromkeys(_facets(question), _FACET)
+    asked |= dict.fromkeys(facets(question), _FACET)
     for word in sought(question):
         asked |= {stem: max(weight, asked.get(stem, 0.0)) for stem, weight in word.stems}
     scores = [
@@ -91,9 +91,10 @@ def fitting(facts: Sequence[str], question: str) -> list[str]:
 
 
 def _terms(fact: str) -> frozenset[str]:
-    return frozenset(stems(fact)) | {"= " + one for one in content(fact)} | _facets(fact)
+    return frozenset(stems(fact)) | {"= " + one for one in content(fact)} | facets(fact)
 
 
-def _facets(text: str) -> frozenset[str]:
+def facets(text: str) -> frozenset[str]:
+    """What a text is about, of a few common things: living, working, eating, …"""
     said = frozenset(words(text))
     return frozenset(f"about {number}" for number, listed in enumerate(_FACETS) if said & listed)

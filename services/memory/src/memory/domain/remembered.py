@@ -26,7 +26,7 @@ OLDER = 200
 HISTORY = 200
 LONGEST = 500
 """Characters of one note, preference or question."""
-LEARNED = 500
+LEARNED = 1000
 CORRECTIONS = 50
 """Turns that are known to have been learned; the bus does not deliver anything again after so many."""
 BEGINNING = Position(0, 0)

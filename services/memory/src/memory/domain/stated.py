@@ -83,6 +83,30 @@ def remembering(state: Remembered, text: str, now: datetime, *, instead_of: str 
     return _with(state, statement.attribute or "user_notes", text, now)
 
 
+def adding(state: Remembered, text: str, now: datetime) -> Remembered:
+    """With one statement of the user's own as a fact; what it replaces by the rules becomes history."""
+    attribute = "preferences" if preferences_in(text) else "user_notes"
+    return _with_statement(state, _Statement(text, attribute, claims(text, short=True)), now)
+
+
+def ending(state: Remembered, fact: str, by: str, now: datetime) -> Remembered:
+    """Without a fact that is so no longer since `now`, or has been history only since later: it keeps its dates."""
+    for attribute, name in _FIELDS:
+        if fact in getattr(state.memory, attribute):
+            return _past(state, attribute, fact, now, by)
+        history = [
+            past.model_copy(update={"until": now, "by": by})
+            if (past.field, past.value) == (name, fact)
+            and now < past.until
+            and (past.since is None or past.since < now)
+            else past
+            for past in state.memory.superseded
+        ]
+        if history != state.memory.superseded:
+            return state.changed(now, superseded=history)
+    return state
+
+
 def kept(memory: LongTermMemory) -> list[str]:
     """All facts that stand as true."""
     return [*memory.user_notes, *memory.preferences, *memory.older_notes]
@@ -91,6 +115,11 @@ def kept(memory: LongTermMemory) -> list[str]:
 def preferences_in(text: str) -> list[str]:
     """What the text states as preferences, in its own words."""
     return [one for match in _PREFERENCE.finditer(text) if not _PASSING.search(one := match[1].strip(" ,"))]
+
+
+def is_passing(text: str) -> bool:
+    """Whether it says what is wanted for the moment: "I'd prefer to see it"."""
+    return bool(_PASSING.search(text))
 
 
 def notes_in(text: str) -> list[str]:

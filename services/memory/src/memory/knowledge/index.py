@@ -9,10 +9,11 @@ alone: they choose nobody by themselves, and going through all their holders is 
 import heapq
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memory.domain.recall.postings import Postings
+from memory.embeddings.fusion import fused
 from memory.knowledge.passages import Section
 from memory.knowledge.question import Asked, Question, Telling, telling
 from memory.knowledge.texts import Document, Text
@@ -132,12 +133,15 @@ class CompanyIndex:
         for stem in {stem for one in held.telling for stem in one.stems}:
             self._pairs[stem].discard(document)
 
-    def search(self, question: Question, asked: str, limit: int) -> list[Hit]:
-        """The best passages, best first; the answer of a pair whose question this is comes before all."""
+    def search(
+        self, question: Question, asked: str, limit: int, near: Mapping[tuple[str, int], float] | None = None
+    ) -> list[Hit]:
+        """The best passages, best first; the answer of a pair whose question this is comes before all. `near`: those
+        nearest by meaning, by document and place, and how near."""
         exact = self._same_question(asked)
         hits = [exact] if exact else []
         taken = {exact.document.id} if exact else set[str]()
-        for score, number in self._ranked(question):
+        for score, number in self._ranked(question, near or {}):
             entry = self._entries[number]
             if entry is None or (entry.document.questions and entry.document.id in taken):
                 continue
@@ -155,7 +159,7 @@ class CompanyIndex:
         found = (one.document for one in self._documents.values() if one.document.source == "site" and one.document.url)
         return heapq.nsmallest(most, found, key=lambda one: (len(one.url or ""), one.url))
 
-    def _ranked(self, question: Question) -> list[tuple[float, int]]:
+    def _ranked(self, question: Question, near: Mapping[tuple[str, int], float]) -> list[tuple[float, int]]:
         """Share of the question and number, best first."""
         words = [(one, self._known(one)) for one in question.asked]
         # A word that nobody holds counts as much as the rarest: what is asked for is not there.
@@ -176,7 +180,8 @@ class CompanyIndex:
                 for number, score in self._bm25(stems).items():
                     scores[number] = scores.get(number, 0.0) + one.weight * score
         ranked: list[tuple[float, float, float, int]] = []
-        for number in heapq.nlargest(LOOKED_AT, scores, key=scores.__getitem__):
+        meant = self._numbered(near)
+        for number in {*heapq.nlargest(LOOKED_AT, scores, key=scores.__getitem__), *meant}:
             entry = self._entries[number]
             if entry is None:
                 continue
@@ -187,10 +192,21 @@ class CompanyIndex:
             )
             share = min(share / total, 1.0)
             own = OWN_LANGUAGE if question.language and entry.document.language == question.language else 1.0
-            rank = scores[number] * own * (0.4 + 0.6 * share)
+            rank = scores.get(number, 0.0) * own * (0.4 + 0.6 * share)
             ranked.append((round(rank, 3), entry.document.read_at.timestamp(), share, number))
+        if meant:
+            together = dict(fused([(one[3], one[0]) for one in ranked], meant))
+            ranked = [(round(together[number], 4), at, share, number) for _, at, share, number in ranked]
         ranked.sort(reverse=True)
         return [(share, number) for _, _, share, number in ranked]
+
+    def _numbered(self, near: Mapping[tuple[str, int], float]) -> dict[int, float]:
+        found: dict[int, float] = {}
+        for (document, place), share in near.items():
+            held = self._documents.get(document)
+            if held is not None and place < len(held.numbers):
+                found[held.numbers[place]] = share
+        return found
 
     def _known(self, asked: Asked) -> dict[str, float]:
         known = {stem: weight for stem, weight in asked.stems.items() if stem in self._postings}

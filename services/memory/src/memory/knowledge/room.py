@@ -18,6 +18,7 @@ from memory.adapters.mongo_facts import MongoFacts
 from memory.application.sweeps import Sweep
 from memory.domain.facts import Fact
 from memory.domain.keys import Position
+from memory.embeddings.embeddings import configured
 from memory.errors import BadKnowledge
 from memory.handlers import answering, fact_owner
 from memory.knowledge import answer_methods, methods, tool
@@ -35,6 +36,7 @@ from memory.knowledge.runs import Refreshing
 from memory.knowledge.shelves import Shelves
 from memory.knowledge.texts import STEMS
 from memory.migrations import Change
+from memory.settings import EmbeddingSettings
 from runtime.batch_worker import BatchWorker, brief, each
 from runtime.clock import Clock
 from runtime.consumers import ConsumerSpec
@@ -75,7 +77,10 @@ class Room:
         self._facts = facts
         documents = Documents(asked)
         self._gap_store = Gaps(stored)
-        self.shelves = Shelves(documents, companies.get)
+        self.embeddings = configured(EmbeddingSettings())
+        """Of the whole replica."""
+        service.on_stop(self.embeddings.stop)
+        self.shelves = Shelves(documents, companies.get, self.embeddings)
         self.bus = KnowledgeBus(service.nats, service.publisher)
         self.library = Library(Documents(stored), State(stored), self.shelves, self.bus.changed, clock)
         self.refreshing = Refreshing(Runs(stored), Documents(stored), self.library, companies, self.bus, clock)

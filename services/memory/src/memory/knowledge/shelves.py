@@ -13,6 +13,8 @@ import structlog
 
 from contracts.company import CompanySettings
 from contracts.errors import NexusError
+from memory.embeddings.embeddings import Embeddings
+from memory.embeddings.neighbours import Neighbours
 from memory.knowledge.index import MOST_PASSAGES, CompanyIndex, Hit
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.question import Synonyms, understood
@@ -23,6 +25,8 @@ from runtime.deadlines import for_nobody
 MOST_IN_PROCESS = 100_000
 """Passages that a process holds, about 2.5 KB each; the company that was asked about longest ago goes first."""
 MOST_COMPANIES = 2_000
+NEAREST = 30
+"""Passages that are looked at because of what they mean."""
 BREATH = 200
 """Passages after which others get their turn."""
 _log = structlog.get_logger(__name__)
@@ -33,6 +37,7 @@ class Shelf:
     """One company's. `editions`: by document, what of it is in the index; `complete`: everything has been read once."""
 
     index: CompanyIndex = field(default_factory=CompanyIndex)
+    near: Neighbours[tuple[str, int]] = field(default_factory=Neighbours[tuple[str, int]])
     editions: dict[str, str] = field(default_factory=dict[str, str])
     synonyms: Synonyms = field(default_factory=Synonyms)
     complete: bool = False
@@ -53,7 +58,13 @@ class Search:
 class Shelves:
     """All companies' that this process was asked for. `settings` reads a company's, for its synonyms."""
 
-    def __init__(self, documents: Documents, settings: Callable[[str], Awaitable[CompanySettings | None]]) -> None:
+    def __init__(
+        self,
+        documents: Documents,
+        settings: Callable[[str], Awaitable[CompanySettings | None]],
+        embeddings: Embeddings,
+    ) -> None:
+        self._embeddings = embeddings
         self._documents = documents
         self._settings = settings
         self._shelves: OrderedDict[str, Shelf] = OrderedDict()
@@ -70,8 +81,11 @@ class Shelves:
         seconds: float,
     ) -> Search:
         """The best passages. What has to be read first is waited for so long; then it is answered by what there is."""
+        asking = asyncio.create_task(self._embeddings.question(text))
         shelf = await self.of(company, seconds)
-        hits = shelf.index.search(understood(text, earlier, language, shelf.synonyms), text, limit)
+        vector = await asking
+        near = shelf.near.nearest(vector, NEAREST) if vector is not None else None
+        hits = shelf.index.search(understood(text, earlier, language, shelf.synonyms), text, limit, near)
         named = shelf.index.pages(pages) if pages else []
         return Search(hits, shelf.index.documents, named, shelf.complete)
 
@@ -108,7 +122,10 @@ class Shelves:
     def drop(self, company: str) -> None:
         """Holds nothing of the company any more."""
         shelf = self._shelves.pop(company, None)
-        if shelf is not None and shelf.work is not None:
+        if shelf is None:
+            return
+        shelf.near.closed = True
+        if shelf.work is not None:
             shelf.work.cancel()
 
     async def look(self) -> None:
@@ -167,7 +184,8 @@ class Shelves:
             shelf.synonyms = Synonyms(settings.config.knowledge.synonyms)
         wanted = {record.id: record async for record in self._documents.all(company) if record.found}
         if shelf.index.worn:
-            shelf.index, shelf.editions = CompanyIndex(), {}
+            shelf.near.closed = True
+            shelf.index, shelf.editions, shelf.near = CompanyIndex(), {}, Neighbours[tuple[str, int]]()
         for gone in shelf.index.names() - wanted.keys():
             _out(shelf, gone)
         stale = {name for name, record in wanted.items() if shelf.editions.get(name) != record.edition}
@@ -176,6 +194,7 @@ class Shelves:
         for name in wanted.keys() - shelf.editions.keys() | stale:
             await self._take(company, shelf, name, wanted[name])
         shelf.complete = True
+        self._embeddings.fill(shelf.near)
         if stale:
             taken = round(time.monotonic() - started, 3)
             _log.info("knowledge.read", company=company, documents=len(stale), passages=len(shelf.index), seconds=taken)
@@ -188,7 +207,7 @@ class Shelves:
 
         def take() -> None:
             if current is not None and current[0] in stale and wanted[current[0]].edition == current[1]:
-                _in(shelf, wanted[current[0]], texts)
+                self._in(shelf, wanted[current[0]], texts)
                 stale.discard(current[0])
 
         async for document, edition, bundle in self._documents.all_texts(company):
@@ -206,9 +225,21 @@ class Shelves:
         if record is None or not record.found or record.edition is None:
             _out(shelf, document)
         elif shelf.editions.get(document) != record.edition:
-            _in(shelf, record, await self._documents.texts(company, document, record.edition))
+            self._in(shelf, record, await self._documents.texts(company, document, record.edition))
+            self._embeddings.fill(shelf.near)
         else:
             shelf.index.describe(record.document())
+
+    def _in(self, shelf: Shelf, record: Record, texts: Sequence[Text]) -> None:
+        room = MOST_PASSAGES - len(shelf.index) + shelf.index.of(record.id)
+        _out(shelf, record.id)
+        kept = texts[: max(room, 0)]
+        document = record.document()
+        shelf.index.put(document, kept)
+        shelf.editions[record.id] = record.edition or ""
+        if self._embeddings.on:
+            for place, text in enumerate(kept):
+                shelf.near.put((record.id, place), "\n".join([document.title, *text.headings, text.text]))
 
     def _make_room(self, company: str) -> None:
         held = sum(len(shelf.index) for shelf in self._shelves.values())
@@ -216,15 +247,13 @@ class Shelves:
             if held <= MOST_IN_PROCESS and len(self._shelves) <= MOST_COMPANIES:
                 return
             if name != company and self._shelves[name].work is None:
-                held -= len(self._shelves.pop(name).index)
-
-
-def _in(shelf: Shelf, record: Record, texts: Sequence[Text]) -> None:
-    room = MOST_PASSAGES - len(shelf.index) + shelf.index.of(record.id)
-    shelf.index.put(record.document(), texts[: max(room, 0)])
-    shelf.editions[record.id] = record.edition or ""
+                gone = self._shelves.pop(name)
+                gone.near.closed = True
+                held -= len(gone.index)
 
 
 def _out(shelf: Shelf, document: str) -> None:
+    for place in range(shelf.index.of(document)):
+        shelf.near.drop((document, place))
     shelf.index.drop(document)
     shelf.editions.pop(document, None)

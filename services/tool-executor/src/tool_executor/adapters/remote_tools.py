@@ -89,4 +89,5 @@ def _on_the_wire(caller: Caller) -> WireCaller:
         plan=caller.plan.word,
         language=caller.language,
         conversation_id=caller.conversation,
+        prompt=caller.prompt,
     )

@@ -37,7 +37,8 @@ VISITOR = "visitor"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is calling, as a verified principal says. Nothing in it comes from the model or from unsigned fields."""
+    """Who is calling, as a verified principal says. Nothing in it comes from the model, nor, but for the words that the
+    prompt holds of the conversation (`prompt`: first and last sequence), from unsigned fields."""
 
     company: str
     user: str
@@ -45,6 +46,7 @@ class Caller:
     plan: Plan = Plan.FREE
     language: str = "es"
     conversation: str | None = None
+    prompt: tuple[int, int] | None = None
 
     @property
     def is_visitor(self) -> bool:

@@ -157,14 +157,18 @@ def clauses(sentence: str) -> list[str]:
     return found
 
 
+def is_order(said: str) -> bool:
+    """Whether a plain text wants something bought or sold."""
+    lasting = r"\b(?:bought|compre|when|cuando|never|nunca|always|siempre|sell when)\b"
+    return bool(_ORDER.search(said)) and not re.search(lasting, said)
+
+
 def is_plain_fact(clause: str) -> bool:
     """Whether a clause (of `clauses`) says something that is worth remembering of its writer."""
     said = plain(clause).strip(" .,;:!")
     if len(words(said)) < FEWEST and not re.match(r"(?:fumo|bebo)$", said):
         return False
-    if _ORDER.search(said) and not re.search(
-        r"\b(?:bought|compre|when|cuando|never|nunca|always|siempre|sell when)\b", said
-    ):
+    if is_order(said):
         return False
     if _ABOUT_NOW.match(said) or re.search(r"\b(?:can|could|puedes|podrias) you\b", said):
         return False

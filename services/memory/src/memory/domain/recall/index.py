@@ -60,7 +60,7 @@ class PassageIndex:
 
     def __init__(self) -> None:
         self._passages: list[Passage] = []
-        self._ids: set[str] = set()
+        self._ids: dict[str, int] = {}
         self._postings = Postings()
         self._talks: defaultdict[str, list[tuple[Any, int]]] = defaultdict(list)
         self._place: array[int] = array("I")
@@ -81,6 +81,10 @@ class PassageIndex:
                 self._take(passage)
         return len(self._passages) - before
 
+    def passage(self, passage_id: str) -> Passage:
+        """The passage of this id; raises KeyError."""
+        return self._passages[self._ids[passage_id]]
+
     def around(self, passage: Passage) -> tuple[Passage | None, Passage | None]:
         """The messages before and after it, where they are near in time."""
         talk = self._talks[passage.conversation]
@@ -92,6 +96,11 @@ class PassageIndex:
     def newest(self, conversation: str, count: int) -> frozenset[str]:
         """The ids of a conversation's newest messages."""
         return frozenset(self._passages[number].id for _, number in self._talks.get(conversation, [])[-count:])
+
+    def between(self, conversation: str, first: Any, last: Any) -> frozenset[str]:
+        """The ids of a conversation's messages from one place to another, both counted."""
+        talk = self._talks.get(conversation, [])
+        return frozenset(self._passages[number].id for order, number in talk if first <= order <= last)
 
     def search(self, question: str, limit: int, now: datetime, without: Collection[str] = ()) -> list[Found]:
         """The best passages, best first. `now`: what recency is measured from; `without`: ids that do not count."""
@@ -121,7 +130,7 @@ class PassageIndex:
     def _take(self, passage: Passage) -> None:
         number = len(self._passages)
         self._passages.append(passage)
-        self._ids.add(passage.id)
+        self._ids[passage.id] = number
         if passage.speaker not in self._speakers:
             self._speakers[passage.speaker] = folded(passage.speaker)
         counts: dict[str, int] = {}

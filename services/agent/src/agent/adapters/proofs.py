@@ -1,0 +1,31 @@
+"""Proposals held against the user's words by memory (turns.proposer.FactProofs)."""
+
+from contracts.proposal_rpc import (
+    PROPOSAL_GROUND,
+    PROPOSE,
+    AnsweredTurn,
+    FactProposal,
+    ProposalGround,
+    ProposalsJudged,
+    ProposalsRequest,
+)
+from runtime.rpc import RpcClient
+
+DEADLINE = 8.0
+"""Seconds: memory learns the turn by its rules first. Nobody waits for it."""
+
+
+class MemoryProofs:
+    """Memory's two methods."""
+
+    def __init__(self, rpc: RpcClient) -> None:
+        self._rpc = rpc
+
+    async def ground(self, turn: AnsweredTurn) -> ProposalGround:
+        """What may be proposed about; raises RpcError."""
+        return await self._rpc.call(PROPOSAL_GROUND, turn, deadline=DEADLINE)
+
+    async def judge(self, turn: AnsweredTurn, proposals: list[FactProposal]) -> ProposalsJudged:
+        """Which of them count; raises RpcError."""
+        request = ProposalsRequest(**dict(turn), proposals=proposals)
+        return await self._rpc.call(PROPOSE, request, deadline=DEADLINE)

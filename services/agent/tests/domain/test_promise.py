@@ -1,0 +1,74 @@
+"""Promises to remember are known by their form, in es and en; offers, questions and orders are none."""
+
+import pytest
+
+from agent.domain.promise import promises
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'll remember that.",
+        "Great choice! I will remember that you prefer ETFs.",
+        "I’ll keep your risk limits in mind from now on.",
+        "I'll make a note of it",
+        "I've noted your preference for short answers.",
+        "I have made a mental note of your budget.",
+        "I've saved that to my memory.",
+        "I will add this to your profile.",
+        "I won't forget it.",
+        "Your preference has been noted. That is saved in my notes.",
+        "That's noted!",
+        "Got it, noted: you are vegan.",
+        "Noted. AAPL closed at 187.",
+        "Let me make a note of that.",
+        "I'm going to remember this for next time",
+        "Lo recordaré.",
+        "Perfecto, recordaré que vives en Lima.",
+        "Lo tendré en cuenta.",
+        "Tendré muy presente tu perfil conservador.",
+        "Tomo nota de tu presupuesto.",
+        "He tomado nota.",
+        "Anotado: eres vegano.",
+        "Vale, apuntado.",
+        "Lo he guardado en tu perfil: he guardado tu preferencia.",
+        "Voy a recordarlo la próxima vez.",
+        "Voy a anotar que prefieres ETFs.",
+        "Queda registrado.",
+        "No lo olvidaré.",
+        "Me lo apunto: lo apunto ahora.",
+        "De acuerdo, a partir de ahora lo tengo en cuenta.",
+    ],
+)
+def test_a_promise(text: str) -> None:
+    assert promises(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Keep in mind that past performance is no guarantee.",
+        "Remember that prices move fast.",
+        "Would you like me to remember that?",
+        "If you want, I'll remember that.",
+        "I can remember things for you.",
+        "I remember that you prefer ETFs.",
+        "I'll note that the P/E ratio is high.",
+        "I'll keep an eye on AAPL and set the alert.",
+        "I have placed the order; it is recorded in the trade history.",
+        "I'll keep that in mind for this analysis.",
+        "As noted above, AAPL rose.",
+        "I will remind you at 187.",
+        "Ten en cuenta que las rentabilidades pasadas no garantizan nada.",
+        "Recuerda que los precios cambian.",
+        "¿Quieres que lo recuerde?",
+        "Si quieres, lo recordaré.",
+        "Recuerdo que prefieres ETFs.",
+        "Guardaré silencio sobre lo demás.",
+        "La orden queda pendiente.",
+        "Lo tendré en cuenta para este análisis.",
+        "Te recordaré la alerta no, la alerta avisa sola.",
+    ],
+)
+def test_no_promise(text: str) -> None:
+    assert not promises(text)

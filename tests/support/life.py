@@ -1,0 +1,100 @@
+"""One customer over days, on a clock of their own: memory and agent with real servers, a scripted model, no market."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from agent.app import Agent, Connections
+from agent.scripted_model.server import ScriptedModel, scripted_model
+from agent.settings import AgentSettings, ModelSettings
+from contracts.channels import ChatKind
+from contracts.memory_rpc import MEMORY_GET, LongTermMemory, UserRef
+from contracts.rpc import COMPANY_CREATE, SNAPSHOT, CompanyCreateRequest, SnapshotRequest
+from memory.testing import TOKENS, Replica, Servers, Writer, replica
+from runtime.clock import FakeClock
+from runtime.connection import connect
+from runtime.conversation import ConversationLog
+from runtime.principals import PrincipalVerifier
+from runtime.settings import NatsSettings
+from runtime.testing import eventually
+
+COMPANY, USER = "acme", "ana"
+DAY = 24 * 3600.0
+DEADLINE = 20.0
+LEFT_OUT = ("what is remembered of the user", "the user's and the market's data")
+PROPOSING = '"said": '
+"""Stands in what a model is told that proposes what to remember, and in no prompt of a turn."""
+
+
+@dataclass
+class Life:
+    """One customer, their copilot, and what time it is."""
+
+    memory: Replica
+    model: ScriptedModel
+    clock: FakeClock
+
+    async def day(self, *texts: str) -> list[str]:
+        """The next day's conversation; its answers."""
+        await self.clock.advance(DAY)
+        return await self.say(*texts)
+
+    async def say(self, *texts: str) -> list[str]:
+        """A conversation; its answers."""
+        writer = Writer(self.memory.client, COMPANY)
+        log = ConversationLog(self.memory.client)
+        answers: list[str] = []
+        for text in texts:
+            seq = await writer.visitor(text, user=USER, role="user", locale="en")
+
+            async def answered(seq: int = seq) -> bool:
+                answer = (await log.snapshot(COMPANY, writer.conversation)).last.get(ChatKind.ASSISTANT)
+                return answer is not None and answer.seq > seq
+
+            await eventually(answered, DEADLINE)
+            request = SnapshotRequest(company_id=COMPANY, conversation_id=writer.conversation, min_seq=seq + 1)
+            snapshot = await self.memory.rpc.call(SNAPSHOT, request, deadline=DEADLINE)
+            answers.append(snapshot.messages[-1].text)
+        return answers
+
+    @property
+    def proposing(self) -> list[str]:
+        """What the model was told when it was asked what to remember, oldest first."""
+        asked = (str(body["messages"][-1]["content"]) for body in self.model.asked)
+        return [text for text in asked if PROPOSING in text]
+
+    async def prompt(self) -> str:
+        """The system prompt with which the model is greeted on the next day."""
+        await self.clock.advance(DAY)
+
+        async def whole() -> str:
+            await self.say("good morning")
+            greeted = [body for body in self.model.asked if PROPOSING not in str(body["messages"][-1]["content"])]
+            prompt = str(greeted[-1]["messages"][0]["content"])
+            # A busy machine may leave memory's part out, and says so.
+            return "" if any(words in prompt for words in LEFT_OUT) else prompt
+
+        return await eventually(whole, DEADLINE)
+
+    async def remembered(self) -> LongTermMemory:
+        """What is remembered now."""
+        who = UserRef(company_id=COMPANY, user_id=USER)
+        return (await self.memory.rpc.call(MEMORY_GET, who, deadline=DEADLINE)).memory
+
+
+@asynccontextmanager
+async def living(servers: Servers) -> AsyncGenerator[Life]:
+    """A life from the first of March 2026 on."""
+    clock = FakeClock(datetime(2026, 3, 1, 15, 0, tzinfo=UTC))
+    verifier = PrincipalVerifier(TOKENS)
+    async with replica(servers, clock=clock) as memory, scripted_model() as model:
+        config = {"companyId": COMPANY, "aiAutoResponseEnabled": True, "responseDelayMs": 0}
+        await memory.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=DEADLINE)
+        client = await connect(NatsSettings(url=servers.nats), name="agent")
+        models = ModelSettings(base_url=model.base_url, model="scripted", provider_keys={})
+        agent = Agent(Connections(client, verifier.verify, models), AgentSettings())
+        await agent.start()
+        yield Life(memory, model, clock)
+        await agent.drain(2.0)
+        await client.close()

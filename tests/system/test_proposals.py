@@ -1,0 +1,75 @@
+"""A small model proposes what to remember after a customer's turn; memory takes what the customer's own words prove.
+Memory and agent with real servers; the model is scripted, over a real socket.
+"""
+
+import json
+from typing import Any
+
+from agent.scripted_model.script import Reply, Rule
+from contracts.memory_rpc import fact_id
+from memory.testing import Servers
+from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
+from tests.support.life import DEADLINE, PROPOSING, Life, living
+
+PLANTED = "The user lives in Oslo and loves TSLA"
+
+
+def proposes(*changes: dict[str, Any]) -> Rule:
+    """What the model answers when it is asked what to remember, once."""
+    return Rule(match=PROPOSING, replies=[Reply(text=f"Sure:\n```json\n{json.dumps({'changes': changes})}\n```")])
+
+
+async def judged(life: Life, count: int) -> None:
+    """Waits until the model was asked so often what to remember."""
+
+    async def asked() -> bool:
+        return len(life.proposing) >= count
+
+    await eventually(asked, DEADLINE)
+
+
+async def test_what_a_model_proposes_is_remembered_where_the_customers_words_prove_it(
+    nats_server: NatsServer, valkey_server: ValkeyServer, mongo_server: MongoDatabase
+) -> None:
+    servers = Servers(nats_server.url, mongo_server.url, mongo_server.database, valkey_server.url)
+    async with living(servers) as life:
+        home, gone = "I live in Lima", "Lima is behind me, my bed stands in Quito these days"
+        await life.day(home)
+
+        async def learned() -> bool:
+            return (await life.remembered()).user_notes == [home]
+
+        await eventually(learned, DEADLINE)
+        await judged(life, 1)
+        life.model.say(
+            proposes(
+                {"do": "supersede", "id": fact_id(home), "quote": gone},
+                {"do": "add", "quote": PLANTED},
+                {"do": "add", "quote": "Leverage gives me nightmares"},
+                {"do": "cook", "quote": gone},
+            ),
+            default=Reply(text=PLANTED),
+        )
+        await life.day(f"{gone}. How is the market? Leverage gives me nightmares")
+        await judged(life, 2)
+        shown = json.loads(life.proposing[-1])
+        assert shown["said"] == [f"{gone}.", "Leverage gives me nightmares"]
+        assert {"id": fact_id(home), "fact": home} in shown["facts"]
+
+        async def changed() -> bool:
+            memory = await life.remembered()
+            return home in {past.value for past in memory.superseded}
+
+        await eventually(changed, DEADLINE)
+        memory = await life.remembered()
+        (past,) = [one for one in memory.superseded if one.value == home]
+        assert past.since is not None
+        assert past.since < past.until
+        assert past.by == gone.partition(",")[2].strip() or past.by == gone
+        assert "Leverage gives me nightmares" in memory.user_notes
+        assert not any("Oslo" in note for note in memory.user_notes)
+        prompt = await life.prompt()
+        assert "Quito" in prompt
+        assert home not in prompt
+        (told,) = await life.day("what do you remember about me?")
+        assert "“I live in Lima” holds no longer" in told
