@@ -42,8 +42,8 @@ class UsageRecorded(Wire):
     the same.
 
     `cost` in `currency` by the price list of the day `priced_on`; None: the list has no price for the model.
-    `estimated`: the call broke off before the provider had counted. `reservation`: what this settles, if nobody has;
-    `further`: the other calls' reservations, of which nothing is left to be used.
+    `estimated`: a call broke off before the provider had counted, or it does not count. `reservation`: what this
+    settles, if nobody has; `further`: the other calls' reservations, of which nothing is left to be used.
     """
 
     company_id: CompanyId

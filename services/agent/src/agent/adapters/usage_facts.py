@@ -28,8 +28,8 @@ WAITING = 5_000
 NEXT_CALL = 2.0
 """Seconds that a fact waits for the next call of its turn: what an agent that dies has not told of."""
 
-Kind = tuple[Account, str, str, bool, str | None, str | None]
-"""Account, provider, model, whether by estimate, and the reservation's payer and tier: those alike become one fact."""
+Kind = tuple[Account, str, str, str | None, str | None]
+"""Account, provider, model, and the reservation's payer and tier: those alike become one fact."""
 
 
 class UsageBook:
@@ -74,7 +74,7 @@ class UsageBook:
         if data.cost is not None and data.currency is not None:
             MODEL_COST.labels(provider, data.currency).inc(data.cost)
         paid = (None, None) if reservation is None else (reservation.payer, reservation.tier)
-        kind = (account, provider, model, estimated, *paid)
+        kind = (account, provider, model, *paid)
         if (before := self._waiting.pop(kind, None)) is not None:
             before[1].cancel()
             data = _together(before[0], data)
@@ -127,6 +127,7 @@ def _together(one: UsageRecorded, other: UsageRecorded) -> UsageRecorded:
         update={
             "usage": usage,
             "cost": cost,
+            "estimated": one.estimated or other.estimated,
             "reservation": first,
             "further": [held for held in further if held is not None] or None,
         }
