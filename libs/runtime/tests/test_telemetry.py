@@ -160,7 +160,8 @@ async def test_the_end_leaves_no_span_behind(nats_streams: Client) -> None:
     telemetry.remove_sink(store)
     await store.stop()
 
-    ((company, data),) = await eventually(lambda: parts(nats_streams))
+    await eventually(lambda: parts(nats_streams))
+    ((company, data),) = await parts(nats_streams)
     assert (company, data.service, data.trace_id, data.others) == ("-", "agent", TRACE, None)
     assert {span.name for span in data.spans} == {"turn", "work"}
 

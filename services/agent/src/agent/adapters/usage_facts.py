@@ -73,8 +73,8 @@ class UsageBook:
         )
         if data.cost is not None and data.currency is not None:
             MODEL_COST.labels(provider, data.currency).inc(data.cost)
-        paid = (None, None) if reservation is None else (reservation.payer, reservation.tier)
-        kind = (account, provider, model, *paid)
+        payer, tier = (None, None) if reservation is None else (reservation.payer, reservation.tier)
+        kind = (account, provider, model, payer, tier)
         if (before := self._waiting.pop(kind, None)) is not None:
             before[1].cancel()
             data = _together(before[0], data)
