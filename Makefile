@@ -19,11 +19,12 @@ SERVICES := gateway agent tool-executor memory market-adapter
 LOCAL := $(LIBRARIES) $(addprefix services/,$(SERVICES)) cli
 PROJECTS := pyproject.toml $(addsuffix /pyproject.toml,$(LOCAL))
 STAMP := $(VENV)/.installed
+PEERS := .venv-peers
 # The public MCP conformance suite: npm packages for tests/system/test_mcp_conformance.py, by the npm of a wheel.
 SUITE := tests/support/mcp_suite
 SUITE_STAMP := $(SUITE)/node_modules/.installed
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn campaign simulate screenshots test-containers \
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign simulate screenshots test-containers \
 	test-paused lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,6 +109,15 @@ bench: $(STAMP) ## run the benchmarks: a table, and JSON in bench-results.json
 bench-turn: $(STAMP) ## every message and command of a turn, and of a stack at rest (REST=20 seconds of it)
 	$(BIN)/python -m benchmarks.turn_account $(if $(REST),--rest $(REST))
 
+# What the peers need is nothing that Nexus needs: an environment of their own.
+$(PEERS)/.installed: benchmarks/peers/requirements.txt | $(STAMP)
+	@$(BIN)/python -m venv --clear $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+bench-peers: $(PEERS)/.installed ## Nexus beside FastAPI with the openai SDK, and LangGraph: a table of ratios (TURNS=200)
+	$(BIN)/python -m benchmarks.peers $(PEERS)/bin/python $(if $(TURNS),--turns $(TURNS))
+
 campaign: $(STAMP) ## break a running stack and count (FAULTS=1000 SEED=1 JSON=file)
 	$(BIN)/python -m tests.faults.campaign --faults $(or $(FAULTS),60) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON))
 
@@ -126,6 +136,7 @@ lock: $(STAMP) ## compile the locks anew (needs a package index); UPGRADE=1 take
 		$(COMPILE) services/$$service/pyproject.toml --constraint requirements.lock -o deploy/locks/$$service.lock; \
 	done
 	@$(COMPILE) cli/pyproject.toml --constraint requirements.lock -o deploy/locks/nexus-cli.lock
+	$(COMPILE) $(if $(UPGRADE),--upgrade) benchmarks/peers/requirements.in -o benchmarks/peers/requirements.txt
 
 shape: $(STAMP) ## print what the tree's shape is, out of the code: lines, Protocols, gerunds, cycles, …
 	@$(BIN)/python deploy/shape.py $(if $(LIST),--list)

@@ -31,14 +31,16 @@ WARM_UP = 6
 """Turns before those that are counted: what is made once is made."""
 COUNTED = 8
 AFTER = 2.5
-"""Seconds without a message after which a turn is over, with what is done behind it: spans are gathered for two."""
+"""Seconds without a message after which a turn is over, with what is done behind it."""
 SETTLED = 25.0
 """Seconds after the start until the services have done what they do once."""
 QUIET = 20.0
 """Seconds in which a turn must have come to its end, with all that is done behind it."""
 SERVERS: tuple[Server, ...] = ("bus", "redis", "mongodb")
-BY_THE_CLOCK = ("INFO", "LIST", "rpc.memory.company.get", "rpc.tools.catalogue")
-"""What the services ask now and then, whether there is a turn or not."""
+TRACES = "traces.recorded"
+BY_THE_CLOCK = ("INFO", "LIST", "rpc.memory.company.get", "rpc.tools.catalogue", TRACES)
+"""What the services ask now and then, whether there is a turn or not; what they say now and then, however many there
+are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +117,9 @@ def in_a_row(turns: Iterable[Turn]) -> list[str]:
 
 def of_turns(lines: Iterable[Line]) -> list[Line]:
     """Those messages that are said because of turns. What goes by the clock is left out: looks at how far things are
-    and at what may have changed, with their answers; the server's word that a request for messages still waits, or has
-    waited its time, and the next one then; the renewals of a lease, one each half second that a turn takes."""
+    and at what may have changed, with their answers; the traces that have been gathered; the server's word that a
+    request for messages still waits, or has waited its time, and the next one then; the renewals of a lease, one each
+    half second that a turn takes."""
     asides: set[str] = set()
     over: set[str] = set()
     """Inboxes whose request has waited its time."""

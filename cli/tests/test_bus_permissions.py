@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from contracts.channels import TRACES_WANTED
 from contracts.events.registry import EVENTS
 from contracts.methods import METHODS
 from contracts.streams import STREAMS
@@ -19,8 +20,6 @@ from nexus_cli.testing import production_nats
 
 TABLES = Path(__file__).parent / "permissions"
 IDS = {
-    "trace": "t1",
-    "turn": "t2",
     "part": "p1",
     "company": "demo",
     "conversation": "c1",
@@ -60,6 +59,7 @@ def universe() -> list[str]:
 
 
 HEARD = (
+    TRACES_WANTED,
     "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.CHAT.x",
     "$JS.EVENT.ADVISORY.API",
     "$SYS.ACCOUNT.NEXUS.CONNECT",

@@ -60,7 +60,7 @@ async def bus(address: str, user: str) -> AsyncGenerator[tuple[Client, list[str]
 
 def subject(event: EventType) -> str:
     ids = {"company": "demo", "conversation": "c1", "user": "u1", "category": "market", "analysis": "a1"}
-    ids |= {"trace": "t1", "turn": "t2", "part": "p1"}
+    ids |= {"part": "p1"}
     return event.subject.format(**ids)
 
 

@@ -12,8 +12,9 @@ from nats.aio.client import Client
 
 from contracts.channels import trace_part
 from contracts.envelope import CloudEvent
-from contracts.events.trace import SpanRecorded, TraceRecorded
+from contracts.events.trace import SpanRecorded, TraceRecorded, TraceSpans
 from nexus_cli.testing import Nexus
+from runtime import telemetry
 from runtime.connection import jetstream
 from runtime.testing import NatsServer
 
@@ -40,12 +41,23 @@ def span(identity: int, parent: int, name: str, start: float, end: float, error:
 
 
 async def keep(bus: Client, service: str, turn: str | None, *spans: SpanRecorded) -> None:
+    if turn is not None:
+        spans[0].attributes[telemetry.TURN] = turn
+    other = TraceSpans(trace_id="f" * 32, spans=[span(1, 0, "of another turn", 0, 1)])
     event = CloudEvent[TraceRecorded](
         source=f"/nexus/{service}",
         type="traces.recorded.v1",
-        data=TraceRecorded(service=service, trace_id=TRACE, spans=list(spans)),
+        # Nobody says which of the traces comes first.
+        data=TraceRecorded(service=service, trace_id=TRACE, spans=list(spans), others=[other])
+        if service == "agent"
+        else TraceRecorded(
+            service=service,
+            trace_id=other.trace_id,
+            spans=other.spans,
+            others=[TraceSpans(trace_id=TRACE, spans=list(spans))],
+        ),
     )
-    await jetstream(bus).publish(trace_part(TRACE, turn, service), event.to_json(), stream="TRACES")
+    await jetstream(bus).publish(trace_part("demo", service), event.to_json(), stream="TRACES")
 
 
 async def run(nexus: Nexus, *arguments: str) -> subprocess.CompletedProcess[str]:

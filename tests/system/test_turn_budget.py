@@ -1,18 +1,23 @@
 """How many messages a turn and a stack at rest may cost: counts, which a busy machine does not change.
 
-What goes by the clock is no turn's (turn_account.of_turns): the renewals of a lease, and what is counted at rest.
+What goes by the clock is no turn's (turn_account.of_turns): the renewals of a lease, what is counted at rest, and
+traces, which each service sends every ten seconds, however many turns there were.
 """
 
+import time
+
 from agent.scripted_model.script import Rule
-from benchmarks.first_token import BURST, CALL
-from benchmarks.turn_account import Turn, in_a_row, rest, stage, turns
+from benchmarks.first_token import BURST, CALL, SERVICES
+from benchmarks.turn_account import TRACES, Turn, in_a_row, rest, stage, turns
+from runtime.span_store import GATHERED
 from tests.support.account import Line
 
 TURNS = 4
 REST = 30.0
 AT_REST = 3.0
 """Messages a second."""
-PLAIN, WITH_A_TOOL_CALL = 32, 58
+PLAIN, WITH_A_TOOL_CALL = 27, 46
+"""The second where the tool's service is asked anew; 44 where its answer is kept."""
 IN_A_ROW = 4
 """Messages one after another before the model is asked."""
 BACKGROUND = ("find", "serverStatus", "INFO", "HGETALL")
@@ -27,11 +32,14 @@ def messages(found: list[Turn]) -> float:
 async def test_a_turn_and_a_stack_at_rest_keep_to_their_messages() -> None:
     async with stage() as running:
         said = await rest(running, REST)
+        began = time.monotonic()
         plain = await turns(running, "visitor", many=TURNS)
         tool = await turns(running, "visitor", Rule(match="price", replies=[CALL, BURST], again=True), many=TURNS)
+        gathered = (time.monotonic() - began) / GATHERED + 1
     assert said["bus"].total() / REST <= AT_REST, said["bus"].most_common(10)
     assert messages(plain) <= PLAIN, [line.kind for line in plain[-1].own]
     assert messages(tool) <= WITH_A_TOOL_CALL, [line.kind for line in tool[-1].own]
+    assert sum(TRACES in line.what for one in (*plain, *tool) for line in one.lines) <= gathered * len(SERVICES)
     chain = in_a_row([*plain, *tool])
     assert len(chain) <= IN_A_ROW, chain
     for one in plain:

@@ -135,7 +135,7 @@ async def test_a_worker_says_so_when_it_is_deaf_on_a_connection_that_is_up(
     nats_streams: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("runtime.pulling.ENDED_WITHIN", 1.0)
-    monkeypatch.setattr("runtime.pulling.SILENCE", 0.5)
+    monkeypatch.setattr("runtime.pulling.REST_SILENCE", 0.5)
     async with working(nats_streams, Hangs(ends=True)) as worker:
         # What nats-py has forgotten it drops without a word, and the server goes on sending.
         subscription = worker._subscription  # pyright: ignore[reportPrivateUsage]

@@ -9,17 +9,17 @@ import pytest
 from nats.aio.client import Client
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from contracts.channels import trace_parts
+from contracts.channels import TRACE_PARTS, TRACES_WANTED
 from contracts.envelope import CloudEvent, Wire
 from contracts.events.trace import TraceRecorded
 from contracts.rpc import Rpc
-from runtime import telemetry
-from runtime.direct import DirectReader, StoredFact
+from runtime import correlation, telemetry
+from runtime.direct import DirectReader
 from runtime.otlp import Collector
 from runtime.publishing import Publisher
 from runtime.pulling import Delivery, Done, Outcome, PullWorker
 from runtime.rpc import RpcClient, RpcServer
-from runtime.span_store import SpanStore
+from runtime.span_store import IN_A_MESSAGE, MANY, SpanStore
 from runtime.telemetry import Span
 from runtime.testing import eventually
 
@@ -146,19 +146,62 @@ def test_spans_reach_a_collector_in_its_own_shape() -> None:
     assert dict(spans["work"].attributes or {}) == {"turn": "t1"}
 
 
-async def test_spans_are_kept_on_the_bus_and_found_by_their_turn(nats_streams: Client) -> None:
+async def parts(client: Client) -> list[tuple[str, TraceRecorded]]:
+    """What is stored: the company of each message, and what it tells."""
+    found = (await DirectReader(client, "TRACES").batch(TRACE_PARTS, 1, 100)).facts
+    return [(part.subject.split(".")[-2], CloudEvent[TraceRecorded].parse(part.event).data) for part in found]
+
+
+async def test_the_end_leaves_no_span_behind(nats_streams: Client) -> None:
     store = SpanStore(nats_streams, "agent")
     telemetry.add_sink(store)
     with telemetry.remote_span("turn", {"traceparent": PARENT}) as turn, telemetry.span("work"):
         turn.set_attributes({telemetry.TURN: "t" * 32})
     telemetry.remove_sink(store)
     await store.stop()
-    reader = DirectReader(nats_streams, "TRACES")
 
-    async def stored() -> list[StoredFact]:
-        return await reader.last_of_each([trace_parts(turn="t" * 32)])
+    await eventually(lambda: parts(nats_streams))
+    ((company, data),) = await parts(nats_streams)
+    assert (company, data.service, data.trace_id, data.others) == ("-", "agent", TRACE, None)
+    assert {span.name for span in data.spans} == {"turn", "work"}
 
-    (found,) = await eventually(stored)
-    event = CloudEvent[TraceRecorded].parse(found.event)
-    assert (event.data.service, event.data.trace_id) == ("agent", TRACE)
-    assert {span.name for span in event.data.spans} == {"turn", "work"}
+
+async def test_a_companys_traces_go_out_together_when_somebody_wants_them(nats_streams: Client) -> None:
+    store = SpanStore(nats_streams, "agent")
+    await store.start()
+    telemetry.add_sink(store)
+    for company in ("acme", "acme", "Not An Id", "other", "acme"):
+        with correlation.correlated(), telemetry.span("turn"):
+            with telemetry.span("before it is known whose"):
+                pass
+            correlation.learn(company=company)
+    telemetry.remove_sink(store)
+    await nats_streams.flush()
+    assert await parts(nats_streams) == []
+    await nats_streams.publish(TRACES_WANTED)
+
+    async def stored() -> dict[str, list[int]]:
+        found = {company: [len(trace.spans) for trace in data.traces] for company, data in await parts(nats_streams)}
+        assert found == {"acme": [2, 2, 2], "-": [2], "other": [2]}
+        return found
+
+    await eventually(stored)
+    await store.stop()
+    assert len(await parts(nats_streams)) == 3
+
+
+async def test_many_spans_wait_for_nothing_and_fit_into_messages(nats_streams: Client) -> None:
+    store = SpanStore(nats_streams, "agent")
+    await store.start()
+    for number in range(MANY):
+        span = telemetry.Span("work", 1 + number % 2, number + 1, sampled=True)
+        span.start = span.end = 1
+        store.take(span)
+
+    async def stored() -> bool:
+        found = [data for _, data in await parts(nats_streams)]
+        kept = sum(len(trace.spans) for data in found for trace in data.traces)
+        return (kept, len(found)) == (MANY, MANY / IN_A_MESSAGE)
+
+    await eventually(stored)
+    await store.stop()

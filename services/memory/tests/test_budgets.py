@@ -243,3 +243,27 @@ async def test_a_settlement_that_was_lost_is_made_up_for_by_the_usage_fact_and_c
         )
         assert not (await one.rpc.call(BUDGET_SETTLE, settle)).settled
         assert not (await one.rpc.call(BUDGET_RESERVE, ask("c3", 1, daily=41))).granted
+
+
+async def test_one_fact_of_several_calls_settles_each_of_them_once(servers: Servers) -> None:
+    async with replica(servers) as one:
+        at = [(await one.rpc.call(BUDGET_RESERVE, ask(call, 100, daily=1_000))).reserved_at for call in ("c1", "c2")]
+        first, second = (
+            UsageReservation(id=f"c{number}", tokens=100, at=moment, payer="v1") for number, moment in enumerate(at, 1)
+        )
+        usage = Usage(prompt_tokens=30, completion_tokens=10)
+        data = UsageRecorded(
+            company_id="acme", provider="p", model="m", usage=usage, reservation=first, further=[second]
+        )
+        event = CloudEvent(source="/test", type="usage.recorded.v1", data=data)
+        for copy in range(2):
+            await Publisher(one.client).append(
+                fact("usage.recorded.v1", "acme", "v1"), event, stream=FACTS.name, msg_id=f"{event.id}-{copy}"
+            )
+
+        async def room() -> bool:
+            # 200 were held; 40 are used.
+            return (await one.rpc.call(BUDGET_RESERVE, ask("c3", 1, daily=41))).granted
+
+        await eventually(room)
+        assert not (await one.rpc.call(BUDGET_RESERVE, ask("c4", 1, daily=41))).granted

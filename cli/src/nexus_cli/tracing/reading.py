@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from nats.aio.client import Client
 
-from contracts.channels import trace_parts
+from contracts.channels import TRACE_PARTS, TRACES_WANTED
 from contracts.envelope import CloudEvent
 from contracts.events.trace import SpanRecorded, TraceRecorded
 from contracts.streams import TRACES
-from runtime.direct import DirectReader, StoredFact
+from runtime.direct import DirectReader
+from runtime.telemetry import TURN
 
 Recorded = CloudEvent[TraceRecorded]
+MOMENTS = (0.3, 1.5)
+"""Seconds in which the services send what they have gathered; the second where the first has brought nothing."""
+PAGE = 50
+"""Messages read at once: each may be 256 KiB."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +40,30 @@ async def spans_of(client: Client, turn: str) -> list[Span]:
         ReadFailed: the bus, or the stream, does not answer.
     """
     reader = DirectReader(client, TRACES.name)
-    traces = {_data(part).trace_id for part in await reader.last_of_each([trace_parts(turn=turn)])}
-    found: dict[str, Span] = {}
-    for trace in traces:
-        for part in await reader.last_of_each([trace_parts(trace=trace)]):
-            data = _data(part)
-            found |= {span.span_id: Span(data.service, trace, span) for span in data.spans}
-    return sorted(found.values(), key=lambda span: span.recorded.start)
+    for moment in MOMENTS:
+        await client.publish(TRACES_WANTED)
+        await client.flush()
+        await asyncio.sleep(moment)
+        named = [one async for one in _spans(reader, {turn}) if one.recorded.attributes.get(TURN) == turn]
+        if named:
+            traces = {one.trace_id for one in named}
+            found = {one.recorded.span_id: one async for one in _spans(reader, traces) if one.trace_id in traces}
+            return sorted(found.values(), key=lambda one: one.recorded.start)
+    return []
 
 
-def _data(part: StoredFact) -> TraceRecorded:
-    return Recorded.parse(part.event).data
+async def _spans(reader: DirectReader, words: set[str]) -> AsyncGenerator[Span]:
+    """All spans in those messages that hold one of the words: reading JSON takes longer than reading the stream."""
+    sought = [word.encode() for word in words]
+    at, more = 1, True
+    while more:
+        batch = await reader.batch(TRACE_PARTS, at, PAGE)
+        for part in batch.facts:
+            at = part.seq + 1
+            if not any(word in part.event for word in sought):
+                continue
+            data = Recorded.parse(part.event).data
+            for trace in data.traces:
+                for span in trace.spans:
+                    yield Span(data.service, trace.trace_id, span)
+        more = batch.more and bool(batch.facts)

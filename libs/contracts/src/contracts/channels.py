@@ -67,6 +67,9 @@ ANALYSIS_OUTCOMES = "analysis.completed.v1.*.*"
 TOOL_REQUESTS = "tools.call.requested.v1.*"
 MARKET_CLOCK = "live.market.clock.v1"
 """An empty message: the sample market's clock has moved. Replicas of the market-adapter tell each other."""
+TRACE_PARTS = "traces.recorded.v1.>"
+TRACES_WANTED = "live.traces.wanted.v1"
+"""An empty message: somebody wants to read traces now, and what has been gathered of them is to be sent."""
 WEBHOOK_DELIVERIES = "webhooks.delivery.v1.*.*"
 MAX_DELIVERIES = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>"
 
@@ -157,15 +160,9 @@ def live_presence(company: str, conversation: str, kind: PresenceKind) -> str:
     return f"live.presence.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind.value}.v1"
 
 
-def trace_part(trace: str, turn: str | None, part: str) -> str:
-    """Spans of a trace in TRACES; `part` is new for each message, so that all of them are the last of their subject."""
-    turn = check_id(turn, "turn") if turn else NOBODY
-    return f"traces.recorded.v1.{check_id(trace, 'trace')}.{turn}.{check_id(part, 'part')}"
-
-
-def trace_parts(*, trace: str | None = None, turn: str | None = None) -> str:
-    """Every part of a trace, or of a turn's traces that names the turn."""
-    return f"traces.recorded.v1.{check_id(trace) if trace else '*'}.{check_id(turn) if turn else '*'}.*"
+def trace_part(company: str | None, part: str) -> str:
+    """Spans of a company's traces in TRACES (None: nobody's); `part` is new for each message."""
+    return f"traces.recorded.v1.{NOBODY}.{check_company(company) if company else NOBODY}.{check_id(part, 'part')}"
 
 
 def knowledge_work(event_type: str, company: str) -> str:
@@ -204,8 +201,6 @@ _PARAMETERS = {
     "conversation": "the conversation: 1 to 64 of A-Z a-z 0-9 _ -",
     "user": "the user that the fact belongs to, or -",
     "category": "the tool's category",
-    "trace": "the trace: 32 hexadecimal digits",
-    "turn": "the turn, or -",
     "part": "a new id",
     "analysis": "the analysis: 1 to 64 of A-Z a-z 0-9 _ -",
 }

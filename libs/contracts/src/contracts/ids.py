@@ -51,6 +51,11 @@ def is_id(value: str) -> bool:
     return _ID.fullmatch(value) is not None
 
 
+def is_company(value: str) -> bool:
+    """Whether the value may be a company id."""
+    return _COMPANY.fullmatch(value) is not None
+
+
 def uuid7() -> str:
     """A new time-ordered UUID, version 7 (RFC 9562, section 5.7), in its 36-character form."""
     milliseconds = time.time_ns() // 1_000_000

@@ -18,8 +18,8 @@ from runtime.consumers import on_new_leader
 from runtime.replies import headers_of, status_of
 
 EXPIRES = 60.0
-HEARTBEAT = 20.0
-SILENCE = 50.0
+HEARTBEAT = 8.0
+SILENCE = 9.0
 """Seconds without a message or a heartbeat after which a request is taken for lost. A server that is away shows on the
 connection, and a new leader of the consumer says so: this is the net below both."""
 DEAF = 20.0

@@ -99,15 +99,11 @@ class Publisher:
             Unavailable: not stored, and nobody took it in time.
         """
         body = event if isinstance(event, bytes) else event.to_json()
-        head = {"Nats-Msg-Id": msg_id, "Nats-Expected-Stream": stream}
+        more = dict(headers or {})
         if fence is not None:
-            head["Nats-Expected-Last-Subject-Sequence"] = str(fence.seq)
-            head["Nats-Expected-Last-Subject-Sequence-Subject"] = fence.filter
-        head.update(work_headers())
-        if headers:
-            head.update(headers)
-        if (mark := self._marks.mark(stream, subject, head, body)) is not None:
-            head[HEADER] = mark
+            more["Nats-Expected-Last-Subject-Sequence"] = str(fence.seq)
+            more["Nats-Expected-Last-Subject-Sequence-Subject"] = fence.filter
+        head = self._head(subject, body, stream, msg_id, more)
         outcome = "stored"
         try:
             with await self._inbox.expect() as pending:
@@ -119,6 +115,21 @@ class Publisher:
             raise
         finally:
             PUBLISHED.labels(stream, outcome).inc()
+
+    async def send(self, subject: str, event: bytes | Serialised, *, stream: str, msg_id: str) -> bool:
+        """Sends an event to a stream and asks for no acknowledgement: for a question whose answer tells that it was
+        stored. Where none comes, `append` the same under the same id. False: not even sent, nobody is connected."""
+        if not self._client.is_connected:
+            return False
+        body = event if isinstance(event, bytes) else event.to_json()
+        await self._client.publish(subject, body, headers=self._head(subject, body, stream, msg_id, {}))
+        return True
+
+    def _head(self, subject: str, body: bytes, stream: str, msg_id: str, more: dict[str, str]) -> dict[str, str]:
+        head = {"Nats-Msg-Id": msg_id, "Nats-Expected-Stream": stream, **work_headers(), **more}
+        if (mark := self._marks.mark(stream, subject, head, body)) is not None:
+            head[HEADER] = mark
+        return head
 
     async def _until_stored(
         self, subject: str, body: bytes, head: dict[str, str], pending: Pending, stream: str, deadline: float

@@ -46,12 +46,12 @@ RENEWALS = 5  # in one lease, rounded up to whole ticks: three may be lost or la
 EXPIRES = 2.0
 """Seconds that a request for many messages waits for them: less than a lease, so that a worker that stands still
 (SIGSTOP) is given no message twice."""
-HEARTBEAT = 1.0
-REST_EXPIRES, REST_HEARTBEAT = 60.0, 20.0
+HEARTBEAT, SILENCE = 1.0, 3.0
+REST_EXPIRES, REST_HEARTBEAT = 60.0, 8.0
 """Seconds that the request for one message waits for it, and between two words of the server meanwhile."""
-SILENCE = 3.0
-"""Heartbeats without a word after which a request is taken for lost. A server that is away shows on the connection, and
-a new leader of the consumer says so: this is the net below both."""
+REST_SILENCE = 9.0
+"""Seconds without a word after which a request is taken for lost. A server that is away shows on the connection, and a
+new leader of the consumer says so: this is the net below both. One word that is late costs one request."""
 CLOSE, BUSY = 0.1, 1.0
 """Seconds between two messages that make more of them likely; seconds for which the next requests are for many."""
 TICK = 0.25
@@ -71,7 +71,7 @@ Handler = Callable[[Delivery], Awaitable[Outcome | AckThen]]
 class PullWorker:
     """Takes messages of one durable consumer and runs `handler` for up to `slots` of them at once.
 
-    The handler returns Done (acknowledged, and that confirmed), AckThen(then), Later(delay) or DeadLetter(reason).
+    The handler returns Done (acknowledged), AckThen(then), Later(delay) or DeadLetter(reason).
     When it raises, the message comes again after a growing pause (0.3 s to 30 s), for ever: whoever wants an end
     counts attempts of its own and returns DeadLetter.
     """
@@ -114,7 +114,7 @@ class PullWorker:
         self._backlog: deque[Msg] = deque()
         self._requests: dict[str, int] = {}
         self._next_request = 0
-        self._heartbeat = HEARTBEAT
+        self._silence = SILENCE
         self._came = 0.0
         self._busy_until = 0.0
         self._heard = 0.0
@@ -329,15 +329,9 @@ class PullWorker:
             nanoseconds = int(max(outcome.delay, 0) * 1_000_000_000)
             self.handed_back.append(time.monotonic() + nanoseconds / 1e9)
             await self._send(message, b'-NAK {"delay": %d}' % nanoseconds if nanoseconds else b"-NAK")
-            return
-        for _ in range(3):
-            try:
-                await self._inbox.request(message.reply, b"+ACK", deadline=ACK_DEADLINE)
-            except (TimeoutError, NatsError):
-                continue
-            return
-        # It will be delivered again, and its handler must see that it is done.
-        log.warning("pull.ack_unconfirmed", consumer=self._spec.durable, seq=delivery.seq)
+        else:
+            # Lost, it comes again when its lease has run out, and its handler sees that it is done.
+            await self._send(message, b"+ACK")
 
     async def _send(self, message: Msg, word: bytes) -> None:
         with suppress(NatsError):
@@ -355,18 +349,19 @@ class PullWorker:
         # Many small requests would cost a message each: ask again when a quarter of the slots can be asked for.
         if wanted <= 0 or (asked and (not busy or wanted < min(self._slots, LARGEST_REQUEST) // 4)):
             return
-        expires, self._heartbeat = (EXPIRES, HEARTBEAT) if busy else (REST_EXPIRES, REST_HEARTBEAT)
+        expires, heartbeat = (EXPIRES, HEARTBEAT) if busy else (REST_EXPIRES, REST_HEARTBEAT)
+        self._silence = SILENCE if busy else REST_SILENCE
         self._next_request += 1
         key = str(self._next_request)
         if not self._requests:
             self._heard = now
         self._requests[key] = wanted
-        body = b'{"batch":%d,"expires":%d,"idle_heartbeat":%d}' % (wanted, expires * 1e9, self._heartbeat * 1e9)
+        body = b'{"batch":%d,"expires":%d,"idle_heartbeat":%d}' % (wanted, expires * 1e9, heartbeat * 1e9)
         with suppress(NatsError):
             await self._client.publish(self._subject, body, reply=self._prefix + key)
 
     def _silent(self) -> bool:
-        return bool(self._requests) and time.monotonic() - self._heard > SILENCE * self._heartbeat
+        return bool(self._requests) and time.monotonic() - self._heard > self._silence
 
     async def _ask_anew(self) -> None:
         """The consumer has another leader, which knows of no request."""

@@ -240,7 +240,7 @@ class Service:
         self._client = client = await connect(self._nats_settings, name=self.name, hooks=self.hooks)
         self.health.add_check("nats", bus_check(client))
         self.health.add_check("storage", lambda: Storage.of(client).check(self._written))
-        self._record_spans(client)
+        await self._record_spans(client)
         marks = Marks.of(client)
         marks.use(self._mark_settings.keys if self._mark_settings is not None else None)
         if self._nats_settings.manage_streams:
@@ -272,7 +272,7 @@ class Service:
         self.health.ready()
         log.info("service.ready", port=self.port)
 
-    def _record_spans(self, client: Client) -> None:
+    async def _record_spans(self, client: Client) -> None:
         telemetry.sample(self._trace_settings.sample)
         if os.environ.keys() & OTLP_VARIABLES:
             # The SDK takes a while to import: only those who send spans somewhere need it.
@@ -281,7 +281,7 @@ class Service:
             telemetry.add_sink(self._collector)
         if self._trace_settings.sample > 0:
             self._spans = SpanStore(client, self.name)
-            self._spans.start()
+            await self._spans.start()
             telemetry.add_sink(self._spans)
 
     async def _stop_spans(self) -> None:

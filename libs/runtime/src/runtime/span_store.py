@@ -1,7 +1,8 @@
 """Spans kept on the bus, in the stream TRACES, so that `nexus trace` needs no other server.
 
-Best effort, behind everybody's back: a bounded list, sent two seconds after its first, one message a trace, with no
-acknowledgement. What does not fit, or finds no connection, is lost, and counted.
+Best effort, behind everybody's back: a bounded list, sent ten seconds after its first, when much has come, at the end,
+or when somebody wants to read; all traces of a company in one message, with no acknowledgement. What does not fit, or
+finds no connection, is lost, and counted.
 """
 
 from __future__ import annotations
@@ -14,18 +15,25 @@ from typing import Any
 
 import orjson
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
-from contracts.channels import trace_part
-from contracts.ids import is_id, uuid7
+from contracts.channels import TRACES_WANTED, trace_part
+from contracts.ids import is_company, uuid7
+from runtime import correlation
+from runtime.connection import subscribe
 from runtime.metrics import SPANS
-from runtime.telemetry import TURN, Span
+from runtime.telemetry import Span
 
-GATHERED = 2.0
-"""Seconds after the first span in which others may join it: the spans of a turn go out as one message a service."""
+GATHERED = 10.0
+"""Seconds after the first span in which others may join it: however many turns there are, a service says one thing."""
+MANY = 1_000
+"""Spans that are sent before that."""
 WAITING = 10_000
 """Spans that wait to be sent, at most."""
 IN_A_MESSAGE = 200
+
+Traces = dict[int, list[Span]]
 
 
 class SpanStore:
@@ -34,20 +42,25 @@ class SpanStore:
     def __init__(self, client: Client, service: str) -> None:
         self._client = client
         self._service = service
-        self._spans: list[Span] = []
+        self._spans: list[tuple[str, Span]] = []
+        """With the company whose work it was; empty where that was not known yet."""
         self._task: asyncio.Task[None] | None = None
-        self._came = asyncio.Event()
+        self._came, self._many = asyncio.Event(), asyncio.Event()
 
     def take(self, span: Span) -> None:
         """One span; it is sent in a moment."""
-        if len(self._spans) < WAITING:
-            self._spans.append(span)
-            self._came.set()
-        else:
+        if len(self._spans) >= WAITING:
             SPANS.labels("dropped").inc()
+            return
+        known = correlation.current()
+        self._spans.append((known.company if known is not None else "", span))
+        self._came.set()
+        if len(self._spans) >= MANY:
+            self._many.set()
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Sends from now on."""
+        await subscribe(self._client, TRACES_WANTED, self._on_wanted)
         self._task = asyncio.create_task(self._send_now_and_then(), name="spans")
 
     async def stop(self) -> None:
@@ -61,15 +74,23 @@ class SpanStore:
     async def flush(self) -> None:
         """Sends what waits."""
         spans, self._spans = self._spans, []
-        traces: dict[int, list[Span]] = {}
-        for span in spans:
-            traces.setdefault(span.trace_id, []).append(span)
-        for trace_id, found in traces.items():
+        owners: dict[int, str] = {}
+        for company, span in spans:
+            owners[span.trace_id] = owners.get(span.trace_id) or company
+        companies: dict[str, list[Span]] = {}
+        for _, span in spans:
+            companies.setdefault(owners[span.trace_id], []).append(span)
+        for company, found in companies.items():
+            # Those of one trace lie beside each other.
+            found.sort(key=lambda span: span.trace_id)
             for first in range(0, len(found), IN_A_MESSAGE):
-                await self._send(f"{trace_id:032x}", found[first : first + IN_A_MESSAGE])
+                await self._send(company, found[first : first + IN_A_MESSAGE])
 
-    async def _send(self, trace_id: str, spans: list[Span]) -> None:
-        turn = next((value for span in spans if is_id(value := str(span.attributes.get(TURN, "")))), None)
+    async def _send(self, company: str, spans: list[Span]) -> None:
+        traces: dict[int, list[dict[str, Any]]] = {}
+        for span in spans:
+            traces.setdefault(span.trace_id, []).append(_wire(span))
+        first, *others = ({"traceId": f"{trace:032x}", "spans": wires} for trace, wires in traces.items())
         event = {
             "specversion": "1.0",
             "id": uuid7(),
@@ -77,24 +98,28 @@ class SpanStore:
             "type": "traces.recorded.v1",
             "time": datetime.now(UTC),
             "datacontenttype": "application/json",
-            "data": {"service": self._service, "traceId": trace_id, "spans": [_wire(span) for span in spans]},
+            "data": {"service": self._service, **first, **({"others": others} if others else {})},
         }
         outcome = "lost"
         # While the connection is away nothing is kept: the reconnect buffer belongs to durable facts.
         if self._client.is_connected:
             with contextlib.suppress(NatsError):
-                part = os.urandom(8).hex()
-                await self._client.publish(
-                    trace_part(trace_id, turn, part), orjson.dumps(event, option=orjson.OPT_UTC_Z)
-                )
+                subject = trace_part(company if is_company(company) else None, os.urandom(8).hex())
+                await self._client.publish(subject, orjson.dumps(event, option=orjson.OPT_UTC_Z))
                 outcome = "sent"
         SPANS.labels(outcome).inc(len(spans))
+
+    async def _on_wanted(self, _: Msg) -> None:
+        await self.flush()
 
     async def _send_now_and_then(self) -> None:
         while True:
             await self._came.wait()
-            await asyncio.sleep(GATHERED)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(GATHERED):
+                    await self._many.wait()
             self._came.clear()
+            self._many.clear()
             await self.flush()
 
 

@@ -355,8 +355,10 @@ class UsageFacts(Protocol):
         *,
         estimated: bool,
         reservation: Reservation | None = None,
+        goes_on: bool = False,
     ) -> None:
-        """One model call, later and without waiting; it settles its reservation, if it had one and nobody has."""
+        """One model call, later and without waiting; it settles its reservation, if it had one and nobody has.
+        `goes_on`: it asks for tools, so the same model is likely to be asked again in a moment."""
         ...
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.price_table import prices
+from agent.adapters.usage_facts import UsageBook
 from agent.domain.local_budgets import LocalBudgets
-from agent.domain.spending import estimated_tokens
+from agent.domain.spending import Account, estimated_tokens
 from agent.domain.turn.journal import Tokens
 from agent.errors import BudgetSpentError
 from agent.ports import Reservation
@@ -19,6 +20,7 @@ from agent.testing.stage import COMPANY, Stage, agent, demo_config, stage, until
 from contracts.agent_rpc import SUGGEST, SuggestRequest
 from contracts.channels import ChatKind
 from contracts.company import Budget
+from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from contracts.providers import KEYED
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -48,19 +50,60 @@ async def test_every_model_call_is_reserved_settled_and_recorded(nats_server: Na
         scene.executor.offer("fetch_page", {"url": "https://d.test/", "title": "t", "text": "x", "truncated": False})
         await scene.visitor("c1", "hi")
         await scene.answered("c1")
-        first, second = await scene.usage(2)
-        assert (first["usage"], second["usage"]) == (
-            {"promptTokens": 100, "completionTokens": 0},
-            {"promptTokens": 200, "completionTokens": 3},
-        )
-        assert {fact["turnId"] for fact in (first, second)} == {(await scene.answers("c1"))[0]["turnId"]}
-        assert (first["userId"], first["conversationId"], first["purpose"]) == ("visitor-1", "c1", "turn")
-        assert "cost" not in first, "a model that the price list does not know has no price"
+        (fact,) = await scene.usage(1)
+        assert fact["usage"] == {"promptTokens": 300, "completionTokens": 3}
+        assert fact["turnId"] == (await scene.answers("c1"))[0]["turnId"]
+        assert (fact["userId"], fact["conversationId"], fact["purpose"]) == ("visitor-1", "c1", "turn")
+        assert "cost" not in fact, "a model that the price list does not know has no price"
         await until(lambda: len(scene.settled) == 2)
-        assert [request.used for request in scene.settled] == [100, 203]
+        assert [request.used for request in scene.settled] == [303, 0]
         assert [r.reservation_id for r in scene.settled] == [r.reservation_id for r in scene.reserved]
         assert {(r.payer, r.daily_tokens, r.hourly_tokens) for r in scene.reserved} == {("visitor-1", 9_000, 50_000)}
         assert all(r.tokens >= 50 for r in scene.reserved)
+
+
+async def test_a_call_whose_tools_take_long_is_told_of_by_itself(
+    nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.adapters.usage_facts.NEXT_CALL", 0.05)
+    look = Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100)
+    rule = Rule(replies=[look, Reply(text="Three words only.", prompt_tokens=200)])
+    async with (
+        stage(nats_server.url, spender(daily_tokens=9_000)) as scene,
+        scripted_model(rule) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        scene.executor.offer("fetch_page", {})
+        told = asyncio.Event()
+
+        async def slow(request: ToolCallRequested) -> ToolResult:
+            del request
+            await scene.usage(1)
+            told.set()
+            return ToolResult(success=True, data={}, metadata=ToolMetadata(execution_time=1.0))
+
+        scene.executor.tools["fetch_page"] = slow
+        await scene.visitor("c1", "hi")
+        await scene.answered("c1")
+        assert told.is_set()
+        facts = await scene.usage(2)
+        assert [fact["usage"]["promptTokens"] for fact in facts] == [100, 200]
+        await until(lambda: [request.used for request in scene.settled] == [100, 203])
+
+
+async def test_an_agent_that_ends_tells_what_waits_for_a_next_call(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene:
+        lost: list[int] = []
+        book = UsageBook(scene.publisher, prices(), lambda _, used: lost.append(used))
+        account = Account(COMPANY, "c1", turn_id="t" * 32)
+        cheap, dear = ("groq", "llama-3.3-70b-versatile"), ("openai", "unknown")
+        for provider, model in (cheap, dear, cheap):
+            book.record(account, provider, model, Tokens(1_000, 2), estimated=False, goes_on=True)
+        await book.flush(5.0)
+        facts = {fact["provider"]: fact for fact in await scene.usage(2)}
+        assert facts["groq"]["usage"] == {"promptTokens": 2_000, "completionTokens": 4}
+        assert facts["groq"]["cost"] == pytest.approx(2 * prices()[cheap].cost(Tokens(1_000, 2)))
+        assert ("cost" in facts["openai"], lost) == (False, [])
 
 
 async def test_a_known_model_has_its_price_and_the_day_of_it(nats_server: NatsServer) -> None:

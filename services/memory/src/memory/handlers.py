@@ -12,7 +12,7 @@ from contracts.envelope import CloudEvent
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.tool import ToolCallCompleted
 from contracts.identity_rpc import IDENTIFY, IdentifyReply, IdentifyRequest
-from contracts.ids import NOBODY, InvalidIdError, check_company
+from contracts.ids import NOBODY, is_company
 from contracts.inbox import OwnerEvent
 from contracts.rpc import (
     COMPANY_CREATE,
@@ -155,15 +155,6 @@ def fact_owner(event_type: str, subject: str) -> tuple[str, str | None] | None:
     if len(parts) != 2 or not is_company(parts[0]):
         return None
     return parts[0], None if parts[1] == NOBODY else parts[1]
-
-
-def is_company(value: str) -> bool:
-    """Whether the value may be a company."""
-    try:
-        check_company(value)
-    except InvalidIdError:
-        return False
-    return True
 
 
 def answering(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:

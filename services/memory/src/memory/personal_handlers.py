@@ -120,25 +120,28 @@ async def count(usages: Usages, subject: str, event: CloudEvent[UsageRecorded]) 
 async def settle(budgets: Budgets, subject: str, event: CloudEvent[UsageRecorded]) -> Ack:
     """What a call used, in the place of what was reserved for it."""
     owner = fact_owner(USAGE_RECORDED, subject)
-    if owner is not None and (settlement := _settlement(owner[0], event.data)) is not None:
-        await budgets.settle(settlement)
+    if owner is not None:
+        for settlement in settlements(owner[0], event.data):
+            await budgets.settle(settlement)
     return Ack()
 
 
-def _settlement(company: str, data: UsageRecorded) -> BudgetSettleRequest | None:
-    """What a call's usage settles. Its agent has told it already, on a way on which it may be lost; it counts once."""
-    held = data.reservation
-    if held is None:
-        return None
-    return BudgetSettleRequest(
-        company_id=company,
-        reservation_id=held.id,
-        reserved=held.tokens,
-        used=data.usage.prompt_tokens + data.usage.completion_tokens,
-        reserved_at=held.at,
-        payer=held.payer,
-        tier=held.tier,
-    )
+def settlements(company: str, data: UsageRecorded) -> list[BudgetSettleRequest]:
+    """What the usage of a call, or of several, settles: the first with all that was used. An agent may have told it
+    already, on a way on which it may be lost; each counts once."""
+    held = [*([data.reservation] if data.reservation is not None else []), *(data.further or ())]
+    return [
+        BudgetSettleRequest(
+            company_id=company,
+            reservation_id=one.id,
+            reserved=one.tokens,
+            used=0 if number else data.usage.prompt_tokens + data.usage.completion_tokens,
+            reserved_at=one.at,
+            payer=one.payer,
+            tier=one.tier,
+        )
+        for number, one in enumerate(held)
+    ]
 
 
 class PersonalMethods:

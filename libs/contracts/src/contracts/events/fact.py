@@ -51,10 +51,12 @@ class UsageReservation(Wire):
 
 
 class UsageRecorded(Wire):
-    """Tokens that one model call used; the built-in assistant uses none, and its turns count all the same.
+    """Tokens that one model call used, or several of a turn; the built-in assistant uses none, and its turns count all
+    the same.
 
     `cost` in `currency` by the price list of the day `priced_on`; None: the list has no price for the model.
-    `estimated`: the call broke off before the provider had counted. `reservation`: what this settles, if nobody has.
+    `estimated`: a call broke off before the provider had counted, or it does not count. `reservation`: what this
+    settles, if nobody has; `further`: the other calls' reservations, of which nothing is left to be used.
     """
 
     company_id: CompanyId
@@ -70,3 +72,4 @@ class UsageRecorded(Wire):
     priced_on: Date | None = None
     estimated: bool | None = None
     reservation: UsageReservation | None = None
+    further: list[UsageReservation] | None = None

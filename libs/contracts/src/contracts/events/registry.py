@@ -98,7 +98,7 @@ EVENTS: tuple[EventType, ...] = (
     EventType(
         trace.TraceRecorded,
         "traces.recorded.v1",
-        "traces.recorded.v1.{trace}.{turn}.{part}",
+        "traces.recorded.v1.-.{company}.{part}",
         "TRACES",
         ("gateway", "agent", "tool-executor", "memory", "market-adapter"),
         ("nexus trace",),

@@ -24,9 +24,22 @@ class SpanRecorded(Wire):
     error: str | None = Field(default=None, description="the class of what was raised; None: it went well")
 
 
+class TraceSpans(Wire):
+    """Spans of one trace."""
+
+    trace_id: str = Field(pattern=TRACE_ID)
+    spans: list[SpanRecorded]
+
+
 class TraceRecorded(Wire):
-    """Spans that one service has ended lately, all of one trace."""
+    """Spans that one service has ended lately: of a trace, and of others of the same company."""
 
     service: str
     trace_id: str = Field(pattern=TRACE_ID)
     spans: list[SpanRecorded]
+    others: list[TraceSpans] | None = None
+
+    @property
+    def traces(self) -> tuple[TraceSpans, ...]:
+        """All of them."""
+        return (TraceSpans(trace_id=self.trace_id, spans=self.spans), *(self.others or ()))

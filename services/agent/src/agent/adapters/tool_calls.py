@@ -3,11 +3,13 @@
 import asyncio
 import json
 import time
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
 import structlog
+from nats.aio.msg import Msg
 
 from agent.domain.prompt.messages import INTERRUPTED
 from agent.domain.turn.journal import Call
@@ -26,6 +28,8 @@ log = structlog.get_logger(__name__)
 SOURCE = "/nexus/agent"
 PATIENCE = (4.0, 6.0, 10.0, 20.0, 30.0)
 """Seconds to wait for the answer to each request before the next; the executor runs a call id once."""
+UNCONFIRMED = 1.0
+"""Seconds in which the answer may come before the stream is asked whether it has the request."""
 AGAIN_WITHIN, PAUSE = 2.0, 0.6
 """Seconds from the first request in which one that was UNAVAILABLE is sent again, and between two of them: a store that
 was slow for a moment should not cost the user an order. Nothing was done, and the call's id is still free."""
@@ -91,13 +95,8 @@ class ToolRequests:
         )
         # An attempt of this agent must not be swallowed as a copy of another agent's, whose inbox is gone.
         msg_id = f"{request.call_id}.{request.attempt}.{self._instance}.{self._count}"
-        end = time.monotonic() + seconds
-        try:
-            await self._publisher.append(
-                channels.tool_request(category), event, stream="TOOLS", msg_id=msg_id, deadline=seconds
-            )
-            messages = await pending.wait(end - time.monotonic())
-        except (TimeoutError, PublishFailed):
+        messages = await self._answers(channels.tool_request(category), event.to_json(), msg_id, pending, seconds)
+        if messages is None:
             return None
         try:
             result = orjson.loads(last_of(messages).data)["data"]["result"]
@@ -105,6 +104,21 @@ class ToolRequests:
         except (orjson.JSONDecodeError, KeyError, TypeError):
             log.warning("tool.unreadable_answer", call_id=request.call_id)
             pending.reset()
+            return None
+
+    async def _answers(
+        self, subject: str, event: bytes, msg_id: str, pending: Pending, seconds: float
+    ) -> list[Msg] | None:
+        """What has been answered to the event in time. An answer that comes soon tells that the stream has it, too."""
+        end = time.monotonic() + seconds
+        try:
+            if await self._publisher.send(subject, event, stream="TOOLS", msg_id=msg_id):
+                with suppress(TimeoutError):
+                    return await pending.wait(min(UNCONFIRMED, seconds))
+            left = end - time.monotonic()
+            await self._publisher.append(subject, event, stream="TOOLS", msg_id=msg_id, deadline=max(left, 0))
+            return await pending.wait(end - time.monotonic())
+        except (TimeoutError, PublishFailed):
             return None
 
 

@@ -1,5 +1,10 @@
-"""usage.recorded.v1 in FACTS, one for each model call, behind the turn's back: nobody waits for it to be written."""
+"""usage.recorded.v1 in FACTS, behind the turn's back: nobody waits for it to be written.
 
+One for each model call, and one for several of a turn that follow each other closely: what the call used that asks for
+tools waits a moment for the next one's.
+"""
+
+import asyncio
 from collections.abc import Callable
 from functools import partial
 
@@ -19,7 +24,12 @@ from runtime.publishing import Publisher
 SOURCE = "/nexus/agent"
 TYPE = "usage.recorded.v1"
 WAITING = 5_000
-"""Facts on their way at once; more are lost, and counted as lost."""
+"""Facts on their way at once; more are lost, and counted as lost. As many wait for a next call at most."""
+NEXT_CALL = 2.0
+"""Seconds that a fact waits for the next call of its turn: what an agent that dies has not told of."""
+
+Kind = tuple[Account, str, str, str | None, str | None]
+"""Account, provider, model, and the reservation's payer and tier: those alike become one fact."""
 
 
 class UsageBook:
@@ -31,6 +41,7 @@ class UsageBook:
         self._publisher = publisher
         self._prices = prices
         self._behind = Behind(TYPE, WAITING, USAGE_LOST)
+        self._waiting: dict[Kind, tuple[UsageRecorded, asyncio.TimerHandle]] = {}
 
     def record(
         self,
@@ -41,6 +52,7 @@ class UsageBook:
         *,
         estimated: bool,
         reservation: Reservation | None = None,
+        goes_on: bool = False,
     ) -> None:
         """One model call, by the price list's price where it has one."""
         price = self._prices.get((provider, model))
@@ -61,27 +73,69 @@ class UsageBook:
         )
         if data.cost is not None and data.currency is not None:
             MODEL_COST.labels(provider, data.currency).inc(data.cost)
-        event = CloudEvent(source=SOURCE, type=TYPE, data=data)
-        used = usage.prompt + usage.completion
-        if not self._behind.write(partial(self._write, event, reservation, used), company=account.company):
-            self._unsettled(reservation, used)
+        payer, tier = (None, None) if reservation is None else (reservation.payer, reservation.tier)
+        kind = (account, provider, model, payer, tier)
+        if (before := self._waiting.pop(kind, None)) is not None:
+            before[1].cancel()
+            data = _together(before[0], data)
+        if goes_on and account.turn_id is not None and len(self._waiting) < WAITING:
+            timer = asyncio.get_running_loop().call_later(NEXT_CALL, self._waited, kind)
+            self._waiting[kind] = data, timer
+        else:
+            self._tell(data)
 
     async def flush(self, deadline: float) -> None:
-        """Waits for what is on its way, at most so many seconds."""
+        """Tells what waits, and waits for what is on its way, at most so many seconds."""
+        for kind in list(self._waiting):
+            self._waited(kind)
         await self._behind.flush(deadline)
 
-    async def _write(self, event: CloudEvent[UsageRecorded], reservation: Reservation | None, used: int) -> None:
-        user = event.data.user_id
-        subject = channels.fact(TYPE, event.data.company_id, user if user and is_id(user) else None)
+    def _waited(self, kind: Kind) -> None:
+        data, timer = self._waiting.pop(kind)
+        timer.cancel()
+        self._tell(data)
+
+    def _tell(self, data: UsageRecorded) -> None:
+        if not self._behind.write(partial(self._write, data), company=data.company_id):
+            self._unsettled(data)
+
+    async def _write(self, data: UsageRecorded) -> None:
+        event, user = CloudEvent(source=SOURCE, type=TYPE, data=data), data.user_id
+        subject = channels.fact(TYPE, data.company_id, user if user and is_id(user) else None)
         try:
             await self._publisher.append(subject, event, stream="FACTS", msg_id=event.id)
         except PublishFailed:
-            self._unsettled(reservation, used)
+            self._unsettled(data)
             raise
 
-    def _unsettled(self, reservation: Reservation | None, used: int) -> None:
-        if reservation is not None:
-            self._settle(reservation, used)
+    def _unsettled(self, data: UsageRecorded) -> None:
+        used = data.usage.prompt_tokens + data.usage.completion_tokens
+        for held in _reservations(data):
+            self._settle(Reservation(held.id, data.company_id, held.payer, held.tokens, 0.0, held.tier, held.at), used)
+            used = 0
+
+
+def _together(one: UsageRecorded, other: UsageRecorded) -> UsageRecorded:
+    """Two calls alike, as one: the first reservation is settled with all that was used, the others with nothing."""
+    first, *further = [*_reservations(one), *_reservations(other)] or [None]
+    usage = Usage(
+        prompt_tokens=one.usage.prompt_tokens + other.usage.prompt_tokens,
+        completion_tokens=one.usage.completion_tokens + other.usage.completion_tokens,
+    )
+    cost = None if one.cost is None or other.cost is None else round(one.cost + other.cost, 9)
+    return other.model_copy(
+        update={
+            "usage": usage,
+            "cost": cost,
+            "estimated": one.estimated or other.estimated,
+            "reservation": first,
+            "further": [held for held in further if held is not None] or None,
+        }
+    )
+
+
+def _reservations(data: UsageRecorded) -> list[UsageReservation]:
+    return [*([data.reservation] if data.reservation is not None else []), *(data.further or ())]
 
 
 def _told(reservation: Reservation) -> UsageReservation:

@@ -202,9 +202,10 @@ class Ledger:
         *,
         estimated: bool,
         reservation: Reservation | None = None,
+        goes_on: bool = False,
     ) -> None:
         """One call."""
-        del account, estimated
+        del account, estimated, goes_on
         self.calls.append((provider, model, usage))
 
 

@@ -297,13 +297,13 @@ class Stage:
 
     async def _settle_by_fact(self, message: Msg) -> None:
         event = CloudEvent[UsageRecorded].model_validate_json(message.data)
-        held, usage = event.data.reservation, event.data.usage
-        if held is not None:
+        first, usage = event.data.reservation, event.data.usage
+        for held in (*([first] if first is not None else []), *(event.data.further or ())):
             settlement = BudgetSettleRequest(
                 company_id=event.data.company_id,
                 reservation_id=held.id,
                 reserved=held.tokens,
-                used=usage.prompt_tokens + usage.completion_tokens,
+                used=usage.prompt_tokens + usage.completion_tokens if held is first else 0,
                 reserved_at=held.at,
                 payer=held.payer,
                 tier=held.tier,

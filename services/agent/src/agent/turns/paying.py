@@ -189,13 +189,11 @@ class _PaidModel:
         except BaseException:
             self._unused(reservation)
             raise
-        usage = reply.usage
-        if usage == Tokens():
+        usage, estimated = reply.usage, reply.usage == Tokens()
+        if estimated:
             # Some servers count nothing; the budget counts all the same.
             usage = Tokens(prompt_tokens(prompt), estimated_tokens(len(reply.text.encode())))
-            self._record(prompt.model, usage, reservation, estimated=True)
-        else:
-            self._record(prompt.model, usage, reservation, estimated=False)
+        self._record(prompt.model, usage, reservation, estimated=estimated, goes_on=bool(reply.calls))
         return reply
 
     async def _reserve(self, prompt: Prompt) -> Reservation | None:
@@ -216,9 +214,17 @@ class _PaidModel:
         if reservation is not None:
             self._spending.budgets.settle(reservation, 0)
 
-    def _record(self, model: str, usage: Tokens, reservation: Reservation | None, *, estimated: bool) -> None:
+    def _record(
+        self, model: str, usage: Tokens, reservation: Reservation | None, *, estimated: bool, goes_on: bool = False
+    ) -> None:
         self._spending.facts.record(
-            self._account, self.provider, model, usage, estimated=estimated, reservation=reservation
+            self._account,
+            self.provider,
+            model,
+            usage,
+            estimated=estimated,
+            reservation=reservation,
+            goes_on=goes_on,
         )
 
 

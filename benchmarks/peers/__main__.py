@@ -1,0 +1,122 @@
+"""``python -m benchmarks.peers PYTHON [--turns N]``: Nexus beside its peers, turn by turn in alternation, in one run.
+
+All sides run at the same time, each with a scripted model of its own: what else the machine does meets all alike.
+Ratios of one run can be compared, absolute figures of two runs cannot.
+"""
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from agent.scripted_model.script import Rule
+from benchmarks.calibration import calibrate
+from benchmarks.first_token import BURST, CALL
+from benchmarks.peers.side import Conversation, Side, Spent, nexus, peer
+from benchmarks.report import median, percentile
+
+PEERS = (("FastAPI + openai SDK", "fastapi_openai.py"), ("LangGraph", "fastapi_langgraph.py"))
+WARM_UP = 45
+TURNS = 15
+"""Of one conversation."""
+SETTLED = 30.0
+"""Seconds until the market adapters have computed what they compute in the background at the start."""
+PAUSE = 0.015
+"""Seconds between two turns, for what is done behind the first one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Milliseconds to the first token of each turn, and of CPU a turn: its own, and its servers'."""
+
+    name: str
+    overhead: list[float]
+    cpu: float
+    servers: float
+
+
+async def measure(sides: Sequence[Side], turns: int, *rules: Rule) -> list[Measured]:
+    """So many turns of each side, in alternation."""
+    for side in sides:
+        side.model.say(*rules, default=BURST)
+    overhead: list[list[float]] = [[] for _ in sides]
+    talks: dict[int, Conversation] = {}
+    before: list[Spent] = []
+    for number in range(WARM_UP + turns):
+        if number == WARM_UP:
+            before = [side.spent() for side in sides]
+        order = range(len(sides)) if number % 2 else reversed(range(len(sides)))
+        for one in order:
+            if number % TURNS == 0:
+                if one in talks:
+                    await talks[one].close()
+                talks[one] = await sides[one].open()
+            overhead[one].append(await talks[one].turn(2 if rules else 1))
+            await asyncio.sleep(PAUSE)
+    after = [side.spent() for side in sides]
+    for talk in talks.values():
+        await talk.close()
+    return [
+        Measured(
+            side.name,
+            found[WARM_UP:],
+            (now.own - then.own) / turns,
+            (now.servers - then.servers) / turns,
+        )
+        for side, found, then, now in zip(sides, overhead, before, after, strict=True)
+    ]
+
+
+def show(console: Console, title: str, found: Sequence[Measured], unit: float) -> None:
+    """Absolute figures, and what share of each peer's Nexus takes. `unit`: CPU of one calibration, ms."""
+    table = Table("", *(one.name for one in found), *(f"Nexus / {one.name}" for one in found[1:]), title=title)
+    rows = (
+        ("to the first token, p50, ms", [median(one.overhead) for one in found]),
+        ("p99, ms", [percentile(one.overhead, 0.99) for one in found]),
+        ("CPU a turn, ms", [one.cpu for one in found]),
+        ("CPU a turn, in calibrations", [one.cpu / unit for one in found]),
+        ("CPU a turn with the servers, ms", [one.cpu + one.servers for one in found]),
+    )
+    for name, values in rows:
+        shares = (f"{values[0] / value:.2f}" for value in values[1:])
+        table.add_row(name, *(f"{value:.2f}" for value in values), *shares)
+    console.print(table)
+
+
+async def run(python: Path, turns: int) -> None:
+    """Measures and prints everything; about two minutes."""
+    console = Console(width=140)
+    async with AsyncExitStack() as stack:
+        ours = await stack.enter_async_context(nexus())
+        sides: list[Side] = [ours]
+        for name, program in PEERS:
+            sides.append(await stack.enter_async_context(peer(name, program, python)))
+        await asyncio.sleep(SETTLED)
+        before = await calibrate(ours.bus)
+        plain = await measure(sides, turns)
+        tool = await measure(sides, turns, Rule(match="price", replies=[CALL, BURST], again=True))
+        after = await calibrate(ours.bus)
+    unit = (before.cpu + after.cpu) / 2
+    show(console, f"a plain turn, {turns} of each", plain, unit)
+    show(console, f"with one tool call, {turns} of each", tool, unit)
+    console.print(
+        f"calibration: publish and acknowledgement {(before.wait + after.wait) / 2:.3f} ms, CPU {unit:.3f} ms"
+    )
+
+
+def main() -> None:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("python", type=Path, help="of the peers' environment; make bench-peers makes it")
+    parser.add_argument("--turns", type=int, default=200)
+    options = parser.parse_args()
+    asyncio.run(run(options.python.absolute(), options.turns))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""A request for messages that is lost, and that nobody tells of, costs its consumer ten seconds and not a minute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from nats.aio.client import Client
+
+from runtime import batch_worker, batches, pulling
+from runtime.batch_worker import BatchWorker
+from runtime.consumers import ConsumerSpec
+from runtime.outcomes import Outcome
+from runtime.publishing import Publisher
+from runtime.pulling import Delivery, Done, PullWorker
+from runtime.testing import eventually
+
+SUBJECT = "tools.call.requested.v1.market"
+SEEN = 10.0
+"""Seconds in which it must be noticed."""
+
+
+def test_silence_is_noticed_within_ten_seconds_and_is_longer_than_a_heartbeat() -> None:
+    assert pulling.REST_HEARTBEAT < pulling.REST_SILENCE <= SEEN - pulling.TICK
+    assert batches.HEARTBEAT < batches.SILENCE <= SEEN - batch_worker.WAIT
+
+
+@pytest.mark.parametrize("kind", ["one by one", "in batches"])
+async def test_a_request_that_never_arrived_is_sent_again(
+    nats_streams: Client, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(pulling, "REST_SILENCE", 0.3)
+    monkeypatch.setattr(batches, "SILENCE", 0.3)
+    publish, lost, seen = nats_streams.publish, list[str](), list[bytes]()
+
+    async def losing(subject: str, *rest: Any, **options: Any) -> None:
+        if ".CONSUMER.MSG.NEXT." in subject and not lost:
+            lost.append(subject)
+        else:
+            await publish(subject, *rest, **options)
+
+    async def take(delivery: Delivery) -> Done:
+        seen.append(delivery.data)
+        return Done()
+
+    async def take_all(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
+        return [await take(one) for one in deliveries]
+
+    monkeypatch.setattr(nats_streams, "publish", losing)
+    worker = (
+        PullWorker(nats_streams, "TOOLS", "lost", [SUBJECT], take)
+        if kind == "one by one"
+        else BatchWorker(nats_streams, ConsumerSpec("TOOLS", "lost", (SUBJECT,)), take_all, service="test")
+    )
+    await worker.start()
+    await eventually(lambda: bool(lost))
+    await Publisher(nats_streams).append(SUBJECT, b"waits", stream="TOOLS", msg_id="waits")
+    await eventually(lambda: seen == [b"waits"], 5.0)
+    await worker.drain(2.0)
