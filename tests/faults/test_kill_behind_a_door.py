@@ -11,12 +11,17 @@ from a2a.client.errors import A2AClientError
 from a2a.helpers.proto_helpers import get_artifact_text
 from a2a.types import a2a_pb2 as a2a
 from a2a.utils.errors import UnsupportedOperationError
+from nats.aio.client import Client as Nats
 
 from agent.scripted_model.script import Reply
 from agent.scripted_model.server import ScriptedModel
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing_agui import AgUi, events_in, text
+from gateway.testing_ui import ui_clients
 from nexus_cli.drilling.log_reader import FINAL, read_log
+from runtime.connection import jetstream
+from runtime.testing import eventually
+from tests.support.chatwoot import chatwoot
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -54,6 +59,23 @@ async def test_agui_runs_again(stack: RunningStack, model: ScriptedModel) -> Non
     told = await ui.run()
     assert (text(told), told[-1]["outcome"]) == (SAID, {"type": "success"})
     assert await said_once(stack, named_conversation_id("acme", user, "ag-ui", ui.thread))
+
+
+async def test_the_ai_sdk_resumes_its_stream(stack: RunningStack, model: ScriptedModel) -> None:
+    model.say(default=SLOW)
+    user = f"u-{uuid.uuid4().hex}"
+    token = stack.mint("user", user, "acme")
+    async with ui_clients() as sdk:
+        chat = await sdk.chat(stack.url, token, uuid.uuid4().hex)
+        await chat.does("send", text="tell me")
+        await chat.until(lambda: "long" in chat.text)
+        dead = stack.kill("gateway")
+        assert (await chat.ended())["isError"]
+        await stack.back("gateway", dead)
+        await chat.does("resume")
+        await chat.ended(2)
+        assert (chat.text, [one["role"] for one in chat.messages]) == (SAID, ["user", "assistant"])
+    assert await said_once(stack, named_conversation_id("acme", user, "ui", chat.id))
 
 
 @asynccontextmanager
@@ -98,3 +120,42 @@ async def test_a2a_subscribes_again(stack: RunningStack, model: ScriptedModel) -
     assert list(shown.values()) in ([], [SAID])
     assert (got.status.state, get_artifact_text(got.artifacts[0])) == (a2a.TASK_STATE_COMPLETED, SAID)
     assert await said_once(stack, task.context_id)
+
+
+async def nothing_waits(stack: RunningStack) -> None:
+    """What memory was delivering when it died has been given to it again, and is done with."""
+    bus = Nats()
+    await bus.connect(stack.facts()["urls"]["nats"])
+    try:
+
+        async def done() -> bool:
+            now = await jetstream(bus).consumer_info("WEBHOOKS", "memory-deliveries")
+            return not now.num_ack_pending and not now.num_pending
+
+        await eventually(done, 60.0)
+    finally:
+        await bus.close()
+
+
+async def test_chatwoots_reader_has_the_answer_once(stack: RunningStack, model: ScriptedModel) -> None:
+    """The gateway dies as soon as it has taken the message, and memory while Chatwoot takes the answer from it."""
+    model.say(default=SLOW)
+    company = f"c-{uuid.uuid4().hex[:12]}"
+    async with chatwoot() as there:
+        channel = {**there.settings, "id": f"{company}_shop"}
+        await stack.create_company(company, aiAutoResponseEnabled=True, responseDelayMs=50, channels=[channel])
+        there.webhook = f"{stack.url}/v2/channels/chatwoot/{company}_shop"
+        dead: list[int] = []
+        there.on_message = lambda: dead.append(stack.kill("memory")) if not dead else None
+        assert await there.send(there.message(1, "tell me")) == 200
+        gone = stack.kill("gateway")
+        await there.until(lambda: len(dead) == 1)
+        await stack.back("gateway", gone)
+        there.webhook = f"{stack.url}/v2/channels/chatwoot/{company}_shop"
+        await stack.back("memory", dead[0])
+        assert await there.send(there.message(1, "and again")) == 200
+        await there.until(lambda: len(there.texts(1)) >= 2)
+        await nothing_waits(stack)
+        facts = await read_log(stack.facts()["urls"]["nats"], company, "cw_shop_1")
+        assert there.texts(1) == [fact.data["text"] for fact in facts if fact.kind in FINAL] == [SAID, SAID]
+        assert [fact.kind for fact in facts].count("visitor") == 2

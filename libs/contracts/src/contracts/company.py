@@ -22,7 +22,7 @@ from pydantic import (
 from contracts.enumerations import AT_THE_DOOR, OPEN_BEHIND_THE_DOOR, at_the_door
 from contracts.envelope import Wire
 from contracts.errors import FieldFault
-from contracts.ids import CompanyId
+from contracts.ids import CompanyId, derive_id
 from contracts.office_hours import OfficeHours
 from contracts.person_rules import PersonRule
 from contracts.providers import NAMES
@@ -155,6 +155,21 @@ class Knowledge(Strict):
     )
 
 
+class Channel(Strict):
+    """An inbox of a Chatwoot that the assistant answers, as its agent bot. `address`: where that Chatwoot is; `token`:
+    the bot's access token; `secret`: what its webhooks are signed with; `inbox`: the only one, null for every inbox
+    that the bot is connected to. Its webhook's address is /v2/channels/chatwoot/ and the `id`, which begins with the
+    company's; left out, it is made of what the channel names."""
+
+    id: str | None = Field(default=None, max_length=100)
+    kind: Annotated[Literal["chatwoot"], OPEN_BEHIND_THE_DOOR] = "chatwoot"
+    address: Annotated[str, Field(max_length=2048, pattern=r"^https?://"), AfterValidator(_endpoint)]
+    account: StrictInt = Field(default=1, ge=1)
+    inbox: StrictInt | None = Field(default=None, ge=1)
+    token: str = Field(min_length=8, max_length=512)
+    secret: str = Field(min_length=8, max_length=256)
+
+
 def _provider(value: str, info: ValidationInfo) -> str:
     if at_the_door(info) and value not in NAMES:
         *others, last = (repr(name) for name in NAMES)
@@ -199,8 +214,15 @@ class CompanyConfig(Strict):
     )
     brand_color: str | None = Field(default=None, pattern=_COLOR.pattern)
     webhooks: list[Webhook] = Field(default_factory=list[Webhook], max_length=20)
+    channels: list[Channel] = Field(default_factory=list[Channel], max_length=20)
     identity: Identity = Field(default_factory=Identity)
     knowledge: Knowledge = Field(default_factory=Knowledge)
+
+
+def channel_id(company: str, channel: Channel) -> str:
+    """The id by which the channel is spoken to: its own, or one that follows from its place."""
+    place = (company, channel.address, str(channel.account), str(channel.inbox or ""))
+    return channel.id or f"{company}_{derive_id('channel', *place)[:8]}"
 
 
 def read_config(stored: Any) -> "CompanyConfig":

@@ -19,6 +19,8 @@ COMPANY_PATTERN = r"^[a-z0-9-]{1,64}$"
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 CompanyId = Annotated[str, StringConstraints(pattern=COMPANY_PATTERN)]
 
+_CHANNEL = re.compile(r"([a-z0-9-]{1,64})_([a-z0-9-]{1,16})")
+_CHANNEL_CONVERSATION = re.compile(r"cw_([a-z0-9-]{1,16})_([1-9][0-9]{0,17})")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _COMPANY = re.compile(r"[a-z0-9-]{1,64}")
 NOBODY = "-"
@@ -90,3 +92,21 @@ def answer_id(turn: str) -> str:
 def call_id(turn: str, step: int, index: int) -> str:
     """The id of the index-th tool call of a turn's step (both from 0): ``turn-step-index``."""
     return f"{turn}-{step}-{index}"
+
+
+def channel_of(channel: str) -> str | None:
+    """The company in a channel's id (`<company>_<name>`); None: it is no such id."""
+    found = _CHANNEL.fullmatch(channel)
+    return found[1] if found else None
+
+
+def channel_conversation(channel: str, number: int) -> str:
+    """Our id of conversation `number` of a channel: it says by itself where its answers go. Nobody else can begin it:
+    it is no id that is given out, and no client's name becomes one."""
+    return f"cw_{channel.partition('_')[2]}_{number}"
+
+
+def place_in_channel(company: str, conversation: str) -> tuple[str, int] | None:
+    """The channel's id and the number of its conversation; None: the conversation is of no channel."""
+    found = _CHANNEL_CONVERSATION.fullmatch(conversation)
+    return (f"{company}_{found[1]}", int(found[2])) if found else None

@@ -17,6 +17,7 @@ from gateway.adapters.actions import BusActions, MarketFacts
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.bus import NatsBus, NatsLive
+from gateway.adapters.channels import BusChannels
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
 from gateway.adapters.desk import BusDesk
@@ -197,6 +198,7 @@ def compose(
         topics=topics,
         knowledge=BusKnowledge(rpc, publisher),
         tryouts=BusTryouts(rpc, identity.principals),
+        channels=BusChannels(rpc),
         failures=BusFailures(rpc),
         replays=Replays(log, identity.principals, companies),
         principals=identity.principals,

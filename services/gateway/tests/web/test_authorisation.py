@@ -26,6 +26,11 @@ CUSTOMERS = frozenset({"user", "service"})
 ADMIN = frozenset({"admin"})
 WRITERS = frozenset({"visitor", "user"})
 PEOPLE = frozenset({"visitor", "user", "commercial", "admin"})
+UNASKED = {
+    "id": "m",
+    "role": "assistant",
+    "parts": [{"type": "dynamic-tool", "state": "approval-responded", "approval": {"id": "a1", "approved": True}}],
+}
 ROLES = ("visitor", "user", "commercial", "admin", "service")
 
 
@@ -125,6 +130,10 @@ RULES: dict[tuple[str, str], Rule] = {
     ("GET", "/v2/knowledge/gaps"): Rule(OPERATORS),
     ("POST", "/v2/knowledge/gaps/{id}"): Rule(ADMIN, foreign=404, body={"dismiss": True}),
     ("POST", "/v2/ag-ui"): Rule(WRITERS, body={"threadId": "t", "runId": "r", "messages": []}),
+    ("POST", "/v2/ui/chat"): Rule(WRITERS, own=404, body={"id": "t", "messages": [UNASKED]}),
+    # A chat of that name is the caller's own, or is not there: doors/test_ui.py.
+    ("GET", "/v2/ui/chat/{id}/stream"): Rule(WRITERS, own=204),
+    ("POST", "/v2/ui/chat/{id}/stop"): Rule(WRITERS, own=204),
     # What is another's is tried in doors/test_a2a.py.
     ("POST", "/a2a"): Rule(
         WRITERS,
@@ -133,7 +142,12 @@ RULES: dict[tuple[str, str], Rule] = {
     ),
     ("POST", "/v2/principals"): Rule(frozenset({"service"}), own=201, body={"userId": "u1"}),
 }
-PUBLIC = {("POST", "/v2/visitors"), ("GET", "/.well-known/agent-card.json")}
+PUBLIC = {
+    ("POST", "/v2/visitors"),
+    ("GET", "/.well-known/agent-card.json"),
+    # Proved by its signature: tests/system/test_chatwoot.py.
+    ("POST", "/v2/channels/chatwoot/{channelId}"),
+}
 
 
 def operations() -> set[tuple[str, str]]:

@@ -51,6 +51,7 @@ from memory.adapters.other_services import OtherServices
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.adapters.redis_client import redis_client
+from memory.adapters.redis_echoes import RedisEchoes
 from memory.adapters.redis_looks import RedisLooks
 from memory.adapters.redis_positions import RedisPositions
 from memory.adapters.redis_short_term import RedisShortTerm
@@ -235,7 +236,9 @@ class Memory:
         announcements = BusAnnouncements(service.publisher, DirectReader(service.nats, FACTS.name))
         table = WebhookTable(self._companies)
         companies = Companies(store=self._companies, announcements=announcements, changed=table.refresh)
-        await self._keep_on(*await webhook_parts(service, settings, table, companies, local=self._dev.dev))
+        await self._keep_on(
+            *await webhook_parts(service, settings, table, companies, RedisEchoes(self._redis), local=self._dev.dev)
+        )
         looks = RedisLooks(self._redis)
         reports = Reports(store=MongoReports(self._database), inbox=inbox, clock=floor)
         report_handlers.serve(service, reports)

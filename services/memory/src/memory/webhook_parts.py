@@ -2,9 +2,13 @@
 
 from contracts.channels import WEBHOOK_DELIVERIES
 from contracts.streams import WEBHOOKS
+from memory import channel_methods
+from memory.adapters.chatwoot_api import ChatwootApi
+from memory.adapters.redis_echoes import RedisEchoes
 from memory.adapters.webhook_changes import WebhookChanges
 from memory.adapters.webhook_feed import WebhookFeed
 from memory.adapters.webhook_posting import WebhookPosting
+from memory.application.channel_delivery import ChannelDelivery
 from memory.application.companies import Companies
 from memory.application.sweeps import Sweep
 from memory.application.webhook_delivery import Deliveries
@@ -20,14 +24,23 @@ EVERY = 5.0
 
 
 async def webhook_parts(
-    service: Service, settings: MemorySettings, table: WebhookTable, companies: Companies, *, local: bool
+    service: Service,
+    settings: MemorySettings,
+    table: WebhookTable,
+    companies: Companies,
+    echoes: RedisEchoes,
+    *,
+    local: bool,
 ) -> tuple[WebhookFeed, WebhookChanges, Sweep]:
     """What has a life of its own; the worker that delivers is added to the service."""
     feed = WebhookFeed(service.nats, table)
     table.changed = feed.follow
     posting = WebhookPosting(seconds=settings.webhook_timeout, local=local)
     service.on_stop(posting.close)
-    deliveries = Deliveries(table, posting, give_up=settings.webhook_give_up, gone=companies.webhook_gone)
+    chatwoot = ChatwootApi(posting)
+    channel_methods.serve(service, table, chatwoot, echoes)
+    channels = ChannelDelivery(chatwoot, echoes)
+    deliveries = Deliveries(table, posting, channels, give_up=settings.webhook_give_up, gone=companies.webhook_gone)
     service.add_worker(
         PullWorker(
             service.nats,

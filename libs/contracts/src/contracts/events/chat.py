@@ -194,6 +194,9 @@ class OwnerChanged(Wire):
     by: str
     name: str | None = Field(default=None, max_length=200)
     reason: str | None = None
+    outside: str | None = Field(
+        default=None, max_length=80, description="of a channel's conversation: the change there that this follows"
+    )
     summary: list[Annotated[str, Field(max_length=MAX_SUMMARY_LINE)]] | None = Field(
         default=None, max_length=MAX_SUMMARY_LINES, description="what was asked, tried and found"
     )

@@ -196,6 +196,32 @@ class Commands:
         owner = Owner(kind=OwnerKind.AI)
         return await self._change_owner(place, owner, lambda now: now.owner is not OwnerKind.AI)
 
+    async def follow_owner(
+        self, place: Place, owner: Owner, status: str, changed: float, needed: Callable[[Snapshot], bool]
+    ) -> None:
+        """The owner becomes the one that a channel names, unless that is older news than what was followed already.
+        `changed`: when its conversation was, by the channel's own clock."""
+        stamp = f"{changed:017.6f} {status}"
+        followed = await self._followed(place)
+        if followed and (stamp[:17] < followed[:17] or stamp == followed):
+            return
+
+        async def decide(now: Snapshot) -> Wire | None:
+            if not needed(now):
+                return None
+            return OwnerChanged(owner=owner, by=place.caller.subject, name=place.caller.name, outside=stamp)
+
+        await self._append_if(place, ChatKind.OWNER, derive_id(place.conversation, stamp), decide)
+
+    async def _followed(self, place: Place) -> str:
+        """What was followed last, of the part of the log that is near; empty: nothing."""
+        snapshot = await self._log.snapshot(place.company, place.conversation)
+        if ChatKind.OWNER not in snapshot.last:
+            return ""
+        facts, _ = await self._log.near(place.company, place.conversation, snapshot.seq, MAX_STREAM_DISTANCE)
+        followed = (fact.data.get("outside") for fact in facts if fact.kind is ChatKind.OWNER)
+        return max((one for one in followed if isinstance(one, str)), default="")
+
     async def cancel(self, place: Place, turn: str) -> None:
         """Stops a running turn: what it was to answer is settled. Raises NOT_FOUND when no such turn is running."""
 

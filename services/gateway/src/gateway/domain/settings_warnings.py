@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from dataclasses import field as made_by
 
 from contracts.agent_rpc import ProvidersReply
+from contracts.channel_rpc import ChannelProblem
 from contracts.company import Budget, CompanyConfig, ToolConfig
 from contracts.rpc import CatalogueTool
 from gateway.domain.model_choice import OPEN, is_known
@@ -23,14 +24,19 @@ class Warned:
 
 
 def without_effect(
-    config: CompanyConfig, providers: ProvidersReply | None, tools: Sequence[CatalogueTool] | None
+    config: CompanyConfig,
+    providers: ProvidersReply | None,
+    tools: Sequence[CatalogueTool] | None,
+    troubled: Sequence[ChannelProblem] = (),
 ) -> list[Warned]:
     """What of the settings does nothing, or not what it says.
 
     Args:
         providers: as the agents list them, tools: all there are; None: nobody can say now, and nothing is said of them.
+        troubled: channels that let nobody in.
     """
     found = [*_answering(config), *_paging(config.tool_config), *_spending(config.budget), *_telling(config)]
+    found += _speaking(config, troubled)
     if providers is not None:
         found += _modelling(config, providers)
     if tools is not None:
@@ -72,6 +78,16 @@ def _telling(config: CompanyConfig) -> Iterator[Warned]:
             yield Warned("webhooks", "hookGone", {"url": hook.url})
     if config.identity.highest_plan != "free" and not config.identity.keys:
         yield Warned("identity.highestPlan", "noKeys")
+
+
+def _speaking(config: CompanyConfig, troubled: Sequence[ChannelProblem]) -> Iterator[Warned]:
+    addresses = {channel.id: channel.address for channel in config.channels}
+    for one in troubled:
+        values = {"address": addresses.get(one.channel_id, one.channel_id)}
+        if one.problem == "token":
+            yield Warned("channels", "channelToken", values)
+        else:
+            yield Warned("channels", "channelUnreachable", values)
 
 
 def _modelling(config: CompanyConfig, listed: ProvidersReply) -> Iterator[Warned]:

@@ -1,6 +1,6 @@
 """Server-sent events, kept alive while there is nothing to say."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -16,9 +16,9 @@ def event(data: dict[str, Any], name: str | None = None) -> bytes:
     return head + b"data: " + orjson.dumps(data) + b"\n\n"
 
 
-def stream(parts: AsyncGenerator[bytes]) -> StreamingResponse:
+def stream(parts: AsyncGenerator[bytes], headers: Mapping[str, str] = HEADERS) -> StreamingResponse:
     """The response that sends the parts as they come, kept alive; a client that goes closes them."""
-    return StreamingResponse(_alive(parts), media_type="text/event-stream", headers=HEADERS)
+    return StreamingResponse(_alive(parts), media_type="text/event-stream", headers=headers)
 
 
 async def _alive(parts: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:

@@ -5,12 +5,14 @@ heard through the hub, the recovery and the commands that websockets use.
 """
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from typing import Literal
 
 import structlog
 
+from contracts.channels import PresenceKind
 from contracts.conversation import AnswerRules
 from contracts.errors import ErrorCode
 from contracts.events import turn
@@ -40,6 +42,10 @@ PATIENCE = 240.0
 USAGE_SECONDS = 0.3
 """For what an answer has used, which its agent tells right after it; a sign that may be lost."""
 AGAIN = 5.0
+COMING_BACK = 2.0
+"""Seconds that a client whose protocol can read on elsewhere has for it, before its hanging up is a stop."""
+MOST_TOLD = 10_000
+"""Conversations of which it is known that their client has had the whole of the newest answer."""
 _DOOR = "nexus.door"
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 
@@ -141,6 +147,38 @@ class Thread:
         """The same for a client that has gone, whose protocol has no other word for it: nobody waits for it."""
         self._chat.in_background(self._stop(asked))
 
+    async def read_on(self, asked: int) -> None:
+        """Tells a gateway that was left in mid-answer that its client goes on reading here (`taken_up`)."""
+        if self._attachment is not None:
+            data = turn.Receipt(actor=self.place.caller.role, up_to_seq=asked)
+            with suppress(GatewayError):
+                await self._chat.bus.presence(
+                    self.place.company, self.place.conversation, PresenceKind.RECEIPT, data, self._attachment.id
+                )
+
+    def leave(self, asked: int, closing: AsyncExitStack) -> None:
+        """Closes what holds this thread when its client has gone, and stops the answer unless somebody reads on."""
+
+        async def wait() -> None:
+            async with closing:
+                if not await self._taken_up():
+                    await self._stop(asked)
+
+        self._chat.in_background(wait())
+
+    async def _taken_up(self) -> bool:
+        """Whether somebody reads on soon, at any gateway. A gateway that drains stops nothing."""
+        try:
+            async with asyncio.timeout(COMING_BACK), aclosing(self._frames.read()) as frames:
+                async for frame in frames:
+                    if frame["type"] == PresenceKind.RECEIPT and frame.get("actor") == self.place.caller.role:
+                        return True
+        except TimeoutError:
+            return False
+        except GatewayError:
+            return True
+        return False
+
     async def decide(self, action: str, decision: Literal["confirm", "reject"]) -> Action:
         """The caller's yes or no to what waits for it; a first decision stands. Raises NOT_FOUND, Unavailable."""
         caller = self.place.caller
@@ -209,6 +247,18 @@ class Threads:
         self._chat = chat
         self._id_key = id_key
         self._open: set[Thread] = set()
+        self._told: OrderedDict[str, int] = OrderedDict()
+
+    def told(self, conversation: str, asked: int) -> None:
+        """The client has had the whole answer to the message at `asked`, from here."""
+        self._told[conversation] = asked
+        self._told.move_to_end(conversation)
+        if len(self._told) > MOST_TOLD:
+            self._told.popitem(last=False)
+
+    def was_told(self, conversation: str, asked: int) -> bool:
+        """Whether it had. Another gateway does not know, and tells it once more."""
+        return self._told.get(conversation) == asked
 
     def fresh(self, caller: Caller) -> str:
         """A conversation that nobody has written in."""

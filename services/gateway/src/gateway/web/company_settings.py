@@ -27,7 +27,7 @@ router = APIRouter(prefix="/v2/llm/config", tags=["llm"])
 RACES = 3
 """How often a change with `If-Match: *` is tried anew when somebody else's comes in between."""
 ADVICE_SECONDS = 1.5
-"""For the agents and the executor to say which models and tools there are."""
+"""For the agents and the executor to say which models and tools there are, and for channels to let us in."""
 _ETAG = {"ETag": {"description": "the version: send it back as If-Match", "schema": {"type": "string"}}}
 
 CompanyPath = Annotated[str, Path(pattern=COMPANY_PATTERN, alias="companyId", description="the admin's own company")]
@@ -79,7 +79,7 @@ async def create_settings(
 async def get_settings(
     api: ApiDep, caller: AdminDep, company: CompanyPath, response: Response, accept_language: Language = None
 ) -> ConfigView:
-    """The settings, every default filled in; secrets of webhooks hidden. `warnings`: what has no effect, and why."""
+    """The settings, every default filled in; secrets hidden. `warnings`: what has no effect, and why."""
     _own(caller, company)
     return await _shown(api, caller, await _newest(api, company), response, accept_language)
 
@@ -170,18 +170,24 @@ async def _shown(
 ) -> ConfigView:
     response.headers["ETag"] = etag(settings.version)
     language = "en" if language_of(accept_language) == "en" else "es"
-    providers, tools = await asyncio.gather(
-        _known(api.writers.providers(caller.company)), _known(api.tools.every(caller.company, language))
+    providers, tools, troubled = await asyncio.gather(
+        _known(api.writers.providers(caller.company)),
+        _known(api.tools.every(caller.company, language)),
+        _known(api.channels.check(caller.company)) if settings.config.channels else _nothing(),
     )
     texts = words(language, "warnings")
     warnings = [
         FieldFault(field=one.field, message=texts[one.text].format_map(one.values))
-        for one in without_effect(settings.config, providers, tools)
+        for one in without_effect(settings.config, providers, tools, troubled or ())
     ]
     config = {name: getattr(settings.config, name) for name in CompanyConfig.model_fields}
     shown = ConfigView.model_construct(**config, warnings=warnings)
     object.__setattr__(shown, "__pydantic_extra__", dict(settings.config.unknown))
     return shown
+
+
+async def _nothing() -> None:
+    return None
 
 
 async def _known(asked: Awaitable[KnownT]) -> KnownT | None:

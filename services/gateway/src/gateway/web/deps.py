@@ -8,6 +8,7 @@ from fastapi import Depends, Path, Request
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
 from gateway.adapters.analyses import BusAnalyses
+from gateway.adapters.channels import BusChannels
 from gateway.adapters.completions import BusCompletions
 from gateway.adapters.desk import BusDesk
 from gateway.adapters.failures import BusFailures
@@ -60,6 +61,7 @@ class Api:
     desk: BusDesk
     topics: Topics
     tryouts: BusTryouts
+    channels: BusChannels
     failures: BusFailures
     replays: Replays
     principals: Principals
@@ -116,6 +118,16 @@ async def get_person(caller: CallerDep) -> Caller:
 
 
 PersonDep = Annotated[Caller, Depends(get_person)]
+
+
+async def get_writer(caller: CallerDep) -> Caller:
+    """A visitor or customer, who write in conversations of their own; raises FORBIDDEN (403) for anybody else."""
+    if not caller.writes_as_visitor:
+        raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
+    return caller
+
+
+WriterDep = Annotated[Caller, Depends(get_writer)]
 
 
 async def get_admin(caller: CallerDep) -> Caller:

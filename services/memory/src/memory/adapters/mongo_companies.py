@@ -1,8 +1,8 @@
 """The collection `companies`: {_id: company, version, config, hooks?, site?, unannounced?}.
 
 `config` is the settings' JSON as text, whole. `unannounced` is the version that has yet to be told on the bus: written
-with the change itself, in one document, so that neither can be there without the other. `hooks`: it has webhooks;
-`site`: it has a site that is read.
+with the change itself, in one document, so that neither can be there without the other. `hooks`: it has webhooks or
+channels; `site`: it has a site that is read.
 """
 
 import orjson
@@ -57,7 +57,7 @@ class MongoCompanies:
 
 
 def _row(settings: CompanySettings) -> Document:
-    marks: Document = {"hooks": True} if settings.config.webhooks else {}
+    marks: Document = {"hooks": True} if settings.config.webhooks or settings.config.channels else {}
     if settings.config.knowledge.site_url:
         marks["site"] = True
     return marks | {

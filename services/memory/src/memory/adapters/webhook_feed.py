@@ -155,7 +155,7 @@ class WebhookFeed:
         except NotTold as error:
             _log.warning("webhooks.no_event", reason=str(error))
             return
-        for endpoint in wanted(endpoints, fact.event_type):
+        for endpoint in wanted(endpoints, fact.event_type, fact.about):
             try:
                 await self._publisher.append(
                     webhook_delivery(fact.company, endpoint.id),

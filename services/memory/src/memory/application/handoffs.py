@@ -11,6 +11,7 @@ from contracts.company import CompanyConfig
 from contracts.conversation import Snapshot
 from contracts.errors import NexusError
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
+from contracts.ids import place_in_channel
 from memory.domain.conversation import Conversation
 from memory.domain.handoff import (
     BY,
@@ -87,7 +88,9 @@ class Handoffs:
         patience: dict[str, Patience] = {}
         now = await self._clock.now()
         found: list[tuple[str, str, Patience]] = []
-        waiting = await self._conversations.waiting(LIMIT)
+        found_waiting = await self._conversations.waiting(LIMIT)
+        # Whoever has a channel's conversation is said there, and it comes back when they say so.
+        waiting = [one for one in found_waiting if place_in_channel(one.company, one.conversation) is None]
         since = [state.waiting_since for state in waiting if state.waiting_since is not None]
         HANDOVERS.set(len(since))
         HANDOVER_OLDEST.set((now - min(since, default=now)).total_seconds())

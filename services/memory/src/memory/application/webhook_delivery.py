@@ -4,13 +4,14 @@ its time is over."""
 import json
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
 import structlog
 
 from contracts.channels import parse_webhook_delivery
+from memory.application.channel_delivery import ChannelDelivery
+from memory.application.webhook_answers import Answer
 from memory.application.webhook_lanes import Lanes
 from memory.application.webhook_table import WebhookTable
 from memory.domain.webhooks import Endpoint, pause_after, signed_headers
@@ -21,19 +22,6 @@ _log = structlog.get_logger(__name__)
 
 GONE = 410
 LONGEST_RETRY_AFTER = 3_600.0
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What an endpoint said. `status` 0: nothing, for the reason in `problem`; `forbidden`: it may not be asked at all.
-
-    `retry_after` in seconds, where it named one.
-    """
-
-    status: int
-    problem: str = ""
-    retry_after: float | None = None
-    forbidden: bool = False
 
 
 class Poster(Protocol):
@@ -53,6 +41,8 @@ class Waiting(Protocol):
     def data(self) -> bytes: ...
     @property
     def stored_at(self) -> float: ...
+    @property
+    def num_delivered(self) -> int: ...
 
 
 class Deliveries:
@@ -62,6 +52,7 @@ class Deliveries:
         self,
         table: WebhookTable,
         poster: Poster,
+        channels: ChannelDelivery,
         *,
         give_up: float,
         gone: Callable[[str, str], Awaitable[None]],
@@ -69,6 +60,7 @@ class Deliveries:
     ) -> None:
         self._table = table
         self._poster = poster
+        self._channels = channels
         self._give_up = give_up
         self._gone = gone
         self._clock = clock
@@ -96,8 +88,12 @@ class Deliveries:
             if put_off is not None:
                 return put_off
             now = self._clock()
-            headers = signed_headers(endpoint.hook.secret, event_id, int(now), waiting.data)
-            answer = await self._poster.post(endpoint.hook.url, headers, waiting.data)
+            if endpoint.channel is not None:
+                again = waiting.num_delivered > 1
+                answer = await self._channels.deliver(endpoint.channel, event, waiting.stored_at, again=again)
+            else:
+                headers = signed_headers(endpoint.hook.secret, event_id, int(now), waiting.data)
+                answer = await self._poster.post(endpoint.hook.url, headers, waiting.data)
             lane.took(self._clock() - now)
             if 200 <= answer.status < 300:
                 lane.succeeded()
@@ -114,7 +110,7 @@ class Deliveries:
 
     async def _refused(self, endpoint: Endpoint, answer: Answer, age: float) -> Outcome:
         said = answer.problem or f"answered {answer.status}"
-        if answer.status == GONE:
+        if answer.status == GONE and endpoint.channel is None:
             await self._gone(endpoint.company, endpoint.hook.url)
             return self._counted("gone", DeadLetter(f"{_host(endpoint)} {said}: it is switched off (goneAt)"))
         if answer.forbidden:

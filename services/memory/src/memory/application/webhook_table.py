@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from contracts.company import CompanySettings
+from contracts.ids import channel_of
 from memory.domain.webhooks import Endpoint, endpoints_of
 
 
@@ -41,6 +42,17 @@ class WebhookTable:
         """The endpoint; None: there is no such one any more, or it is gone."""
         return next((one for one in self.of(company) if one.id == endpoint), None)
 
+    async def stored(self, company: str) -> list[Endpoint]:
+        """The endpoints of a company as the store has them now; raises StoreUnavailable."""
+        settings = await self._store.get(company)
+        return endpoints_of(settings.config) if settings else []
+
+    async def found_channel(self, channel: str) -> Endpoint | None:
+        """The endpoint of a channel, by the channel's id; one that is not known here is looked for in the store, for
+        it may be new. Raises StoreUnavailable."""
+        company = channel_of(channel) or ""
+        return _of_channel(self.of(company), channel) or _of_channel(await self.stored(company), channel)
+
     async def reload(self) -> None:
         """Reads all; raises StoreUnavailable."""
         found = [endpoints_of(settings.config) for settings in await self._store.with_webhooks()]
@@ -49,7 +61,7 @@ class WebhookTable:
     async def refresh(self, settings: CompanySettings) -> None:
         """Reads a company again that has just changed; `settings` may be without secrets. Raises StoreUnavailable."""
         company = settings.config.company_id
-        if not settings.config.webhooks and company not in self._endpoints:
+        if not (settings.config.webhooks or settings.config.channels) and company not in self._endpoints:
             return
         stored = await self._store.get(company)
         endpoints = endpoints_of(stored.config) if stored else []
@@ -59,3 +71,7 @@ class WebhookTable:
             self._endpoints.pop(company, None)
         if self.changed is not None:
             await self.changed()
+
+
+def _of_channel(endpoints: list[Endpoint], channel: str) -> Endpoint | None:
+    return next((one for one in endpoints if one.channel is not None and one.channel.id == channel), None)

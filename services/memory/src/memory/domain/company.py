@@ -5,19 +5,23 @@ from typing import Any, cast
 
 from contracts import merge_patch
 from contracts.company import (
+    Channel,
     CompanyConfig,
     CompanySettings,
     Identity,
     IdentityKey,
     Webhook,
+    channel_id,
     faults,
     read_config,
 )
+from contracts.ids import channel_of
 from contracts.strict import Strict
 from memory.domain.identity import wrong_key
 
 HIDDEN = "********"
-"""Stands for a webhook's secret or an identity key wherever settings are shown; sent back unchanged, it keeps them."""
+"""Stands for a webhook's secret, an identity key or a channel's token wherever settings are shown; sent back
+unchanged, it keeps them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +48,14 @@ def checked(config: dict[str, Any], before: CompanyConfig | None = None) -> Comp
     """
     if found := faults(config, _raw(before) if before is not None else None):
         raise BadSettingsError([BadField(fault.field, fault.message) for fault in found])
-    made = read_config(config)
+    made = _named(read_config(config))
     keys = made.identity.keys
     bad_keys = [
+        BadField(f"channels.{place}.id", f"must be its own: {made.company_id}_ and up to 16 of a-z 0-9 -")
+        for place, channel in enumerate(made.channels)
+        if channel_of(str(channel.id)) != made.company_id or channel.id in {one.id for one in made.channels[:place]}
+    ]
+    bad_keys += [
         BadField(f"identity.keys.{place}.key", wrong)
         for place, key in enumerate(keys)
         if (wrong := wrong_key(key)) is not None
@@ -56,6 +65,14 @@ def checked(config: dict[str, Any], before: CompanyConfig | None = None) -> Comp
     if bad_keys:
         raise BadSettingsError(bad_keys)
     return made
+
+
+def _named(config: CompanyConfig) -> CompanyConfig:
+    """Every channel with its id, which is part of its webhook's address."""
+    if not config.channels:
+        return config
+    named = [one.model_copy(update={"id": channel_id(config.company_id, one)}) for one in config.channels]
+    return config.model_copy(update={"channels": named})
 
 
 def patched(config: CompanyConfig, patch: dict[str, Any]) -> CompanyConfig:
@@ -75,11 +92,11 @@ def patched(config: CompanyConfig, patch: dict[str, Any]) -> CompanyConfig:
 def shown(settings: CompanySettings) -> CompanySettings:
     """The settings as they leave this service: secrets hidden, and what a newer release has put beside secrets too."""
     raw = _raw(settings.config)
-    for name in settings.config.unknown.keys() & {"webhooks", "identity"}:
+    for name in settings.config.unknown.keys() & {"webhooks", "channels", "identity"}:
         del raw[name]
     for (kind, _), holder in _holders(raw):
         _leave(holder, _FIELDS[kind])
-        if (secret := _secret_in(kind, holder)) is not None:
+        for secret in _secrets_in(kind, holder):
             holder[secret] = HIDDEN
     if "identity" in raw:
         _leave(raw["identity"], _wire_names(Identity))
@@ -92,10 +109,11 @@ def with_secrets(told: CompanyConfig, known: CompanyConfig) -> CompanyConfig:
     raw = _raw(told)
     _keep_hidden(_raw(known), raw)
     config = read_config(raw)
+    channels = [one for one in config.channels if HIDDEN not in {one.token, one.secret}]
     hooks = [hook for hook in config.webhooks if hook.secret != HIDDEN]
     keys = [key for key in config.identity.keys if key.key != HIDDEN]
     identity = config.identity.model_copy(update={"keys": keys})
-    return config.model_copy(update={"webhooks": hooks, "identity": identity})
+    return config.model_copy(update={"webhooks": hooks, "channels": channels, "identity": identity})
 
 
 def _raw(config: CompanyConfig) -> dict[str, Any]:
@@ -106,32 +124,33 @@ def _wire_names(model: type[Strict]) -> frozenset[str]:
     return frozenset(field.alias or name for name, field in model.model_fields.items())
 
 
-_FIELDS = {"url": _wire_names(Webhook), "id": _wire_names(IdentityKey)}
+_FIELDS = {"url": _wire_names(Webhook), "id": _wire_names(IdentityKey), "channel": _wire_names(Channel)}
 """What there is beside a secret, by the field that names its holder."""
 _Holder = tuple[tuple[str, str], dict[str, Any]]
 
 
 def _holders(config: dict[str, Any]) -> list[_Holder]:
-    """Webhooks and identity keys, each with what names it."""
+    """Webhooks, identity keys and channels, each with what names it."""
     identity: Any = config.get("identity")
     lists: dict[str, Any] = {
         "url": config.get("webhooks"),
         "id": cast("dict[str, Any]", identity).get("keys") if isinstance(identity, dict) else None,
+        "channel": config.get("channels"),
     }
     found: list[_Holder] = []
     for kind, holders in lists.items():
         for each in cast("list[Any]", holders) if isinstance(holders, list) else []:
             if isinstance(each, dict):
                 holder = cast("dict[str, Any]", each)
-                found.append(((kind, str(holder.get(kind))), holder))
+                found.append(((kind, str(holder.get("id" if kind == "channel" else kind))), holder))
     return found
 
 
-def _secret_in(kind: str, holder: dict[str, Any]) -> str | None:
-    """The field that is a secret; a public key is none."""
-    if kind == "url":
-        return "secret"
-    return None if holder.get("algorithm") == "RS256" else "key"
+def _secrets_in(kind: str, holder: dict[str, Any]) -> tuple[str, ...]:
+    """The fields that are secrets; a public key is none."""
+    if kind == "id":
+        return () if holder.get("algorithm") == "RS256" else ("key",)
+    return ("secret",) if kind == "url" else ("secret", "token")
 
 
 def _leave(holder: dict[str, Any], names: frozenset[str]) -> None:
@@ -146,8 +165,8 @@ def _keep_hidden(config: dict[str, Any], merged: dict[str, Any]) -> None:
         old = known.get((kind, name))
         if old is None:
             continue
-        secret = _secret_in(kind, old)
-        if secret is not None and holder.get(secret) == HIDDEN:
-            holder[secret] = old[secret]
+        for secret in _secrets_in(kind, old):
+            if holder.get(secret) == HIDDEN and secret in old:
+                holder[secret] = old[secret]
         for field in old.keys() - _FIELDS[kind]:
             holder.setdefault(field, old[field])

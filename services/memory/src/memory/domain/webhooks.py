@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 
 from contracts.channels import parse_chat
-from contracts.company import CompanyConfig, Webhook
-from contracts.ids import NOBODY, derive_id
+from contracts.company import Channel, CompanyConfig, Webhook, channel_id
+from contracts.ids import NOBODY, derive_id, place_in_channel
 from contracts.webhooks import chosen
 
 FIRST_PAUSE = 1.0
@@ -24,16 +24,22 @@ FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 3_600.0
 """Seconds between two tries at a delivery, at most."""
 PREFIX = "whsec_"
+CHANNEL_EVENTS = ("message.assistant", "message.operator", "message.system", "owner.changed")
+"""What the people of a channel are told."""
 _HEADER_SAFE = re.compile(r"[!-~]{1,128}")
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One endpoint of a company, as its settings name it now. `id` is the address's, so that it survives changes."""
+    """One endpoint of a company, as its settings name it now. `id` is the address's, so that it survives changes.
+
+    `channel`: it is told of that channel's conversations alone, through its API.
+    """
 
     id: str
     company: str
     hook: Webhook
+    channel: Channel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,8 @@ class ToldFact:
     event_type: str
     event_id: str
     body: bytes
+    about: str
+    """Company/conversation, or company/user."""
 
 
 class NotTold(ValueError):  # noqa: N818 - reads as an event, as every error here does
@@ -57,7 +65,13 @@ def endpoints_of(config: CompanyConfig) -> list[Endpoint]:
     for hook in config.webhooks:
         if hook.gone_at is None:
             found.setdefault(hook.url, Endpoint(endpoint_id(company, hook.url), company, hook))
-    return list(found.values())
+    return [*found.values(), *(_channel_endpoint(company, channel) for channel in config.channels)]
+
+
+def _channel_endpoint(company: str, channel: Channel) -> Endpoint:
+    identity = channel_id(company, channel)
+    hook = Webhook(url=channel.address, events=list(CHANNEL_EVENTS), secret=channel.secret)
+    return Endpoint(endpoint_id(company, identity), company, hook, channel.model_copy(update={"id": identity}))
 
 
 def endpoint_id(company: str, url: str) -> str:
@@ -65,9 +79,16 @@ def endpoint_id(company: str, url: str) -> str:
     return derive_id(company, "webhook", url).replace("-", "")
 
 
-def wanted(endpoints: list[Endpoint], event_type: str) -> list[Endpoint]:
-    """Those of the endpoints that are told of such events."""
-    return [one for one in endpoints if chosen(one.hook.events, event_type)]
+def wanted(endpoints: list[Endpoint], event_type: str, subject: str) -> list[Endpoint]:
+    """Those of the endpoints that are told of such events about this (company/conversation or company/user)."""
+    company, _, about = subject.partition("/")
+    place = place_in_channel(company, about)
+    return [
+        one
+        for one in endpoints
+        if chosen(one.hook.events, event_type)
+        and (one.channel is None or (place is not None and place[0] == one.channel.id))
+    ]
 
 
 def company_of(subject: str) -> str | None:
@@ -105,7 +126,7 @@ def told(subject: str, seq: int, raw: bytes) -> ToldFact:
     if address:
         # Twenty digits: as texts they are in the same order as the numbers.
         event["sequence"] = f"{seq:020d}"
-    return ToldFact(company, event_type, event_id, orjson.dumps(event))
+    return ToldFact(company, event_type, event_id, orjson.dumps(event), event["subject"])
 
 
 def signed_headers(secret: str, event_id: str, timestamp: int, body: bytes) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """POST /v2/ag-ui: a run of AG-UI 1.0. The same messages again are the same run: what came of them is shown."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing
 from typing import Annotated
@@ -9,16 +8,16 @@ from fastapi import APIRouter, Header, Request
 from fastapi.responses import StreamingResponse
 
 from contracts.errors import ErrorCode
-from contracts.events.chat import Action, ActionState
-from contracts.rpc import MessageView
+from contracts.events.chat import ActionState
 from gateway.chat.commands import Place
 from gateway.chat.customers import has_account
 from gateway.doors import server_sent
 from gateway.doors.agui.events import Json, sent
 from gateway.doors.agui.request import ResumeEntry, RunAgentInput
 from gateway.doors.agui.run import Run, outcome_of
-from gateway.doors.exchange import Ended
+from gateway.doors.approvals import actions_in, newest_messages
 from gateway.doors.threads import Thread
+from gateway.doors.translation import translated
 from gateway.errors import GatewayError, Limited, Refused
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CallerDep
@@ -28,10 +27,6 @@ from gateway.web.tools import language_of
 router = APIRouter(tags=["ag-ui"])
 
 DOOR = "ag-ui"
-SHOWN = 50
-"""Messages of a conversation that a run without a new one shows."""
-PERSON_SECONDS = 60.0
-"""For a person's words to come in the run that asked for them; later ones come with the next run."""
 Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
 
 
@@ -76,7 +71,7 @@ async def run_agent(
         for identity, text in new:
             asked = (await thread.send(identity, text)).seq
         if not new:
-            shown = await _messages(api, place)
+            shown = await newest_messages(api, place)
             first += run.show(shown)
             if decided:
                 return server_sent.stream(_ending([*first, *run.finish(result={"actions": decided})]))
@@ -100,7 +95,7 @@ async def _told(
         async with stack:
             for event in first:
                 yield sent(event)
-            async with aclosing(_heard(thread, asked, run)) as heard:
+            async with aclosing(translated(thread, asked, run)) as heard:
                 async for told in heard:
                     for event in told:
                         yield sent(event)
@@ -112,30 +107,6 @@ async def _told(
         if not run.ended:
             # HttpAgent.abortRun is "Cancels the current HTTP request": the protocol has no other cancel.
             thread.abandon(asked)
-
-
-async def _heard(thread: Thread, asked: int, run: Run) -> AsyncGenerator[list[Json]]:
-    async with aclosing(thread.events(asked, patient=True)) as events:
-        waiting = asyncio.timeout(None)
-        try:
-            async with waiting:
-                async for event in events:
-                    yield run.hear(event)
-                    if isinstance(event, Ended):
-                        return
-                    left_to_person = run.left_to_person
-                    if left_to_person != (waiting.when() is not None):
-                        now = asyncio.get_running_loop().time()
-                        waiting.reschedule(now + PERSON_SECONDS if left_to_person else None)
-        except TimeoutError:
-            yield run.finish()
-
-
-async def _messages(api: Api, place: Place) -> list[MessageView]:
-    """The conversation's last messages, with their actions as they stand."""
-    at_least = await api.threads.newest(place.caller, place.conversation)
-    reply = await api.memory.snapshot(place.company, place.conversation, at_least, SHOWN, events=False)
-    return await api.standing.now(place.company, place.conversation, reply.messages)
 
 
 async def _decided(
@@ -155,7 +126,7 @@ async def _decided(
         return []
     if not answers and not await api.actions.pending(caller.company, caller.subject):
         return []
-    asked = _actions(await _messages(api, place))
+    asked = actions_in(await newest_messages(api, place))
     yes = {answer.interrupt_id: answer.approved for answer in answers}
     for identity, approved in yes.items():
         if identity not in asked:
@@ -176,10 +147,6 @@ async def _decided(
 async def _were_sent(api: Api, place: Place, new: Sequence[tuple[str, str]]) -> bool:
     """Whether nothing in it is new: a run that is asked for again shows its interrupt again."""
     return all([await api.commands.find_sent(place, identity) for identity, _ in new])
-
-
-def _actions(messages: Sequence[MessageView]) -> dict[str, Action]:
-    return {action.id: action for message in messages for action in message.actions}
 
 
 def _no_interrupt(identity: str) -> Refused:

@@ -35,6 +35,7 @@ export const SECTIONS = [
     ["knowledge.siteUrl", "text", { empty: null, maxlength: 2048 }], ["knowledge.allowedPaths", "lines"], ["knowledge.deniedPaths", "lines"],
     ["knowledge.maxPages", "number", { min: 1, max: 20000 }], ["knowledge.refreshHours", "number", { min: 1, max: 720 }],
   ]],
+  ["channels", [["channels", "channels"]]],
   ["webhooks", [["webhooks", "webhooks"]]],
 ];
 
@@ -74,7 +75,7 @@ export function field([path, kind, options = {}], changed) {
 const HINTS = new Set([
   "aiRespondWithCommercial", "responseDelayMs", "handoffTimeoutSeconds", "ownerIdleMinutes", "officeHours", "personRules", "preferredProvider", "temperature", "customSystemPrompt",
   "toolConfig.allowedDomains", "toolConfig.allowedPaths", "toolConfig.enabledTools", "toolConfig.maxIterations", "budget.dailyTokens",
-  "budget.visitorHourlyTokens", "allowedOrigins", "webhooks", "knowledge.siteUrl", "knowledge.allowedPaths",
+  "budget.visitorHourlyTokens", "allowedOrigins", "channels", "webhooks", "knowledge.siteUrl", "knowledge.allowedPaths",
 ]);
 
 const plain = (input, read, show) => ({ node: input, inputs: [input], read, show });
@@ -121,6 +122,32 @@ const CONTROLS = {
     let none = true;
     const node = make("div", { class: "row" }, input, button(say("noColor"), () => { none = true; input.value = "#0b6b5d"; changed(); }, { class: "small" }));
     return { node, inputs: [input], read: () => (none ? null : input.value), show: (value) => { none = value === null; input.value = value || "#0b6b5d"; } };
+  },
+  channels({ changed }) {
+    const rows = make("div", { class: "hooks" });
+    const add = (channel) => {
+      const write = (name, type, more = {}) => make("input", { type, "aria-label": say(`channel_${name}`), placeholder: say(`channel_${name}`), value: channel[name] ?? "", oninput: changed, ...more });
+      const whole = { min: 1, inputmode: "numeric" }, secret = { autocomplete: "new-password" };
+      const inputs = {
+        address: write("address", "url"), account: write("account", "number", whole), inbox: write("inbox", "number", whole),
+        token: write("token", "password", secret), secret: write("secret", "password", secret),
+      };
+      const row = make("div", { class: "hook" }, ...Object.values(inputs),
+        channel.id && make("p", { class: "hint" }, say("channelHook"), " ", make("code", {}, `${location.origin}/v2/channels/chatwoot/${channel.id}`)),
+        button(say("remove"), () => { row.remove(); changed(); }, { class: "small" }));
+      const count = (input) => (input.value === "" ? null : Number(input.value));
+      row.read = () => ({
+        ...(channel.id && { id: channel.id }), kind: "chatwoot", address: inputs.address.value.trim(), account: count(inputs.account) ?? 1,
+        ...(count(inputs.inbox) && { inbox: count(inputs.inbox) }), token: inputs.token.value, secret: inputs.secret.value,
+      });
+      rows.append(row);
+    };
+    const node = make("div", {}, rows, button(say("addChannel"), () => { add({ account: 1 }); changed(); }, { class: "small" }));
+    return {
+      node, inputs: [], group: true,
+      read: () => [...rows.children].map((row) => row.read()),
+      show: (value) => { rows.replaceChildren(); (value || []).forEach(add); },
+    };
   },
   webhooks({ changed }) {
     const rows = make("div", { class: "hooks" });

@@ -183,8 +183,12 @@ function shown(path, value) {
   if (path === "personRules") return value.map(({ to, words, topics, plans, pages }) => `${say(`rule_${to}`)}: ${[...words, ...topics, ...plans, ...pages].join(", ")}`).join("; ");
   if (typeof value === "boolean") return say(value ? "valueOn" : "valueOff");
   if (typeof value === "number") return number.format(value);
-  return Array.isArray(value) ? value.map((one) => one.url ?? one).join(", ") : value;
+  return Array.isArray(value) ? value.map((one) => one.url ?? one.address ?? one).join(", ") : value;
 }
 
-/* What the server shows of a webhook beside what one writes is no change. */
-const comparable = (path, value) => (value === undefined ? null : path === "webhooks" ? value.map(({ url, secret, events }) => ({ url, secret, events })) : value);
+/* What the server shows of a webhook or a channel beside what one writes is no change. */
+const KEPT = {
+  webhooks: ({ url, secret, events }) => ({ url, secret, events }),
+  channels: ({ id, kind, address, account, inbox, token, secret }) => ({ ...(id && { id }), kind, address, account, ...(inbox && { inbox }), token, secret }),
+};
+const comparable = (path, value) => (value === undefined ? null : KEPT[path] ? (value || []).map(KEPT[path]) : value);

@@ -1,0 +1,92 @@
+"""What a webhook of a channel does to a conversation. Doing it again, or late, changes nothing."""
+
+from contracts.conversation import Snapshot
+from contracts.events.chat import Owner, OwnerKind
+from contracts.ids import channel_conversation
+from gateway.chat.commands import Draft, Place
+from gateway.doors.chatwoot.payload import Person, Said, Standing, StatusChanged
+from gateway.doors.texts import message_key
+from gateway.ports import Caller
+from gateway.web.deps import Api
+
+OPEN, PENDING = "open", "pending"
+FOREVER = 4_102_444_800.0
+
+
+class ChannelEvents:
+    """Of one channel of a company. `inbox`: the only one that is answered; None: all."""
+
+    def __init__(self, api: Api, company: str, channel: str, inbox: int | None) -> None:
+        self._api = api
+        self._company = company
+        self._channel = channel
+        self._inbox = inbox
+        self._prefix = f"cw_{channel.partition('_')[2]}_"
+
+    async def take(self, event: Said | StatusChanged) -> None:
+        """Does what it says; raises Unavailable, Limited: not now."""
+        standing = event.at
+        if self._inbox is not None and standing.inbox not in {None, self._inbox}:
+            return
+        if isinstance(event, StatusChanged):
+            await self._follow_owner(standing, given_back=True)
+        elif event.echo:
+            await self._api.channels.echo(self._company, self._conversation(standing), event.ours, event.text)
+        elif event.by is not None:
+            place = self._place(standing, self._operator(event.by))
+            if not await self._api.commands.find_sent(place, _key(event)):
+                await self._api.commands.send_as_operator(place, Draft(_key(event), event.text))
+        else:
+            await self._follow_owner(standing, given_back=False)
+            await self._say(event)
+
+    async def _say(self, event: Said) -> None:
+        """The contact's message. It is theirs wherever they write from, so that no address is counted."""
+        place = self._place(event.at, self._contact(event.at.contact))
+        commands, key = self._api.commands, _key(event)
+        if await self._api.threads.newest(place.caller, place.conversation) and await commands.find_sent(place, key):
+            return
+        subject = f"{self._company}/{place.caller.subject}"
+        self._api.door.message(subject, subject, opens_conversation=False)
+        await commands.send_as_visitor(place, Draft(key, event.text, event.at.locale))
+
+    async def _follow_owner(self, standing: Standing, *, given_back: bool) -> None:
+        """Whoever has the conversation there has it here. Only a change of status gives it back to the AI: a message
+        may still name the status from before our own hand-off."""
+        if standing.status == OPEN:
+            owner = Owner(kind=OwnerKind.WAITING)
+            if (person := standing.assignee) is not None:
+                owner = Owner(kind=OwnerKind.HUMAN, operator_id=f"{self._prefix}{person.id}", name=person.name)
+        elif standing.status == PENDING and given_back:
+            owner = Owner(kind=OwnerKind.AI)
+        else:
+            return
+
+        def needed(now: Snapshot) -> bool:
+            held = now.owner is not OwnerKind.AI
+            if held and owner.kind is OwnerKind.WAITING:
+                return False
+            return now.owner is not owner.kind or now.owner_data.get("operatorId") != owner.operator_id
+
+        place = self._place(standing, self._operator(standing.assignee or Person("bot", None)))
+        await self._api.commands.follow_owner(place, owner, standing.status, standing.changed, needed)
+
+    def _conversation(self, standing: Standing) -> str:
+        return channel_conversation(self._channel, standing.number)
+
+    def _place(self, standing: Standing, caller: Caller) -> Place:
+        return Place(caller, self._conversation(standing))
+
+    def _contact(self, person: Person) -> Caller:
+        return Caller(f"{self._prefix}c{_short(person)}", "visitor", self._company, "free", FOREVER, person.name)
+
+    def _operator(self, person: Person) -> Caller:
+        return Caller(f"{self._prefix}{_short(person)}", "commercial", self._company, "free", FOREVER, person.name)
+
+
+def _key(event: Said) -> str:
+    return message_key(f"cw-{event.id}")
+
+
+def _short(person: Person) -> str:
+    return person.id if person.id.isalnum() and len(person.id) <= 32 else message_key(person.id)[:32]

@@ -1,0 +1,150 @@
+"""Chatwoot's webhooks to its agent bots: what this door reads of them. They are read leniently: what is no event of
+ours, or has lost what it is about, is nothing.
+
+Followed: app/listeners/agent_bot_listener.rb, app/models/message.rb (webhook_data) and
+app/presenters/conversations/event_data_presenter.rb of Chatwoot 4.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+from urllib.parse import unquote, urlsplit
+
+from contracts.events.chat import MAX_TEXT
+
+Json = dict[str, Any]
+BESIDE = "nexus_message_id"
+_INCOMING, _OUTGOING = {0, "incoming"}, {1, "outgoing"}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A contact, or somebody of the company."""
+
+    id: str
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A conversation of Chatwoot's when the event was made. `changed` grows with each change of it, in seconds."""
+
+    number: int
+    status: str
+    changed: float
+    contact: Person
+    assignee: Person | None = None
+    inbox: int | None = None
+    locale: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Somebody said something. `by`: None: the contact; `echo`: it was ours."""
+
+    id: str
+    text: str
+    at: Standing
+    by: Person | None = None
+    echo: bool = False
+    ours: str | None = None
+    """The id that we gave it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusChanged:
+    """Somebody else has the conversation."""
+
+    at: Standing
+
+
+def read(event: Json) -> Said | StatusChanged | None:
+    """What the event says; None: nothing for us."""
+    match event.get("event"):
+        case "message_created":
+            return _message(event)
+        case "conversation_status_changed" | "conversation_opened":
+            standing = _standing(event, event)
+            return None if standing is None else StatusChanged(standing)
+        case _:
+            return None
+
+
+def _message(event: Json) -> Said | None:
+    standing = _standing(_dict(event.get("conversation")), event)
+    identity, kind, sender = event.get("id"), event.get("message_type"), _dict(event.get("sender"))
+    # Notes are between the people of the company, whoever wrote them.
+    if standing is None or identity is None or event.get("private"):
+        return None
+    text = _text(event)
+    if kind in _INCOMING:
+        return Said(str(identity), text, standing) if text else None
+    if kind not in _OUTGOING or not text:
+        return None
+    if sender.get("type") == "agent_bot":
+        ours = _dict(event.get("content_attributes")).get(BESIDE)
+        return Said(str(identity), text, standing, echo=True, ours=str(ours) if ours else None)
+    person = _person(sender)
+    return None if person is None or sender.get("type") not in {"user", None} else Said(
+        str(identity), text, standing, by=person
+    )  # fmt: skip
+
+
+def _standing(conversation: Json, event: Json) -> Standing | None:
+    number, meta = conversation.get("id"), _dict(conversation.get("meta"))
+    contact = _person(_dict(meta.get("sender")))
+    if contact is None:
+        # Older releases name the contact beside the message alone.
+        contact = _person(_dict(event.get("contact")) or _dict(event.get("sender")))
+    if not isinstance(number, int) or number < 1 or contact is None:
+        return None
+    inbox = conversation.get("inbox_id") or _dict(event.get("inbox")).get("id")
+    locale = _dict(conversation.get("additional_attributes")).get("browser_language")
+    return Standing(
+        number=number,
+        status=str(conversation.get("status", "")),
+        changed=_seconds(conversation.get("updated_at") or conversation.get("timestamp") or event.get("created_at")),
+        contact=contact,
+        assignee=_person(_dict(meta.get("assignee"))),
+        inbox=inbox if isinstance(inbox, int) else None,
+        locale=locale[:35] if isinstance(locale, str) and locale else None,
+    )
+
+
+def _text(event: Json) -> str:
+    """What was written, with the names of what came with it."""
+    content = event.get("content")
+    attachments = event.get("attachments")
+    lines = [content.strip()] if isinstance(content, str) and content.strip() else []
+    for each in cast("list[Any]", attachments) if isinstance(attachments, list) else []:
+        lines.append(_attachment(_dict(each)))
+    text = "\n".join(lines)
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+
+
+def _attachment(told: Json) -> str:
+    kind = str(told.get("file_type") or "file")
+    address = told.get("data_url") or told.get("external_url") or ""
+    name = unquote(urlsplit(str(address)).path.rpartition("/")[2]) or str(told.get("fallback_title") or "")
+    return f"[{kind}: {name[:200]}]" if name else f"[{kind}]"
+
+
+def _person(told: Json) -> Person | None:
+    identity, name = told.get("id"), told.get("name") or told.get("available_name")
+    return None if identity is None else Person(str(identity), name[:200] if isinstance(name, str) and name else None)
+
+
+def _dict(value: Any) -> Json:
+    return cast("Json", value) if isinstance(value, dict) else {}
+
+
+def _seconds(value: Any) -> float:
+    """A time, as a number of seconds or in words; 0: it is not told."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        pass
+    try:
+        return datetime.fromisoformat(str(value)).timestamp()
+    except ValueError:
+        return 0.0

@@ -1,0 +1,86 @@
+"""POST /v2/channels/chatwoot/{channelId}: answered soon whatever happens behind it, since Chatwoot takes a bot that is
+slow for broken and opens its conversations to people.
+"""
+
+import asyncio
+from typing import Annotated, Any, cast
+
+import orjson
+import structlog
+from fastapi import APIRouter, Header, Path, Request
+from fastapi.responses import Response
+
+from contracts.channel_rpc import MOST_BODY
+from contracts.errors import ErrorCode
+from gateway.doors.chatwoot.channel import ChannelEvents
+from gateway.doors.chatwoot.payload import read
+from gateway.errors import GatewayError, Limited, Refused, TokenInvalid, Unavailable
+from gateway.web.deps import Api, ApiDep
+from gateway.web.problems import described
+
+log = structlog.get_logger(__name__)
+router = APIRouter(prefix="/v2/channels/chatwoot", tags=["channels"])
+
+SOON = 0.07
+"""Seconds that the work may take before the answer, which has to be there within 0.1."""
+AGAIN = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0)
+"""Seconds between tries while the bus or memory is away: four minutes in all."""
+MOST_UNDER_WAY = 2_000
+"""Webhooks that are worked on behind their answers. Beyond, Chatwoot is told that nobody is there: a person sees it."""
+_under_way: set[asyncio.Task[None]] = set()
+
+
+@router.post(
+    "/{channelId}",
+    responses=described(404) | {200: {"description": "It is in the conversation's log, or will be in a moment"}},
+)
+async def take_webhook(
+    request: Request,
+    api: ApiDep,
+    channel: Annotated[str, Path(max_length=100, alias="channelId", description="of the company's settings")],
+    signature: Annotated[str, Header(alias="X-Chatwoot-Signature", max_length=200)] = "",
+    timestamp: Annotated[str, Header(alias="X-Chatwoot-Timestamp", max_length=40)] = "",
+) -> Response:
+    """A webhook of a Chatwoot agent bot. 401: it is not signed with the channel's secret."""
+    body = await request.body()
+    if not signature or not timestamp:
+        raise TokenInvalid("the webhook is not signed: X-Chatwoot-Signature and X-Chatwoot-Timestamp are missing")
+    try:
+        event, text = orjson.loads(body), body.decode()
+    except (orjson.JSONDecodeError, UnicodeDecodeError) as error:
+        raise Refused(ErrorCode.BAD_FIELD, "the body is no JSON") from error
+    if len(text) > MOST_BODY or not isinstance(event, dict):
+        raise Refused(ErrorCode.BAD_FIELD, f"an event is an object of at most {MOST_BODY} characters")
+    if len(_under_way) >= MOST_UNDER_WAY:
+        raise Unavailable("too many events wait here: try again")
+    work = asyncio.create_task(_work(api, channel, timestamp, signature, text, cast("dict[str, Any]", event)))
+    _under_way.add(work)
+    work.add_done_callback(_ended)
+    await asyncio.wait((work,), timeout=SOON)
+    if work.done() and isinstance(error := work.exception(), Refused):
+        raise TokenInvalid(error.message) if error.code is ErrorCode.FORBIDDEN else error
+    return Response()
+
+
+async def _work(api: Api, channel: str, timestamp: str, signature: str, body: str, event: dict[str, Any]) -> None:
+    """Takes the event in, however long that needs; raises Refused: it is not the channel's."""
+    verified = None
+    for pause in (*AGAIN, None):
+        try:
+            if verified is None:
+                verified = await api.channels.verify(channel, timestamp, signature, body)
+            found = read(event)
+            if found is not None:
+                await ChannelEvents(api, verified.company_id, channel, verified.inbox).take(found)
+            return
+        except (Unavailable, Limited) as error:
+            if pause is None:
+                raise
+            await asyncio.sleep(max(pause, error.retry_after) if isinstance(error, Limited) else pause)
+
+
+def _ended(work: asyncio.Task[None]) -> None:
+    _under_way.discard(work)
+    if not work.cancelled() and (error := work.exception()) is not None:
+        level = log.info if isinstance(error, GatewayError) else log.error
+        level("channel.event_left", error=str(error)[:200] or type(error).__name__)

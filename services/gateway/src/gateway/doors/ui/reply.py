@@ -1,0 +1,199 @@
+"""One message of the AI SDK: what comes of a question in, the chunks of a UI message stream out."""
+
+from typing import Any
+
+from contracts import ws
+from contracts.events import turn
+from contracts.events.chat import Action, ActionState, OwnerKind, Role
+from contracts.rpc import MessageView
+from gateway.doors.exchange import Ended, Event, Outcome
+from gateway.doors.spoken import Spoken
+
+Json = dict[str, Any]
+
+
+class Reply:
+    """What the client is told. All of it is one step, so that `reset-step` takes back a text that turned out otherwise:
+    what stands in its place then is said whole.
+    """
+
+    def __init__(self, identity: str) -> None:
+        self.ended = False
+        self.left_to_person = False
+        self._id = identity
+        self._text = Spoken()
+        self._parts = 0
+        """Of text, that were begun; the last one is open if `_open`."""
+        self._open = False
+        self._calls: dict[str, list[Json]] = {}
+        """What was said of each of the assistant's tool calls."""
+
+    def begin(self) -> list[Json]:
+        """The message's first chunks."""
+        return [{"type": "start", "messageId": self._id}, {"type": "start-step"}]
+
+    def hear(self, event: Event) -> list[Json]:
+        """The chunks that something in the conversation becomes."""
+        match event:
+            case turn.RunStarted():
+                self._text.restart()
+                return []
+            case turn.MessageDelta():
+                return self._say(self._text.more(event.delta))
+            case turn.ToolStarted():
+                return self._tool_started(event)
+            case turn.ToolFinished():
+                return self._tool_finished(event)
+            case ws.OwnerFrame():
+                self.left_to_person = event.owner.kind is not OwnerKind.AI
+                return [{"type": "data-owner", "id": "owner", "data": event.owner.to_wire()}]
+            case ws.MessageFrame():
+                asks = event.message.role in {Role.VISITOR, Role.USER}
+                return [] if asks else [{"type": "data-message", "id": event.message.id, "data": _words(event.message)}]
+            case Ended():
+                return self._end(event)
+            case _:
+                return []
+
+    def finish(self, reason: str = "stop") -> list[Json]:
+        """The message's last chunks."""
+        self.ended = True
+        return [*self._close(), {"type": "finish-step"}, {"type": "finish", "finishReason": reason}]
+
+    def fail(self, code: str, message: str, retry_after: float | None = None) -> list[Json]:
+        """There is no answer. `error` has room for words alone: the code stands before it, for who can read it."""
+        self.ended = True
+        notice: Json = {"code": code}
+        if retry_after is not None:
+            notice["retryAfter"] = retry_after
+        told = {"type": "data-notice", "data": notice, "transient": True}
+        return [*self._close(), told, {"type": "error", "errorText": message}]
+
+    def _end(self, event: Ended) -> list[Json]:
+        message = event.message
+        if event.outcome is Outcome.CANCELLED:
+            self.ended = True
+            return [*self._close(), {"type": "abort", "reason": "cancelled"}]
+        if message is None:
+            return self.finish()
+        if event.outcome is Outcome.NOTICE:
+            return self.fail(str(message.code), message.text)
+        told = self._whole(message.text)
+        if event.outcome is Outcome.SPOKEN:
+            told.append({"type": "message-metadata", "messageMetadata": _words(message)})
+        return [*told, *_beside(message), *self.finish("tool-calls" if _waiting(message) else "stop")]
+
+    def _whole(self, text: str) -> list[Json]:
+        """The final text: what of it the client has not got yet."""
+        rest = self._text.whole(text)
+        if rest is not None:
+            return self._say(rest)
+        self._text, self._open = Spoken(), False
+        said = [chunk for call in self._calls.values() for chunk in call]
+        return [{"type": "reset-step"}, *said, *self._say(self._text.more(text))]
+
+    def _say(self, text: str) -> list[Json]:
+        if not text:
+            return []
+        told: list[Json] = []
+        if not self._open:
+            self._open = True
+            self._parts += 1
+            told.append({"type": "text-start", "id": self._part})
+        return [*told, {"type": "text-delta", "id": self._part, "delta": text}]
+
+    @property
+    def _part(self) -> str:
+        return f"{self._id}-{self._parts}"
+
+    def _close(self) -> list[Json]:
+        if not self._open:
+            return []
+        self._open = False
+        return [{"type": "text-end", "id": self._part}]
+
+    def _tool_started(self, event: turn.ToolStarted) -> list[Json]:
+        if event.call_id in self._calls:
+            # The turn is driven again.
+            return []
+        # Arguments and data stay behind the door.
+        begun = tool_call(event.call_id, event.tool, {}, event.label)
+        self._calls[event.call_id] = [begun]
+        return [*self._close(), begun]
+
+    def _tool_finished(self, event: turn.ToolFinished) -> list[Json]:
+        said = self._calls.get(event.call_id)
+        if said is None or len(said) > 1:
+            return []
+        if event.success:
+            ended = tool_output(event.call_id, {"success": True})
+        else:
+            ended = tool_error(event.call_id, "the tool has failed")
+        said.append(ended)
+        return [ended]
+
+
+def tool_call(call: str, tool: str, given: Json, title: str | None = None) -> Json:
+    """A call of a tool that is the assistant's own: the client has nothing to run."""
+    told = {"type": "tool-input-available", "toolCallId": call, "toolName": tool, "input": given}
+    return {**told, "providerExecuted": True, "dynamic": True} | ({"title": title} if title else {})
+
+
+def tool_output(call: str, output: Json) -> Json:
+    return {
+        "type": "tool-output-available", "toolCallId": call, "output": output, "providerExecuted": True, "dynamic": True
+    }  # fmt: skip
+
+
+def tool_error(call: str, message: str) -> Json:
+    return {
+        "type": "tool-output-error", "toolCallId": call, "errorText": message, "providerExecuted": True, "dynamic": True
+    }  # fmt: skip
+
+
+def shown_action(action: Action) -> list[Json]:
+    """An action as a call that needs approval; how it stands, where that is known."""
+    asked = [
+        tool_call(action.id, action.kind, dict(action.details), action.summary),
+        {"type": "tool-approval-request", "approvalId": action.id, "toolCallId": action.id, "reason": action.summary},
+    ]
+    if action.state is ActionState.PENDING:
+        return asked
+    approved = action.state is not ActionState.REJECTED
+    return [*asked, {"type": "tool-approval-response", "approvalId": action.id, "approved": approved}, decided(action)]
+
+
+def decided(action: Action) -> Json:
+    """What a yes or no has come to."""
+    match action.state:
+        case ActionState.REJECTED:
+            return {"type": "tool-output-denied", "toolCallId": action.id}
+        case ActionState.EXPIRED | ActionState.FAILED:
+            return tool_error(action.id, str(action.details.get("reason") or action.state.value))
+        case _:
+            return tool_output(action.id, action.to_wire())
+
+
+def _beside(message: MessageView) -> list[Json]:
+    """What a message holds beside its text."""
+    told: list[Json] = [
+        {"type": "source-url", "sourceId": f"{message.id}-s{number}", "url": one.url, "title": one.title}
+        for number, one in enumerate(message.citations)
+    ]
+    told += [
+        {"type": "data-chart", "id": f"{message.id}-c{number}", "data": chart.to_wire()}
+        for number, chart in enumerate(message.charts)
+    ]
+    return told + [chunk for action in message.actions for chunk in shown_action(action)]
+
+
+def _waiting(message: MessageView) -> bool:
+    return any(action.state is ActionState.PENDING for action in message.actions)
+
+
+def _words(message: MessageView) -> Json:
+    """Whose words a message is."""
+    told: Json = {"role": message.role.value}
+    if message.name is not None:
+        told["name"] = message.name
+    return told if message.role is Role.OPERATOR else {**told, "text": message.text}

@@ -1,0 +1,84 @@
+"""The request of the AI SDK's DefaultChatTransport: what this door reads of it."""
+
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+from contracts.errors import ErrorCode
+from gateway.doors.texts import checked, message_key, unreadable
+from gateway.errors import Refused
+
+Json = dict[str, Any]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+MOST_AT_ONCE = 20
+"""New messages of one request."""
+
+
+class ChatRequest(BaseModel):
+    """`messages`: the whole chat as the client holds it, or `message` alone, its newest one. Of them the user's at the
+    end are read, and the answers to what was asked; the conversation itself has the others."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+    id: Name
+    messages: list[Json] = Field(default_factory=list[Json], max_length=10_000)
+    message: Json | None = None
+    trigger: Literal["submit-message", "regenerate-message"] = "submit-message"
+    message_id: str | None = Field(default=None, max_length=200)
+
+    @property
+    def held(self) -> list[Json]:
+        """The messages that were sent."""
+        return self.messages or ([self.message] if self.message is not None else [])
+
+    def new_messages(self) -> list[tuple[str, str]]:
+        """Id and text of the user's messages at the end, behind which nobody has spoken.
+
+        Raises:
+            Refused: BAD_FIELD, TEXT_TOO_LONG, EMPTY_TEXT.
+        """
+        held = self.held
+        first = len(held)
+        while first > 0 and held[first - 1].get("role") == "user":
+            first -= 1
+        if len(held) - first > MOST_AT_ONCE:
+            raise Refused(ErrorCode.BAD_FIELD, f"messages: at most {MOST_AT_ONCE} new ones at a time")
+        return [_read(held[index], f"messages[{index}]") for index in range(first, len(held))]
+
+    def answered(self) -> tuple[str, list[Json]]:
+        """The newest message of the assistant: its id, and its parts that hold the user's yes or no."""
+        for message in reversed(self.held):
+            if message.get("role") == "assistant":
+                parts = [part for part in _parts(message) if part.get("state") == "approval-responded"]
+                return str(message.get("id", "")), parts
+        return "", []
+
+
+def approval_in(part: Json) -> tuple[str, bool]:
+    """Which approval a part answers, and whether with a yes; raises Refused: BAD_FIELD."""
+    told = part.get("approval")
+    approval = cast("Json", told) if isinstance(told, dict) else {}
+    identity, approved = approval.get("id"), approval.get("approved")
+    if not isinstance(identity, str) or not isinstance(approved, bool):
+        raise Refused(ErrorCode.BAD_FIELD, "approval: an answer has the approval's id, and approved: true or false")
+    return identity, approved
+
+
+def _read(message: Json, field: str) -> tuple[str, str]:
+    identity = message.get("id")
+    if not isinstance(identity, str) or not identity:
+        raise Refused(ErrorCode.BAD_FIELD, f"{field}.id: a message needs an id, which makes it one when it comes again")
+    texts: list[str] = []
+    for index, part in enumerate(_parts(message)):
+        text = part.get("text")
+        if part.get("type") != "text" or not isinstance(text, str):
+            raise unreadable(f"{field}.parts[{index}]", f"a part of type {str(part.get('type'))[:40]!r}")
+        texts.append(text)
+    return message_key(identity), checked("\n".join(texts), f"{field}.parts")
+
+
+def _parts(message: Json) -> list[Json]:
+    parts = message.get("parts")
+    found = cast("list[Any]", parts) if isinstance(parts, list) else []
+    return [cast("Json", part) for part in found if isinstance(part, dict)]

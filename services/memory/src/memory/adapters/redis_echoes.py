@@ -1,0 +1,37 @@
+"""Which of our messages have come to their channels, for two days: longer than a delivery is tried."""
+
+import time
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from memory.errors import CacheUnavailable
+
+PREFIX = "nexus:memory:echoes:"
+TTL_SECONDS = 2 * 86_400
+"""For which it is kept: longer than a delivery is tried."""
+
+
+class RedisEchoes:
+    """Echoes."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def note(self, company: str, conversation: str, message: str | None, digest: str) -> None:
+        try:
+            await self._redis.set(_key(company, conversation, message or digest), str(time.time()), ex=TTL_SECONDS)
+        except (RedisError, OSError, TimeoutError) as error:
+            raise CacheUnavailable(f"Redis could not note an echo: {error}") from error
+
+    async def has(self, company: str, conversation: str, message: str, digest: str, since: float) -> bool:
+        keys = [_key(company, conversation, one) for one in (message, digest)]
+        try:
+            by_id, by_words = await self._redis.mget(keys)
+        except (RedisError, OSError, TimeoutError) as error:
+            raise CacheUnavailable(f"Redis could not tell what has come: {error}") from error
+        return by_id is not None or (by_words is not None and float(by_words) >= since)
+
+
+def _key(company: str, conversation: str, what: str) -> str:
+    return f"{PREFIX}{company}:{conversation}:{what}"

@@ -1,0 +1,56 @@
+"""The methods about channels: memory keeps their secrets, so that it checks what comes and asks whether they work."""
+
+import asyncio
+import time
+
+from contracts.channel_rpc import (
+    CHANNEL_CHECK,
+    CHANNEL_ECHO,
+    CHANNEL_VERIFY,
+    ChannelCheckReply,
+    ChannelCheckRequest,
+    ChannelEchoReply,
+    ChannelEchoRequest,
+    ChannelProblem,
+    ChannelVerifyReply,
+    ChannelVerifyRequest,
+)
+from contracts.errors import ErrorCode
+from memory.adapters.chatwoot_api import ChatwootApi
+from memory.application.channel_delivery import Echoes
+from memory.application.webhook_table import WebhookTable
+from memory.domain.channels import genuine
+from memory.handlers import answering
+from runtime.errors import RpcError
+from runtime.service import Service
+
+
+def serve(service: Service, table: WebhookTable, api: ChatwootApi, echoes: Echoes) -> None:
+    """The methods that memory serves."""
+
+    async def verify(request: ChannelVerifyRequest) -> ChannelVerifyReply:
+        endpoint = await table.found_channel(request.channel_id)
+        if endpoint is None or endpoint.channel is None:
+            raise RpcError(ErrorCode.NOT_FOUND, "there is no such channel")
+        if not genuine(endpoint.channel.secret, request.timestamp, request.signature, request.body, time.time()):
+            raise RpcError(ErrorCode.FORBIDDEN, "the signature is not the channel's")
+        return ChannelVerifyReply(company_id=endpoint.company, inbox=endpoint.channel.inbox)
+
+    async def echo(request: ChannelEchoRequest) -> ChannelEchoReply:
+        await echoes.note(request.company_id, request.conversation_id, request.message_id, request.text)
+        return ChannelEchoReply()
+
+    async def check(request: ChannelCheckRequest) -> ChannelCheckReply:
+        channels = [one.channel for one in await table.stored(request.company_id) if one.channel is not None]
+        problems = await asyncio.gather(*(api.problem(channel) for channel in channels))
+        return ChannelCheckReply(
+            problems=[
+                ChannelProblem.model_validate({"channelId": channel.id, "problem": problem})
+                for channel, problem in zip(channels, problems, strict=True)
+                if problem is not None
+            ]
+        )
+
+    service.serve(CHANNEL_VERIFY, answering(verify))
+    service.serve(CHANNEL_ECHO, answering(echo))
+    service.serve(CHANNEL_CHECK, answering(check))

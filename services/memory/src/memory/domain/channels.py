@@ -1,0 +1,59 @@
+"""Channels: whether a webhook is genuinely a channel's, and what of a conversation its people are told.
+
+Signatures are Chatwoot's: `X-Chatwoot-Signature: sha256=<HMAC-SHA256 in hexadecimal over "<timestamp>.<body>">`.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from contracts.channel_rpc import PERSON, text_digest
+
+LATEST = 300.0
+"""Seconds that a webhook may be under way: an older copy is somebody's recording."""
+OPEN, PENDING = "open", "pending"
+"""Chatwoot's words: a person has the conversation; its bot has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Something that is said to the channel's people. `id`: of our message."""
+
+    id: str
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """By which its echo is recognised where the id has got lost."""
+        return text_digest(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Who has the conversation from now on."""
+
+    status: str
+
+
+def genuine(secret: str, timestamp: str, signature: str, body: str, now: float) -> bool:
+    """Whether somebody who knows the secret has sent this just now."""
+    if not timestamp.isdecimal() or len(timestamp) > 12 or abs(now - int(timestamp)) > LATEST:
+        return False
+    expected = hmac.new(secret.encode(), f"{timestamp}.{body}".encode(), hashlib.sha256).hexdigest()
+    return hmac.compare_digest(signature.encode(), f"sha256={expected}".encode())
+
+
+def told(event_type: str, data: Mapping[str, Any]) -> Words | Status | None:
+    """What a channel is told of a fact; None: nothing, for it comes from there, or the AI goes on."""
+    if event_type == "chat.owner.changed.v1":
+        if data.get("outside") or data.get("opensAt"):
+            return None
+        owner: dict[str, Any] = data.get("owner") or {}
+        return Status(PENDING if owner.get("kind") == "ai" else OPEN)
+    if str(data.get("operatorId", "")).startswith(PERSON):
+        return None
+    citations: list[dict[str, Any]] = data.get("citations") or []
+    sources = [f"{one['title']}: {one['url']}" for one in citations]
+    return Words(str(data["messageId"]), "\n".join([str(data["text"]), *([""] if sources else []), *sources]))
