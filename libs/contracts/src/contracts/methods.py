@@ -4,6 +4,7 @@ from typing import Any
 
 from contracts import (
     agent_rpc,
+    company_rpc,
     completion_rpc,
     context_rpc,
     desk_rpc,
@@ -26,6 +27,7 @@ from contracts import (
 METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
     *rpc.METHODS,
     *agent_rpc.METHODS,
+    *company_rpc.METHODS,
     *completion_rpc.METHODS,
     *memory_rpc.METHODS,
     *context_rpc.METHODS,

@@ -11,6 +11,7 @@ from agent.domain.offline.reading import decision_words, language_of
 from agent.domain.offline.site import Asked, from_knowledge, from_site
 from agent.domain.offline.steps import Say, Use, step_of
 from agent.domain.prompt.layers import Language
+from contracts.company import CompanyConfig
 from contracts.knowledge import KnowledgeFound
 
 HAND_OFF = "hand_off"
@@ -27,10 +28,11 @@ def respond(
     last: bool = False,
     market: Mapping[str, Any] | None = None,
     knowledge: KnowledgeFound | None = None,
+    company: CompanyConfig | None = None,
 ) -> Say | Use:
     """What a model would do with this prompt. `offered`: the tools there are, with their schemas; `introduced`: that it
     is offline was said before these messages; `last`: nothing more may be called; `market`: its state now; `knowledge`:
-    what was found for the question in what the company says.
+    what was found for the question in what the company says; `company`: None is a trading platform.
     """
     question, after, before, said = _question(messages)
     for said_before in [*before[-1:], question]:
@@ -42,7 +44,7 @@ def respond(
         # Nobody has come: what was asked beside the person is still due.
         results = [one for one in results if one[0] != HAND_OFF]
         question = beside_the_wish(question)
-    wish = wish_in(question, offered, before)
+    wish = wish_in(question, offered, before, trades=company is None or company.trades)
     if accepts:
         wish = Wish(Intent.HANDOFF)
     response: Say | Use
@@ -68,6 +70,8 @@ def respond(
         response = Use(wish.calls)
     elif results:
         response = Say("\n".join(answer_from(*one, question, language) for one in results))
+    elif wish.intent is Intent.GREETING and company is not None and language in company.assistant.greeting:
+        response = Say(company.assistant.greeting[language])
     else:
         response = Say(plain_answer(wish, language, offered, missed=missed))
     if isinstance(response, Use):
