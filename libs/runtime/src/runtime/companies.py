@@ -121,6 +121,8 @@ class CompanyCache:
         self._nobody.pop(company, None)
         if settings.deleted:
             self._nobody[company] = now + NOBODY
+            if len(self._nobody) > KEPT:
+                self._nobody.popitem(last=False)
         self._held[company] = _Held(settings, now, now)
         self._held.move_to_end(company)
         if len(self._held) > KEPT:

@@ -101,6 +101,11 @@ def test_the_offline_assistant_greets_as_the_company_says() -> None:
     said = respond(messages, (), "es", introduced=True, company=shop)
     assert isinstance(said, Say)
     assert said.text == "Hola, soy Lía."
+    platform = CompanyConfig(company_id="broker", profile="trading")
+    for asked in ("¿qué puedes hacer?", "what can you do?"):
+        offer = respond([{"role": "user", "content": asked}], SCHEMAS, "es", company=platform)
+        assert isinstance(offer, Say)
+        assert "AAPL" not in offer.text
     able = respond([{"role": "user", "content": "¿qué puedes hacer?"}], ("fetch_page",), "es", company=shop)
     assert isinstance(able, Say)
     assert "AAPL" not in able.text

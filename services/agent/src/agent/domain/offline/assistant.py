@@ -15,6 +15,8 @@ from contracts.company import CompanyConfig
 from contracts.knowledge import KnowledgeFound
 
 HAND_OFF = "hand_off"
+DEMO = "demo"
+"""The company of the development stack."""
 _Result = tuple[str, dict[str, Any], dict[str, Any]]
 
 
@@ -34,6 +36,7 @@ def respond(
     is offline was said before these messages; `last`: nothing more may be called; `market`: its state now; `knowledge`:
     what was found for the question in what the company says; `company`: None is a trading platform.
     """
+    demo = company is None or company.company_id == DEMO
     question, after, before, said = _question(messages)
     for said_before in [*before[-1:], question]:
         language = language_of(said_before, language)
@@ -55,7 +58,7 @@ def respond(
         if knowledge is not None and known and not asked.about:
             response = from_knowledge(asked, knowledge)
             if wish.withheld and is_unknown(response.text):
-                response = Say(plain_answer(wish, language, offered))
+                response = Say(plain_answer(wish, language, offered, demo=demo))
         else:
             response = from_site(asked, results, last=last)
     elif handed and (accepts or not question):
@@ -73,7 +76,7 @@ def respond(
     elif wish.intent is Intent.GREETING and company is not None and language in company.assistant.greeting:
         response = Say(company.assistant.greeting[language])
     else:
-        response = Say(plain_answer(wish, language, offered, missed=missed))
+        response = Say(plain_answer(wish, language, offered, missed=missed, demo=demo))
     if isinstance(response, Use):
         return response if not last else Say(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = response.text

@@ -83,7 +83,7 @@ export class NexusChat extends HTMLElement {
   }
   /* Browsers without light-dark() get the one or the other of each pair (Safari before 17.5). */
   #dress() {
-    this.#sheet.replaceSync(this.#plain(STYLE));
+    this.#sheet?.replaceSync(this.#plain(STYLE));
     if (!PAIRS) this.#color(this.#brand);
   }
   #plain(style) {
