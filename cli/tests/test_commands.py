@@ -25,6 +25,7 @@ COMMANDS = [
     "tools",
     "call",
     "token",
+    "company",
     "doctor",
     "serve",
     "dlq",

@@ -32,7 +32,7 @@ async def host_site(server: str, company: str, attributes: str = "", lang: str =
     body = (
         f'<!doctype html><html lang="{lang}"><head><meta charset="utf-8"><title>Shop &lt;b&gt;&amp;amp;</title>'
         f'<script src="{server}/widget.js" data-company="{company}" {attributes} defer></script></head>'
-        "<body><main><h1>Shop</h1></main></body></html>"
+        "<body><main><h1>Shop</h1><p>Open from nine to five, every day.</p></main></body></html>"
     )
 
     async def page(_: web.Request) -> web.Response:

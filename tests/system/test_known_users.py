@@ -14,7 +14,16 @@ SECRET = "the shop's own secret, of more than 32 characters"
 
 def signed(user: str, company: str) -> str:
     return jwt.encode(
-        {"sub": user, "aud": company, "exp": int(time.time()) + 600, "plan": "premium"}, SECRET, algorithm="HS256"
+        {
+            "sub": user,
+            "aud": company,
+            "exp": int(time.time()) + 600,
+            "plan": "premium",
+            "name": "Ana  Ruiz",
+            "email": "ana@shop.example",
+        },
+        SECRET,
+        algorithm="HS256",
     )
 
 
@@ -35,6 +44,11 @@ async def test_a_user_whom_the_company_has_signed_chats_as_a_customer_of_that_co
         await chat.ask("hello, it is me")
         facts = await read_log(stack.facts()["urls"]["nats"], "shop-a", chat.conversation or "")
     assert facts[0].data["role"] == "user"
+    async with aiohttp.ClientSession() as http:
+        agent = {"Authorization": f"Bearer {stack.mint('commercial', 'eva', 'shop-a')}"}
+        async with http.get(f"{stack.url}/v2/conversations/{chat.conversation}", headers=agent) as answer:
+            visitor = (await answer.json())["visitor"]
+    assert (visitor["id"], visitor["name"], visitor["email"]) == ("ana-7", "Ana Ruiz", "ana@shop.example")
 
     async with aiohttp.ClientSession() as http:
         memory = {"Authorization": f"Bearer {token}"}

@@ -10,6 +10,7 @@ import typer
 from nexus_cli.commands import (
     ask,
     chat,
+    company,
     dlq,
     doctor,
     drill,
@@ -71,6 +72,7 @@ for command in (
     stack.serve,
 ):
     app.command()(command)
+app.add_typer(company.app, name="company")
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(evaluate.app, name="eval")
 app.add_typer(knowledge.app, name="knowledge")

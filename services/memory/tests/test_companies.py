@@ -7,8 +7,10 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from contracts.company import CompanyConfig, CompanySettings
+from contracts.company_rpc import COMPANY_DELETE, COMPANY_LIST, CompaniesRequest
 from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
+from contracts.knowledge_rpc import DOCUMENT_PUT, SEARCH, DocumentPut, KnowledgeSearch
 from contracts.rpc import (
     COMPANY_CREATE,
     COMPANY_GET,
@@ -21,6 +23,8 @@ from contracts.streams import FACTS
 from memory.adapters.mongo import asked
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.testing import Replica, Servers, replica
+from runtime.companies import CHANGES, CompanyCache
+from runtime.connection import subscribe
 from runtime.direct import DirectReader
 from runtime.errors import RpcError
 from runtime.settings import DevSettings
@@ -203,3 +207,68 @@ async def test_settings_stay_on_the_bus_and_an_older_store_takes_them_back(
             return await reader.last(subject) is not None
 
         await eventually(told)
+
+
+async def test_a_deleted_company_is_none_for_everybody_and_can_be_made_anew(servers: Servers) -> None:
+    ref = CompanyRequest(company_id="acme")
+    async with replica(servers) as one, replica(servers) as two:
+        await create(one, aiAutoResponseEnabled=True)
+        await patch(one, 1, temperature=1)
+        document = DocumentPut(company_id="acme", id="hours", title="Hours", text="We open at nine.")
+        await one.rpc.call(DOCUMENT_PUT, document)
+        known = CompanyCache(one.client, one.rpc)
+        await subscribe(one.client, CHANGES, known.changed)
+        assert await known.get("acme") is not None
+        assert (await one.rpc.call(COMPANY_DELETE, ref)).deleted
+        assert not (await two.rpc.call(COMPANY_DELETE, ref)).deleted
+        assert await get(two) is None
+        await eventually(lambda: known.known == 1)
+        assert await known.get("acme") is None
+        found = await two.rpc.call(SEARCH, KnowledgeSearch(company_id="acme", text="When do you open?"))
+        assert (found.passages, found.documents) == ([], 0)
+        with pytest.raises(RpcError) as refused:
+            await patch(one, 3, temperature=0)
+        assert refused.value.code == "NOT_FOUND"
+        # Behind the version with which it ended: nobody who still knows the old one holds it for the newer.
+        made = await create(two)
+        assert (made.version, made.config.temperature) == (4, 0.7)
+        await eventually_known(known, made)
+
+
+async def eventually_known(known: CompanyCache, settings: CompanySettings) -> None:
+    async def same() -> bool:
+        return await known.get(settings.config.company_id) == settings
+
+    await eventually(same)
+
+
+async def test_a_deleted_company_does_not_come_back_from_the_bus_or_an_older_store(servers: Servers) -> None:
+    async with replica(servers) as one:
+        await create(one)
+        await one.rpc.call(COMPANY_DELETE, CompanyRequest(company_id="acme"))
+    async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
+        rows = client[servers.database]["companies"]
+        before = {"_id": "acme", "version": 1, "config": '{"companyId":"acme","aiAutoResponseEnabled":true}'}
+        for row in (None, before):
+            await rows.delete_one({"_id": "acme"})
+            if row is not None:
+                await rows.insert_one(row)
+            async with replica(servers) as again:
+                await eventually(lambda: _deleted(rows))
+                assert await get(again) is None
+
+
+async def _deleted(rows: Any) -> bool:
+    row = await rows.find_one({"_id": "acme"})
+    return bool(row and row.get("deleted"))
+
+
+async def test_companies_are_listed_in_pages_without_those_that_have_ended(servers: Servers) -> None:
+    async with replica(servers) as one:
+        for name in ("c", "a", "d", "b"):
+            await create(one, companyId=name)
+        await one.rpc.call(COMPANY_DELETE, CompanyRequest(company_id="b"))
+        first = await one.rpc.call(COMPANY_LIST, CompaniesRequest(limit=2))
+        rest = await one.rpc.call(COMPANY_LIST, CompaniesRequest(after="c", limit=2))
+        assert ([each.config.company_id for each in first.items], first.more) == (["a", "c"], True)
+        assert ([each.config.company_id for each in rest.items], rest.more) == (["d"], False)

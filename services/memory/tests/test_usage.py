@@ -72,5 +72,6 @@ async def test_usage_is_told_by_the_day_each_event_once_beside_todays_budget(ser
             (2, 20, 600, 60),
         ]
         assert [day.cost for day in found.days] == [0, 30]
+        assert [day.unpriced_tokens for day in found.days] == [8, None]
         assert (found.budget.daily_tokens, found.budget.used_today) == (5000, 660)
         assert (await report(one, 1, 1)).budget.used_today == 660

@@ -130,11 +130,42 @@ async def test_fetch_page_is_offered_only_where_the_company_opened_its_site(regi
         open_site = CompanyTools(fetch_page_enabled=True, allowed_domains=("https://example.com",))
         assert entry.visible_to(caller, open_site)
         for closed in (
-            None,
+            CompanyTools(),
             CompanyTools(fetch_page_enabled=True),
             CompanyTools(allowed_domains=("https://example.com",), enabled_tools=frozenset({"fetch_page"})),
         ):
             assert not entry.visible_to(caller, closed)
+
+
+def test_a_company_that_trades_nothing_has_no_trading_platforms_tools(registry: Registry):
+    everything = {name.value: True for name in Category}
+    companies = (
+        CompanyTools(trades=False),
+        CompanyTools(trades=False, visitors=everything, customers=everything, enabled_tools=frozenset({"get_price"})),
+    )
+    for company in companies:
+        for role in ("visitor", "user", "service"):
+            listed = registry.offered_to(Caller("shop", "u", role, Plan.PREMIUM), company)
+            assert {entry.category for entry in listed} <= {Category.MEMORY, Category.KNOWLEDGE, Category.SITE}
+    customer = registry.offered_to(Caller("shop", "u", "user"), CompanyTools(trades=False))
+    assert "search_memory" in {entry.tool.name for entry in customer}
+
+
+def test_a_category_is_switched_for_visitors_and_for_customers_apart(registry: Registry):
+    visitor, customer = Caller("shop", "v", "visitor"), Caller("shop", "u", "user", Plan.PREMIUM)
+    company = CompanyTools(
+        visitors={"education": True, "market": False},
+        customers={"trading": False, "memory": False},
+        enabled_tools=frozenset({"get_price", "calculate_risk_reward"}),
+    )
+    seen = {entry.tool.name for entry in registry.offered_to(visitor, company)}
+    assert {"explain_concept", "calculate_risk_reward"} <= seen
+    assert "get_price" not in seen
+    had = {entry.category for entry in registry.offered_to(customer, company)}
+    assert {Category.MARKET, Category.EDUCATION} <= had
+    assert not had & {Category.TRADING, Category.MEMORY}
+    paid = registry.offered_to(visitor, CompanyTools(visitors={name.value: True for name in Category}))
+    assert {entry.plan for entry in paid} == {Plan.FREE}
 
 
 def test_a_new_tool_is_one_declaration_and_one_function():

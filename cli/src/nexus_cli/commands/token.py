@@ -19,6 +19,7 @@ class Role(StrEnum):
     COMMERCIAL = "commercial"
     ADMIN = "admin"
     SERVICE = "service"
+    OPERATOR = "operator"
 
 
 class PlanName(StrEnum):

@@ -23,7 +23,7 @@ from contracts.enumerations import AT_THE_DOOR, OPEN_BEHIND_THE_DOOR, at_the_doo
 from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.ids import CompanyId, derive_id
-from contracts.office_hours import OfficeHours
+from contracts.office_hours import OfficeHours, TimeZone
 from contracts.person_rules import PersonRule
 from contracts.providers import NAMES
 from contracts.strict import Strict
@@ -59,6 +59,36 @@ _PLAIN = re.compile(r"[!-~]+")
 _COLOR = re.compile(r"^#[0-9a-fA-F]{6}$")
 
 
+Profile = Annotated[Literal["support", "trading"], OPEN_BEHIND_THE_DOOR]
+SUPPORT, TRADING = "support", "trading"
+TRADING_CATEGORIES = frozenset({"market", "portfolio", "news", "ml", "trading", "alerts", "calculate", "education"})
+"""Categories of tools that only the profile `trading` has, whatever else the settings say."""
+Category = Annotated[
+    Literal[
+        "market",
+        "portfolio",
+        "news",
+        "ml",
+        "trading",
+        "alerts",
+        "calculate",
+        "education",
+        "memory",
+        "knowledge",
+        "site",
+    ],
+    OPEN_BEHIND_THE_DOOR,
+]
+
+
+class Categories(Strict):
+    """Categories of tools switched on or off, for visitors and for customers apart. One that is not named is as
+    without this: customers have those of their plan, visitors what `enabledTools` and fetch_page's switch say."""
+
+    visitors: dict[Category, StrictBool] = Field(default_factory=dict[Category, StrictBool], max_length=20)
+    customers: dict[Category, StrictBool] = Field(default_factory=dict[Category, StrictBool], max_length=20)
+
+
 class ToolConfig(Strict):
     """Which tools a company's visitors get, and the limits of fetch_page."""
 
@@ -73,6 +103,7 @@ class ToolConfig(Strict):
     enabled_tools: list[Annotated[str, Field(min_length=1, max_length=128)]] = Field(
         default_factory=list[str], max_length=100, description="free-plan tools that visitors get too"
     )
+    categories: Categories = Field(default_factory=Categories)
 
 
 class Budget(Strict):
@@ -170,6 +201,24 @@ class Channel(Strict):
     secret: str = Field(min_length=8, max_length=256)
 
 
+Language = Annotated[Literal["es", "en"], OPEN_BEHIND_THE_DOOR]
+Greeting = Annotated[str, Field(min_length=1, max_length=300)]
+Suggestion = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+class Assistant(Strict):
+    """How the assistant presents itself: in the widget and in what it says."""
+
+    name: str | None = Field(default=None, min_length=1, max_length=60, description="null: it has none")
+    tone: str | None = Field(default=None, max_length=300, description="how it speaks, in a few words; null: friendly")
+    greeting: dict[Language, Greeting] = Field(
+        default_factory=dict[Language, Greeting], description="what the chat begins with, by language"
+    )
+    suggestions: dict[Language, Annotated[list[Suggestion], Field(max_length=6)]] = Field(
+        default_factory=dict[Language, list[Suggestion]], description="questions to press on, by language"
+    )
+
+
 def _provider(value: str, info: ValidationInfo) -> str:
     if at_the_door(info) and value not in NAMES:
         *others, last = (repr(name) for name in NAMES)
@@ -185,6 +234,20 @@ class CompanyConfig(Strict):
     """A company's settings; `version` is not part of them (see CompanySettings)."""
 
     company_id: Annotated[CompanyId, AfterValidator(_company)]
+    name: str | None = Field(default=None, min_length=1, max_length=80, description="what people call it; null: its id")
+    profile: Profile = Field(
+        default="trading",
+        description="its product: support has no market tools, no copilot of a trading platform and no paper orders",
+    )
+    languages: list[Language] = Field(
+        default_factory=list[Language],
+        max_length=2,
+        description="that it speaks, its own first: who asks for another gets the first; empty: es and en",
+    )
+    time_zone: Annotated[TimeZone, Field(max_length=64)] | None = Field(
+        default=None, description="IANA name; of customers who have said none of their own; null: America/Mexico_City"
+    )
+    assistant: Assistant = Field(default_factory=Assistant)
     ai_auto_response_enabled: StrictBool = False
     ai_suggestions_enabled: StrictBool = True
     ai_respond_with_commercial: StrictBool = False
@@ -218,6 +281,11 @@ class CompanyConfig(Strict):
     identity: Identity = Field(default_factory=Identity)
     knowledge: Knowledge = Field(default_factory=Knowledge)
 
+    @property
+    def trades(self) -> bool:
+        """Whether the company's product is a trading platform. A profile that only a newer release knows is none."""
+        return self.profile == TRADING
+
 
 def channel_id(company: str, channel: Channel) -> str:
     """The id by which the channel is spoken to: its own, or one that follows from its place."""
@@ -244,6 +312,8 @@ def read_config(stored: Any) -> "CompanyConfig":
     lean = {name: value for name, value in fields.items() if name not in unread} | {"aiAutoResponseEnabled": False}
     if "budget" in unread:
         lean["budget"] = {"dailyTokens": 0}
+    if "profile" in unread:
+        lean["profile"] = SUPPORT
     config = CompanyConfig.model_validate(lean, extra="allow")
     kept = {name: fields[name] for name in unread | {"aiAutoResponseEnabled"} if name in fields}
     config.unknown.update(kept)
@@ -282,3 +352,4 @@ class CompanySettings(Wire):
 
     config: ReadConfig
     version: int = Field(ge=1)
+    deleted: Literal[True] | None = Field(default=None, description="there is no such company any more")

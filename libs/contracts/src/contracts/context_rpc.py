@@ -47,6 +47,8 @@ class ContextRequest(Wire):
     max_bytes: int = Field(default=MOST_BYTES, ge=1_000, le=MOST_BYTES)
     agent_version: str = Field(default="", max_length=64)
     knowledge: KnowledgeQuery | None = None
+    time_zone: str | None = Field(default=None, max_length=64, description="the company's: of who has said no other")
+    market: bool | None = Field(default=None, description="False: the company trades nothing, and none is looked up")
 
 
 class ContextUser(Wire):

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
+from contracts.events.chat import MAX_EMAIL, MAX_NAME
 from contracts.ids import CompanyId, Id
 from contracts.rpc import Rpc
 
@@ -24,6 +25,8 @@ class KnownUser(Wire):
     user_id: Id
     plan: Annotated[Literal["free", "pro", "premium"], OPEN]
     expires_at: datetime
+    name: str | None = Field(default=None, max_length=MAX_NAME)
+    email: str | None = Field(default=None, max_length=MAX_EMAIL)
 
 
 class IdentifyReply(Wire):

@@ -29,6 +29,8 @@ class VisitorView(Wire):
     page: Page | None = None
     visits: int = 1
     pages: list[Page] | None = None
+    name: str | None = None
+    email: str | None = None
 
 
 class HandOver(Wire):

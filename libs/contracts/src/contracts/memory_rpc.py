@@ -27,7 +27,7 @@ class UsageRequest(Wire):
 
 
 class UsageDay(Wire):
-    """One day (UTC). `cost` in `currency`, by the prices of that day; models without a price are free."""
+    """One day (UTC). `cost` in `currency`, by the prices of that day, of what has a price."""
 
     date: Date
     turns: int = Field(ge=0)
@@ -35,6 +35,9 @@ class UsageDay(Wire):
     completion_tokens: int = Field(ge=0)
     cost: float = Field(ge=0)
     currency: str = "USD"
+    unpriced_tokens: int | None = Field(
+        default=None, ge=0, description="of models without a price; none: there are none"
+    )
 
 
 class UsageBudget(Wire):

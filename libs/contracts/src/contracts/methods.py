@@ -5,6 +5,7 @@ from typing import Any
 from contracts import (
     agent_rpc,
     channel_rpc,
+    company_rpc,
     completion_rpc,
     context_rpc,
     desk_rpc,
@@ -28,6 +29,7 @@ METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
     *rpc.METHODS,
     *agent_rpc.METHODS,
     *channel_rpc.METHODS,
+    *company_rpc.METHODS,
     *completion_rpc.METHODS,
     *memory_rpc.METHODS,
     *context_rpc.METHODS,

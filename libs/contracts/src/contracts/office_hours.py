@@ -64,10 +64,13 @@ class OpenHours(Strict):
         return self
 
 
+TimeZone = Annotated[str, AfterValidator(_zone)]
+
+
 class OfficeHours(Strict):
     """When a company's people are there."""
 
-    timezone: Annotated[str, AfterValidator(_zone)] = Field(description="an IANA name, e.g. Europe/Madrid")
+    timezone: TimeZone = Field(description="an IANA name, e.g. Europe/Madrid")
     hours: list[OpenHours] = Field(min_length=1, max_length=21)
     holidays: list[date] = Field(default_factory=list[date], max_length=100, description="days on which nobody comes")
 

@@ -95,6 +95,8 @@ class VisitorProfile(Wire):
     visits: int = 1
     locale: str | None = None
     pages: list[Page] | None = Field(default=None, max_length=MAX_PAGES, description="those written on, oldest first")
+    name: str | None = None
+    email: str | None = None
 
 
 class HistoryReply(Wire):
@@ -293,6 +295,7 @@ class CompanyReply(Wire):
     """None: no such company."""
 
     settings: CompanySettings | None = None
+    deleted: int | None = Field(default=None, ge=1, description="the version with which it ended")
 
 
 class CompanyCreateRequest(Wire):

@@ -65,11 +65,13 @@ class Hello(Frame):
 
 
 class MessageSend(Frame):
-    """A person's message; `retry` from the second try on, with the same id."""
+    """A person's message; `retry` from the second try on, with the same id. `page`: where they are by now, if not where
+    they said hello."""
 
     client_message_id: Uuid
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     retry: bool = False
+    page: VisitedPage | None = None
 
 
 class Typing(Frame):

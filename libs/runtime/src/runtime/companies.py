@@ -20,7 +20,7 @@ from nats.aio.msg import Msg
 from pydantic import ValidationError
 
 from contracts.channels import company_of, fact
-from contracts.company import CompanySettings
+from contracts.company import CompanyConfig, CompanySettings
 from contracts.rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import FACTS
 from runtime.deadlines import for_nobody
@@ -81,6 +81,9 @@ class CompanyCache:
             RpcError: they are not known here, and neither memory nor the bus tells them.
         """
         held, now = self._held.get(company), self._clock()
+        if held is not None and held.settings.deleted:
+            # It may have been made anew, and that not been heard: it is looked at as any that there is not.
+            held = None
         if held is None:
             return None if self._nobody.get(company, now) > now else await asyncio.shield(self._asked(company))
         heard = held.confirmed >= self._missed
@@ -93,18 +96,21 @@ class CompanyCache:
                 return await asyncio.shield(asked)
             except RpcError as error:
                 log.warning("company.unconfirmed", company=company, seconds=int(self.age()), reason=error.code)
-        return self._held.get(company, held).settings
+        return _living(self._held.get(company, held).settings)
 
     async def newest(self, company: str) -> CompanySettings | None:
         """The settings as memory has them; raises RpcError."""
         reply = await self._rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=DEADLINE)
+        if reply.deleted is not None:
+            ended = CompanyConfig(company_id=company)
+            return _living(self.learn(CompanySettings(config=ended, version=reply.deleted, deleted=True)))
         if reply.settings is None:
             self._nobody[company] = self._clock() + NOBODY
             if len(self._nobody) > KEPT:
                 self._nobody.popitem(last=False)
             held = self._held.get(company)
-            return held.settings if held else None
-        return self.learn(reply.settings)
+            return _living(held.settings) if held else None
+        return _living(self.learn(reply.settings))
 
     def learn(self, settings: CompanySettings) -> CompanySettings:
         """Takes settings that somebody has told; returns those that count, which are the newest heard of."""
@@ -113,13 +119,17 @@ class CompanyCache:
         if held is not None and held.settings.version > settings.version:
             return held.settings  # a change came in while an older answer was on its way
         self._nobody.pop(company, None)
+        if settings.deleted:
+            self._nobody[company] = now + NOBODY
+            if len(self._nobody) > KEPT:
+                self._nobody.popitem(last=False)
         self._held[company] = _Held(settings, now, now)
         self._held.move_to_end(company)
         if len(self._held) > KEPT:
             self._held.popitem(last=False)
         if held is None or held.settings != settings:
             for listener in self._listeners:
-                listener(company, settings)
+                listener(company, _living(settings))
         return settings
 
     def on_change(self, listener: Listener) -> None:
@@ -179,7 +189,7 @@ class CompanyCache:
         if not done or asked.exception() is not None:
             told = await self._told(company)
             if told is not None:
-                return self.learn(told)  # memory's answer is learned as well, if it comes
+                return _living(self.learn(told))  # memory's answer is learned as well, if it comes
         return await asked
 
     async def _told(self, company: str) -> CompanySettings | None:
@@ -188,6 +198,10 @@ class CompanyCache:
         except ReadFailed:
             return None
         return None if stored is None else _settings(stored.subject, stored.event)
+
+
+def _living(settings: CompanySettings) -> CompanySettings | None:
+    return None if settings.deleted else settings
 
 
 def _settings(subject: str, body: bytes) -> CompanySettings | None:

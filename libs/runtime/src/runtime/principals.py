@@ -22,7 +22,8 @@ from runtime.errors import ExpiredToken, InvalidToken, NotReady
 from runtime.settings import TokenSettings
 
 AUDIENCE = "nexus-principal"
-ROLES = frozenset({"visitor", "user", "commercial", "admin", "service"})
+ROLES = frozenset({"visitor", "user", "commercial", "admin", "service", "operator"})
+"""`operator` is whoever runs the installation; the others belong to their company."""
 PLANS = frozenset({"free", "pro", "premium"})
 _REMEMBERED = 10_000
 _NEVER = 2**53

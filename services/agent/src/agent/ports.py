@@ -46,7 +46,8 @@ class Asker:
 @dataclass(frozen=True, slots=True)
 class Seen:
     """One snapshot of the log, with who asks in it. `text`: their newest message; `asked`: what the newest answer asks
-    them a yes or no for; `wishes`: how their own program wants it answered.
+    them a yes or no for; `wishes`: how their own program wants it answered; `trades`: whether the company is a trading
+    platform.
     """
 
     view: Snapshot
@@ -54,6 +55,7 @@ class Seen:
     text: str = ""
     asked: tuple[Asked, ...] = ()
     wishes: Wishes | None = None
+    trades: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,8 @@ class Prompt:
     time_limit: float
     language: Literal["es", "en"] = "es"
     page_url: str | None = None
+    company: CompanyConfig | None = None
+    """Whose assistant answers: models read of it in the prompt."""
     begun_before: bool = False
     """The conversation had begun before the messages that are shown here."""
     knowledge: KnowledgeFound | None = None
@@ -194,7 +198,9 @@ class Histories(Protocol):
 class Contexts(Protocol):
     """What memory knows of a customer, and the summaries that it keeps."""
 
-    async def full(self, key: Key, asker: Asker, text: str, seq: int, messages: int = 1) -> FullContext | None:
+    async def full(
+        self, key: Key, asker: Asker, text: str, seq: int, company: CompanyConfig, messages: int = 1
+    ) -> FullContext | None:
         """Everything about the turn of the message `text`, with at most so many messages; None: not to be had."""
         ...
 

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import Language
+from contracts.company import Assistant, CompanyConfig
 from contracts.context_rpc import (
     ContextConversation,
     ContextMarket,
@@ -139,7 +140,8 @@ def test_what_is_missing_is_said() -> None:
 
 
 def test_the_companys_own_words_stand_with_the_role() -> None:
-    first = copilot_sections("en", full(), PRO, custom="You work for Acme.").split("\n\n")[0]
+    acme = CompanyConfig(company_id="acme", custom_system_prompt="You work for Acme.")
+    first = copilot_sections("en", full(), PRO, company=acme).split("\n\n")[0]
     assert first.startswith("You work for Acme.\nYou are the copilot")
 
 
@@ -174,3 +176,20 @@ def test_a_price_says_where_it_is_from_and_of_when_and_a_fact_has_its_id_where_i
     assert "- AAPL: 190.50 [sample, 2026-01-05 21:00 UTC]" in text
     assert f"I live in Lima [{fact_id('I live in Lima')}]" in text
     assert f"I prefer ETFs [{fact_id('I prefer ETFs')}]" in text
+
+
+def test_a_customer_of_a_company_that_trades_nothing_has_no_copilot() -> None:
+    shop = CompanyConfig(
+        company_id="sol", name="Clínica Sol", profile="support", assistant=Assistant(name="Lía", tone="warm and brief")
+    )
+    text = copilot_sections("en", full(), PRO, company=shop, summary="We spoke of the opening hours.")
+    first = text.split("\n\n")[0]
+    assert "Clínica Sol's web site" in first
+    assert "Your name is Lía." in first
+    assert "Your tone: warm and brief." in first
+    for said in ("Ana", "me gustan los dividendos", "We spoke of the opening hours."):
+        assert said in text
+    for word in ("trading", "Plan", "paper", "financial", "Market", "Portfolio", "F1", "swing", "IBM", "Risk"):
+        assert word not in text, word
+    own = copilot_sections("es", None, PRO, company=shop.model_copy(update={"custom_system_prompt": "Atiendes bien."}))
+    assert own.startswith("Atiendes bien.\nTe llamas Lía.")

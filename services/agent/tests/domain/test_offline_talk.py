@@ -2,8 +2,11 @@
 
 import pytest
 
+from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import Intent, wish_in
+from agent.domain.offline.steps import Say
 from agent.testing.offered import SCHEMAS
+from contracts.company import Assistant, CompanyConfig
 
 TALK: dict[Intent, list[str]] = {
     Intent.GREETING: [
@@ -81,3 +84,28 @@ TALK: dict[Intent, list[str]] = {
 @pytest.mark.parametrize(("text", "intent"), [(text, intent) for intent, texts in TALK.items() for text in texts])
 def test_what_is_for_talking_or_for_the_site(text: str, intent: Intent) -> None:
     assert wish_in(text, SCHEMAS).intent is intent
+
+
+@pytest.mark.parametrize(
+    "text", ["show me my portfolio", "is the market open today?", "compra 5 AAPL", "muestra mi cartera"]
+)
+def test_where_nothing_is_traded_a_traders_wish_is_a_question_like_any_other(text: str) -> None:
+    assert wish_in(text, ("search_memory", "fetch_page")).intent in (Intent.TOOL, Intent.MARKET)
+    asked = wish_in(text, ("search_memory", "fetch_page"), trades=False)
+    assert (asked.intent, asked.withheld) == (Intent.SITE, None)
+
+
+def test_the_offline_assistant_greets_as_the_company_says() -> None:
+    shop = CompanyConfig(company_id="sol", profile="support", assistant=Assistant(greeting={"es": "Hola, soy Lía."}))
+    messages = [{"role": "user", "content": "hola"}]
+    said = respond(messages, (), "es", introduced=True, company=shop)
+    assert isinstance(said, Say)
+    assert said.text == "Hola, soy Lía."
+    platform = CompanyConfig(company_id="broker", profile="trading")
+    for asked in ("¿qué puedes hacer?", "what can you do?"):
+        offer = respond([{"role": "user", "content": asked}], SCHEMAS, "es", company=platform)
+        assert isinstance(offer, Say)
+        assert "AAPL" not in offer.text
+    able = respond([{"role": "user", "content": "¿qué puedes hacer?"}], ("fetch_page",), "es", company=shop)
+    assert isinstance(able, Say)
+    assert "AAPL" not in able.text

@@ -29,6 +29,8 @@ from gateway.adapters.log import SOURCE, NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.records import BusRecords
+from gateway.adapters.sightings import BusSightings
+from gateway.adapters.sign_in import SignIn
 from gateway.adapters.tools import BusTools
 from gateway.adapters.tryouts import BusTryouts
 from gateway.adapters.writers import BusWriters
@@ -69,6 +71,7 @@ from runtime.rpc import RpcClient
 from runtime.service import Service
 from runtime.settings import DevSettings, MarkSettings, NatsSettings, TokenSettings
 from runtime.streaming import StreamClient
+from runtime.tokens import TokenMinter
 
 log = structlog.get_logger(__name__)
 
@@ -132,6 +135,7 @@ def compose(
     *,
     dev: bool,
     personas: Personas | None = None,
+    sign_in: SignIn | None = None,
     mcp_server: Callable[[], McpBuild] = load_product,
 ) -> Gateway:
     """Builds the gateway over a connected client."""
@@ -149,7 +153,7 @@ def compose(
     access = Access(log, memory, identity.principals, identity.conversation_key)
     commands = Commands(log, bus, memory, identity.principals, shares, companies, clock)
     door = Door(settings.limits, clock)
-    actions = BusActions(rpc)
+    actions = BusActions(rpc, companies)
     customers = Customers(actions, actions)
     standing = Standing(actions, memory)
     desk = BusDesk(rpc)
@@ -203,10 +207,12 @@ def compose(
         replays=Replays(log, identity.principals, companies),
         principals=identity.principals,
         analyses=BusAnalyses(Analyses(client, SOURCE), identity.principals),
+        sightings=BusSightings(rpc, clock),
         clock=clock,
         seal_key=identity.seal_key,
         dev=dev,
         personas=personas,
+        sign_in=sign_in,
     )
     answers = Answers(identity.seal_key, BusGateways(rpc), settings.question_seconds)
     mcp = McpEndpoint(api, answers, mcp_server)
@@ -230,8 +236,11 @@ async def main() -> None:
         keys = TokenSettings()
         identity = build_identity(keys, settings.visitor_token_seconds, clock)
         personas = DemoPersonas(keys, clock) if dev.dev and keys.jwt_secret else None
+        sign_in = SignIn(TokenMinter(keys, clock)) if keys.jwt_secret else None
         routes: list[BaseRoute] = [*service.health.routes()]
-        gateway = compose(service.nats, settings, identity, clock, routes, dev=dev.dev, personas=personas)
+        gateway = compose(
+            service.nats, settings, identity, clock, routes, dev=dev.dev, personas=personas, sign_in=sign_in
+        )
         await gateway.start(service.hooks)
         service.add_check("settings", gateway.settings.check)
         await service.nats.flush(timeout=10)

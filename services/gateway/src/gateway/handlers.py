@@ -58,6 +58,7 @@ async def _send(session: Session, caller: Caller, frame: ws.MessageSend) -> None
 
 async def _store(session: Session, place: Place, frame: ws.MessageSend) -> Appended:
     caller, commands = place.caller, session.chat.commands
+    session.page = frame.page or session.page
     draft = Draft(frame.client_message_id, frame.text, session.locale, session.page, door="chat")
     if caller.is_operator:
         return await commands.send_as_operator(place, draft)

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 
 from contracts.channels import ChatKind, PresenceKind
 from contracts.company import CompanySettings
+from contracts.company_rpc import CompaniesReply
 from contracts.conversation import Fact, Snapshot
 from contracts.envelope import Wire
 from contracts.events.chat import Action
@@ -38,6 +39,9 @@ class Visit:
     funnel_stage: str | None = None
     locale: str | None = None
     page: str | None = None
+    name: str | None = None
+    """Of a customer, and below their e-mail: as their company says it, for human agents."""
+    email: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +269,14 @@ class Settings(Protocol):
 
     async def patch(self, company: str, version: int, patch: dict[str, Any]) -> CompanySettings:
         """After a merge patch on `version`; raises Refused: BAD_FIELD with fields, NOT_FOUND, PRECONDITION_FAILED."""
+        ...
+
+    async def page(self, after: str, limit: int) -> CompaniesReply:
+        """The companies behind `after`, in the order of their ids."""
+        ...
+
+    async def delete(self, company: str) -> bool:
+        """Deletes a company and all that there is of it; False: there is none."""
         ...
 
 

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from contracts import (
     agent_rpc,
+    company_rpc,
     completion_rpc,
     failed_rpc,
     insight_rpc,
@@ -47,7 +48,17 @@ class SettingsStandIn:
         server = RpcServer(self.client)
         await server.serve(rpc.COMPANY_CREATE, self._create)
         await server.serve(rpc.COMPANY_PATCH, self._patch)
+        await server.serve(company_rpc.COMPANY_LIST, self._list)
+        await server.serve(company_rpc.COMPANY_DELETE, self._delete)
         await self.client.flush()
+
+    async def _list(self, request: company_rpc.CompaniesRequest) -> company_rpc.CompaniesReply:
+        names = [name for name in sorted(self.companies) if name > request.after]
+        items = [self.companies[name] for name in names[: request.limit]]
+        return company_rpc.CompaniesReply(items=items, more=len(names) > len(items))
+
+    async def _delete(self, request: rpc.CompanyRequest) -> company_rpc.CompanyDeleted:
+        return company_rpc.CompanyDeleted(deleted=self.companies.pop(request.company_id, None) is not None)
 
     async def _create(self, request: rpc.CompanyCreateRequest) -> rpc.CompanySaved:
         config = CompanyConfig.model_validate(request.config)

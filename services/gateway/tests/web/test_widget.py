@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from typing import Any
 
 import aiohttp
 import pytest
@@ -74,9 +75,18 @@ async def test_a_page_keeps_its_files_for_as_long_as_they_are_the_same(http: Htt
 async def test_any_site_learns_how_the_chat_of_a_company_looks(http: Http, memory: MemoryStandIn) -> None:
     memory.add_company("shop", aiAutoResponseEnabled=True, brandColor="#c2410c")
     status, look, headers = await http("GET", "/widget.json?company=shop", headers={"Origin": FOREIGN})
-    assert (status, look) == (200, {"brandColor": "#c2410c", "ai": True, "allowed": False})
+    silent: dict[str, Any] = {"name": None, "greeting": {}, "suggestions": {}}
+    assert (status, look) == (200, {"brandColor": "#c2410c", "ai": True, "allowed": False, "assistant": silent})
     assert headers["access-control-allow-origin"] == "*"
-    assert (await http("GET", "/widget.json?company=acme"))[1] == {"brandColor": None, "ai": True, "allowed": True}
+    memory.add_company(
+        "acme",
+        aiAutoResponseEnabled=True,
+        name="Acme",
+        assistant={"greeting": {"en": "Hi!"}, "suggestions": {"en": ["When do you open?"]}},
+    )
+    said = {"name": "Acme", "greeting": {"en": "Hi!"}, "suggestions": {"en": ["When do you open?"]}}
+    look = (await http("GET", "/widget.json?company=acme"))[1]
+    assert look == {"brandColor": None, "ai": True, "allowed": True, "assistant": said}
 
 
 @pytest.mark.usefixtures("memory")

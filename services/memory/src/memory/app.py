@@ -10,6 +10,7 @@ from contracts.errors import NexusError
 from contracts.streams import CHAT, FACTS, KNOWLEDGE
 from memory import (
     budget_methods,
+    company_methods,
     context_handlers,
     desk_handlers,
     fact_tools,
@@ -64,6 +65,7 @@ from memory.adapters.trimmed_chat import TrimmedChat
 from memory.application.activity import Activity
 from memory.application.budgets import Budgets
 from memory.application.companies import Companies
+from memory.application.company_deletion import CompanyDeletion
 from memory.application.contexts import Contexts
 from memory.application.desk import Desk
 from memory.application.exporting import Exports
@@ -298,8 +300,9 @@ class Memory:
         service.on_stop(searching.stop)
         drops = (windows.drop, near.drop, projection.drop, searching.drop, inbox_search.drop)
         cache = CacheErasure(service.nats, self._redis, drops)
+        erasure = MongoErasure(self._database, room.forget_conversations)
         forgetting = Forgetting(
-            store=MongoErasure(self._database, room.forget_conversations),
+            store=erasure,
             bus=StreamErasure(service.nats),
             cache=cache,
             others=OtherServices(service.rpc),
@@ -307,6 +310,8 @@ class Memory:
             floor=floor,
             clock=self._clock,
         )
+        deletion = CompanyDeletion(companies, room.forget, StreamErasure(service.nats), erasure)
+        company_methods.serve(service, companies, deletion, self._database, self._clock)
         insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
         insight_handlers.serve(service, insights)
         personal_handlers.serve(service, memories, learner, exports, forgetting, self._usages)

@@ -55,6 +55,14 @@ class StoreEraser(Protocol):
         ...
 
 
+class CompanyEraser(Protocol):
+    """Takes whole companies out of where they are kept."""
+
+    async def erase_company(self, company: str) -> None:
+        """Deletes everything under the company's name; raises BusUnavailable or StoreUnavailable."""
+        ...
+
+
 class BusEraser(Protocol):
     """Takes users out of the streams."""
 

@@ -294,7 +294,10 @@ class CompanyMethods:
         self._companies = companies
 
     async def get(self, request: CompanyRequest) -> CompanyReply:
-        return CompanyReply(settings=await self._companies.get(request.company_id))
+        kept = await self._companies.kept(request.company_id)
+        if kept is not None and kept.deleted:
+            return CompanyReply(deleted=kept.version)
+        return CompanyReply(settings=kept)
 
     async def create(self, request: CompanyCreateRequest) -> CompanySaved:
         return CompanySaved(settings=await self._companies.create(request.config))

@@ -224,8 +224,16 @@ class CompanyStore(Protocol):
         """The settings; None: there are none."""
         ...
 
-    async def create(self, settings: CompanySettings) -> bool:
-        """Stores the first version; False: there are some."""
+    async def kept(self, company: str) -> CompanySettings | None:
+        """As `get`, or what is left of a deleted company."""
+        ...
+
+    async def create(self, settings: CompanySettings, over: int | None = None) -> bool:
+        """Stores the first version, or the first after a deletion with the version `over`; False: there are some."""
+        ...
+
+    async def living(self, company: str, limit: int) -> list[CompanySettings]:
+        """As `after`, without deleted ones."""
         ...
 
     async def replace(self, settings: CompanySettings, over: int | None = None) -> bool:
@@ -233,7 +241,7 @@ class CompanyStore(Protocol):
         ...
 
     async def after(self, company: str, limit: int) -> list[CompanySettings]:
-        """The settings of the companies that come after `company`, in order."""
+        """What is kept of the companies that come after `company`, in order."""
         ...
 
     async def unannounced(self, limit: int) -> list[CompanySettings]:

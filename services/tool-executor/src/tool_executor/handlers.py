@@ -34,7 +34,7 @@ from tool_executor.catalogue.registry import Entry
 from tool_executor.domain import texts
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.masking import masked
-from tool_executor.domain.plans import Caller, plan_of
+from tool_executor.domain.plans import Caller, CompanyTools, plan_of
 from tool_executor.pipeline.call import Pipeline, Postponed, Progress
 from tool_executor.ports import Companies
 
@@ -248,7 +248,7 @@ class CatalogueHandler:
         except ServiceAway as away:
             if caller.is_visitor:
                 raise RpcError(ErrorCode.UNAVAILABLE, str(away), retryable=True) from away
-            company = None
+            company = CompanyTools()  # see pipeline.permission.Find
         return list(self._offers.offered_to(caller, company))
 
 

@@ -113,6 +113,9 @@ class Wishes(Wire):
     max_tokens: int | None = Field(default=None, ge=1, le=8192)
 
 
+MAX_NAME, MAX_EMAIL = 80, 254
+
+
 class VisitorMessage(Wire):
     """A visitor or customer wrote. Without a principal it is an anonymous visitor of the subject's company."""
 
@@ -126,6 +129,8 @@ class VisitorMessage(Wire):
     funnel_stage: str | None = Field(default=None, max_length=64)
     door: str | None = Field(default=None, max_length=32, description="by which protocol it came; none: not told")
     wishes: Wishes | None = Field(default=None, description="of a client of another protocol")
+    name: str | None = Field(default=None, max_length=MAX_NAME, description="of a customer, as their company says it")
+    email: str | None = Field(default=None, max_length=MAX_EMAIL, description="the same")
 
 
 class AssistantMessage(Wire):

@@ -5,6 +5,7 @@ from importlib.metadata import version
 import structlog
 
 from agent.ports import Asker, Key
+from contracts.company import CompanyConfig
 from contracts.context_rpc import CONTEXT, SUMMARY_SAVE, ContextRequest, FullContext, Summary, SummarySaveRequest
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -25,7 +26,9 @@ class Contexts:
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
 
-    async def full(self, key: Key, asker: Asker, text: str, seq: int, messages: int = 1) -> FullContext | None:
+    async def full(
+        self, key: Key, asker: Asker, text: str, seq: int, company: CompanyConfig, messages: int = 1
+    ) -> FullContext | None:
         """Everything about the turn of the message `text`, with at most so many messages; None: not to be had."""
         if asker.user is None:
             return None
@@ -40,6 +43,8 @@ class Contexts:
             up_to_seq=seq,
             limit=messages,
             agent_version=AGENT_VERSION,
+            time_zone=company.time_zone,
+            market=None if company.trades else False,
         )
         try:
             return await self._rpc.call(CONTEXT, request, deadline=DEADLINE)

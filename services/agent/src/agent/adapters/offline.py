@@ -32,6 +32,7 @@ class Offline:
             last=prompt.tool_choice == "none",
             market=prompt.market,
             knowledge=prompt.knowledge,
+            company=prompt.company,
         )
         if isinstance(response, Say):
             text = _up_to(response.text, prompt.stop)

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 import structlog
 
+from agent.analysis.in_chat import analyses_markets
 from agent.analysis.needs import AnalysisLimits, AnalysisPorts
 from agent.domain.analysis.planning import ToolInfo
 from agent.domain.analysis.reporting import NOT_MADE
@@ -118,6 +119,9 @@ class Analyst:
             return await run.failed(AnalysisProblem(code="UNAVAILABLE", message=f"{error}: ask again later"))
         if settings is None:
             return await run.failed(AnalysisProblem(code="NOT_FOUND", message=f"no company {request.company_id}"))
+        if not analyses_markets(settings.config):
+            problem = AnalysisProblem(code="FORBIDDEN", message=f"{request.company_id} has no market analyses")
+            return await run.failed(problem)
         if record.openings >= OPENINGS:
             problem = AnalysisProblem(code="INTERNAL", message="it could not be finished: ask again")
             return await run.failed(problem)

@@ -14,6 +14,7 @@ from agent.domain.prompt.layers import Language
 from agent.domain.turn.journal import Call
 from agent.errors import UnreachableError
 from agent.ports import Asker, Companies, History, Key, Models, Tool, ToolCalls
+from contracts.company import CompanyConfig
 from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisRequested
 from contracts.symbols import InvalidSymbolError
 from runtime.analyses import Analyses
@@ -52,12 +53,24 @@ _PARAMETERS: dict[str, Any] = {
 }
 
 
-def offered_with_analysis(tools: Sequence[Tool], asker: Asker, history: History) -> tuple[Tool, ...]:
+def offered_with_analysis(
+    tools: Sequence[Tool], asker: Asker, history: History, company: CompanyConfig
+) -> tuple[Tool, ...]:
     """The tools, and the analysis where a customer's newest message asks for one."""
     newest = next((said.text for said in reversed(history.messages) if not said.mine), "")
     if asker.role != "user" or asker.principal is None or asker.user is None or not is_analysis(newest):
         return tuple(tools)
-    return (*tools, analysis_tool(asker.language))
+    return with_analysis(tools, asker.language, company)
+
+
+def with_analysis(tools: Sequence[Tool], language: Language, company: CompanyConfig) -> tuple[Tool, ...]:
+    """The tools, and the analysis where the company has any."""
+    return (*tools, analysis_tool(language)) if analyses_markets(company) else tuple(tools)
+
+
+def analyses_markets(company: CompanyConfig) -> bool:
+    """Whether the company's customers have analyses: they are of the category market."""
+    return company.trades and company.tool_config.categories.customers.get(CATEGORY) is not False
 
 
 def analysis_tool(language: Language) -> Tool:

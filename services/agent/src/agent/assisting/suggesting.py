@@ -6,7 +6,7 @@ from agent.assisting.needs import SECONDS, HelpPorts, ask_company, config_of, sa
 from agent.domain.assist import WANTED, distinct, read_suggestions, suggest_messages
 from agent.domain.offline.helping import suggestions
 from agent.domain.offline.reading import language_of
-from agent.domain.prompt.layers import Language, VisitorInfo, system_prompt
+from agent.domain.prompt.layers import Language, VisitorInfo, base, system_prompt
 from agent.domain.turn.journal import Reply
 from agent.errors import HelpRefusedError
 from agent.ports import History, Key, Prompt
@@ -64,10 +64,10 @@ def _prompt(
     visitor = None
     if config.include_visitor_info:
         visitor = VisitorInfo(history.page_url, history.funnel_stage, history.visits)
-    base = system_prompt(language, custom=config.custom_system_prompt, visitor=visitor, tool_names=())
+    asked = system_prompt(language, custom=base(language, config), visitor=visitor, tool_names=())
     spoken = ((said.mine, said.text) for said in history.messages)
     return Prompt(
-        messages=suggest_messages(base, spoken, language, had),
+        messages=suggest_messages(asked, spoken, language, had),
         tools=(),
         tool_choice="none",
         model=config.preferred_model,

@@ -43,9 +43,7 @@ def prompt_for(
         visitor=None,
         tool_names=tuple(tool.name for tool in tools),
         # Whose conversation it is the caller knows: nothing of it is looked up, and nothing is said to be missing.
-        copilot=copilot_sections(
-            language, FullContext(), Customer(asker.plan, language), custom=config.custom_system_prompt
-        ),
+        copilot=copilot_sections(language, FullContext(), Customer(asker.plan, language), company=config),
     )
     messages = [{"role": "system", "content": system}, *(_shaped(message) for message in request.messages)]
     messages += stepped(journal.steps)
@@ -62,6 +60,7 @@ def prompt_for(
         max_tokens=request.max_tokens or config.max_response_tokens,
         time_limit=time_limit,
         language=language,
+        company=config,
         stop=tuple(request.stop),
     )
 

@@ -102,9 +102,11 @@ class PlayedContexts:
 
     turn: RecordedTurn
 
-    async def full(self, key: Key, asker: Asker, text: str, seq: int, messages: int = 1) -> FullContext | None:
+    async def full(
+        self, key: Key, asker: Asker, text: str, seq: int, company: CompanyConfig, messages: int = 1
+    ) -> FullContext | None:
         """The recorded context."""
-        del key, asker, text, seq, messages
+        del key, asker, text, seq, company, messages
         return self.turn.inputs.context
 
     async def save(self, key: Key, summary: str, up_to: int, messages: int, over: Summary | None) -> None:

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from agent.completing.needs import CompletionPorts
 from agent.domain.context.compression import Spoken
-from agent.domain.prompt.layers import VisitorInfo, layers_of
+from agent.domain.prompt.layers import VisitorInfo, base, layers_of
 from agent.domain.spending import Account
 from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal, with_reply, with_results
@@ -39,7 +39,7 @@ class Trying:
         config = request.config
         names = tuple(tool.name for tool in tools)
         visitor = VisitorInfo(asker.page_url, asker.funnel_stage, visits=1) if config.include_visitor_info else None
-        layers = layers_of(request.language, custom=config.custom_system_prompt, visitor=visitor, tool_names=names)
+        layers = layers_of(request.language, custom=base(request.language, config), visitor=visitor, tool_names=names)
         counter = await self._encoders.counter(request.config.preferred_model)
         system = {"role": "system", "content": "\n\n".join(text for _, text in layers)}
         return PromptReply(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import structlog
 
 from agent.analysis.in_answers import checked_answer
-from agent.analysis.in_chat import analysis_tool
+from agent.analysis.in_chat import with_analysis
 from agent.domain.hand_over import changed_owner
 from agent.domain.spending import degrading
 from agent.domain.turn.effects import (
@@ -49,7 +49,7 @@ from agent.turns.ending import ending_of, follow_up, record_turn
 from agent.turns.kept_word import ask_honest
 from agent.turns.knowing import Knowing
 from agent.turns.lease import Lease
-from agent.turns.needs import Limits, Ports, policy_of
+from agent.turns.needs import Limits, Ports, in_company, policy_of
 from agent.turns.preparing import Preparing
 from agent.turns.watching import Watch
 from contracts.company import CompanySettings
@@ -179,12 +179,15 @@ class Drive:
     async def _look(self, at_least: int) -> Looked:
         reading = asyncio.create_task(self._ports.journals.read(self._key))
         try:
+            settings = await self._settings()
             self._seen = seen = await self._ports.chat.look(self._key, at_least)
         except BaseException:
             reading.cancel()
             raise
-        if self._due and seen.view.unanswered:
-            self._knowing.begin_context(seen)
+        if settings is not None:
+            self._seen = seen = in_company(seen, settings.config)
+            if self._due and seen.view.unanswered:
+                self._knowing.begin_context(seen, settings.config)
         self._found, revision = await reading
         return Looked(seen.view, self._found, revision)
 
@@ -338,7 +341,7 @@ class Drive:
         try:
             # Its own change of owner must not cancel the wait for it.
             with nullcontext() if handing else self._until_stopped(effect, settings):
-                known = (*tools, analysis_tool(seen.asker.language))
+                known = with_analysis(tools, seen.asker.language, settings.config)
                 results = await outcomes(
                     self._ports, self._key, journal, self._knowing.asker(seen), known, seconds, self._ports.own, handing
                 )

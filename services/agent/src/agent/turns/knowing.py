@@ -74,13 +74,16 @@ class Knowing:
             self._history = (seq, unheard(self._ports.histories.up_to(self.key, seq)))
         return self._history[1]
 
-    def begin_context(self, seen: Seen) -> "asyncio.Task[FullContext | None] | None":
+    def begin_context(self, seen: Seen, company: CompanyConfig) -> "asyncio.Task[FullContext | None] | None":
         """A customer's context for the newest message, on its way; None: a visitor has none."""
         asker, seq = seen.asker, seen.view.newest_visitor
         if asker.role != "user" or asker.user is None:
             return None
         if self._context is None or self._context[0] != seq:
-            self._context = (seq, unheard(self._ports.contexts.full(self.key, asker, seen.text, seen.view.seq)))
+            self._context = (
+                seq,
+                unheard(self._ports.contexts.full(self.key, asker, seen.text, seen.view.seq, company)),
+            )
         return self._context[1]
 
     def _search_of(self, view: Snapshot, history: History, language: Language) -> Search:
@@ -109,7 +112,7 @@ class Knowing:
         history = await asyncio.shield(self.begin(effect.view.seq))
         self.inputs = Inputs(seen, history)
         unanswered = [one.text for one in history.messages if not one.mine and one.seq > effect.view.basis]
-        return own_step("\n".join(unanswered), seen.asked)
+        return own_step("\n".join(unanswered), seen.asked, trades=seen.trades)
 
     async def _to_person(self, effect: Ask, seen: Seen, config: CompanyConfig) -> Reply | None:
         """What the company's rules, or a plain wish for a person, make of what is unanswered; once because of it."""
@@ -152,7 +155,7 @@ class Knowing:
         says, `before_search` is told the prompt without it, not yet compressed, and sees to the search; None: it is
         made by itself."""
         with span(SPAN_CONTEXT) as work:
-            history, context = self.begin(effect.view.seq), self.begin_context(seen)
+            history, context = self.begin(effect.view.seq), self.begin_context(seen, config)
             # Shielded: a call that is no longer wanted must not take what the next one needs with it.
             heard = await asyncio.shield(history)
             search = self._search_of(effect.view, heard, seen.asker.language)
@@ -160,7 +163,7 @@ class Knowing:
                 search.alone()
             tools = await self._ports.catalogue.offered(self.key.company, seen.asker)
             self.context = await asyncio.shield(context) if context is not None else None
-            tools = offered_with_analysis(tools, seen.asker, heard)
+            tools = offered_with_analysis(tools, seen.asker, heard, config)
             unanswered = "\n".join(one.text for one in heard.messages if not one.mine and one.seq > effect.view.basis)
             if ruled(config, seen.asker, unanswered) != "never":
                 tools = hand_over.offered_with_hand_over(tools, seen.asker.language)

@@ -1,6 +1,6 @@
 """What turns need: their ports, their limits, and how a company's settings become a policy."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Protocol
 
 from agent.domain.context.compression import DEFAULT_WINDOW, Window
@@ -22,12 +22,13 @@ from agent.ports import (
     Models,
     OwnCalls,
     Proposals,
+    Seen,
     Summaries,
     ToolCalls,
 )
 from agent.recording.turn import EndedTurn
 from agent.turns.paying import Spending
-from contracts.company import CompanySettings
+from contracts.company import CompanyConfig, CompanySettings, Language
 from contracts.conversation import AnswerRules
 
 
@@ -87,3 +88,11 @@ def policy_of(settings: CompanySettings | None) -> Policy:
         delay=config.response_delay_ms / 1000,
         max_iterations=config.tool_config.max_iterations,
     )
+
+
+def in_company(seen: Seen, company: CompanyConfig) -> Seen:
+    """What was seen, in a language that the company speaks; where nothing is traded no order waits for a yes."""
+    speaks: list[Language] = company.languages
+    if speaks and seen.asker.language not in speaks:
+        seen = replace(seen, asker=replace(seen.asker, language=speaks[0]))
+    return seen if company.trades else replace(seen, asked=(), trades=False)

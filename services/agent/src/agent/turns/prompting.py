@@ -8,7 +8,7 @@ from agent.domain.context.compression import DEFAULT_WINDOW, KEPT, Compressed, D
 from agent.domain.context.tokens import Counter, most_tokens
 from agent.domain.knowledge import section, sources
 from agent.domain.prompt.copilot import Customer, copilot_sections
-from agent.domain.prompt.layers import VisitorInfo, system_prompt
+from agent.domain.prompt.layers import VisitorInfo, base, system_prompt
 from agent.domain.prompt.messages import PAGE_TOOL, conversation
 from agent.domain.turn.journal import Journal
 from agent.measures import COMPRESSED_TOKENS, COMPRESSION, ORIGINAL_TOKENS, STRATEGIES
@@ -88,6 +88,7 @@ class Composer:
             page_url=of.asker.page_url or of.history.page_url,
             knowledge=of.knowledge,
             market=of.context.market.model_dump(mode="json") if of.context and of.context.market else None,
+            company=of.config,
             begun_before=len(of.history.messages) >= MESSAGES,
         )
 
@@ -100,14 +101,9 @@ class Composer:
         of, language = self._of, self._of.asker.language
         names = tuple(tool.name for tool in of.tools)
         if of.asker.role == "user":
-            copilot = copilot_sections(
-                language,
-                draft.context,
-                Customer(of.asker.plan, language),
-                custom=of.config.custom_system_prompt,
-                summary=draft.summary,
-            )
-            return system_prompt(language, custom=None, visitor=None, tool_names=names, copilot=copilot)
+            customer = Customer(of.asker.plan, language)
+            role = copilot_sections(language, draft.context, customer, company=of.config, summary=draft.summary)
+            return system_prompt(language, custom=None, visitor=None, tool_names=names, copilot=role)
         visitor = None
         if of.config.include_visitor_info:
             asker, history = of.asker, of.history
@@ -118,7 +114,7 @@ class Composer:
             )
         return system_prompt(
             language,
-            custom=of.config.custom_system_prompt,
+            custom=base(language, of.config),
             visitor=visitor,
             tool_names=names,
             summary=draft.summary,

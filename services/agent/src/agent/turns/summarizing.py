@@ -65,7 +65,7 @@ class Summarizing:
         SUMMARIES.labels(outcome).inc()
 
     async def _kept(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> str:
-        context = await self._contexts.full(key, asker, "", up_to, MOST_MESSAGES)
+        context = await self._contexts.full(key, asker, "", up_to, config, MOST_MESSAGES)
         conversation = context.conversation if context else None
         if conversation is None:
             return "no_context"

@@ -17,6 +17,8 @@ from contracts.events.market import ActionDecided, AlertTriggered, OrderClosed, 
 from contracts.memory_rpc import UserRef
 from gateway.adapters.asking import ask
 from gateway.chat.customers import Customers
+from gateway.errors import not_found
+from gateway.ports import Companies
 from runtime.connection import subscribe
 from runtime.rpc import RpcClient
 
@@ -39,10 +41,12 @@ _FiredEvent = CloudEvent[AlertTriggered]
 
 
 class BusActions:
-    """The market-adapter decides whose an action is; here it is only told who speaks."""
+    """The market-adapter decides whose an action is; here it is only told who speaks. Where a company trades nothing
+    no action waits, whatever was asked for before."""
 
-    def __init__(self, client: RpcClient) -> None:
+    def __init__(self, client: RpcClient, companies: Companies) -> None:
         self._client = client
+        self._companies = companies
 
     async def decide(
         self,
@@ -52,6 +56,8 @@ class BusActions:
         decision: Literal["confirm", "reject"],
         language: str | None = None,
     ) -> Action:
+        if not await self._trades(company):
+            raise not_found("action waiting for a decision")
         request = market_rpc.ActionDecideRequest(
             company_id=company,
             user_id=user,
@@ -62,8 +68,14 @@ class BusActions:
         return (await ask(self._client, market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)).action
 
     async def pending(self, company: str, user: str) -> list[Action]:
+        if not await self._trades(company):
+            return []
         who = UserRef(company_id=company, user_id=user)
         return (await ask(self._client, market_rpc.ACTIONS_PENDING, who, deadline=HELLO_SECONDS)).actions
+
+    async def _trades(self, company: str) -> bool:
+        settings = await self._companies.get(company)
+        return settings is None or settings.config.trades
 
     async def known(self, company: str, user: str, actions: list[str]) -> list[Action]:
         asked = market_rpc.ActionsRequest(company_id=company, user_id=user, action_ids=actions)

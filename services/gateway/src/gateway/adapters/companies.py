@@ -3,7 +3,15 @@
 from typing import Any
 
 from contracts.company import CompanySettings
-from contracts.rpc import COMPANY_CREATE, COMPANY_GET, COMPANY_PATCH, CompanyCreateRequest, CompanyPatchRequest
+from contracts.company_rpc import COMPANY_DELETE, COMPANY_LIST, CompaniesReply, CompaniesRequest
+from contracts.rpc import (
+    COMPANY_CREATE,
+    COMPANY_GET,
+    COMPANY_PATCH,
+    CompanyCreateRequest,
+    CompanyPatchRequest,
+    CompanyRequest,
+)
 from gateway.adapters.asking import ask, meaning
 from runtime.companies import CompanyCache
 from runtime.errors import RpcError
@@ -11,6 +19,8 @@ from runtime.rpc import RpcClient
 
 SAVE_SECONDS = 10.0
 """For a change: memory stores it and tells it before it answers."""
+DELETE_SECONDS = 25.0
+"""For all that there is of a company."""
 
 
 class BusCompanies:
@@ -42,3 +52,10 @@ class BusCompanies:
         saved = await ask(self._client, COMPANY_PATCH, request, deadline=SAVE_SECONDS)
         self._cache.learn(saved.settings)
         return saved.settings
+
+    async def page(self, after: str, limit: int) -> CompaniesReply:
+        return await ask(self._client, COMPANY_LIST, CompaniesRequest(after=after, limit=limit))
+
+    async def delete(self, company: str) -> bool:
+        request = CompanyRequest(company_id=company)
+        return (await ask(self._client, COMPANY_DELETE, request, deadline=DELETE_SECONDS)).deleted

@@ -91,7 +91,13 @@ class VisitorTokens:
                 company=check_company(str(claims["company"])),
                 plan=str(claims["plan"]) if known else "free",
                 expires=float(claims["exp"]),
-                visit=Visit(claims.get("funnel"), claims.get("locale"), claims.get("page")),
+                visit=Visit(
+                    claims.get("funnel"),
+                    claims.get("locale"),
+                    claims.get("page"),
+                    claims.get("name"),
+                    claims.get("email"),
+                ),
             )
         except (jwt.InvalidTokenError, ValueError, KeyError, TypeError) as error:
             raise TokenInvalid("the token is not valid") from error
@@ -102,4 +108,5 @@ class VisitorTokens:
 
 def _claims_of(visit: Visit) -> dict[str, str]:
     said = {"funnel": visit.funnel_stage, "locale": visit.locale, "page": visit.page}
+    said |= {"name": visit.name, "email": visit.email}
     return {name: value for name, value in said.items() if value is not None}

@@ -129,6 +129,8 @@ class Commands:
             funnel_stage=caller.visit.funnel_stage,
             door=draft.door,
             wishes=draft.wishes,
+            name=caller.visit.name or (caller.name if caller.role == "user" else None),
+            email=caller.visit.email,
         )
         return await self._log.append(
             place.company, place.conversation, ChatKind.VISITOR, data, identity=draft.client_message_id

@@ -1,12 +1,12 @@
 """Settings that are accepted and have no effect: which, and why. The texts are the section `warnings` of site/words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as made_by
 
 from contracts.agent_rpc import ProvidersReply
 from contracts.channel_rpc import ChannelProblem
-from contracts.company import Budget, CompanyConfig, ToolConfig
+from contracts.company import TRADING_CATEGORIES, Budget, Category, CompanyConfig, ToolConfig
 from contracts.rpc import CatalogueTool
 from gateway.domain.model_choice import OPEN, is_known
 
@@ -39,8 +39,10 @@ def without_effect(
     found += _speaking(config, troubled)
     if providers is not None:
         found += _modelling(config, providers)
+    if not config.trades:
+        found += _untraded(config.tool_config)
     if tools is not None:
-        found += _offering(config.tool_config, tools)
+        found += _offering(config, tools)
     return found
 
 
@@ -108,12 +110,27 @@ def _modelling(config: CompanyConfig, listed: ProvidersReply) -> Iterator[Warned
         yield Warned("budget.cheaperModel", "otherModel", {"provider": provider, "model": cheaper})
 
 
-def _offering(tools: ToolConfig, known: Sequence[CatalogueTool]) -> Iterator[Warned]:
+def _untraded(tools: ToolConfig) -> Iterator[Warned]:
+    for category in _switched_on(tools.categories.visitors):
+        yield Warned("toolConfig.categories.visitors", "categoryNotInProfile", {"category": category})
+    for category in _switched_on(tools.categories.customers):
+        yield Warned("toolConfig.categories.customers", "categoryNotInProfile", {"category": category})
+
+
+def _switched_on(switches: Mapping[Category, bool]) -> list[str]:
+    return sorted(TRADING_CATEGORIES & {name for name, on in switches.items() if on})
+
+
+def _offering(config: CompanyConfig, known: Sequence[CatalogueTool]) -> Iterator[Warned]:
+    """`known`: of a company that is no trading platform, only those that it can have."""
     plans = {tool.name: tool.required_plan for tool in known}
-    for name in tools.enabled_tools:
+    for name in config.tool_config.enabled_tools:
         if name == OWN_SWITCH:
             yield Warned("toolConfig.enabledTools", "ownSwitch", {"tool": name})
         elif name not in plans:
-            yield Warned("toolConfig.enabledTools", "unknownTool", {"tool": name})
+            if config.trades:
+                yield Warned("toolConfig.enabledTools", "unknownTool", {"tool": name})
+            else:
+                yield Warned("toolConfig.enabledTools", "notInProfile", {"tool": name})
         elif plans[name] != "free":
             yield Warned("toolConfig.enabledTools", "paidTool", {"tool": name, "plan": plans[name]})

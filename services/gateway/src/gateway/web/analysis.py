@@ -87,6 +87,9 @@ async def begin_analysis(
     """Begins an analysis; it goes on when nobody waits for it, and its report is kept for a week."""
     if not body.query.strip():
         raise Refused(ErrorCode.EMPTY_TEXT, "query: ask something")
+    settings = await api.companies.get(caller.company)
+    if settings is not None and not settings.config.trades:
+        raise Refused(ErrorCode.FORBIDDEN, "this company has no market analyses: its profile is support")
     key = uuid7() if idempotency_key is None else derive_id("analysis", idempotency_key)
     language = language_of(accept_language) if accept_language else None
     asked = AskedAnalysis(

@@ -9,6 +9,7 @@ from starlette.types import Receive, Scope, Send
 from gateway.doors.table import DOORS
 from gateway.web import (
     analysis,
+    companies,
     company_settings,
     conversations,
     desk,
@@ -75,6 +76,7 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.include_router(conversations.router)
     application.include_router(writing.router)
     application.include_router(company_settings.router)
+    application.include_router(companies.router)
     application.include_router(usage.router)
     application.include_router(reports.router)
     application.include_router(tryouts.router)

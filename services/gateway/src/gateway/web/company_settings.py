@@ -72,7 +72,8 @@ async def create_settings(
         await _check_model(api, caller, body.preferred_provider, body.preferred_model)
     saved = await api.settings.create(config)
     response.headers["Location"] = f"/v2/llm/config/{body.company_id}"
-    return await _shown(api, caller, saved, response, accept_language)
+    told_version(response, saved)
+    return await shown(api, caller, saved, accept_language)
 
 
 @router.get("/{companyId}", responses=described(404) | {200: {"headers": _ETAG}})
@@ -81,10 +82,12 @@ async def get_settings(
 ) -> ConfigView:
     """The settings, every default filled in; secrets hidden. `warnings`: what has no effect, and why."""
     _own(caller, company)
-    return await _shown(api, caller, await _newest(api, company), response, accept_language)
+    settings = await stored(api, company)
+    told_version(response, settings)
+    return await shown(api, caller, settings, accept_language)
 
 
-_PATCH_BODY = {
+patched_by = {
     "required": True,
     "content": {
         media_type: {
@@ -102,7 +105,7 @@ _PATCH_BODY = {
 @router.patch(
     "/{companyId}",
     responses=described(404, 412, 428) | {200: {"headers": _ETAG}},
-    openapi_extra={"requestBody": _PATCH_BODY},
+    openapi_extra={"requestBody": patched_by},
 )
 async def patch_settings(
     api: ApiDep,
@@ -115,23 +118,29 @@ async def patch_settings(
 ) -> ConfigView:
     """A merge patch, in effect from the next turn on. 428 without If-Match, 412 when that is not the newest."""
     _own(caller, company)
+    check_size(body)
+    saved = await change(api, caller, body, if_match)
+    told_version(response, saved)
+    return await shown(api, caller, saved, accept_language)
+
+
+async def change(api: Api, caller: Caller, patch: dict[str, Any], if_match: str | None) -> CompanySettings:
+    """The settings of the caller's company after a merge patch; raises Refused."""
     if if_match is None:
         raise Refused(ErrorCode.PRECONDITION_REQUIRED, "send If-Match with the ETag that GET gave you")
-    check_size(body)
     # A client may send back what it was shown.
-    body.pop("warnings", None)
+    patch.pop("warnings", None)
     for left in range(RACES - 1, -1, -1):
-        newest = await _newest(api, company)
+        newest = await stored(api, caller.company)
         version = newest.version
         if not matches(if_match, version):
             raise Refused(
                 ErrorCode.PRECONDITION_FAILED, f"the settings are at version {version} by now: read them again"
             )
-        if chosen := model_choice.named_in(body, newest.config):
+        if chosen := model_choice.named_in(patch, newest.config):
             await _check_model(api, caller, *chosen)
         try:
-            saved = await api.settings.patch(company, version, body)
-            return await _shown(api, caller, saved, response, accept_language)
+            return await api.settings.patch(caller.company, version, patch)
         except Refused as error:
             if error.code is not ErrorCode.PRECONDITION_FAILED or if_match.strip() != "*" or left == 0:
                 raise
@@ -158,17 +167,21 @@ def refuse(found: list[FieldFault]) -> None:
         raise Refused(ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in found), found)
 
 
-async def _newest(api: Api, company: str) -> CompanySettings:
+async def stored(api: Api, company: str) -> CompanySettings:
+    """The settings as memory has them; raises NOT_FOUND."""
     settings = await api.settings.newest(company)
     if settings is None:
         raise Refused(ErrorCode.NOT_FOUND, "the company has no settings yet: create them with POST /v2/llm/config")
     return settings
 
 
-async def _shown(
-    api: Api, caller: Caller, settings: CompanySettings, response: Response, accept_language: str | None
-) -> ConfigView:
+def told_version(response: Response, settings: CompanySettings) -> None:
+    """Puts the settings' version into the response's ETag."""
     response.headers["ETag"] = etag(settings.version)
+
+
+async def shown(api: Api, caller: Caller, settings: CompanySettings, accept_language: str | None) -> ConfigView:
+    """The settings with what of them has no effect."""
     language = "en" if language_of(accept_language) == "en" else "es"
     providers, tools, troubled = await asyncio.gather(
         _known(api.writers.providers(caller.company)),
@@ -181,9 +194,9 @@ async def _shown(
         for one in without_effect(settings.config, providers, tools, troubled or ())
     ]
     config = {name: getattr(settings.config, name) for name in CompanyConfig.model_fields}
-    shown = ConfigView.model_construct(**config, warnings=warnings)
-    object.__setattr__(shown, "__pydantic_extra__", dict(settings.config.unknown))
-    return shown
+    view = ConfigView.model_construct(**config, warnings=warnings)
+    object.__setattr__(view, "__pydantic_extra__", dict(settings.config.unknown))
+    return view
 
 
 async def _nothing() -> None:

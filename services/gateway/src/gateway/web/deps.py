@@ -14,6 +14,8 @@ from gateway.adapters.desk import BusDesk
 from gateway.adapters.failures import BusFailures
 from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.records import BusRecords
+from gateway.adapters.sightings import BusSightings
+from gateway.adapters.sign_in import SignIn
 from gateway.adapters.tryouts import BusTryouts
 from gateway.adapters.writers import BusWriters
 from gateway.chat.access import Access
@@ -66,10 +68,12 @@ class Api:
     replays: Replays
     principals: Principals
     analyses: BusAnalyses
+    sightings: BusSightings
     clock: Clock
     seal_key: bytes
     dev: bool = False
     personas: Personas | None = None
+    sign_in: SignIn | None = None
 
 
 def get_api(request: Request) -> Api:
@@ -137,6 +141,14 @@ async def get_admin(caller: CallerDep) -> Caller:
     return caller
 
 
+async def get_founder(caller: CallerDep) -> Caller:
+    """Whoever runs the installation, or an admin for their own company; raises FORBIDDEN (403) for anybody else."""
+    if caller.role not in {"admin", "operator"}:
+        raise Refused(ErrorCode.FORBIDDEN, "this is for operators of the installation and for admins of the company")
+    return caller
+
+
+FounderDep = Annotated[Caller, Depends(get_founder)]
 AdminDep = Annotated[Caller, Depends(get_admin)]
 
 

@@ -3,8 +3,8 @@ tag and one request. There is no build: this happens when the server starts, and
 
 A module says `import { a, b } from "./other.js";` and `export` before its declarations, as in any browser. The parts
 stand behind what they import; imports and the word `export` are left out. All parts share one scope, so no two of them
-may declare the same name: that is refused here. What only readers of the source need is not sent: comments on lines of
-their own and indentation (so no text goes over several lines).
+may declare the same name: that is refused here. What only readers of the source need is not sent: comments and
+indentation (so no text goes over several lines).
 """
 
 import json
@@ -20,6 +20,8 @@ _DECLARED = re.compile(r"^(?:const|let|function|class|async function) (?P<name>[
 _SEVERAL = re.compile(r"^(?:const|let) [^({\n]*;$", re.MULTILINE)
 _ANOTHER = re.compile(r", (?P<name>[A-Za-z_$][\w$]*) =")
 _COMMENT = re.compile(r"^\s*/\*(?s:.*?)\*/\n|^\s*//.*\n", re.MULTILINE)
+_REMARK = re.compile(r"[ \t]+// [^\n\"'`]*$|/\* [^\n\"'`]*? \*/", re.MULTILINE)
+"""Behind or within a line. No text holds one: its closing quote would come behind it, on the same line."""
 _CSS_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _INDENT = re.compile(r"^\s+", re.MULTILINE)
 _CSS_SPACE = re.compile(r"\s*([{};,>])\s*|(?<=:)\s+|\s+(?=!)")
@@ -53,7 +55,7 @@ def _add(module: str, parts: dict[str, str], above: tuple[str, ...]) -> None:
 
 
 def _for_machines(source: str) -> str:
-    return _INDENT.sub("", _COMMENT.sub("", source))
+    return _INDENT.sub("", _REMARK.sub("", _COMMENT.sub("", source)))
 
 
 def _declared(source: str) -> list[str]:

@@ -1,5 +1,6 @@
 """POST /v2/visitors: a visitor's token, for the sites where the company lets its widget run."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -88,6 +89,7 @@ async def _known_user(company: str, identity: str, visit: Visit, api: Api) -> Vi
     if found.user is None:
         raise TokenInvalid(f"the identity is not valid: {found.problem}")
     user = found.user
+    visit = replace(visit, name=user.name, email=user.email)
     return api.tokens.known_user(company, user.user_id, user.plan, user.expires_at.timestamp(), visit)
 
 

@@ -5,9 +5,10 @@ It also says whether the widget may run where it is: of a refused POST /v2/visit
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, BackgroundTasks, Header, Query, Request, Response
 from starlette.responses import JSONResponse
 
+from contracts.company import Greeting, Language, Suggestion
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.ids import CompanyId
@@ -15,16 +16,28 @@ from gateway.web.deps import ApiDep
 from gateway.web.origins import origin_allowed
 from gateway.web.problems import problem
 
+LONGEST = 300
+"""Of an origin that is noted."""
 router = APIRouter(include_in_schema=False)
 _HEADERS = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "Vary": "Origin"}
 
 
+class Presence(Wire):
+    """How the assistant presents itself, by language."""
+
+    name: str | None = None
+    greeting: dict[Language, Greeting]
+    suggestions: dict[Language, list[Suggestion]]
+
+
 class WidgetLook(Wire):
-    """The company's colour (#rrggbb), whether a machine answers, and whether the widget may run at this origin."""
+    """The company's colour (#rrggbb), whether a machine answers, how it presents itself, and whether the widget may run
+    at this origin."""
 
     brand_color: str | None = None
     ai: bool
     allowed: bool
+    assistant: Presence
 
 
 @router.get("/widget.json", response_model=None)
@@ -32,6 +45,7 @@ async def widget_look(
     api: ApiDep,
     request: Request,
     response: Response,
+    background: BackgroundTasks,
     company: Annotated[CompanyId, Query()],
     origin: Annotated[str | None, Header()] = None,
 ) -> WidgetLook | JSONResponse:
@@ -43,4 +57,10 @@ async def widget_look(
     config = settings.config
     # A page of this server itself is asked for with no Origin.
     allowed = origin is None or origin_allowed(origin, settings, request, dev=api.dev)
-    return WidgetLook(brand_color=config.brand_color, ai=config.ai_auto_response_enabled, allowed=allowed)
+    if origin is not None and allowed and len(origin) <= LONGEST:
+        background.add_task(api.sightings.note, company, origin)
+    about = config.assistant
+    presence = Presence(name=about.name or config.name, greeting=about.greeting, suggestions=about.suggestions)
+    return WidgetLook(
+        brand_color=config.brand_color, ai=config.ai_auto_response_enabled, allowed=allowed, assistant=presence
+    )

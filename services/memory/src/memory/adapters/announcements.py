@@ -34,7 +34,7 @@ class BusAnnouncements:
             source=SOURCE,
             type=COMPANY_CHANGED,
             subject=company,
-            data=CompanyConfigChanged(config=settings.config, version=settings.version),
+            data=CompanyConfigChanged(config=settings.config, version=settings.version, deleted=settings.deleted),
         )
         await self._publisher.append(
             fact(COMPANY_CHANGED, company, None),
@@ -71,4 +71,5 @@ def _settings(stored: StoredFact) -> CompanySettings | None:
         event = CloudEvent[CompanyConfigChanged].model_validate_json(stored.event)
     except ValidationError:
         return None
-    return CompanySettings(config=event.data.config, version=event.data.version)
+    told = event.data
+    return CompanySettings(config=told.config, version=told.version, deleted=told.deleted)

@@ -52,6 +52,17 @@ class StreamErasure:
         except (NatsError, TimeoutError, RuntimeFault) as error:
             raise BusUnavailable(f"a user could not be taken out of the streams: {error!r}"[:300]) from error
 
+    async def erase_company(self, company: str) -> None:
+        """CompanyEraser. What is told of the company itself stays: that it has ended is told there."""
+        try:
+            await self._js.purge_stream(CHAT.name, subject=f"chat.{company}.>")
+            await self._js.purge_stream(TURNS.name, subject=f"turn.{company}.>")
+            for event_type in _fact_types():
+                if event_type not in COMPANYS_OWN:
+                    await self._js.purge_stream(FACTS.name, subject=f"{event_type}.{company}.*")
+        except (NatsError, TimeoutError, RuntimeFault) as error:
+            raise BusUnavailable(f"a company could not be taken out of the streams: {error!r}"[:300]) from error
+
     async def erase_told(self, company: str, user: str, conversations: Sequence[str]) -> None:
         names = frozenset(conversations)
         try:

@@ -1,8 +1,8 @@
-"""The collection `companies`: {_id: company, version, config, hooks?, site?, unannounced?}.
+"""The collection `companies`: {_id: company, version, config, hooks?, site?, unannounced?, deleted?}.
 
 `config` is the settings' JSON as text, whole. `unannounced` is the version that has yet to be told on the bus: written
 with the change itself, in one document, so that neither can be there without the other. `hooks`: it has webhooks or
-channels; `site`: it has a site that is read.
+channels; `site`: it has a site that is read; `deleted`: what is left of a company is that it ended with this version.
 """
 
 import orjson
@@ -20,13 +20,17 @@ class MongoCompanies:
         self._rows = collection
 
     async def get(self, company: str) -> CompanySettings | None:
+        found = await self.kept(company)
+        return None if found is None or found.deleted else found
+
+    async def kept(self, company: str) -> CompanySettings | None:
         async with speaking("read company settings"):
             row = await self._rows.find_one({"_id": company})
         return _settings(row) if row else None
 
-    async def create(self, settings: CompanySettings) -> bool:
+    async def create(self, settings: CompanySettings, over: int | None = None) -> bool:
         async with speaking("create company settings"):
-            return await put_over(self._rows, _row(settings), None)
+            return await put_over(self._rows, _row(settings), over)
 
     async def replace(self, settings: CompanySettings, over: int | None = None) -> bool:
         async with speaking("change company settings"):
@@ -46,6 +50,13 @@ class MongoCompanies:
             found = self._rows.find({"_id": {"$gt": company}}).sort("_id", ASCENDING).limit(limit)
             return [_settings(row) for row in await found.to_list()]
 
+    async def living(self, company: str, limit: int) -> list[CompanySettings]:
+        async with speaking("list companies"):
+            where = {"_id": {"$gt": company}, "deleted": {"$ne": True}}
+            return [
+                _settings(row) for row in await self._rows.find(where).sort("_id", ASCENDING).limit(limit).to_list()
+            ]
+
     async def unannounced(self, limit: int) -> list[CompanySettings]:
         async with speaking("read unannounced settings"):
             found = self._rows.find({"unannounced": {"$gt": 0}}).sort("unannounced", ASCENDING).limit(limit)
@@ -60,6 +71,8 @@ def _row(settings: CompanySettings) -> Document:
     marks: Document = {"hooks": True} if settings.config.webhooks or settings.config.channels else {}
     if settings.config.knowledge.site_url:
         marks["site"] = True
+    if settings.deleted:
+        marks["deleted"] = True
     return marks | {
         "_id": settings.config.company_id,
         "version": settings.version,
@@ -71,4 +84,5 @@ def _row(settings: CompanySettings) -> Document:
 
 
 def _settings(row: Document) -> CompanySettings:
-    return CompanySettings(config=read_config(orjson.loads(row["config"])), version=row["version"])
+    config = read_config(orjson.loads(row["config"]))
+    return CompanySettings(config=config, version=row["version"], deleted=row.get("deleted") or None)

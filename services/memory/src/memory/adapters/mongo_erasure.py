@@ -19,6 +19,11 @@ BY_CONVERSATION = ("ratings", "lessons", "updates", "notes")
 """Collections whose ids begin with company/conversation/."""
 COUNTED = ("digests", "spendings", "satisfactions")
 """Collections of single conversations, for reports."""
+_OF_COMPANIES = (
+    "facts", "conversations", "summaries", "memories", "executions", "usage", "erasures", "sightings",
+    "replies", *BY_CONVERSATION, *COUNTED,
+)  # fmt: skip
+"""Collections whose ids begin with their company's; what a company says is deleted by those who keep it."""
 
 
 class MongoErasure:
@@ -74,6 +79,13 @@ class MongoErasure:
                     await self._database[collection].delete_one({"_id": key})
             await self._executions(job, {})
             await self._database["memories"].delete_one({"_id": f"{job.company}/{job.user}"})
+
+    async def erase_company(self, company: str) -> None:
+        """CompanyEraser."""
+        mine = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
+        async with speaking("delete a company"):
+            for name in _OF_COMPANIES:
+                await self._database[name].delete_many(mine)
 
     async def erase_late(self, job: Erasure) -> None:
         """What was under way when `erase` ran; what came after it stays."""

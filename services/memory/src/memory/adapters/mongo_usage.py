@@ -1,5 +1,5 @@
 """The collection `usage`: what a company used, {_id: company/day/bucket, seen, turns, promptTokens, completionTokens,
-cost}.
+cost, unpriced (tokens)}.
 
 Each event is counted by one update of one document that also holds its id, so it counts once however often it comes.
 A day is spread over buckets by turn: no document grows large, and a turn's calls meet in the same one. No user is
@@ -33,6 +33,7 @@ class MongoUsage:
                 "promptTokens": spent.prompt_tokens,
                 "completionTokens": spent.completion_tokens,
                 "cost": spent.cost,
+                "unpriced": spent.prompt_tokens + spent.completion_tokens if spent.unpriced else 0,
             },
             "$push": {"seen": event_id},
         }
@@ -64,5 +65,7 @@ class MongoUsage:
                 prompt_tokens=known.prompt_tokens + row["promptTokens"],
                 completion_tokens=known.completion_tokens + row["completionTokens"],
                 cost=known.cost + row["cost"],
+                # A document of an earlier release does not say.
+                unpriced_tokens=(known.unpriced_tokens or 0) + row.get("unpriced", 0) or None,
             )
         return list(days.values())

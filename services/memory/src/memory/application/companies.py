@@ -14,6 +14,8 @@ from memory.errors import CompanyExists, NoSuchCompany, SettingsMoved
 from memory.ports import Announcements, CompanyStore
 
 SWEPT = 100
+RACES = 5
+"""How often a deletion is tried again over somebody's change."""
 AGED = timedelta(days=7)
 """Settings that were told longer ago are told again."""
 Changed = Callable[[CompanySettings], Awaitable[None]]
@@ -33,6 +35,11 @@ class Companies:
         settings = await self._store.get(company)
         return shown(settings) if settings else None
 
+    async def kept(self, company: str) -> CompanySettings | None:
+        """The same, or what is left of a deleted company."""
+        settings = await self._store.kept(company)
+        return shown(settings) if settings else None
+
     async def identify(self, company: str, token: str) -> KnownUser:
         """The user that a JWT of the company's names.
 
@@ -50,11 +57,39 @@ class Companies:
         Raises:
             BadSettingsError, CompanyExists, StoreUnavailable.
         """
-        settings = CompanySettings(config=checked(config), version=1)
-        if not await self._store.create(settings):
+        made = checked(config)
+        before = await self._store.kept(made.company_id)
+        # Behind the version with which an earlier company of this name ended: whoever knows that one takes this one.
+        ended = before.version if before is not None and before.deleted else None
+        settings = CompanySettings(config=made, version=(ended or 0) + 1)
+        if not await self._store.create(settings, ended):
             raise CompanyExists(f"{settings.config.company_id} has settings: change them with a patch")
         await self._announce(settings)
         return shown(settings)
+
+    async def page(self, after: str, limit: int) -> tuple[list[CompanySettings], bool]:
+        """The companies behind `after` in order, and whether there are more."""
+        found = await self._store.living(after, limit + 1)
+        return [shown(settings) for settings in found[:limit]], len(found) > limit
+
+    async def delete(self, company: str) -> bool:
+        """Ends a company: all that is left is that it is none. False: there was none.
+
+        Raises:
+            SettingsMoved, StoreUnavailable.
+        """
+        version = 0
+        for _ in range(RACES):
+            old = await self._store.get(company)
+            if old is None:
+                return False
+            version = old.version
+            config = CompanyConfig(company_id=company, ai_auto_response_enabled=False)
+            ended = CompanySettings(config=config, version=version + 1, deleted=True)
+            if await self._store.replace(ended):
+                await self._announce(ended)
+                return True
+        raise SettingsMoved("somebody changes the settings all the time: try again", version + 1)
 
     async def patch(self, company: str, version: int, patch: dict[str, Any]) -> CompanySettings:
         """The settings after a merge patch on `version`.
@@ -112,9 +147,10 @@ class Companies:
                 last = settings.config.company_id
                 count += await self._agree(settings)
         for told in await self._announcements.companies_told():
-            if await self._store.get(told.config.company_id) is None:
+            if await self._store.kept(told.config.company_id) is None:
                 config = with_secrets(told.config, CompanyConfig(company_id=told.config.company_id))
-                count += await self._store.create(CompanySettings(config=config, version=told.version))
+                back = CompanySettings(config=config, version=told.version, deleted=told.deleted)
+                count += await self._store.create(back)
         return count
 
     async def _agree(self, settings: CompanySettings) -> bool:
@@ -126,7 +162,8 @@ class Companies:
         if found[0].version == settings.version:
             return False
         newer = with_secrets(found[0].config, settings.config)
-        return await self._store.replace(CompanySettings(config=newer, version=found[0].version), settings.version)
+        told = CompanySettings(config=newer, version=found[0].version, deleted=found[0].deleted)
+        return await self._store.replace(told, settings.version)
 
     async def _announce(self, settings: CompanySettings) -> None:
         # The change is stored; if telling fails now, the sweep tells it. The caller's answer must not depend on that.

@@ -74,6 +74,8 @@ class Contexts:
 
     async def build(self, asked: ContextRequest) -> FullContext:
         """The context; what is missing is named in it. It takes at most twice a part's deadline."""
+        if asked.market is False:
+            return await self._untraded(asked)
         company, user = asked.company_id, asked.user_id
         parts = Parts(part(self._seconds))
         remembering = parts.start("memory", self._memories.held(company, user))
@@ -107,6 +109,29 @@ class Contexts:
             conversation=_without_forgotten(talk.result(), state),
             memory=None if known is None else _memory(known),
             short_term=short_term.result(),
+            system=_system(asked, person, self._clock.now(), tools.result()),
+            knowledge=said.result() if said else None,
+            missing=parts.missing,
+        )
+
+    async def _untraded(self, asked: ContextRequest) -> FullContext:
+        """Of a company where nothing is traded."""
+        company, user = asked.company_id, asked.user_id
+        parts = Parts(part(self._seconds))
+        remembering = parts.start("memory", self._memories.held(company, user))
+        tools = parts.start(
+            "system.availableTools", self._tools.offered(company, asked.role, asked.plan, asked.language or "es")
+        )
+        talk = parts.start("conversation", self._talks.read(asked, tools, parts), waits=True)
+        said = parts.start("knowledge", self._knowledge.ask(company, asked.knowledge)) if asked.knowledge else None
+        await parts.all()
+        state = remembering.result()
+        known = _told(state.memory, asked.text) if state else None
+        person = _user(asked, known)
+        return FullContext(
+            user=person,
+            conversation=_without_forgotten(talk.result(), state),
+            memory=None if known is None else _memory(known),
             system=_system(asked, person, self._clock.now(), tools.result()),
             knowledge=said.result() if said else None,
             missing=parts.missing,
@@ -169,7 +194,7 @@ def _user(asked: ContextRequest, known: LongTermMemory | None) -> ContextUser:
         risk_profile=told.risk_profile,
         experience=told.experience,
         language=told.language or asked.language or "es",
-        timezone=told.timezone or DEFAULT_ZONE,
+        timezone=told.timezone or asked.time_zone or DEFAULT_ZONE,
         preferences=told.preferences,
     )
 

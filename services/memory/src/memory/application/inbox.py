@@ -131,6 +131,8 @@ def conversation_view(state: Conversation) -> ConversationView:
             page=state.seen.profile.page,
             visits=state.seen.profile.visits,
             pages=state.seen.profile.pages,
+            name=state.seen.profile.name,
+            email=state.seen.profile.email,
         ),
         last_message=state.last_message,
         message_count=state.message_count,

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from contracts.company import CompanyConfig, IdentityKey
+from contracts.events.chat import MAX_EMAIL, MAX_NAME
 from contracts.identity_rpc import KnownUser
 from contracts.ids import is_id
 
@@ -55,7 +56,15 @@ def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
         user_id=subject,
         plan=_plan(claims.get("plan"), config.identity.highest_plan),
         expires_at=datetime.fromtimestamp(expires, UTC),
+        name=_line(claims.get("name"), MAX_NAME),
+        email=_line(claims.get("email"), MAX_EMAIL),
     )
+
+
+def _line(said: object, most: int) -> str | None:
+    """What human agents are shown, on one line; what is no text, or too long for one, is left out."""
+    text = " ".join(said.split()) if isinstance(said, str) else ""
+    return text if 0 < len(text) <= most else None
 
 
 def wrong_key(key: IdentityKey) -> str | None:

@@ -35,6 +35,8 @@ class Seen:
             locale=message.locale or old.locale,
             visits=old.visits + (1 if new_visit else 0),
             pages=_pages(old.pages, message.page),
+            name=message.name or old.name,
+            email=message.email or old.email,
         )
         return Seen(profile, at)
 

@@ -74,6 +74,7 @@ class Room:
         clock: Clock,
     ) -> None:
         self._service = service
+        self._companies = companies
         self._facts = facts
         documents = Documents(asked)
         self._gap_store = Gaps(stored)
@@ -142,13 +143,16 @@ class Room:
         return True
 
     async def _forget(self, request: CompanyRequest) -> DocumentGone:
-        """Everything of a company: the streams first, from which nothing may come back."""
-        await self.bus.forget(request.company_id)
-        for store in self._stores:
-            await store.forget(request.company_id)
-        self.shelves.drop(request.company_id)
-        await self.bus.changed(request.company_id, None)
+        await self.forget(request.company_id)
         return DocumentGone(deleted=True)
+
+    async def forget(self, company: str) -> None:
+        """Everything of a company: the streams first, from which nothing may come back."""
+        await self.bus.forget(company)
+        for store in self._stores:
+            await store.forget(company)
+        self.shelves.drop(company)
+        await self.bus.changed(company, None)
 
     def changes(self) -> tuple[Change, ...]:
         """What an upgrade may leave to be done."""
@@ -185,6 +189,9 @@ class Room:
         if owner is None:
             return DeadLetter("the subject names no company")
         company = owner[0]
+        kept = await self._companies.kept(company)
+        if kept is not None and kept.deleted:
+            return Ack()  # of a run that had begun before its company ended
         try:
             if kind == "knowledge.document.upserted.v1":
                 await self.library.upserted(company, CloudEvent[DocumentUpserted].model_validate_json(body).data)

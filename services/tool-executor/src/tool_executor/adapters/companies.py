@@ -40,4 +40,7 @@ def tools_in(settings: CompanySettings) -> CompanyTools:
         cache_enabled=config.cache_enabled,
         cache_ttl_seconds=config.cache_ttl_seconds,
         enabled_tools=frozenset(config.enabled_tools),
+        trades=settings.config.trades,
+        visitors=dict[str, bool](config.categories.visitors.items()),
+        customers=dict[str, bool](config.categories.customers.items()),
     )

@@ -53,7 +53,7 @@ class Offers:
             return entry
         return next((offer.entries[name] for offer in self._of(company) if name in offer.entries), None)
 
-    def offered_to(self, caller: Caller, company: CompanyTools | None) -> list[Entry]:
+    def offered_to(self, caller: Caller, company: CompanyTools) -> list[Entry]:
         """The tools that this caller may call now, the catalogue's first."""
         plan = Plan.FREE if caller.is_visitor else caller.plan
         listed = self._catalogue.offered_to(caller, company)

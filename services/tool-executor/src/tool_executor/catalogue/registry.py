@@ -32,17 +32,17 @@ class Entry:
     input: Checker
     output: Checker
 
-    def visible_to(self, caller: Caller, company: CompanyTools | None) -> bool:
-        """Whether the tool exists for this caller, whatever the plan says. `company` None: no settings needed."""
-        rule = self.tool.offered
-        if rule is not None and (company is None or not rule(company)):
+    def visible_to(self, caller: Caller, company: CompanyTools) -> bool:
+        """Whether the tool exists for this caller, whatever the plan says."""
+        rule, switched = self.tool.offered, company.switched(self.category.value, caller)
+        if switched is False or (rule is not None and not rule(company)):
             return False
         if not caller.is_visitor or self.tool.for_visitors:
             return True
-        return self.plan is Plan.FREE and company is not None and self.tool.name in company.enabled_tools
+        return self.plan is Plan.FREE and (switched is True or self.tool.name in company.enabled_tools)
 
     def needs_settings(self, caller: Caller) -> bool:
-        """Whether the company's settings decide."""
+        """Whether nobody has the tool without the company's settings saying so."""
         return caller.is_visitor or self.tool.offered is not None
 
 
@@ -70,7 +70,7 @@ class Registry:
         """The tools that a plan includes."""
         return [entry for entry in self if entry.plan <= plan]
 
-    def offered_to(self, caller: Caller, company: CompanyTools | None) -> list[Entry]:
+    def offered_to(self, caller: Caller, company: CompanyTools) -> list[Entry]:
         """The tools that this caller may call now; a visitor's plan is free."""
         plan = Plan.FREE if caller.is_visitor else caller.plan
         return [entry for entry in self.for_plan(plan) if entry.visible_to(caller, company)]

@@ -1,9 +1,11 @@
 """Plans of the trading platform, and who is calling."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
+
+from contracts.company import TRADING_CATEGORIES
 
 
 class Plan(IntEnum):
@@ -64,6 +66,17 @@ class CompanyTools:
     cache_enabled: bool = True
     cache_ttl_seconds: int = 3600
     enabled_tools: frozenset[str] = frozenset()
+    trades: bool = True
+    """Whether its product is a trading platform: elsewhere nobody has such a platform's tools."""
+    visitors: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    """Categories of tools switched on or off for visitors, and for everybody else below."""
+    customers: Mapping[str, bool] = field(default_factory=dict[str, bool])
+
+    def switched(self, category: str, caller: Caller) -> bool | None:
+        """Whether this caller has the category's tools; None: the settings do not say."""
+        if category in TRADING_CATEGORIES and not self.trades:
+            return False
+        return (self.visitors if caller.is_visitor else self.customers).get(category)
 
 
 Arguments = Mapping[str, Any]

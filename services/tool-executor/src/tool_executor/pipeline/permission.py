@@ -5,13 +5,14 @@ from tool_executor.catalogue.announced import Offers
 from tool_executor.domain import texts
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.limits import Quota
-from tool_executor.domain.plans import Plan
+from tool_executor.domain.plans import CompanyTools, Plan
 from tool_executor.pipeline.call import Outcome, Progress, Rest
 from tool_executor.ports import Companies, RateLimiter, StoreAway
 
 
 class Find:
-    """Step 1. A tool that the caller may not know of is not found."""
+    """Step 1. A tool that the caller may not know of is not found. Settings that neither memory nor the bus holds are
+    those of a company that has made none: only what needs a yes of them waits for memory."""
 
     def __init__(self, offers: Offers, companies: Companies) -> None:
         self._offers = offers
@@ -21,11 +22,12 @@ class Find:
         language = call.caller.language
         entry = self._offers.find(call.tool, call.caller.company)
         if entry is not None:
-            if entry.needs_settings(call.caller):
-                try:
-                    call.company = await self._companies.tools_of(call.caller.company)
-                except ServiceAway:
+            try:
+                call.company = await self._companies.tools_of(call.caller.company)
+            except ServiceAway:
+                if entry.needs_settings(call.caller):
                     return call.failure(ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(language), reason="settings")
+                call.company = CompanyTools()
             if entry.visible_to(call.caller, call.company):
                 call.entry = entry
                 return await rest()

@@ -1,5 +1,6 @@
 """What the offline assistant says, in es and en. Figures and facts come from tools' results, word for word."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -87,6 +88,7 @@ _WHICH: dict[str, dict[Language, str]] = {
     "positions": {"es": "Tienes varias posiciones ({names}). ¿De cuál?", "en": "You hold several positions "
     "({names}). Of which?"},
 }  # fmt: skip
+_OF_THE_DEMO = re.compile(r" \([“«][^”»]*AAPL[^”»]*[”»]\)|, (?:como|such as) AAPL")
 _STATUS: dict[str, dict[Language, str]] = {
     "open": {"es": "El mercado está abierto", "en": "The market is open"},
     "closed": {"es": "El mercado está cerrado", "en": "The market is closed"},
@@ -106,8 +108,16 @@ _DISCLAIMER: dict[Language, str] = {
 }
 
 
-def plain_answer(wish: Wish, language: Language, offered: Collection[str] = (), *, missed: bool = False) -> str:
-    """The answer to a wish that needs no tool, or cannot have one. `missed`: it did not know before either."""
+def plain_answer(
+    wish: Wish, language: Language, offered: Collection[str] = (), *, missed: bool = False, demo: bool = True
+) -> str:
+    """The answer to a wish that needs no tool, or cannot have one. `missed`: it did not know before either; `demo`: of
+    the demo company, whose examples name a share that nobody else may have."""
+    said = _plain_answer(wish, language, offered, missed=missed)
+    return said if demo else _OF_THE_DEMO.sub("", said)
+
+
+def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, missed: bool) -> str:
     if wish.withheld:
         return needs_a_plan(language, customer="search_memory" in offered)
     if wish.intent is Intent.ABILITIES:

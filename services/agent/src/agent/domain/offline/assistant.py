@@ -11,9 +11,12 @@ from agent.domain.offline.reading import decision_words, language_of
 from agent.domain.offline.site import Asked, from_knowledge, from_site
 from agent.domain.offline.steps import Say, Use, step_of
 from agent.domain.prompt.layers import Language
+from contracts.company import CompanyConfig
 from contracts.knowledge import KnowledgeFound
 
 HAND_OFF = "hand_off"
+DEMO = "demo"
+"""The company of the development stack."""
 _Result = tuple[str, dict[str, Any], dict[str, Any]]
 
 
@@ -27,11 +30,13 @@ def respond(
     last: bool = False,
     market: Mapping[str, Any] | None = None,
     knowledge: KnowledgeFound | None = None,
+    company: CompanyConfig | None = None,
 ) -> Say | Use:
     """What a model would do with this prompt. `offered`: the tools there are, with their schemas; `introduced`: that it
     is offline was said before these messages; `last`: nothing more may be called; `market`: its state now; `knowledge`:
-    what was found for the question in what the company says.
+    what was found for the question in what the company says; `company`: None is a trading platform.
     """
+    demo = company is None or company.company_id == DEMO
     question, after, before, said = _question(messages)
     for said_before in [*before[-1:], question]:
         language = language_of(said_before, language)
@@ -42,7 +47,7 @@ def respond(
         # Nobody has come: what was asked beside the person is still due.
         results = [one for one in results if one[0] != HAND_OFF]
         question = beside_the_wish(question)
-    wish = wish_in(question, offered, before)
+    wish = wish_in(question, offered, before, trades=company is None or company.trades)
     if accepts:
         wish = Wish(Intent.HANDOFF)
     response: Say | Use
@@ -53,7 +58,7 @@ def respond(
         if knowledge is not None and known and not asked.about:
             response = from_knowledge(asked, knowledge)
             if wish.withheld and is_unknown(response.text):
-                response = Say(plain_answer(wish, language, offered))
+                response = Say(plain_answer(wish, language, offered, demo=demo))
         else:
             response = from_site(asked, results, last=last)
     elif handed and (accepts or not question):
@@ -68,8 +73,10 @@ def respond(
         response = Use(wish.calls)
     elif results:
         response = Say("\n".join(answer_from(*one, question, language) for one in results))
+    elif wish.intent is Intent.GREETING and company is not None and language in company.assistant.greeting:
+        response = Say(company.assistant.greeting[language])
     else:
-        response = Say(plain_answer(wish, language, offered, missed=missed))
+        response = Say(plain_answer(wish, language, offered, missed=missed, demo=demo))
     if isinstance(response, Use):
         return response if not last else Say(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = response.text

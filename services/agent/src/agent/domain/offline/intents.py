@@ -162,9 +162,9 @@ _FAR = 6
 """Messages back that a follow-up may be about."""
 
 
-def wish_in(text: str, offered: Collection[str], before: Sequence[str] = ()) -> Wish:
+def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, trades: bool = True) -> Wish:
     """What the text asks for. `offered`: the tools there are, with their schemas; `before`: what the person said
-    earlier, oldest first."""
+    earlier, oldest first; `trades`: whether the company is a trading platform."""
     text, before = text[:_LONGEST], [one[:_LONGEST] for one in before]
     said = plain(text)
     if asks_for_person(text) or asks_for_person(put_right(text)):
@@ -175,12 +175,14 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = ()) -> 
     if "get_price" in schemas and _ADVICE.search(said) and _TRADING.search(said):
         return Wish(Intent.ADVICE)
     found = _tool(text, schemas, before)
+    if found is not None and found.withheld and not trades:
+        found = None  # no plan of theirs has it
     # The analysis is offered in a turn that asks for one, and in no other.
     if "market_analysis" in schemas and not (found and found.calls and found.calls[0][0] in _FIGURES):
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": text}),))
     if found is not None and (found.calls or found.missing):
         return found
-    if _MARKET.search(said) and _OPEN.search(said):
+    if trades and _MARKET.search(said) and _OPEN.search(said):
         return Wish(Intent.MARKET)
     if _ABOUT_PEOPLE in schemas and "?" not in said and _STATED.search(said):
         return Wish(Intent.STATED)

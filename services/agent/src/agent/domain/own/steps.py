@@ -24,8 +24,9 @@ UNKNOWN = "OUTCOME_UNKNOWN"
 """The code of a step of which nobody could tell whether it was done."""
 
 
-def own_step(text: str, asked: Sequence[Asked]) -> Reply | None:
-    """The step that a user's words ask for; None: the model answers. `asked`: what the newest answer asked of them."""
+def own_step(text: str, asked: Sequence[Asked], *, trades: bool = True) -> Reply | None:
+    """The step that a user's words ask for; None: the model answers. `asked`: what the newest answer asked of them;
+    `trades`: elsewhere the orders that people speak of are none of these."""
     verdict = verdict_in(text, asked)
     if verdict is not None:
         if not verdict.chosen:
@@ -47,7 +48,7 @@ def own_step(text: str, asked: Sequence[Asked]) -> Reply | None:
                 for one in verdict.chosen
             )
         )
-    decision = about_an_order(text)
+    decision = about_an_order(text) if trades else None
     if decision is not None:
         return step((DECIDE, {"decision": decision}))
     wish = memory_wish(text)

@@ -11,9 +11,11 @@ from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.domain.prompt.copilot_words import WORDS, Words
-from agent.domain.prompt.layers import LONGEST_SUMMARY, Language, one_line
+from agent.domain.prompt.layers import LONGEST_SUMMARY, Language, base, one_line, presence
+from contracts.company import CompanyConfig
 from contracts.context_rpc import (
     ContextMarket,
+    ContextMemory,
     ContextPortfolio,
     ContextUser,
     FullContext,
@@ -45,25 +47,59 @@ def copilot_sections(
     context: FullContext | None,
     customer: Customer,
     *,
-    custom: str | None = None,
+    company: CompanyConfig | None = None,
     summary: str | None = None,
 ) -> str:
-    """Layer 1 of a customer's prompt. `custom`: the company's own words, which stand with the role; `summary`: of the
-    conversation so far, where the prompt needs one."""
+    """Layer 1 of a customer's prompt: of a trading platform the copilot's, of any other company its own assistant's.
+    `company`: None is a platform that has said nothing of itself; `summary`: of the conversation so far, where the
+    prompt needs one."""
     words = WORDS[language]
     context = context or FullContext(missing=["context"])
-    role = words.role if not custom else f"{custom}\n{words.role}"
-    zone = _zone(context.user)
-    sections = [
-        role,
+    if company is not None and not company.trades:
+        return _joined(
+            base(language, company),
+            _person(words, context, customer),
+            _known(words, _untraded(context)),
+            _conversation(words, _untraded(context), summary),
+            _section(words.instruct, [*words.support, *_missing(words, context)]),
+        )
+    own = [company.custom_system_prompt or "", words.role, *presence(language, company)] if company else [words.role]
+    return _joined(
+        "\n".join(filter(None, own)),
         _user(words, context, customer),
-        _market(words, context.market, zone, language) if context.market else None,
+        _market(words, context.market, _zone(context.user), language) if context.market else None,
         _holdings(words, context.portfolio, context.alerts),
         _known(words, context),
         _conversation(words, context, summary),
-        _instructions(words, context),
-    ]
+        _section(words.instruct, [*words.instructions, *_missing(words, context)]),
+    )
+
+
+def _joined(*sections: str | None) -> str:
     return "\n\n".join(section for section in sections if section)
+
+
+def _untraded(context: FullContext) -> FullContext:
+    """Without what only a trader is remembered for."""
+    memory, talk = context.memory, context.conversation
+    return context.model_copy(
+        update={
+            "memory": None if memory is None else ContextMemory(user_notes=memory.user_notes),
+            "conversation": None if talk is None else talk.model_copy(update={"mentioned_symbols": []}),
+        }
+    )
+
+
+def _person(words: Words, context: FullContext, customer: Customer) -> str:
+    """A customer as any company knows them."""
+    user = context.user
+    spoken = user.language if user else customer.language
+    facts = [
+        (words.name, user.name if user else None),
+        (words.language, words.languages.get(spoken[:2], spoken)),
+        (words.timezone, _timezone(words, context)),
+    ]
+    return _section(words.user, (f"{name}: {one_line(value)}" for name, value in facts if value))
 
 
 def _user(words: Words, context: FullContext, customer: Customer) -> str:
@@ -170,12 +206,9 @@ def _conversation(words: Words, context: FullContext, summary: str | None) -> st
     return _section(words.conversation, lines) if lines else None
 
 
-def _instructions(words: Words, context: FullContext) -> str:
+def _missing(words: Words, context: FullContext) -> list[str]:
     missing = [words.parts[name] for name in context.missing if name in words.parts]
-    lines = list(words.instructions)
-    if missing:
-        lines.append(f"{words.missing}: {', '.join(dict.fromkeys(missing))}")
-    return _section(words.instruct, lines)
+    return [f"{words.missing}: {', '.join(dict.fromkeys(missing))}"] if missing else []
 
 
 def _section(title: str, lines: Iterable[str]) -> str:

@@ -35,7 +35,7 @@ def card(origin: str) -> Json:
                 "name": "Conversation",
                 "description": "Answers questions in the customer's language, with sources where it has read them.",
                 "tags": ["chat", "support"],
-                "examples": ["What does the premium plan cost?", "¿Cómo ha ido IBM este mes?"],
+                "examples": ["When are you open?", "¿Cómo puedo pagar?"],
             },
             {
                 "id": "paper-orders",

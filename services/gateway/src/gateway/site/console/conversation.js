@@ -224,7 +224,7 @@ export class ConversationView {
     const { visitor = {} } = found;
     this.#explain(found.handOver);
     const rows = [
-      ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page?.title || visitor.page?.url || visitor.page],
+      ["visitorName", visitor.name], ["visitorEmail", visitor.email], ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page?.title || visitor.page?.url || visitor.page],
       ["pages", visitor.pages?.length > 1 && visitor.pages.map((page) => page.title || page.url).join(" → ")],
       ["visits", visitor.visits && number.format(visitor.visits)], ["startedAt", exactly(found.startedAt)],
       ["messageCount", number.format(found.messageCount)],

@@ -7,7 +7,15 @@ import { number, say } from "./words-of.js";
 const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
 
 /* name: path in the settings; kind: how it is shown. A field's words are setting_<name> and, where there is one, setting_<name>_hint. */
+const SPOKEN = ["es", "en"];
+const spoken = (name, kind, options) => SPOKEN.map((tongue) => [`assistant.${name}.${tongue}`, kind, { empty: null, ...options }]);
 export const SECTIONS = [
+  ["company", [
+    ["name", "text", { empty: null, maxlength: 80 }], ["profile", "choice", { choices: ["support", "trading"], words: "profile_" }],
+    ["languages", "lines"], ["timeZone", "text", { empty: null, maxlength: 64 }],
+    ["assistant.name", "text", { empty: null, maxlength: 60 }], ["assistant.tone", "text", { empty: null, maxlength: 300 }],
+    ...spoken("greeting", "text", { maxlength: 300 }), ...spoken("suggestions", "lines", {}),
+  ]],
   ["answers", [
     ["aiSuggestionsEnabled", "switch"], ["aiRespondWithCommercial", "switch"], ["responseDelayMs", "number", { min: 0, max: 60000 }],
     ["handoffTimeoutSeconds", "number", { min: 10, max: 3600 }], ["ownerIdleMinutes", "number", { min: 1, max: 1440 }],
@@ -75,6 +83,7 @@ export function field([path, kind, options = {}], changed) {
 const HINTS = new Set([
   "aiRespondWithCommercial", "responseDelayMs", "handoffTimeoutSeconds", "ownerIdleMinutes", "officeHours", "personRules", "preferredProvider", "temperature", "customSystemPrompt",
   "toolConfig.allowedDomains", "toolConfig.allowedPaths", "toolConfig.enabledTools", "toolConfig.maxIterations", "budget.dailyTokens",
+  "profile", "languages", "timeZone", "assistant.tone",
   "budget.visitorHourlyTokens", "allowedOrigins", "channels", "webhooks", "knowledge.siteUrl", "knowledge.allowedPaths",
 ]);
 
@@ -96,9 +105,10 @@ const CONTROLS = {
     const input = make("textarea", { id, rows: String(rows), maxlength, oninput: changed });
     return plain(input, () => (input.value === "" && empty === null ? null : input.value), (value) => { input.value = value ?? ""; });
   },
-  lines({ id, changed }) {
+  lines({ id, changed, empty }) {
     const input = make("textarea", { id, rows: "3", spellcheck: "false", class: "mono", oninput: changed });
-    return plain(input, () => lines(input.value), (value) => { input.value = value.join("\n"); });
+    const read = () => { const found = lines(input.value); return found.length || empty === undefined ? found : empty; };
+    return plain(input, read, (value) => { input.value = (value ?? []).join("\n"); });
   },
   choice({ id, changed, choices = [], words = "" }) {
     const input = make("select", { id, onchange: changed });

@@ -1,9 +1,10 @@
 /* The console: signing in, the frame around the views, and which view the address names (#/inbox/…). */
+import { call } from "./api.js";
 import { Conversations } from "./conversations.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { Live } from "./live.js";
-import { session, isDevelopment } from "./session.js";
+import { session, isDevelopment, linked } from "./session.js";
 import { signIn } from "./signin.js";
 import { VIEWS } from "./views.js";
 import { language, say, speak } from "./words-of.js";
@@ -34,8 +35,11 @@ function start(why = "") {
   const route = () => show(stage, context);
   addEventListener("hashchange", route);
   stopped = () => { removeEventListener("hashchange", route); inbox.end(); };
-  if (!location.hash) history.replaceState(null, "", "#/inbox");
+  const fresh = !location.hash;
+  if (fresh) history.replaceState(null, "", "#/inbox");
   route();
+  // A company without settings is a beginning: its admin is shown the first steps.
+  if (fresh && session.isAdmin) call("GET", `/v2/llm/config/${who.company}`).catch((error) => error.status === 404 && go("begin"));
 }
 
 let stopped = () => {};
@@ -106,4 +110,6 @@ function dress(first = false) {
 
 addEventListener("signedout", () => start(say("lineEnded")));
 dress(true);
+linked();
+addEventListener("hashchange", () => { if (location.hash.startsWith("#token=")) { linked(); start(); } });
 start();

@@ -17,4 +17,11 @@ export const session = {
   begin(token) { this.token = token; sessionStorage.setItem(KEY, token); },
   end() { this.token = null; sessionStorage.removeItem(KEY); },
 };
+/* A sign-in link brings its token behind #, where no server and no log sees it; it does not stay in the address. */
+export function linked() {
+  const [, token] = location.hash.match(/^#token=([\w-]+\.[\w-]+\.[\w-]+)$/) || [];
+  if (!token) return;
+  history.replaceState(null, "", location.pathname);
+  if (claims(token)) session.begin(token);
+}
 export const isDevelopment = document.documentElement.dataset.dev === "true";

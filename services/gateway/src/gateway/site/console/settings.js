@@ -53,7 +53,9 @@ class SettingsView {
       this.#stage.querySelector("#models").replaceChildren(...providers.flatMap((provider) =>
         provider.models.map((model) => make("option", { value: model.id }, `${provider.label ?? provider.id}${provider.configured ? "" : `, ${say("notConfigured")}`}`))));
     } catch (error) {
-      this.#status.textContent = error.message;
+      // A company without settings begins: its first steps make them.
+      if (error.status === 404) location.hash = "#/begin";
+      else this.#status.textContent = error.message;
     }
   }
   #took({ body, headers }) {
@@ -181,6 +183,7 @@ function shown(path, value) {
   if (path === "ownerIdleAction") return say(`idle_${value}`);
   if (path === "officeHours") return value.hours.map(({ days, opens, closes }) => `${days.join(" ")} ${opens}–${closes}`).join(", ");
   if (path === "personRules") return value.map(({ to, words, topics, plans, pages }) => `${say(`rule_${to}`)}: ${[...words, ...topics, ...plans, ...pages].join(", ")}`).join("; ");
+  if (path === "profile") return say(`profile_${value}`);
   if (typeof value === "boolean") return say(value ? "valueOn" : "valueOff");
   if (typeof value === "number") return number.format(value);
   return Array.isArray(value) ? value.map((one) => one.url ?? one.address ?? one).join(", ") : value;

@@ -47,6 +47,13 @@ const share = (part, whole) => (whole ? percent.format(part / whole) : "–");
 const outOf = (part, whole) => say("outOf", { part: number.format(part), whole: number.format(whole) });
 const card = (name, value, note = "") => make("div", { class: "card" }, make("p", {}, say(name)), make("b", {}, value), make("small", {}, note));
 
+/* What is not priced is said to be so: it is not free. */
+function cost(days, currency) {
+  const priced = sum(days, "cost"), unpriced = days.reduce((total, day) => total + (day.unpricedTokens || 0), 0);
+  const note = unpriced ? say("unpriced", { count: number.format(unpriced) }) : "";
+  return card("cost", priced ? money(priced, currency) : unpriced ? say("noPrice") : "–", note);
+}
+
 function spent({ days, budget }, names) {
   const tokens = (day) => day.promptTokens + day.completionTokens;
   const currency = days[0]?.currency || "USD";
@@ -57,7 +64,7 @@ function spent({ days, budget }, names) {
       make("div", { class: "cards" },
         card("turns", number.format(sum(days, "turns"))),
         card("tokens", number.format(days.reduce((total, day) => total + tokens(day), 0))),
-        card("cost", money(sum(days, "cost"), currency)),
+        cost(days, currency),
         card("today", number.format(budget.usedToday), limit ? say("ofBudget", { limit: number.format(limit) }) : say("noBudget"))),
       limit && make("div", { class: "meter", role: "meter", "aria-label": say("today"), "aria-valuemin": "0", "aria-valuemax": String(limit), "aria-valuenow": String(budget.usedToday) },
         bar(part)),

@@ -1,4 +1,5 @@
 /* What the console shows, in the order of its rail. One entry here is all that a new view needs. */
+import { beginView } from "./begin.js";
 import { failedView } from "./failed.js";
 import { inboxView } from "./inbox.js";
 import { knowledgeView } from "./knowledge.js";
@@ -6,4 +7,4 @@ import { reportsView } from "./reports.js";
 import { settingsView } from "./settings.js";
 import { usageView } from "./usage.js";
 
-export const VIEWS = [inboxView, knowledgeView, failedView, reportsView, usageView, settingsView];
+export const VIEWS = [inboxView, knowledgeView, failedView, reportsView, usageView, settingsView, beginView];

@@ -49,6 +49,8 @@ export class Chat {
   end() { this.over = true; this.outbox.forget(); this.net.close(); }
   /* Whether a machine answers at all, as the company's settings have it. */
   assisted(ai) { this.#ai = ai; this.#show(this.#owner); }
+  /* The company has said how its assistant begins. */
+  presented() { this.greeting.textContent = host.greeting; this.#suggest(); }
   seen() {
     clearTimeout(this.#receipt);
     this.#receipt = setTimeout(() => {
@@ -59,12 +61,13 @@ export class Chat {
 
   #intro() {
     this.chips = make("div", { class: "suggestions" });
-    return make("div", { class: "intro" }, make("span", { class: "mark", "aria-hidden": "true" }, icon("spark")), make("p", { class: "greeting" }, host.greeting),
+    this.greeting = make("p", { class: "greeting" }, host.greeting);
+    return make("div", { class: "intro" }, make("span", { class: "mark", "aria-hidden": "true" }, icon("spark")), this.greeting,
       make("p", { class: "fine" }, words.disclosure), this.chips);
   }
   #suggest() {
     const wanted = this.thread.empty ? host.suggestions : [];
-    if (this.chips.children.length !== wanted.length) {
+    if ([...this.chips.children].map((one) => one.textContent).join("|") !== wanted.join("|")) {
       this.chips.replaceChildren(...wanted.map((text) => button(text, () => { this.say(text); this.composer.input.focus(); })));
     }
   }

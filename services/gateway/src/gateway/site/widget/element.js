@@ -4,20 +4,23 @@ import { palette } from "./colors.js";
 import { button, icon, make } from "./dom.js";
 import { Visitor, look } from "./identities.js";
 import { locale, words } from "./saying.js";
-import { host } from "./settings.js";
+import { host, present } from "./settings.js";
 import { STYLE } from "./style.js";
 
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+const PAIRS = CSS.supports("color", "light-dark(red, red)");
+const PAIR = /light-dark\(((?:[^(),]|\([^()]*\))+), *((?:[^()]|\([^()]*\))+)\)/g;
 const SMALL = matchMedia("(max-width: 480px), (max-height: 480px)");
 
 export class NexusChat extends HTMLElement {
-  #unread = 0; #root; #spoken = 0; #started = false;
+  #unread = 0; #sheet; #root; #spoken = 0; #started = false; #scrolled = null; #brand = "";
 
   connectedCallback() {
     if (this.#root) return;
     this.#root = this.attachShadow({ mode: "open" });
-    const sheet = new CSSStyleSheet(); // needs no permission of the page's content security policy
-    sheet.replaceSync(STYLE);
-    this.#root.adoptedStyleSheets = [sheet];
+    this.#sheet = new CSSStyleSheet(); // needs no permission of the page's content security policy
+    this.#root.adoptedStyleSheets = [this.#sheet];
+    DARK.addEventListener("change", () => this.#dress());
     this.lang = locale;
     this.dataset.side = host.side;
     this.theme(host.theme);
@@ -74,7 +77,19 @@ export class NexusChat extends HTMLElement {
     if (open) { this.chat.net.open(); this.chat.composer.fit(); this.chat.thread.toEnd(true); this.chat.seen(); }
     if (focus) (open ? this.chat.composer.input : this.launcher).focus();
   }
-  theme(name) { if (name === "auto") delete this.dataset.theme; else this.dataset.theme = name; }
+  theme(name) {
+    if (name === "auto") delete this.dataset.theme; else this.dataset.theme = name;
+    this.#dress();
+  }
+  /* Browsers without light-dark() get the one or the other of each pair (Safari before 17.5). */
+  #dress() {
+    this.#sheet?.replaceSync(this.#plain(STYLE));
+    if (!PAIRS) this.#color(this.#brand);
+  }
+  #plain(style) {
+    const dark = this.dataset.theme ? this.dataset.theme === "dark" : DARK.matches;
+    return PAIRS ? style : style.replace(PAIR, dark ? "$2" : "$1");
+  }
   emit(name, detail) { this.dispatchEvent(new CustomEvent(`nexus:${name}`, { detail, bubbles: true, composed: true })); }
 
   #told() {
@@ -105,7 +120,14 @@ export class NexusChat extends HTMLElement {
     if (whole) this.panel.setAttribute("aria-modal", "true");
     else this.panel.removeAttribute("aria-modal");
     this.launcher.classList.toggle("covered", whole);
+    this.#still(whole);
     this.#fit();
+  }
+  /* The page behind does not scroll while the chat is all there is. */
+  #still(on) {
+    const { style } = document.documentElement;
+    if (on && this.#scrolled === null) { this.#scrolled = style.overflow; style.overflow = "hidden"; }
+    else if (!on && this.#scrolled !== null) { style.overflow = this.#scrolled; this.#scrolled = null; }
   }
   #fit() { // a keyboard on the screen takes its room from the panel, not from what is written
     const view = window.visualViewport;
@@ -126,13 +148,18 @@ export class NexusChat extends HTMLElement {
     try {
       const answer = await look();
       if (!answer.ok) return;
-      const { brandColor, ai } = await answer.json();
+      const { brandColor, ai, assistant } = await answer.json();
       if (!host.color) this.#color(brandColor);
+      present(assistant);
+      this.panel.setAttribute("aria-label", host.title);
+      this.panel.querySelector("h2").textContent = host.title;
+      this.chat.presented();
       this.assisted = ai;
       this.chat.assisted(ai);
     } catch { /* no line: there is one when the chat is opened, or words about it */ }
   }
   #color(color) {
-    for (const [name, value] of Object.entries(palette(color) || {})) this.style.setProperty(name, value);
+    this.#brand = color;
+    for (const [name, value] of Object.entries(palette(color) || {})) this.style.setProperty(name, this.#plain(value));
   }
 }

@@ -3,9 +3,12 @@
    This file is the way in: it puts the element into the page and gives the page window.Nexus (docs/architecture/widget.md). */
 import { Customer, Visitor } from "./identities.js";
 import { NexusChat } from "./element.js";
+import { onPage } from "./settings.js";
 
 if (!customElements.get("nexus-chat")) customElements.define("nexus-chat", NexusChat);
 
+/* Calls from before this script was there: the stub's, or an array's, each [name, ...arguments]. */
+const early = Array.isArray(window.Nexus) ? window.Nexus : (window.Nexus && window.Nexus.q) || [];
 const element = document.querySelector("nexus-chat") || document.createElement("nexus-chat");
 
 window.Nexus = Object.freeze({
@@ -29,6 +32,8 @@ window.Nexus = Object.freeze({
   /* The customer has signed out: a visitor from now on. */
   forget: () => element.settle(new Visitor()),
   theme: (name) => element.theme(name),
+  /* Where the reader is, in the page's own words; without them it is what the address and the title say. */
+  page: (about) => onPage(about),
   on: (name, listener) => { element.addEventListener(`nexus:${name}`, listener); return () => element.removeEventListener(`nexus:${name}`, listener); },
 });
 
@@ -36,7 +41,11 @@ let begin;
 const ready = new Promise((resolve) => {
   begin = () => {
     if (!element.isConnected) document.body.append(element);
+    // A page that puts another body in place of this one (Turbo and the like) keeps its chat.
+    new MutationObserver(() => { if (!element.isConnected && document.body) document.body.append(element); })
+      .observe(document.documentElement, { childList: true });
     resolve();
+    for (const [name, ...args] of early) if (typeof window.Nexus[name] === "function") window.Nexus[name](...args);
     dispatchEvent(new CustomEvent("nexus:ready"));
   };
 });

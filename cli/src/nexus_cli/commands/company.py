@@ -1,0 +1,211 @@
+"""`nexus company`: companies made, listed, shown, changed and deleted, as the HTTP interface does it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+
+from nexus_cli.commands.failures import fail, misuse
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language
+
+app = typer.Typer(
+    help="Companies: make one with its site, see and change its settings, delete it.", no_args_is_help=True
+)
+
+DEADLINE = 180.0
+"""Seconds for a company that is made: a page is read and a question answered."""
+Answer = dict[str, Any]
+Company = Annotated[str, typer.Argument(help="The company's id, e.g. acme-rockets.")]
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(help="What people call it; its id is made of it.")],
+    site: Annotated[str, typer.Option(help="Where its site begins: https://www.example.com")],
+    language: Annotated[str, typer.Option(help="What it speaks, its own language first.")] = "es,en",
+    profile: Annotated[str, typer.Option(help="Its product: support or trading.")] = "support",
+    *,
+    said: Language,
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """Make a company: read its first page, and print what puts its chat on that page."""
+    languages = [one.strip() for one in language.split(",") if one.strip()]
+    body = {"name": name, "site": site, "languages": languages, "profile": profile}
+    made = _ask(data, "POST", "", body, said=said)
+    if as_json:
+        _print_json(made)
+        return
+    tried = made.get("tried")
+    lines = [f"company   {made['companyId']} ({made['profile']}), {made['pages']} page(s) read of {made['site']}"]
+    lines += [f"snippet   {made['snippet']}"]
+    lines += [f"sign in   {made['signInLink']}"] if made.get("signInLink") else []
+    lines += [f"question  {tried['question']}", f"answer    {tried['answer']}"] if tried else []
+    lines += [f"missing   {one['step']}: {one['message']}" for one in made["missing"]]
+    print("\n".join(lines))
+
+
+@app.command("list")
+def list_companies(*, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+    """The companies of this installation."""
+    items: list[Answer] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = _ask(data, "GET", f"?limit=200&cursor={cursor}")
+        items += page["items"]
+        cursor = page.get("next")
+    if as_json:
+        _print_json(items)
+        return
+    for one in items:
+        answers = "answers" if one["aiAutoResponseEnabled"] else "silent"
+        print(f"{one['companyId']:<24} {one['profile']:<8} {answers:<8} {one.get('site') or '-'}")
+
+
+@app.command()
+def show(company: Company, *, said: Language, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+    """One company: its settings, its snippet and what is missing."""
+    found = _ask(data, "GET", f"/{company}", said=said)
+    if as_json:
+        _print_json(found)
+        return
+    print(f"snippet   {found['snippet']}")
+    for one in found["missing"]:
+        print(f"missing   {one['step']}: {one['message']}")
+    _print_warnings(found)
+    settings = {name: value for name, value in found["settings"].items() if name != "warnings"}
+    for path, value in _leaves(settings):
+        print(f"{path}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
+
+
+@app.command("set")
+def set_settings(
+    company: Company,
+    settings: Annotated[list[str], typer.Argument(metavar="KEY=VALUE…", help="e.g. toolConfig.maxIterations=5")],
+    *,
+    said: Language,
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """Change settings. VALUE is JSON, or else text; of a list a,b,c will do; null is the default."""
+    patch: Answer = {}
+    for one in settings:
+        key, equals, value = one.partition("=")
+        if not equals or not key:
+            misuse(f"{one}: write KEY=VALUE, e.g. profile=support")
+        *path, last = key.split(".")
+        place = patch
+        for name in path:
+            place = place.setdefault(name, {})
+        place[last] = _value(key, value)
+    changed = _ask(data, "PATCH", f"/{company}", patch, {"If-Match": "*"}, said=said)
+    if as_json:
+        _print_json(changed)
+        return
+    for one in settings:
+        key = one.partition("=")[0]
+        found: Any = changed["settings"]
+        for name in key.split("."):
+            found = cast(Answer, found).get(name) if isinstance(found, dict) else None
+        print(f"{key}={found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)}")
+    _print_warnings(changed)
+
+
+@app.command()
+def delete(
+    company: Company,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    *,
+    data: Data = DEFAULT_DATA,
+) -> None:
+    """Delete a company with all that it says and that was said to it. For good."""
+    if not yes and not typer.confirm(f"Delete {company}, its knowledge and its conversations, for good?", err=True):
+        fail("nothing is deleted")
+    _ask(data, "DELETE", f"/{company}")
+    print(f"{company} is deleted")
+
+
+def _value(key: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return [part.strip() for part in text.split(",")] if _is_list(key) else text
+
+
+def _is_list(key: str) -> bool:
+    """Whether a setting is a list of texts, by the schema that the interface itself goes by."""
+    from contracts.company import CompanyConfig
+
+    schema = CompanyConfig.model_json_schema(by_alias=True)
+    found: Answer = schema
+    for name in key.split("."):
+        while "$ref" in found:
+            found = schema["$defs"][found["$ref"].rpartition("/")[2]]
+        found = found.get("properties", {}).get(name) or {}
+    return found.get("type") == "array"
+
+
+def _leaves(value: Answer, path: str = "") -> list[tuple[str, Any]]:
+    leaves: list[tuple[str, Any]] = []
+    for name, one in value.items():
+        inner = cast(Answer, one) if isinstance(one, dict) else {}
+        leaves += _leaves(inner, f"{path}{name}.") if inner else [(f"{path}{name}", one)]
+    return leaves
+
+
+def _print_json(answer: object) -> None:
+    print(json.dumps(answer, indent=2, ensure_ascii=False))
+
+
+def _print_warnings(found: Answer) -> None:
+    for one in found["settings"].get("warnings", ()):
+        print(f"warning   {one['field']}: {one['message']}")
+
+
+def _ask(
+    data: Path,
+    method: str,
+    path: str,
+    body: Answer | None = None,
+    headers: dict[str, str] | None = None,
+    said: str = "es",
+) -> Any:
+    """The interface's answer, as an operator of the installation; ends the command where it is an error."""
+    from nexus_cli.identity import development_token
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import find_target
+    from runtime.errors import InvalidToken
+
+    try:
+        target = find_target(data)
+        secret = target.jwt_secret
+        token = development_token(secret, role="operator", user="nexus", company="-", plan="free", hours=1)
+    except (StackError, InvalidToken, OSError) as error:
+        fail(error)
+    if target.gateway is None:
+        fail("no gateway runs here: start one with `nexus up`")
+    address = f"{target.gateway.rstrip('/')}/v2/companies{path}"
+    told = {"Authorization": f"Bearer {token}", "Accept-Language": said, **(headers or {})}
+    status, answer = asyncio.run(_sent(method, address, body, told))
+    if status >= 400:
+        faults = "".join(f"; {one['field']}: {one['message']}" for one in answer.get("errors") or ())
+        fail(f"{answer.get('detail') or answer.get('title') or status}{faults}")
+    return answer
+
+
+async def _sent(method: str, address: str, body: Answer | None, headers: dict[str, str]) -> tuple[int, Any]:
+    import aiohttp
+
+    limit = aiohttp.ClientTimeout(total=DEADLINE)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=limit, trust_env=False) as http,
+            http.request(method, address, json=body, headers=headers) as answer,
+        ):
+            return answer.status, await answer.json(content_type=None) if answer.status != 204 else {}
+    except (aiohttp.ClientError, TimeoutError) as error:
+        fail(f"the gateway does not answer at {address}: {error or type(error).__name__}")

@@ -1,0 +1,46 @@
+"""Where companies' chats were loaded, kept by memory: an admin sees that the tag is on their page."""
+
+from collections import OrderedDict
+
+import structlog
+
+from contracts.company_rpc import SIGHTING_NOTE, SIGHTINGS, Sighting, SightingNoted
+from contracts.rpc import CompanyRequest
+from gateway.adapters.asking import ask
+from gateway.errors import GatewayError
+from runtime.clock import Clock
+from runtime.rpc import RpcClient
+
+log = structlog.get_logger(__name__)
+
+AGAIN = 60.0
+"""Seconds for which this process notes the same origin once."""
+KEPT = 4096
+
+
+class BusSightings:
+    """Notes and tells them."""
+
+    def __init__(self, rpc: RpcClient, clock: Clock) -> None:
+        self._rpc = rpc
+        self._clock = clock
+        self._noted: OrderedDict[tuple[str, str], float] = OrderedDict()
+
+    async def note(self, company: str, origin: str) -> None:
+        """A page of this origin has loaded the chat; nobody waits for it, and it may be lost."""
+        key, now = (company, origin), self._clock.monotonic()
+        if now - self._noted.get(key, float("-inf")) < AGAIN:
+            return
+        self._noted[key] = now
+        self._noted.move_to_end(key)
+        if len(self._noted) > KEPT:
+            self._noted.popitem(last=False)
+        try:
+            await ask(self._rpc, SIGHTING_NOTE, SightingNoted(company_id=company, origin=origin))
+        except GatewayError as error:
+            self._noted.pop(key, None)
+            log.info("sighting.not_noted", company=company, error=error.message)
+
+    async def of(self, company: str) -> list[Sighting]:
+        """Newest first; raises Unavailable."""
+        return (await ask(self._rpc, SIGHTINGS, CompanyRequest(company_id=company))).items

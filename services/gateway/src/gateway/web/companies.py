@@ -1,0 +1,208 @@
+"""/v2/companies: companies made, listed, changed and deleted, by whoever runs the installation; and by an admin, their
+own."""
+
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, Path, Query, Request, Response
+from pydantic import Field
+
+from contracts.company import CompanyConfig, CompanySettings, faults
+from contracts.company_rpc import Sighting
+from contracts.envelope import Wire
+from contracts.errors import FieldFault
+from contracts.ids import COMPANY_PATTERN, CompanyId
+from gateway.domain.company_names import id_of
+from gateway.errors import Unavailable, not_found
+from gateway.ports import Caller
+from gateway.web.company_settings import (
+    ConfigView,
+    IfMatch,
+    Language,
+    change,
+    patched_by,
+    refuse,
+    shown,
+    stored,
+    told_version,
+)
+from gateway.web.deps import Api, ApiDep, FounderDep
+from gateway.web.first_hour import FirstHour, Missing, begun, missing, origin_of, own_address, snippet
+from gateway.web.problems import described
+from gateway.web.request_size import check_size
+
+router = APIRouter(prefix="/v2/companies", tags=["companies"])
+CompanyPath = Annotated[str, Path(pattern=COMPANY_PATTERN, alias="companyId")]
+Spoken = Literal["es", "en"]
+
+
+class NewCompany(Wire):
+    """A company to be made. Without `companyId` the id is made of the name: Acme Rockets is acme-rockets."""
+
+    name: str = Field(min_length=1, max_length=80)
+    site: str = Field(min_length=1, max_length=2048, description="where its site begins, e.g. https://www.example.com")
+    company_id: CompanyId | None = None
+    languages: list[Spoken] = Field(default_factory=lambda: ["es", "en"], min_length=1, max_length=2)
+    profile: Literal["support", "trading"] = "support"
+
+
+class CompanyView(Wire):
+    """A company in the list."""
+
+    company_id: CompanyId
+    name: str | None = None
+    profile: str
+    site: str | None = None
+    ai_auto_response_enabled: bool
+
+
+class CompanyPage(Wire):
+    """In the order of their ids."""
+
+    items: list[CompanyView]
+    next: str | None = None
+
+
+class CompanyDetail(CompanyView):
+    """One company, with what puts its chat on a page and what is missing still."""
+
+    snippet: str
+    missing: list[Missing]
+    seen: list[Sighting] = Field(description="where pages have loaded the chat, and when last; newest first")
+    settings: ConfigView
+
+
+@router.post("", status_code=201, response_model_exclude_none=True, responses=described(409))
+async def make_company(
+    api: ApiDep, caller: FounderDep, body: NewCompany, request: Request, accept_language: Language = None
+) -> FirstHour:
+    """Makes a company: its settings, its first page read, a question tried. An admin: the company of their token."""
+    company = body.company_id or id_of(body.name)
+    acting = _acting(caller, company)
+    site = own_address(body.site)
+    config: dict[str, Any] = {
+        "companyId": company,
+        "name": body.name,
+        "profile": body.profile,
+        "languages": list(dict.fromkeys(body.languages)),
+        "aiAutoResponseEnabled": True,
+        "knowledge": {"siteUrl": site},
+        "toolConfig": {"fetchPageEnabled": True, "allowedDomains": [origin_of(site)]},
+    }
+    refuse(_named(faults(config)))
+    saved = await api.settings.create(config)
+    return await begun(api, acting, saved, request, accept_language)
+
+
+@router.get("", response_model_exclude_none=True, responses=described())
+async def list_companies(
+    api: ApiDep,
+    caller: FounderDep,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Annotated[str | None, Query(max_length=64)] = None,
+) -> CompanyPage:
+    """The companies of the installation; for an admin their own alone."""
+    if caller.role != "operator":
+        own = await api.settings.newest(caller.company)
+        return CompanyPage(items=[] if own is None else [_view(own.config)])
+    found = await api.settings.page(cursor or "", limit)
+    items = [_view(one.config) for one in found.items]
+    return CompanyPage(items=items, next=items[-1].company_id if found.more and items else None)
+
+
+@router.get("/{companyId}", response_model_exclude_none=True, responses=described(404))
+async def show_company(
+    api: ApiDep,
+    caller: FounderDep,
+    company: CompanyPath,
+    request: Request,
+    response: Response,
+    accept_language: Language = None,
+) -> CompanyDetail:
+    """One company with its settings."""
+    acting = _acting(caller, company)
+    return await _detail(api, acting, await stored(api, company), request, response, accept_language)
+
+
+@router.patch(
+    "/{companyId}",
+    response_model_exclude_none=True,
+    responses=described(404, 412, 428),
+    openapi_extra={"requestBody": patched_by},
+)
+async def change_company(
+    api: ApiDep,
+    caller: FounderDep,
+    company: CompanyPath,
+    body: Annotated[dict[str, Any], Body()],
+    request: Request,
+    response: Response,
+    if_match: IfMatch = None,
+    accept_language: Language = None,
+) -> CompanyDetail:
+    """A merge patch of its settings, as PATCH /v2/llm/config/{companyId} takes it."""
+    acting = _acting(caller, company)
+    check_size(body)
+    saved = await change(api, acting, body, if_match)
+    return await _detail(api, acting, saved, request, response, accept_language)
+
+
+@router.delete("/{companyId}", status_code=204, responses=described(404))
+async def delete_company(api: ApiDep, caller: FounderDep, company: CompanyPath) -> Response:
+    """Deletes the company, what it says, its conversations and what is remembered of its people. For good."""
+    if not await api.settings.delete(_acting(caller, company).company):
+        raise not_found("company")
+    return Response(status_code=204)
+
+
+_FIELDS = {"knowledge.siteUrl": "site", "toolConfig.allowedDomains.0": "site"}
+"""What a field of the settings is called here."""
+
+
+def _named(found: list[FieldFault]) -> list[FieldFault]:
+    """Faults by the names of the request's fields, each once."""
+    named = [one.model_copy(update={"field": _FIELDS.get(one.field, one.field)}) for one in found]
+    return list({one.field: one for one in reversed(named)}.values())
+
+
+def _acting(caller: Caller, company: str) -> Caller:
+    """The caller as an admin of the company; raises NOT_FOUND for an admin of another one."""
+    if caller.role != "operator" and caller.company != company:
+        raise not_found("company")
+    return replace(caller, company=company, role="admin")
+
+
+async def _detail(
+    api: Api,
+    acting: Caller,
+    settings: CompanySettings,
+    request: Request,
+    response: Response,
+    accept_language: str | None,
+) -> CompanyDetail:
+    told_version(response, settings)
+    view = await shown(api, acting, settings, accept_language)
+    about = _view(settings.config)
+    fields = {name: getattr(about, name) for name in CompanyView.model_fields}
+    company = settings.config.company_id
+    try:
+        seen = await api.sightings.of(company)
+    except Unavailable:
+        seen = list[Sighting]()
+    return CompanyDetail.model_construct(
+        **fields,
+        snippet=snippet(request, company),
+        missing=await missing(api, settings.config, accept_language, seen=bool(seen)),
+        seen=seen,
+        settings=view,
+    )
+
+
+def _view(config: CompanyConfig) -> CompanyView:
+    return CompanyView(
+        company_id=config.company_id,
+        name=config.name,
+        profile=config.profile,
+        site=config.knowledge.site_url,
+        ai_auto_response_enabled=config.ai_auto_response_enabled,
+    )

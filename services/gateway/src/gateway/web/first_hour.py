@@ -1,0 +1,184 @@
+"""A company's beginning: its first page read, a question tried, and what is missing until its chat is on its page."""
+
+import asyncio
+import time
+from urllib.parse import urlsplit
+
+from fastapi import Request
+
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.envelope import Wire
+from contracts.ids import CompanyId
+from contracts.knowledge import Run
+from contracts.knowledge_rpc import (
+    DOCUMENT_GET,
+    DOCUMENTS,
+    REFRESH,
+    RUN_GET,
+    DocumentRequest,
+    DocumentsRequest,
+    RefreshAsk,
+    RunRequest,
+)
+from gateway.errors import GatewayError
+from gateway.ports import Caller
+from gateway.web.deps import Api
+from gateway.web.tools import language_of
+from gateway.web.words import Language, words
+
+READING = 20.0
+"""Seconds that are waited for the first page; it goes on being read all the same."""
+LOOK_EVERY = 0.3
+
+
+class Missing(Wire):
+    """What is to be done yet, and how."""
+
+    step: str
+    message: str
+
+
+class FirstAnswer(Wire):
+    """A question that a visitor might ask, and what the assistant says to it."""
+
+    question: str
+    answer: str
+    model: str | None = None
+
+
+class FirstHour(Wire):
+    """A company that was just made. `signInLink`: its admin's, good for twelve hours; none where this installation does
+    not sign tokens itself. `pages`: read so far; the rest of the site is read next."""
+
+    company_id: CompanyId
+    name: str | None = None
+    profile: str
+    site: str | None = None
+    snippet: str
+    sign_in_link: str | None = None
+    pages: int
+    tried: FirstAnswer | None = None
+    missing: list[Missing]
+
+
+async def begun(
+    api: Api, admin: Caller, settings: CompanySettings, request: Request, accept_language: str | None
+) -> FirstHour:
+    """Reads the first page and tries a question; what cannot be had is missing, and no fault."""
+    config, site = settings.config, settings.config.knowledge.site_url
+    spoken = _language(config, accept_language)
+    run = await _read(api, admin, site) if site else None
+    tried = await _tried(api, admin, config, spoken)
+    return FirstHour(
+        company_id=config.company_id,
+        name=config.name,
+        profile=config.profile,
+        site=site,
+        snippet=snippet(request, config.company_id),
+        sign_in_link=sign_in_link(api, request, config.company_id),
+        pages=0 if run is None else run.counts.fetched + run.counts.unchanged,
+        tried=tried,
+        missing=await missing(api, config, accept_language, run, tried),
+    )
+
+
+async def missing(
+    api: Api,
+    config: CompanyConfig,
+    accept_language: str | None,
+    run: Run | None = None,
+    tried: FirstAnswer | None = None,
+    *,
+    seen: bool = False,
+) -> list[Missing]:
+    """What a company lacks until its chat answers on its page, in the order in which it is done."""
+    texts = words(_shown_in(accept_language), "firstHour")
+    found: list[tuple[str, str]] = []
+    if config.knowledge.site_url is None:
+        found.append(("site", texts["noSite"]))
+    elif run is not None and not run.counts.fetched + run.counts.unchanged:
+        why = run.problem or next((one.message or one.reason for one in run.left if one.message or one.reason), None)
+        found.append(("pages", texts["unread"].format(reason=(why or texts["stillReading"]).rstrip("."))))
+    if not config.ai_auto_response_enabled:
+        found.append(("assistant", texts["assistantOff"]))
+    if (tried is None or tried.model == "offline") and not await _has_model(api, config):
+        found.append(("model", texts["noModel"]))
+    if not seen:
+        found.append(("widget", texts["widget"]))
+    if api.sign_in is None:
+        found.append(("signIn", texts["noLink"]))
+    return [Missing(step=step, message=message) for step, message in found]
+
+
+def snippet(request: Request, company: str) -> str:
+    """The tag that puts the chat on a page."""
+    return f'<script src="{_server(request)}/widget.js" data-company="{company}" defer></script>'
+
+
+def sign_in_link(api: Api, request: Request, company: str) -> str | None:
+    """The console's address for the company's admin."""
+    return None if api.sign_in is None else api.sign_in.link(_server(request), company)
+
+
+def own_address(site: str) -> str:
+    """A site as people write it: without a scheme it is https."""
+    site = site.strip()
+    return site if "://" in site else f"https://{site}"
+
+
+def origin_of(site: str) -> str:
+    """Scheme, host and port of an address; the address itself where it is none (its field is refused then)."""
+    try:
+        parts = urlsplit(site)
+    except ValueError:
+        return site
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else site
+
+
+async def _read(api: Api, admin: Caller, site: str) -> Run | None:
+    try:
+        asked = RefreshAsk(company_id=admin.company, url=site, by=admin.subject)
+        run, end = (await api.knowledge.ask(REFRESH, asked)).run, time.monotonic() + READING
+        while run is not None and run.state in {"queued", "running"} and time.monotonic() < end:
+            await asyncio.sleep(LOOK_EVERY)
+            run = (await api.knowledge.ask(RUN_GET, RunRequest(company_id=admin.company, id=run.id))).run or run
+    except GatewayError:
+        return None
+    return run
+
+
+async def _tried(api: Api, admin: Caller, config: CompanyConfig, language: Language) -> FirstAnswer | None:
+    """A question about what the first page says, or none where nothing was read."""
+    try:
+        found = await api.knowledge.ask(DOCUMENTS, DocumentsRequest(company_id=admin.company, limit=1))
+        if not found.items:
+            return None
+        asked = DocumentRequest(company_id=admin.company, id=found.items[0].id)
+        passages = (await api.knowledge.ask(DOCUMENT_GET, asked)).passages
+        headings = [passage.heading[-1] for passage in passages if passage.heading]
+        about = headings[0] if headings else found.items[0].title
+        question = words(language, "firstHour")["question"].format(about=about.strip(" .?!¿¡"))
+        said = await api.tryouts.answer(admin, config, question, language)
+    except GatewayError:
+        return None
+    return FirstAnswer(question=question, answer=said.text, model=said.provider)
+
+
+async def _has_model(api: Api, config: CompanyConfig) -> bool:
+    try:
+        listed = await api.writers.providers(config.company_id)
+    except GatewayError:
+        return True  # nobody can say now, and so nothing is said of it
+    return any(one.configured and one.id != "offline" for one in listed.providers)
+
+
+def _language(config: CompanyConfig, accept_language: str | None) -> Language:
+    return ("en" if config.languages[0] == "en" else "es") if config.languages else _shown_in(accept_language)
+
+
+def _shown_in(accept_language: str | None) -> Language:
+    return "en" if language_of(accept_language) == "en" else "es"
+
+
+def _server(request: Request) -> str:
+    return f"{request.url.scheme}://{request.headers.get('host', request.url.netloc)}"

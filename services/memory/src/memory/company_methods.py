@@ -1,0 +1,45 @@
+"""The methods about companies beside their settings: listed, deleted, and where their chat was seen."""
+
+from contracts.company_rpc import (
+    COMPANY_DELETE,
+    COMPANY_LIST,
+    SIGHTING_NOTE,
+    SIGHTINGS,
+    CompaniesReply,
+    CompaniesRequest,
+    CompanyDeleted,
+    SightingNoted,
+    SightingsReply,
+)
+from contracts.rpc import CompanyRequest
+from memory.adapters.mongo_sightings import MongoSightings
+from memory.application.companies import Companies
+from memory.application.company_deletion import CompanyDeletion
+from memory.handlers import answering
+from runtime.clock import Clock
+from runtime.mongo import Database
+from runtime.service import Service
+
+
+def serve(service: Service, companies: Companies, deletion: CompanyDeletion, database: Database, clock: Clock) -> None:
+    """Serves them."""
+    sightings = MongoSightings(database["sightings"])
+
+    async def page(request: CompaniesRequest) -> CompaniesReply:
+        items, more = await companies.page(request.after, request.limit)
+        return CompaniesReply(items=items, more=more)
+
+    async def delete(request: CompanyRequest) -> CompanyDeleted:
+        return CompanyDeleted(deleted=await deletion.delete(request.company_id))
+
+    async def note(request: SightingNoted) -> SightingsReply:
+        await sightings.note(request.company_id, request.origin, clock.now())
+        return SightingsReply(items=await sightings.of(request.company_id))
+
+    async def seen(request: CompanyRequest) -> SightingsReply:
+        return SightingsReply(items=await sightings.of(request.company_id))
+
+    service.serve(COMPANY_LIST, answering(page))
+    service.serve(COMPANY_DELETE, answering(delete))
+    service.serve(SIGHTING_NOTE, answering(note))
+    service.serve(SIGHTINGS, answering(seen))

@@ -1,0 +1,124 @@
+"""A company's first hour in the console, and its chat on pages that change, are late, or are of an older browser."""
+
+import re
+import uuid
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from nexus_cli.drilling.log_reader import read_log
+from tests.browser.chat_page import ChatPage
+from tests.browser.host_site import host_site
+from tests.browser.visits import Visits
+from tests.support.running_stack import RunningStack
+
+GUIDE = Path(__file__).parents[2] / "docs/guide"
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_an_admin_without_settings_begins_and_sees_the_chat_arrive_on_their_site(
+    visits: Visits, stack: RunningStack
+) -> None:
+    company = f"rockets-{uuid.uuid4().hex[:8]}"
+    token = stack.mint("admin", "boss", company)
+    async with host_site(stack.url, company) as site:
+        page = await visits.open(f"/console#token={token}")
+        await expect(page.get_by_role("heading", name="First steps")).to_be_visible()
+        assert "token" not in page.url
+        await page.get_by_label("Your company's name").fill("Acme Rockets")
+        await page.get_by_label("Your site's address").fill(site.origin)
+        await page.get_by_role("button", name="Read my site").click()
+        await expect(page.get_by_text("Pages read: 1")).to_be_visible()
+        await page.get_by_label("Its name").fill("Ada")
+        await page.get_by_label("Its greeting (en)").fill("Ready for lift-off?")
+        await expect(page.get_by_label("How it will look")).to_contain_text("Ready for lift-off?")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+        await expect(page.locator("pre")).to_contain_text(f'data-company="{company}"')
+        await expect(page.get_by_text("Not seen on your site yet.")).to_be_visible()
+
+        shop = await (await visits.context()).new_page()
+        await shop.goto(site.page)
+        chat = await ChatPage(shop).open()
+        await expect(chat.panel.get_by_role("heading", name="Ada")).to_be_visible()
+        await expect(chat.panel).to_contain_text("Ready for lift-off?")
+        await expect(page.get_by_text(f"Seen on {site.origin}")).to_be_visible()
+
+
+async def test_a_tag_without_a_company_is_an_error_of_the_page_and_not_the_demo(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with host_site(stack.url, "") as site:
+        page = await (await visits.context()).new_page()
+        await page.goto(site.page)
+        await expect(page.get_by_role("heading", name="Shop")).to_be_visible()
+        await expect(page.locator("nexus-chat")).to_have_count(0)
+    assert [one for one in visits.complaints if "data-company" in one]
+    visits.complaints.clear()
+
+
+async def test_calls_from_before_the_script_count(visits: Visits) -> None:
+    context = await visits.context()
+    await context.add_init_script("window.Nexus = { q: [['on', 'open', () => { window.heard = true; }], ['open']] };")
+    page = await context.new_page()
+    await page.goto(f"{visits.url}/help")
+    await expect(ChatPage(page).panel).to_be_visible()
+    await page.wait_for_function("window.heard === true")
+
+
+@pytest.mark.parametrize("page", ["en/on-your-page.md", "es/en-tu-pagina.md"])
+async def test_the_guides_snippets_put_the_chat_on_a_page(visits: Visits, stack: RunningStack, page: str) -> None:
+    text = (GUIDE / page).read_text()
+    tag, stub = re.findall(r"```html\n(.*?)\n```", text, re.DOTALL)
+    (calls,) = re.findall(r"```js\n(.*?)```", text, re.DOTALL)
+    tag = re.sub(r'data-company="[^"]*"', 'data-company="demo"', tag).replace("http://127.0.0.1:8080", stack.url)
+    shop = await visits.open("/static/icon.svg")
+    body = f"<!doctype html><html lang=en><body>{stub}<script>{calls}</script>{tag}</body></html>"
+    await shop.route("**/shop", lambda route: route.fulfill(body=body, content_type="text/html"))
+    await shop.goto(f"{stack.url}/shop")
+    await expect(ChatPage(shop).panel).to_be_visible()
+
+
+async def test_a_page_that_changes_without_loading_is_noticed_and_keeps_its_chat(
+    visits: Visits, stack: RunningStack
+) -> None:
+    page = await visits.open("/help")
+    chat = await ChatPage(page).open()
+    await page.evaluate("history.pushState({}, '', '/rockets/7'); document.title = 'Rocket 7'")
+    await _asked(page, chat, "hello", 1)
+    await page.evaluate("Nexus.page({ url: '/basket', title: 'Basket' })")
+    await _asked(page, chat, "hello again", 2)
+    await page.evaluate("history.pushState({}, '', '/rockets/8'); document.title = 'Rocket 8'")
+    await _asked(page, chat, "and hello", 3)
+    key = await page.evaluate("Object.keys(localStorage).find((one) => one.endsWith('visitor:conversation'))")
+    conversation = await page.evaluate("(key) => JSON.parse(localStorage.getItem(key))", key)
+    facts = await read_log(stack.facts()["urls"]["nats"], "demo", conversation)
+    pages = [fact.data["page"] for fact in facts if fact.data.get("clientMessageId")]
+    wanted = [("/rockets/7", "Rocket 7"), ("/basket", "Basket"), ("/rockets/8", "Rocket 8")]
+    assert pages == [{"url": f"{stack.url}{path}", "title": title} for path, title in wanted]
+
+    await page.evaluate("document.body = document.createElement('body')")
+    await expect(page.locator("nexus-chat")).to_have_count(1)
+    await expect(chat.panel).to_be_visible()
+
+
+async def _asked(page: Page, chat: ChatPage, text: str, answers: int) -> None:
+    await page.evaluate("(text) => Nexus.send(text)", text)
+    await expect(chat.answers.nth(answers - 1).locator("time")).to_be_visible()
+
+
+async def test_a_browser_without_light_dark_shows_a_chat_in_plain_colours(visits: Visits) -> None:
+    context = await visits.context()
+    await context.add_init_script("CSS.supports = () => false;")
+    page = await context.new_page()
+    await page.goto(f"{visits.url}/help")
+    chat = await ChatPage(page).open()
+    assert "light-dark" not in await page.evaluate(
+        "document.querySelector('nexus-chat').shadowRoot.adoptedStyleSheets[0].cssRules[0].cssText"
+    )
+    await expect(chat.panel).to_have_css("background-color", "rgb(255, 255, 255)")
+    await page.evaluate("Nexus.theme('dark')")
+    await expect(chat.panel).to_have_css("background-color", "rgb(19, 26, 24)")
+    await page.emulate_media(media="print")
+    await expect(chat.panel).to_be_hidden()

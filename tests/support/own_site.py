@@ -1,0 +1,29 @@
+"""A company's site on this machine, as a developer has one."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+PAGE = """<!doctype html><html lang="es"><title>Clínica Sol</title><body><main><h1>Clínica Sol</h1>
+<h2>Horario de consulta</h2><p>La consulta abre de lunes a viernes de 9 a 14 horas.</p>
+<h2>Seguros</h2><p>Trabajamos con Adeslas y Sanitas.</p></main></body></html>"""
+
+
+@asynccontextmanager
+async def own_site() -> AsyncGenerator[str]:
+    """A site on this machine, as a developer has one."""
+
+    async def page(_: web.Request) -> web.Response:
+        return web.Response(text=PAGE, content_type="text/html")
+
+    app = web.Application()
+    app.router.add_get("/", page)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        host, port = runner.addresses[0][:2]
+        yield f"http://{host}:{port}"
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,50 @@
+"""The guide's commands, run in the order in which a reader meets them."""
+
+import asyncio
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from nexus_cli.main import app
+from tests.support.own_site import own_site
+from tests.support.running_stack import RunningStack
+
+GUIDE = Path(__file__).parents[2] / "docs/guide"
+PAGES = {"en": ("first-answer", "your-assistant"), "es": ("primera-respuesta", "tu-asistente")}
+
+
+def commands(language: str) -> list[str]:
+    """The lines of the pages' shell blocks that are commands of ours; the deletion, by which one page ends, last."""
+    texts = [(GUIDE / language / f"{page}.md").read_text() for page in PAGES[language]]
+    blocks = [block for text in texts for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)]
+    lines = [line for block in blocks for line in block.splitlines() if line.startswith("nexus ")]
+    return sorted(lines, key=lambda line: line.startswith("nexus company delete"))
+
+
+@pytest.mark.parametrize("language", PAGES)
+async def test_every_command_of_the_guide_does_what_it_says(stack: RunningStack, language: str) -> None:
+    lines = commands(language)
+    assert len(lines) == 10
+    said: dict[str, str] = {}
+    async with own_site() as site:
+        for line in lines:
+            given = shlex.split(line.replace("https://www.example.com", site))[1:]
+            done = await asyncio.to_thread(CliRunner().invoke, app, [*given, "--data", str(stack.data)], env=stack.env)
+            assert done.exit_code == 0, f"{line}: {done.output}"
+            said[line] = done.output
+    first, last = said[lines[0]], said[lines[-1]]
+    assert "9 a 14" in first
+    assert "/console#token=" in first
+    assert "is deleted" in last
+    assert "warning   budget.whenSpent" in next(text for line, text in said.items() if "cheaper_model" in line)
+
+
+@pytest.mark.parametrize(("here", "there"), [("en", "es"), ("es", "en")])
+def test_every_page_of_the_guide_is_linked_in_both_languages(here: str, there: str) -> None:
+    index = (GUIDE / "README.md").read_text()
+    pages = sorted(page.name for page in (GUIDE / here).iterdir())
+    assert [page for page in pages if f"({here}/{page})" not in index] == []
+    assert len(pages) == len(list((GUIDE / there).iterdir()))
