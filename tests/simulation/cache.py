@@ -143,21 +143,21 @@ class SimulatedLedger:
         self, call: str, tokens: int, seconds: float, purses: list[Purse], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
         """Whose limit is reached; None: it is reserved; "both": the further call, too."""
-        also = {} if further is None else {(further.reservation_id, further.tokens)}
+        also = set[tuple[str, int]]() if further is None else {(further.reservation_id, further.tokens)}
 
         def reserve() -> Payer | Literal["both"] | None:
             accounts, now = self._accounts(purses), self._server.time()
             if (call, tokens) in accounts[0].held:
                 return "both" if also and also <= accounts[0].held.keys() else None
-            calls = {(call, tokens), *also}
+            calls = {(call, tokens): now + seconds} | dict.fromkeys(also, now + 2 * seconds)
             for purse, account in zip(purses, accounts, strict=True):
                 limit = purse.limit if purse.limit is not None else float("inf")
                 if (taken := account.taken(now)) >= limit:
                     return purse.payer
                 if taken + sum(one for _, one in calls) > limit / 2:
-                    calls = {(call, tokens)}
+                    calls = {(call, tokens): now + seconds}
             for account in accounts:
-                account.held |= dict.fromkeys(calls, now + seconds)
+                account.held |= calls
             return "both" if len(calls) > 1 else None
 
         return await self._answered(reserve)

@@ -204,6 +204,9 @@ async def test_a_call_that_may_follow_is_reserved_while_half_of_every_limit_stay
     assert (await one.reserve(both("a", daily=500)))[0] == "both"
     assert (await one.reserve(both("a", daily=500)))[0] == "both", "asked again it changes nothing"
     assert await ledgers.account(day) == (0, 250)
+    held = f"nexus:budget:{{acme}}:{day}:held"
+    first, second = [await ledgers.clients[0].zscore(held, one) or 0 for one in ("a:100", "a-2:150")]  # pyright: ignore[reportGeneralTypeIssues, reportUnknownMemberType, reportUnknownVariableType]
+    assert second - first == 60_000, "it is made after the first"
     assert (await one.reserve(both("b", daily=500)))[0] is None
     assert await ledgers.account(day) == (0, 350)
     assert (await one.reserve(both("c", daily=10_000, hourly=500)))[0] is None, "the visitor's limit is nearer"

@@ -50,7 +50,7 @@ for i = 1, #KEYS, 2 do
   redis.call('ZADD', KEYS[i + 1], now + ARGV[3], member)
   if both then
     redis.call('HINCRBY', KEYS[i], 'held', ARGV[5])
-    redis.call('ZADD', KEYS[i + 1], now + ARGV[3], further)
+    redis.call('ZADD', KEYS[i + 1], now + 2 * ARGV[3], further)
   end
   redis.call('EXPIRE', KEYS[i], ARGV[4 + i + 2])
   redis.call('EXPIRE', KEYS[i + 1], ARGV[4 + i + 2])
@@ -80,7 +80,8 @@ class RedisBudgets:
     async def reserve(
         self, call: str, tokens: int, seconds: float, purses: list[Purse], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
-        """Whose limit is reached; None: it is reserved; "both": the further call, too. Raises BudgetsUnavailable."""
+        """Whose limit is reached; None: it is reserved; "both": the further call, too, for twice as long, since it
+        comes after the first. Raises BudgetsUnavailable."""
         also = ("", 0) if further is None else (further.reservation_id, further.tokens)
         arguments: list[Any] = [call, tokens, int(seconds * 1000), *also]
         for purse in purses:
