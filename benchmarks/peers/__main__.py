@@ -6,6 +6,7 @@ Ratios of one run can be compared, absolute figures of two runs cannot.
 
 import argparse
 import asyncio
+import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -28,28 +29,36 @@ SETTLED = 30.0
 """Seconds until the market adapters have computed what they compute in the background at the start."""
 PAUSE = 0.015
 """Seconds between two turns, for what is done behind the first one."""
+REST = 15.0
+"""Seconds in which nobody asks for anything: what is used then goes by the clock, and is taken off the turns'."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Milliseconds to the first token of each turn, and of CPU a turn: its own, and its servers'."""
+    """Milliseconds to the first token of each turn, and of CPU a turn, without that of rest."""
 
     name: str
     overhead: list[float]
-    cpu: float
-    servers: float
+    cpu: Spent
 
 
-async def measure(sides: Sequence[Side], turns: int, *rules: Rule) -> list[Measured]:
+async def at_rest(sides: Sequence[Side]) -> list[Spent]:
+    """CPU a second of each side while nobody asks for anything."""
+    before = [side.spent() for side in sides]
+    await asyncio.sleep(REST)
+    return [(side.spent() - then) / REST for side, then in zip(sides, before, strict=True)]
+
+
+async def measure(sides: Sequence[Side], rest: Sequence[Spent], turns: int, *rules: Rule) -> list[Measured]:
     """So many turns of each side, in alternation."""
     for side in sides:
         side.model.say(*rules, default=BURST)
     overhead: list[list[float]] = [[] for _ in sides]
     talks: dict[int, Conversation] = {}
-    before: list[Spent] = []
+    before, began = list[Spent](), 0.0
     for number in range(WARM_UP + turns):
         if number == WARM_UP:
-            before = [side.spent() for side in sides]
+            before, began = [side.spent() for side in sides], time.monotonic()
         order = range(len(sides)) if number % 2 else reversed(range(len(sides)))
         for one in order:
             if number % TURNS == 0:
@@ -58,17 +67,13 @@ async def measure(sides: Sequence[Side], turns: int, *rules: Rule) -> list[Measu
                 talks[one] = await sides[one].open()
             overhead[one].append(await talks[one].turn(2 if rules else 1))
             await asyncio.sleep(PAUSE)
+    seconds = time.monotonic() - began
     after = [side.spent() for side in sides]
     for talk in talks.values():
         await talk.close()
     return [
-        Measured(
-            side.name,
-            found[WARM_UP:],
-            (now.own - then.own) / turns,
-            (now.servers - then.servers) / turns,
-        )
-        for side, found, then, now in zip(sides, overhead, before, after, strict=True)
+        Measured(side.name, found[WARM_UP:], (now - then - idle * seconds) / turns)
+        for side, found, then, now, idle in zip(sides, overhead, before, after, rest, strict=True)
     ]
 
 
@@ -78,9 +83,9 @@ def show(console: Console, title: str, found: Sequence[Measured], unit: float) -
     rows = (
         ("to the first token, p50, ms", [median(one.overhead) for one in found]),
         ("p99, ms", [percentile(one.overhead, 0.99) for one in found]),
-        ("CPU a turn, ms", [one.cpu for one in found]),
-        ("CPU a turn, in calibrations", [one.cpu / unit for one in found]),
-        ("CPU a turn with the servers, ms", [one.cpu + one.servers for one in found]),
+        ("CPU a turn, ms", [one.cpu.own for one in found]),
+        ("CPU a turn, in calibrations", [one.cpu.own / unit for one in found]),
+        ("CPU a turn with the servers, ms", [one.cpu.own + one.cpu.servers for one in found]),
     )
     for name, values in rows:
         shares = (f"{values[0] / value:.2f}" for value in values[1:])
@@ -98,12 +103,15 @@ async def run(python: Path, turns: int) -> None:
             sides.append(await stack.enter_async_context(peer(name, program, python)))
         await asyncio.sleep(SETTLED)
         before = await calibrate(ours.bus)
-        plain = await measure(sides, turns)
-        tool = await measure(sides, turns, Rule(match="price", replies=[CALL, BURST], again=True))
+        rest = await at_rest(sides)
+        plain = await measure(sides, rest, turns)
+        tool = await measure(sides, rest, turns, Rule(match="price", replies=[CALL, BURST], again=True))
         after = await calibrate(ours.bus)
     unit = (before.cpu + after.cpu) / 2
     show(console, f"a plain turn, {turns} of each", plain, unit)
     show(console, f"with one tool call, {turns} of each", tool, unit)
+    idle = ", ".join(f"{side.name} {one.own:.1f} + {one.servers:.1f}" for side, one in zip(sides, rest, strict=True))
+    console.print(f"CPU at rest, ms a second, own and servers: {idle}")
     console.print(
         f"calibration: publish and acknowledgement {(before.wait + after.wait) / 2:.3f} ms, CPU {unit:.3f} ms"
     )

@@ -33,6 +33,15 @@ class Spent:
     own: float
     servers: float = 0.0
 
+    def __sub__(self, other: "Spent") -> "Spent":
+        return Spent(self.own - other.own, self.servers - other.servers)
+
+    def __mul__(self, seconds: float) -> "Spent":
+        return Spent(self.own * seconds, self.servers * seconds)
+
+    def __truediv__(self, many: float) -> "Spent":
+        return Spent(self.own / many, self.servers / many)
+
 
 class Conversation(Protocol):
     """One conversation over a websocket."""

@@ -310,3 +310,12 @@ def test_a_line_that_finds_no_room_is_lost_and_the_next_one_is_not(tmp_path: Pat
     log.write(b"kept\n")
     log.close()
     assert log.path.read_bytes().endswith(b"kept\n")
+
+
+def test_a_process_that_ends_while_it_is_looked_at_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(path: Path) -> str:
+        raise ProcessLookupError(errno.ESRCH, "No such process", path)
+
+    assert not is_gone(os.getpid())
+    monkeypatch.setattr(Path, "read_text", gone)
+    assert is_gone(os.getpid())

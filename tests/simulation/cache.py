@@ -10,10 +10,11 @@ from collections.abc import Callable
 from contextvars import Context
 from random import Random
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from contracts.memory_rpc import FurtherCall
 from memory.application.budgets import Payer, Purse
 from memory.errors import BudgetsUnavailable
 from tests.simulation.store import StoreRates
@@ -138,19 +139,26 @@ class SimulatedLedger:
     def __init__(self, server: SimulatedRedis) -> None:
         self._server = server
 
-    async def reserve(self, call: str, tokens: int, seconds: float, purses: list[Purse]) -> Payer | None:
-        """Whose limit is reached; None: it is reserved."""
+    async def reserve(
+        self, call: str, tokens: int, seconds: float, purses: list[Purse], further: FurtherCall | None = None
+    ) -> Payer | Literal["both"] | None:
+        """Whose limit is reached; None: it is reserved; "both": the further call, too."""
+        also = set[tuple[str, int]]() if further is None else {(further.reservation_id, further.tokens)}
 
-        def reserve() -> Payer | None:
+        def reserve() -> Payer | Literal["both"] | None:
             accounts, now = self._accounts(purses), self._server.time()
             if (call, tokens) in accounts[0].held:
-                return None
+                return "both" if also and also <= accounts[0].held.keys() else None
+            calls = {(call, tokens): now + seconds} | dict.fromkeys(also, now + 2 * seconds)
             for purse, account in zip(purses, accounts, strict=True):
-                if account.taken(now) >= (purse.limit if purse.limit is not None else float("inf")):
+                limit = purse.limit if purse.limit is not None else float("inf")
+                if (taken := account.taken(now)) >= limit:
                     return purse.payer
+                if taken + sum(one for _, one in calls) > limit / 2:
+                    calls = {(call, tokens): now + seconds}
             for account in accounts:
-                account.held[call, tokens] = now + seconds
-            return None
+                account.held |= calls
+            return "both" if len(calls) > 1 else None
 
         return await self._answered(reserve)
 

@@ -16,8 +16,8 @@ TURNS = 4
 REST = 30.0
 AT_REST = 3.0
 """Messages a second."""
-PLAIN, WITH_A_TOOL_CALL = 27, 46
-"""The second where the tool's service is asked anew; 44 where its answer is kept."""
+PLAIN, WITH_A_TOOL_CALL = 27, 44
+"""The second where the tool's service is asked anew; 42 where its answer is kept."""
 IN_A_ROW = 4
 """Messages one after another before the model is asked."""
 BACKGROUND = ("find", "serverStatus", "INFO", "HGETALL")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
+from typing import Any
 
 import orjson
+import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
@@ -378,4 +380,31 @@ async def test_a_worker_asks_anew_when_its_consumer_has_another_leader(nats_stre
     await eventually(lambda: batches == [1])
     await nats_streams.publish(f"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED.TOOLS.{DURABLE}", b"{}")
     await eventually(lambda: batches == [1, 1])
+    await pull.drain()
+
+
+async def test_what_is_done_is_acknowledged_once_and_a_lost_acknowledgement_costs_one_more_delivery(
+    nats_streams: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish, said, lost = nats_streams.publish, list[str](), list[str]()
+
+    async def losing(subject: str, *rest: Any, **options: Any) -> None:
+        if subject.startswith("$JS.ACK.") and rest == (b"+ACK",):
+            said.append(options.get("reply", ""))
+            if not lost:
+                lost.append(subject)
+                return
+        await publish(subject, *rest, **options)
+
+    monkeypatch.setattr(nats_streams, "publish", losing)
+    handler = Recorder()
+    pull = worker(nats_streams, handler, ack_wait=0.5)
+    await pull.start()
+    await ask(nats_streams, "a")
+
+    async def settled_again() -> bool:
+        return len(said) > 1 and await settled(nats_streams)
+
+    await eventually(settled_again)
+    assert ([one.num_delivered for one in handler.seen], said) == ([1, 2], ["", ""])
     await pull.drain()

@@ -17,6 +17,7 @@ from contracts.memory_rpc import (
     BUDGET_SETTLE,
     BudgetReserveRequest,
     BudgetSettleRequest,
+    FurtherCall,
 )
 from contracts.streams import FACTS
 from memory.adapters.redis_budgets import RedisBudgets
@@ -192,6 +193,28 @@ async def test_budgets_are_served_on_the_bus(servers: Servers) -> None:
         assert (refused.granted, refused.spent) == (False, "company")
         assert (await one.rpc.call(BUDGET_SETTLE, used("a", 10, at=reply.reserved_at))).settled
         assert (await one.rpc.call(BUDGET_RESERVE, ask("b", daily=50))).granted
+
+
+async def test_a_call_that_may_follow_is_reserved_while_half_of_every_limit_stays_free(ledgers: Ledgers) -> None:
+    def both(call: str, *, daily: int | None = None, hourly: int | None = None) -> BudgetReserveRequest:
+        further = FurtherCall(reservation_id=f"{call}-2", tokens=150)
+        return ask(call, 100, daily=daily, hourly=hourly).model_copy(update={"further": further})
+
+    one, day = ledgers.one, f"main:day:{NOON // DAY}"
+    assert (await one.reserve(both("a", daily=500)))[0] == "both"
+    assert (await one.reserve(both("a", daily=500)))[0] == "both", "asked again it changes nothing"
+    assert await ledgers.account(day) == (0, 250)
+    held = f"nexus:budget:{{acme}}:{day}:held"
+    first, second = [await ledgers.clients[0].zscore(held, one) or 0 for one in ("a:100", "a-2:150")]  # pyright: ignore[reportGeneralTypeIssues, reportUnknownMemberType, reportUnknownVariableType]
+    assert second - first == 60_000, "it is made after the first"
+    assert (await one.reserve(both("b", daily=500)))[0] is None
+    assert await ledgers.account(day) == (0, 350)
+    assert (await one.reserve(both("c", daily=10_000, hourly=500)))[0] is None, "the visitor's limit is nearer"
+    assert (await one.reserve(both("d", daily=400, hourly=500)))[0] == "company"
+    await one.settle(used("a", 40))
+    assert await one.settle(used("a-2", 30, 150))
+    assert await ledgers.account(day) == (70, 200)
+    assert (await one.reserve(both("e")))[0] == "both", "where there is no limit there is room"
 
 
 async def test_what_the_company_says_comes_with_the_tokens_whether_they_are_granted_or_not(servers: Servers) -> None:

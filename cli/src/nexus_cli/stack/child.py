@@ -34,7 +34,7 @@ def is_gone(pid: int) -> bool:
     """True if no such process runs; a zombie, which only waits for its exit code to be read, counts as gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in {"Z", "X"}
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the second where it ended between opening and reading
         return True
 
 

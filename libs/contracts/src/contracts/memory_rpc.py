@@ -183,13 +183,21 @@ Tier = Annotated[Literal["main", "cheaper"], OPEN]
 """Which purse a call is paid from: the company's own model, or the cheaper one after it. Each has its own limits."""
 
 
+class FurtherCall(Wire):
+    """A call that is likely to follow: one that asks for tools is followed by another one in its turn."""
+
+    reservation_id: Id
+    tokens: int = Field(ge=0, le=10_000_000)
+
+
 class BudgetReserveRequest(Wire):
     """Before a model call: may it use so many tokens?
 
     It may while less than the limit is used and reserved, so that a limit is passed by one call's reservation at most.
     None is no limit. `payer` is the visitor or user (or the conversation of a nameless one); None: the company alone.
     After `seconds` a reservation that was not settled counts no more: its caller is gone. `knowledge` is looked for
-    besides, whether the tokens are granted or not.
+    besides, whether the tokens are granted or not. `further` is reserved too where not half of any limit would be used
+    and reserved with it: nobody is turned away for what may not be needed.
     """
 
     company_id: CompanyId
@@ -201,19 +209,21 @@ class BudgetReserveRequest(Wire):
     hourly_tokens: int | None = Field(default=None, ge=0)
     tier: Tier = "main"
     knowledge: KnowledgeQuery | None = None
+    further: FurtherCall | None = None
 
 
 class BudgetReserveReply(Wire):
     """`spent` names whose limit is reached: the company's for today, or the visitor's for this hour (UTC).
 
     `reserved_at`, seconds since the epoch, is handed back when the call is settled. `knowledge`: what was found; None:
-    nobody has looked.
+    nobody has looked. `further`: whether the call that may follow has its tokens, too.
     """
 
     granted: bool
     spent: Annotated[Literal["company", "visitor"], OPEN] | None = None
     reserved_at: int = Field(ge=0)
     knowledge: KnowledgeFound | None = None
+    further: bool | None = None
 
 
 class BudgetSettleRequest(Wire):

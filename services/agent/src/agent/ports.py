@@ -323,7 +323,8 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Tokens asked for before a model call. `at`: when it was granted, in seconds since the epoch."""
+    """Tokens asked for before a model call. `at`: when it was granted, in seconds since the epoch; `further`: that of
+    the call which follows if this one asks for tools."""
 
     call: str
     company: str
@@ -332,6 +333,7 @@ class Reservation:
     seconds: float
     tier: Tier
     at: int
+    further: "Reservation | None" = None
 
 
 class Budgets(Protocol):
@@ -340,8 +342,9 @@ class Budgets(Protocol):
     async def reserve(
         self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
     ) -> Reservation:
-        """The reservation as granted; raises BudgetSpentError. The limits are in tokens, None: there is none.
-        `search`: may be asked and answered in the same request, whether the tokens are granted or not."""
+        """The reservation as granted, with its further one or without; raises BudgetSpentError. The limits are in
+        tokens, None: there is none. `search`: may be asked and answered in the same request, whether the tokens are
+        granted or not."""
         ...
 
     def settle(self, reservation: Reservation, used: int) -> None:
@@ -362,9 +365,11 @@ class UsageFacts(Protocol):
         estimated: bool,
         reservation: Reservation | None = None,
         goes_on: bool = False,
+        further: Reservation | None = None,
     ) -> None:
-        """One model call, later and without waiting; it settles its reservation, if it had one and nobody has.
-        `goes_on`: it asks for tools, so the same model is likely to be asked again in a moment."""
+        """One model call, later and without waiting; it settles its reservation, if it had one and nobody has, and with
+        nothing that of a further call that will not be made. `goes_on`: it asks for tools, so the same model is likely
+        to be asked again in a moment."""
         ...
 
 

@@ -2,13 +2,18 @@
 
 import asyncio
 import json
+from typing import Any
 
+import pytest
+
+from agent.adapters import tool_calls
 from agent.adapters.tool_calls import ToolRequests
 from agent.domain.turn.journal import Call
 from agent.ports import Asker, Key
 from agent.testing.stage import COMPANY, Stage, stage
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
+from runtime.publishing import Appended, Publisher
 from runtime.replies import ReplyInbox
 from runtime.testing import NatsServer, eventually
 
@@ -67,3 +72,68 @@ async def test_a_refusal_is_no_answer_while_the_call_is_asked_for_a_second_time(
         again.set()
         assert json.loads(await asked)["success"] is True
         assert [one.attempt for one in scene.executor.requests] == [1, 2]
+
+
+async def price(request: ToolCallRequested) -> ToolResult:
+    del request
+    return ToolResult(success=True, data={"price": 1}, metadata=ToolMetadata(execution_time=1.0))
+
+
+async def asked(scene: Stage) -> dict[str, object]:
+    requests = ToolRequests(scene.publisher, ReplyInbox.of(scene.nats), "agent-1")
+    return json.loads(await requests.outcome(Key(COMPANY, "c1"), CALL, "trading", ASKER, "turn", 30.0))
+
+
+async def test_an_answer_that_comes_soon_is_the_requests_acknowledgement(
+    nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    appended: list[str] = []
+    append = Publisher.append
+
+    async def noted(self: Publisher, subject: str, *rest: Any, **options: Any) -> Appended:
+        appended.append(subject)
+        return await append(self, subject, *rest, **options)
+
+    monkeypatch.setattr(Publisher, "append", noted)
+    async with stage(nats_server.url) as scene:
+        scene.executor.tools[CALL.tool] = price
+        assert (await asked(scene))["success"] is True
+        assert appended == []
+
+
+async def test_a_request_that_was_lost_is_sent_again_as_the_same_one(
+    nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def lost(*_: object, **__: object) -> bool:
+        return True
+
+    monkeypatch.setattr(Publisher, "send", lost)
+    monkeypatch.setattr(tool_calls, "UNCONFIRMED", 0.05)
+    async with stage(nats_server.url) as scene:
+        scene.executor.tools[CALL.tool] = price
+        assert (await asked(scene))["success"] is True
+        assert [one.attempt for one in scene.executor.requests] == [1]
+
+
+async def test_a_tool_that_takes_its_time_is_asked_once(
+    nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tool_calls, "UNCONFIRMED", 0.05)
+    async with stage(nats_server.url) as scene:
+        known = asyncio.Event()
+        append = scene.publisher.append
+
+        async def noted(*rest: Any, **options: Any) -> Appended:
+            stored = await append(*rest, **options)
+            assert stored.duplicate
+            known.set()
+            return stored
+
+        async def slow(request: ToolCallRequested) -> ToolResult:
+            await asyncio.wait_for(known.wait(), 20)
+            return await price(request)
+
+        monkeypatch.setattr(scene.publisher, "append", noted)
+        scene.executor.tools[CALL.tool] = slow
+        assert (await asked(scene))["success"] is True
+        assert len(scene.executor.requests) == 1

@@ -91,6 +91,61 @@ async def test_a_call_whose_tools_take_long_is_told_of_by_itself(
         await until(lambda: [request.used for request in scene.settled] == [100, 203])
 
 
+async def test_a_call_that_asks_for_tools_has_the_next_ones_tokens_with_its_own(nats_server: NatsServer) -> None:
+    look = Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100)
+    said = Reply(text="Three words only.", prompt_tokens=200)
+    async with (
+        stage(nats_server.url, spender(daily_tokens=900_000)) as scene,
+        scripted_model(Rule(match="look", replies=[look, said], again=True), default=said) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        scene.executor.offer("fetch_page", {})
+        scene.reserves_further = True
+        for number, text in enumerate(("look", "hello"), 1):
+            await scene.visitor("c1", text)
+            await scene.answered("c1", number)
+        with_tools, plain = await scene.usage(2)
+        assert len(scene.reserved) == 2
+        for request, fact, used in zip(scene.reserved, (with_tools, plain), (303, 203), strict=True):
+            assert request.further is not None
+            held = {fact["reservation"]["id"]: fact["reservation"]["tokens"]}
+            held |= {one["id"]: one["tokens"] for one in fact["further"]}
+            assert held == {
+                request.reservation_id: request.tokens,
+                request.further.reservation_id: request.further.tokens,
+            }
+            assert sum(fact["usage"].values()) == used
+        await until(lambda: [request.used for request in scene.settled] == [303, 0, 203, 0])
+
+
+async def test_tokens_of_a_next_call_that_is_not_made_are_given_back(nats_server: NatsServer) -> None:
+    look = Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100)
+    async with (
+        stage(nats_server.url, spender(daily_tokens=900_000)) as scene,
+        scripted_model(default=look) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        scene.reserves_further = True
+
+        async def taken_over(request: ToolCallRequested) -> ToolResult:
+            del request
+            await scene.take("c1")
+            return ToolResult(success=True, data={}, metadata=ToolMetadata(execution_time=1.0))
+
+        scene.executor.tools["fetch_page"] = taken_over
+        await scene.visitor("c1", "hi")
+        (fact,) = await scene.usage(1)
+        await scene.idle()
+        await until(lambda: len(scene.settled) == 2)
+        (request,) = scene.reserved
+        assert request.further is not None
+        assert {one.reservation_id: one.used for one in scene.settled} == {
+            request.reservation_id: 100,
+            request.further.reservation_id: 0,
+        }
+        assert "further" not in fact
+
+
 async def test_an_agent_that_ends_tells_what_waits_for_a_next_call(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene:
         lost: list[int] = []

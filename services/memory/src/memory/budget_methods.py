@@ -33,6 +33,8 @@ class BudgetMethods:
         finally:
             if search is not None:
                 search.cancel()
+        if spent == "both":
+            return BudgetReserveReply(granted=True, reserved_at=at, knowledge=found, further=True)
         return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=at, knowledge=found)
 
     async def settle(self, request: BudgetSettleRequest) -> BudgetSettled:

@@ -14,7 +14,7 @@ from agent.errors import BudgetSpentError
 from agent.measures import BUDGET_LOCAL, BUDGET_REFUSED
 from agent.ports import Reservation, Search
 from contracts.errors import ErrorCode
-from contracts.memory_rpc import BUDGET_RESERVE, BUDGET_SETTLE, BudgetReserveRequest, BudgetSettleRequest
+from contracts.memory_rpc import BUDGET_RESERVE, BUDGET_SETTLE, BudgetReserveRequest, BudgetSettleRequest, FurtherCall
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
@@ -52,11 +52,14 @@ class MemoryBudgets:
                 hourly_tokens=hourly,
                 tier=wanted.tier,
                 knowledge=search.query if search is not None else None,
+                further=None
+                if wanted.further is None
+                else FurtherCall(reservation_id=wanted.further.call, tokens=wanted.further.tokens),
             )
             try:
                 reply = await self._rpc.call(BUDGET_RESERVE, request, deadline=DEADLINE)
             except asyncio.CancelledError:
-                # Granted or not, nobody will use it.
+                # Granted or not, nobody will use it; the further one, for which there is room, runs out by itself.
                 self.settle(replace(wanted, at=int(self._clock())), 0)
                 raise
             except RpcError as error:
@@ -69,13 +72,18 @@ class MemoryBudgets:
                     search.answered(reply.knowledge)
                 if not reply.granted:
                     raise _spent(reply.spent)
-                return replace(wanted, at=reply.reserved_at)
+                further = wanted.further if reply.further else None
+                return replace(
+                    wanted,
+                    at=reply.reserved_at,
+                    further=further and replace(further, at=reply.reserved_at),
+                )
         BUDGET_LOCAL.inc()
         now = int(self._clock())
         spent = self._local.reserve(wanted.company, wanted.payer, wanted.tier, wanted.tokens, daily, hourly, now)
         if spent is not None:
             raise _spent(spent)
-        return replace(wanted, at=now)
+        return replace(wanted, at=now, further=None)
 
     def settle(self, reservation: Reservation, used: int) -> None:
         """Told on core NATS and not waited for: what is lost on a broken connection expires as a reservation."""

@@ -53,6 +53,7 @@ class UsageBook:
         estimated: bool,
         reservation: Reservation | None = None,
         goes_on: bool = False,
+        further: Reservation | None = None,
     ) -> None:
         """One model call, by the price list's price where it has one."""
         price = self._prices.get((provider, model))
@@ -70,6 +71,7 @@ class UsageBook:
             priced_on=None if price is None else price.as_of,
             estimated=estimated,
             reservation=None if reservation is None else _told(reservation),
+            further=None if further is None else [_told(further)],
         )
         if data.cost is not None and data.currency is not None:
             MODEL_COST.labels(provider, data.currency).inc(data.cost)

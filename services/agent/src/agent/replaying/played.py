@@ -205,9 +205,10 @@ class Ledger:
         estimated: bool,
         reservation: Reservation | None = None,
         goes_on: bool = False,
+        further: Reservation | None = None,
     ) -> None:
         """One call."""
-        del account, estimated, goes_on
+        del account, estimated, goes_on, further
         self.calls.append((provider, model, usage))
 
 

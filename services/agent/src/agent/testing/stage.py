@@ -105,6 +105,8 @@ class Stage:
         self.searched: list[KnowledgeSearch] = []
         self.searches_with_tokens = True
         """An older memory does not."""
+        self.reserves_further = False
+        """Nor does one whose company's budget is half used."""
         self._heard: dict[tuple[str, str], asyncio.Event] = {}
         self._server = RpcServer(client)
         # It has no leases of its own: a loop that stands still in a test must not make it run a call twice.
@@ -289,7 +291,8 @@ class Stage:
         if request.knowledge is not None and self.searches_with_tokens:
             self.searched.append(KnowledgeSearch(company_id=request.company_id, **dict(request.knowledge)))
             found = self.knowledge
-        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=1, knowledge=found)
+        further = (spent is None and self.reserves_further and request.further is not None) or None
+        return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=1, knowledge=found, further=further)
 
     async def _settle(self, request: BudgetSettleRequest) -> BudgetSettled:
         self.settled.append(request)

@@ -273,7 +273,7 @@ class Drive:
             for _ in range(BEGUN):
                 await asyncio.sleep(0)
         else:
-            self._preparing.close()
+            self._preparing.leave()
 
     @contextmanager
     def _until_stopped(self, effect: Ask | RunCalls, settings: CompanySettings) -> Generator[None]:

@@ -6,7 +6,8 @@ turns are told too. What was used settles its reservation by that fact; what was
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 from uuid import uuid4
 
 import structlog
@@ -25,6 +26,8 @@ log = structlog.get_logger(__name__)
 
 MARGIN = 30.0
 """Seconds beyond a call's own limit that its reservation lasts."""
+RESULTS = 4_000
+"""Tokens by which a call that follows on tools may be larger than the one before: their results."""
 
 
 @dataclass(frozen=True)
@@ -78,38 +81,68 @@ async def ask_paid(
 
 
 class Advance:
-    """A call's reservation, asked for before the call may be made: taken by its first attempt, or given back."""
+    """A call's reservation, had before the call may be made: taken by its first attempt, or given back.
 
-    def __init__(
-        self,
+    `further`: that of the call that follows if this one asks for tools, until somebody takes it.
+    """
+
+    def __init__(self, budgets: Budgets, granted: "asyncio.Future[Reservation | None]") -> None:
+        self._budgets = budgets
+        self._granted = granted
+        self.taken = False
+        self.further: Reservation | None = None
+
+    @classmethod
+    def asked(
+        cls,
         spending: Spending,
         account: Account,
         config: CompanyConfig,
         prompt: Prompt,
         tokens: int,
         search: Search | None = None,
-    ) -> None:
-        """`tokens`: of the prompt, at most; `search`: goes with it, and by itself if it comes back unanswered."""
-        self._budgets = spending.budgets
-        self._task = unheard(_reserved(spending.budgets, account, config.budget, prompt, tokens, "main", search))
+    ) -> Self:
+        """Asks now. `tokens`: of the prompt, at most; `search`: goes with it, and by itself if it comes back
+        unanswered."""
+        budgets = spending.budgets
+        further = bool(prompt.tools)
+        task = unheard(_reserved(budgets, account, config.budget, prompt, tokens, "main", search, further=further))
         if search is not None:
-            self._task.add_done_callback(lambda _: search.alone())
-        self.taken = False
+            task.add_done_callback(lambda _: search.alone())
+        return cls(budgets, task)
+
+    @classmethod
+    def had(cls, spending: Spending, reservation: Reservation) -> Self:
+        """It came with the call before."""
+        granted: asyncio.Future[Reservation | None] = asyncio.get_running_loop().create_future()
+        granted.set_result(reservation)
+        return cls(spending.budgets, granted)
 
     async def take(self) -> Reservation | None:
         """The reservation, from now on the caller's. Raises BudgetSpentError."""
-        reservation = await self._task
+        reservation = await self._granted
         self.taken = True
-        return reservation
+        if reservation is None or reservation.further is None:
+            return reservation
+        self.further = reservation.further
+        return replace(reservation, further=None)
+
+    def take_further(self) -> Reservation | None:
+        """The reservation of the call that follows, from now on the caller's."""
+        further, self.further = self.further, None
+        return further
 
     def close(self) -> None:
         """Gives back what nobody has taken; while it is being granted, whoever grants it hears of the cancellation."""
-        if self.taken or self._task.cancel() or self._task.cancelled() or self._task.exception() is not None:
-            return
-        self.taken = True
-        reservation = self._task.result()
-        if reservation is not None:
-            self._budgets.settle(reservation, 0)
+        left = [self.take_further()]
+        granted = self._granted
+        if not self.taken and not granted.cancel() and not granted.cancelled() and granted.exception() is None:
+            self.taken = True
+            reservation = granted.result()
+            left += [reservation, reservation and reservation.further]
+        for reservation in left:
+            if reservation is not None:
+                self._budgets.settle(reservation, 0)
 
 
 def _paid(
@@ -193,7 +226,9 @@ class _PaidModel:
         if estimated:
             # Some servers count nothing; the budget counts all the same.
             usage = Tokens(prompt_tokens(prompt), estimated_tokens(len(reply.text.encode())))
-        self._record(prompt.model, usage, reservation, estimated=estimated, goes_on=bool(reply.calls))
+        # With no tools to wait for there is no call that follows.
+        further = self._advance.take_further() if self._advance is not None and not reply.calls else None
+        self._record(prompt.model, usage, reservation, estimated=estimated, goes_on=bool(reply.calls), further=further)
         return reply
 
     async def _reserve(self, prompt: Prompt) -> Reservation | None:
@@ -215,7 +250,14 @@ class _PaidModel:
             self._spending.budgets.settle(reservation, 0)
 
     def _record(
-        self, model: str, usage: Tokens, reservation: Reservation | None, *, estimated: bool, goes_on: bool = False
+        self,
+        model: str,
+        usage: Tokens,
+        reservation: Reservation | None,
+        *,
+        estimated: bool,
+        goes_on: bool = False,
+        further: Reservation | None = None,
     ) -> None:
         self._spending.facts.record(
             self._account,
@@ -225,6 +267,7 @@ class _PaidModel:
             estimated=estimated,
             reservation=reservation,
             goes_on=goes_on,
+            further=further,
         )
 
 
@@ -241,8 +284,11 @@ async def _reserved(
     tokens: int,
     tier: Tier,
     search: Search | None = None,
+    *,
+    further: bool = False,
 ) -> Reservation | None:
-    """What the call of a prompt of so many tokens may use at most; None: there is no limit. Raises BudgetSpentError."""
+    """What the call of a prompt of so many tokens may use at most; None: there is no limit. `further`: one that follows
+    is reserved as well, where there is room enough. Raises BudgetSpentError."""
     if not is_limited(budget, account):
         return None
     wanted = Reservation(
@@ -254,6 +300,9 @@ async def _reserved(
         tier=tier,
         at=int(time.time()),
     )
+    if further:
+        follows = replace(wanted, call=uuid4().hex, tokens=wanted.tokens + RESULTS)
+        wanted = replace(wanted, further=follows)
     return await budgets.reserve(wanted, budget.daily_tokens, budget.visitor_hourly_tokens, search)
 
 

@@ -11,7 +11,7 @@ from agent.domain.knowledge import TOKENS
 from agent.domain.spending import Account
 from agent.domain.turn.effects import Ask
 from agent.domain.turn.journal import Reply
-from agent.ports import ModelChoice, Models, Prompt, Seen
+from agent.ports import ModelChoice, Models, Prompt, Reservation, Seen
 from agent.turns.knowing import Knowing
 from agent.turns.needs import Limits, Ports
 from agent.turns.paying import Advance, account_of, is_limited, prompt_tokens
@@ -41,10 +41,12 @@ class Preparing:
         self._knowing = knowing
         self._begun: tuple[Ask, CompanySettings, asyncio.Task[Reply | Call]] | None = None
         self._advance: Advance | None = None
+        self._further: Reservation | None = None
+        """Came with the call before, for the one that follows on its tools."""
 
     def begin(self, ask: Ask, settings: CompanySettings, seen: Seen) -> "asyncio.Task[Reply | Call]":
         """Begins to make the call ready, in place of what was begun before."""
-        self.close()
+        self.leave()
         task = unheard(self._make(ask, settings, seen))
         self._begun = (ask, settings, task)
         return task
@@ -56,14 +58,22 @@ class Preparing:
             return await begun[2]
         return await self.begin(ask, settings, seen)
 
-    def close(self) -> None:
-        """Lets go of what was begun, and gives back what nobody has used of it."""
+    def leave(self) -> None:
+        """Lets go of what was begun, and gives back what nobody has used of it, but for what is the next call's."""
         begun, self._begun = self._begun, None
         if begun is not None:
             begun[2].cancel()
         if self._advance is not None:
+            self._further = self._advance.take_further() or self._further
             self._advance.close()
             self._advance = None
+
+    def close(self) -> None:
+        """Lets go of everything."""
+        self.leave()
+        further, self._further = self._further, None
+        if further is not None:
+            self._ports.spending.budgets.settle(further, 0)
 
     async def _make(self, ask: Ask, settings: CompanySettings, seen: Seen) -> Reply | Call:
         own = await self._knowing.own_reply(ask, seen, settings.config)
@@ -79,7 +89,13 @@ class Preparing:
         def pay(prompt: Prompt, search: Search | None = None) -> None:
             if paid and self._advance is None:
                 tokens = prompt_tokens(prompt, 0 if search is None else TOKENS, self._limits.window.most)
-                self._advance = Advance(ports.spending, account, config, prompt, tokens, search)
+                further, self._further = self._further, None
+                if further is not None and search is None and tokens + prompt.max_tokens <= further.tokens:
+                    self._advance = Advance.had(ports.spending, further)
+                    return
+                if further is not None:
+                    ports.spending.budgets.settle(further, 0)
+                self._advance = Advance.asked(ports.spending, account, config, prompt, tokens, search)
 
         seconds = min(left, self._limits.model)
         prompt = await self._knowing.prompt(ask, config, seen, seconds, choice, pay if paid else None)

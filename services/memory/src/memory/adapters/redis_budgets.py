@@ -6,11 +6,12 @@ reservation on the same account; an account that nobody asks expires as a whole.
 
 import asyncio
 from collections.abc import Awaitable
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from contracts.memory_rpc import FurtherCall
 from memory.application.budgets import Payer, Purse
 from memory.errors import BudgetsUnavailable
 
@@ -22,7 +23,11 @@ _RESERVE = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local member = ARGV[1] .. ':' .. ARGV[2]
-if redis.call('ZSCORE', KEYS[2], member) then return 0 end
+local further = ARGV[4] .. ':' .. ARGV[5]
+local both = ARGV[4] ~= ''
+if redis.call('ZSCORE', KEYS[2], member) then
+  return (both and redis.call('ZSCORE', KEYS[2], further)) and -1 or 0
+end
 for i = 1, #KEYS, 2 do
   local freed = 0
   for _, gone in ipairs(redis.call('ZRANGEBYSCORE', KEYS[i + 1], '-inf', now)) do
@@ -32,19 +37,25 @@ for i = 1, #KEYS, 2 do
     redis.call('HINCRBY', KEYS[i], 'held', -freed)
     redis.call('ZREMRANGEBYSCORE', KEYS[i + 1], '-inf', now)
   end
-  local limit = tonumber(ARGV[2 + i + 1])
+  local limit = tonumber(ARGV[4 + i + 1])
   if limit >= 0 then
     local account = redis.call('HMGET', KEYS[i], 'used', 'held')
-    if (tonumber(account[1]) or 0) + (tonumber(account[2]) or 0) >= limit then return (i + 1) / 2 end
+    local taken = (tonumber(account[1]) or 0) + (tonumber(account[2]) or 0)
+    if taken >= limit then return (i + 1) / 2 end
+    both = both and taken + ARGV[2] + ARGV[5] <= limit / 2
   end
 end
 for i = 1, #KEYS, 2 do
   redis.call('HINCRBY', KEYS[i], 'held', ARGV[2])
   redis.call('ZADD', KEYS[i + 1], now + ARGV[3], member)
-  redis.call('EXPIRE', KEYS[i], ARGV[2 + i + 2])
-  redis.call('EXPIRE', KEYS[i + 1], ARGV[2 + i + 2])
+  if both then
+    redis.call('HINCRBY', KEYS[i], 'held', ARGV[5])
+    redis.call('ZADD', KEYS[i + 1], now + 2 * ARGV[3], further)
+  end
+  redis.call('EXPIRE', KEYS[i], ARGV[4 + i + 2])
+  redis.call('EXPIRE', KEYS[i + 1], ARGV[4 + i + 2])
 end
-return 0
+return both and -1 or 0
 """
 _SETTLE = """
 if not redis.call('SET', KEYS[1], 1, 'NX', 'EX', ARGV[4]) then return 0 end
@@ -66,13 +77,19 @@ class RedisBudgets:
         self._settle = redis.register_script(_SETTLE)
         self._free = asyncio.Semaphore(CONNECTIONS)
 
-    async def reserve(self, call: str, tokens: int, seconds: float, purses: list[Purse]) -> Payer | None:
-        """Whose limit is reached; None: it is reserved. Raises BudgetsUnavailable."""
-        arguments: list[Any] = [call, tokens, int(seconds * 1000)]
+    async def reserve(
+        self, call: str, tokens: int, seconds: float, purses: list[Purse], further: FurtherCall | None = None
+    ) -> Payer | Literal["both"] | None:
+        """Whose limit is reached; None: it is reserved; "both": the further call, too, for twice as long, since it
+        comes after the first. Raises BudgetsUnavailable."""
+        also = ("", 0) if further is None else (further.reservation_id, further.tokens)
+        arguments: list[Any] = [call, tokens, int(seconds * 1000), *also]
         for purse in purses:
             arguments += [-1 if purse.limit is None else purse.limit, purse.keep]
         answer = await self._answered(self._reserve(keys=_keys(purses), args=arguments))
-        return None if answer == 0 else purses[answer - 1].payer
+        if answer > 0:
+            return purses[answer - 1].payer
+        return "both" if answer < 0 else None
 
     async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[Purse]) -> bool:
         """Whether it was settled now. Raises BudgetsUnavailable."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from contracts.memory_rpc import BudgetReserveRequest, BudgetSettleRequest
+from contracts.memory_rpc import BudgetReserveRequest, BudgetSettleRequest, FurtherCall
 
 DAY = 86_400
 HOUR = 3_600
@@ -26,8 +26,11 @@ class Purse:
 class Ledger(Protocol):
     """Where the accounts are. Each method is one atomic step."""
 
-    async def reserve(self, call: str, tokens: int, seconds: float, purses: list[Purse]) -> Payer | None:
-        """Reserves in all the purses or in none; returns whose limit is reached (None: it is reserved).
+    async def reserve(
+        self, call: str, tokens: int, seconds: float, purses: list[Purse], further: FurtherCall | None = None
+    ) -> Payer | Literal["both"] | None:
+        """Reserves in all the purses or in none; returns whose limit is reached (None: it is reserved; "both": the
+        further call, too, for which half of each limit must stay free).
 
         The same call reserved again changes nothing.
         """
@@ -51,13 +54,16 @@ class Budgets:
         self._ledger = ledger
         self._clock = clock
 
-    async def reserve(self, request: BudgetReserveRequest) -> tuple[Payer | None, int]:
-        """Whose limit is reached (None: reserved), and when that was decided, in seconds since the epoch."""
+    async def reserve(self, request: BudgetReserveRequest) -> tuple[Payer | Literal["both"] | None, int]:
+        """Whose limit is reached (None: reserved; "both": the further call, too), and when that was decided, in seconds
+        since the epoch."""
         now = int(self._clock())
         purses = purses_of(
             request.company_id, request.tier, request.payer, now, request.daily_tokens, request.hourly_tokens
         )
-        spent = await self._ledger.reserve(request.reservation_id, request.tokens, request.seconds, purses)
+        spent = await self._ledger.reserve(
+            request.reservation_id, request.tokens, request.seconds, purses, request.further
+        )
         return spent, now
 
     async def settle(self, request: BudgetSettleRequest) -> bool:
