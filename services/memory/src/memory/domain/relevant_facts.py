@@ -32,7 +32,9 @@ _FACETS = tuple(
         "pensionar trabajar",
         "live lives city home town address country vivo casa ciudad pais direccion domicilio donde resido mudo",
         "born from childhood grew origin raised native naci nacido crecio creci origen infancia pais",
-        "marry married wedding husband wife spouse partner boda caso casado casada marido mujer esposa esposo pareja",
+        "marry married divorce divorced divorcio divorciado divorciada divorciar single soltero soltera wedding "
+        "husband wife spouse "
+        "partner boda caso casado casada marido mujer esposa esposo pareja",
         "child children kid kids son daughter baby hijo hijos hija hijas nino ninos bebe family familia",
         "mother father brother sister parents aunt uncle madre padre hermano hermana padres tio tia family familia",
         "loan mortgage debt owe owes credit borrow hipoteca deuda debo prestamo credito devolver",
