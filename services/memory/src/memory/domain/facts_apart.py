@@ -40,7 +40,8 @@ _OVER = re.compile(
     r"\b(?:no longer|any ?more|any longer|no more|stopped|quit|g[ai]ve up|given up|giving up|ended|is over|am done|"
     r"finished|left|resigned|sold|closed|cancel\w*|paid off|broke|split|died|passed away|used to|instead|moved|"
     r"relocated|"
-    r"switched|swapped|changed|replaced|traded in|turned|became|become|grew|went from|lost|fired|laid off|retired|"
+    r"switched|swapped|exchanged|gave away|pulled out|took out|withdrew|changed|replaced|traded (?:\w+ ){0,3}in|"
+    r"turned|became|become|grew|went from|lost|fired|laid off|retired|"
     r"graduated|divorced|separated|dropped|behind me|in the past|history now|now|nowadays|these days|from now "
     r"on|lately|"
     r"my new|our new|got rid|abandoned|let go|got out of|am out of|"
@@ -48,7 +49,8 @@ _OVER = re.compile(
     r"acabamos|liquid\w+|sald\w+|romp\w+|cort[eo] con|muri\w+|falleci\w+|antes (?!de\b|que\b)|solia|en vez|en "
     r"lugar|cambi\w+|pas[eo]|"
     r"pasamos|mud[eo]\w*|mudamos|traslad\w+|despid\w+|despedid\w+|perdi|perdimos|perdido|jubil\w+|gradu\w+|divorci\w+|separ\w+|"
-    r"se acabo|atras|ahora|actualmente|ultimamente|mi nuev[oa]|nuestr[oa] nuev[oa]|a partir de|desde ahora|sustitui\w*|"
+    r"se acabo|atras|saque|sacamos|retire|retiramos|independic\w+|sin \w+[aei]r|ahora|actualmente|ultimamente|"
+    r"mi nuev[oa]|nuestr[oa] nuev[oa]|a partir de|desde ahora|sustitui\w*|"
     r"reemplac\w+|regal[eo]|cumpl\w+)\b"
 )
 _ADDS = re.compile(r"\b(?:another|also|too|as well|second|besides|apart from|otr[oa]s?|tambien|ademas|aparte)\b")
@@ -88,6 +90,8 @@ def why_both_stay(said: str, old: str) -> str | None:
     if replaces(new, held) or may_replace(new, held):
         return None
     plainly, before = plain(said), plain(old)
+    if new.of and held.of and new.of != held.of:
+        return "other_thing"
     over, corrects = bool(_OVER.search(plainly)), bool(_CORRECTS.search(plainly))
     if not _same_thing(said, old, changed=over):
         return "other_thing"

@@ -26,21 +26,28 @@ _FACETS = tuple(
     for listed in (
         "car cars drive driving vehicle honda toyota coche carro auto conduzco manejo vehiculo",
         "salary earn earns income wage wages paid pay make sueldo salario gano ingreso ingresos cobro pagan nomina",
-        "work job occupation profession career living boss employer office trabajo empleo profesion oficio jefe "
+        "work job business company shop store firm negocio empresa tienda dedico occupation profession career "
+        "living boss employer office trabajo empleo profesion oficio jefe "
         "laboral",
         "retire retires retired retirement pension stop-working jubilo jubilar jubilacion jubile retiro "
         "pensionar trabajar",
         "live lives city home town address country vivo casa ciudad pais direccion domicilio donde resido mudo",
         "born from childhood grew origin raised native naci nacido crecio creci origen infancia pais",
-        "marry married wedding husband wife spouse partner boda caso casado casada marido mujer esposa esposo pareja",
-        "child children kid kids son daughter baby hijo hijos hija hijas nino ninos bebe family familia",
+        "marry married divorce divorced divorcio divorciado divorciada divorciar single soltero soltera wedding "
+        "husband wife spouse "
+        "partner boda caso casado casada marido mujer esposa esposo pareja",
+        "pregnant embarazada expecting child children kid kids son daughter baby hijo hijos hija hijas nino "
+        "ninos bebe family familia",
         "mother father brother sister parents aunt uncle madre padre hermano hermana padres tio tia family familia",
         "loan mortgage debt owe owes credit borrow hipoteca deuda debo prestamo credito devolver",
-        "save saves saving savings ahorro ahorros ahorrando guardo guardar dinero",
+        "save saves saving savings money cash bank dinero banco ahorrado ahorrada ahorrados ahorro ahorros "
+        "ahorrando guardo guardar dinero",
         "buy bought purchase paid price cost shares compre compra pague precio acciones",
         "lose lost loss losses perdi perdida perdidas perdido",
         "inherit inherited inheritance received family herede herencia recibi",
-        "doctor dentist appointment medical health illness pills medicine medication diabetes medico dentista "
+        "doctor dentist appointment medical health illness pain knee knees back pregnant rodilla rodillas "
+        "espalda dolor embarazada "
+        " pills medicine medication diabetes medico dentista "
         "cita salud "
         "pastillas medicina enfermedad",
         "food eat foods diet meal vegan vegetarian allergic allergy comer como comida dieta vegano vegana vegetariano "

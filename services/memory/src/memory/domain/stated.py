@@ -140,12 +140,17 @@ def _stated(text: str, known: Known) -> Iterator[_Statement]:
                 yield _Statement(one, "preferences", claims(match[0], short=True))
         found = [one for one in clauses(sentence) if not any(one in other or other in one for other in preferred)]
         for clause in found:
+            said = claims(clause, short=True)
             worth = is_plain_fact(clause) and not _PASSING.search(clause) and not known(clause)
-            yield _Statement(clause, "user_notes" if worth else None, claims(clause, short=True))
+            about_answers = "preferences" if _is_about_answers(said) else None
+            yield _Statement(clause, "user_notes" if worth else about_answers, said)
         if not found and not preferred:
             said = claims(sentence, short=True)
-            about_answers = any(value.attribute in _SLOTS for value in said.made)
-            yield _Statement(sentence.rstrip(" .!"), "preferences" if about_answers else None, said)
+            yield _Statement(sentence.rstrip(" .!"), "preferences" if _is_about_answers(said) else None, said)
+
+
+def _is_about_answers(said: Claims) -> bool:
+    return any(value.attribute in _SLOTS for value in said.made)
 
 
 def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> Remembered:

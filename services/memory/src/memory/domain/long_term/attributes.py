@@ -41,7 +41,7 @@ _OF_ONESELF = re.compile(
     r"invierto|uso|"
     r"conduzco|manejo|estudio|arriesg\w+|risk|ahorro|gano|cobro|pago|gasto|meto|aporto|soy|somos|sigo|llevo|"
     r"enviude|quede|"
-    r"empece|\d+|prefiero|prefer|mejor|better|siempre|always|ahora|now|gustan?|mas|more|be|keep|rather|acabo)\b"
+    r"empece|\d+|prefiero|prefer|mejor|better|siempre|always|ahora|now|gustan?|mas|more|be|keep|rather|acabo|quiero|want|dame)\b"
 )
 _FILL = (
     r"(?:now |currently |actually |ahora |actualmente |always |siempre |usually |normalmente |only |solo |also |just |"
@@ -162,6 +162,8 @@ _MARITAL = (
     ("married", r"\b(?:me case|nos casamos|me he casado)\b"),
     ("divorced", r"\b(?:i am|we are|i|we|estoy|soy) ?(?:now |ahora |just |got )*(?:divorced|separated|"
      r"divorciad[oa]|separad[oa])\b"),
+    ("divorced", r"\b(?:acabo|acabamos) de (?:divorciar(?:me|nos)?|separar(?:me|nos)?)\b"),
+    ("married", r"\b(?:acabo|acabamos) de casar(?:me|nos)?\b"),
     ("divorced", r"\b(?:me divorcie|nos divorciamos|me separe|nos separamos|me he divorciado)\b"),
     ("widowed", r"\b(?:i am|estoy|soy|enviude|quede) ?(?:an? )?(?:now |ahora )?(?:widow(?:ed|er)?|viud[oa])\b"),
 )  # fmt: skip
@@ -175,7 +177,8 @@ _UNEMPLOYED = re.compile(
 )
 _EMPLOYED = re.compile(
     r"\b(?:got|found|landed|started|have) (?:an? )?(?:new )?job\b|\b(?:encontre|consegui|empece|tengo|he encontrado) "
-    r"(?:un )?(?:nuevo )?(?:trabajo|empleo)\b|\bi (?:now )?work (?:at|for)\b|\b(?:ya|ahora) trabajo (?:en|para)\b"
+    r"(?:un )?(?:nuevo )?(?:trabajo|empleo)\b|\bi (?:now )?work (?:at|for)\b|\bi (?:will )?start(?:ed)?(?: "
+    r"work(?:ing)?)? (?:at|with)\b|\b(?:ya|ahora) trabajo (?:en|para)\b"
 )
 _FLOW = re.compile(
     r"\b(?:(?:i|we) (?:can )?(?:only )?)?(?P<verb>save|invest|earn|make|pay|spend|put|ahorro|invierto|gano|cobro|pago|"
@@ -191,8 +194,10 @@ _ARTICLES = frozenset(("a", "an", "un", "una", "uno"))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ALWAYS_ONE = frozenset(("length", "tone", "answers in", "profile"))
 _PREFER = re.compile(
-    r"\b(?:prefer|prefiero|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|keep|mas|more)\b"
+    r"\b(?:prefer|prefiero|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|keep|mas|more|want|quiero|dame|"
+    r"give me)\b"
 )
+_LESS = re.compile(r"\b(?:sin|without|less|menos|fewer|tant[oa]s?|so (?:much|many)|too (?:much|many)|demasiad[oa]s?)\b")
 _ANSWERS = frozenset(
     concept(word)
     for word in words(
@@ -345,6 +350,8 @@ def _slots(said: str, changed: bool) -> Iterator[Value]:
             slots.setdefault(slot[0], set()).add(slot[1])
     others = frozenset(content(" ".join(word for word in words(before) if word not in SLOT)))
     for name, found in slots.items():
+        if name == "length" and _LESS.search(before):
+            continue
         if len(found) > 1 or (name in _ALWAYS_ONE and not others <= _ANSWERS):
             continue
         where = _where(" ".join(match["rest"] for match in _CONDITION.finditer(said)), changed)

