@@ -129,8 +129,7 @@ class InboxView {
       count.hidden = !many;
       count.textContent = many;
     }
-    const by = inbox.list === "needs_human" ? "Waiting" : "Activity";
-    this.#order.textContent = say(`order${by}_${inbox.turned}`);
+    this.#order.textContent = say(`order_${inbox.list === "needs_human" ? "waiting" : "activity"}_${inbox.turned}`);
     this.#said.textContent = [inbox.label && say("withLabel", { label: inbox.label }), !inbox.complete && say("notComplete")].filter(Boolean).join(" · ");
     this.#more.hidden = !inbox.next;
     this.#drawRows(inbox);
