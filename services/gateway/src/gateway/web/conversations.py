@@ -138,7 +138,7 @@ async def list_conversations(
     return page(found, found.next)
 
 
-@router.post("", status_code=201, response_model_exclude_none=True, responses=described())
+@router.post("", status_code=201, response_model_exclude_none=True, responses=described(429))
 async def begin_conversation(request: Request, api: ApiDep, caller: PersonDep, body: BeginRequest) -> Begun:
     """Begins a new topic: a visitor's or customer's next conversation, beside the earlier ones. Its id goes into the
     chat's hello."""
