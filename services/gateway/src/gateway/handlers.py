@@ -71,12 +71,12 @@ async def _store(session: Session, place: Place, frame: ws.MessageSend) -> Appen
 
 
 async def _typing(session: Session, caller: Caller, frame: ws.Typing) -> None:
-    data = turn.Typing(actor=_actor(caller), expires_in_ms=TYPING_MS)
+    data = turn.Typing(actor=_actor(caller), expires_in_ms=TYPING_MS, name=_shown(caller))
     await _tell(session, caller, session.attachment(frame), PresenceKind.TYPING, data)
 
 
 async def _receipt(session: Session, caller: Caller, frame: ws.Receipt) -> None:
-    data = turn.Receipt(actor=_actor(caller), up_to_seq=frame.up_to_seq)
+    data = turn.Receipt(actor=_actor(caller), up_to_seq=frame.up_to_seq, name=_shown(caller))
     await _tell(session, caller, session.attachment(frame), PresenceKind.RECEIPT, data)
 
 
@@ -89,6 +89,10 @@ async def _tell(session: Session, caller: Caller, attachment: Attachment, kind: 
 
 def _actor(caller: Caller) -> str:
     return "operator" if caller.is_operator else caller.role
+
+
+def _shown(caller: Caller) -> str | None:
+    return caller.name if caller.is_operator else None
 
 
 async def _cancel(session: Session, caller: Caller, frame: ws.RunCancel) -> None:

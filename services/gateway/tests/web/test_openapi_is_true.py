@@ -17,7 +17,7 @@ SECONDS = 110
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 
 
-@pytest.mark.usefixtures("memory", "settings", "writers", "records", "completions", "knowledge")
+@pytest.mark.usefixtures("memory", "settings", "writers", "records", "completions", "knowledge", "desk")
 @pytest.mark.parametrize("role", ["visitor", "user", "commercial", "admin", "service", "nobody"])
 async def test_the_document_holds_whatever_is_sent(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client, tmp_path: Path, role: str

@@ -79,6 +79,7 @@ from memory.application.insights import Insights
 from memory.application.learning import Learner
 from memory.application.lessons import Lessons
 from memory.application.memories import Memories
+from memory.application.older_conversations import listed
 from memory.application.positions import Positions
 from memory.application.projection import Projection
 from memory.application.reports import Reports
@@ -331,7 +332,9 @@ class Memory:
         desk_handlers.consume(service, desk)
         report_handlers.consume(service, Reports(store=MongoReports(self._storing), inbox=inbox, clock=floor))
         room.consume()
-        migrations.serve(service, room.changes(), stored_format)
+        stored_before = MongoConversations(self._storing["conversations"])
+        changes = (*room.changes(), listed(stored_before, stored_before, MongoFacts(self._storing["facts"])))
+        migrations.serve(service, changes, stored_format)
         context_handlers.consume(service, activity)
         told = Sweep("settings on the bus", SETTINGS_EVERY, companies.refresh)
 

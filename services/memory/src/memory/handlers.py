@@ -252,7 +252,8 @@ class ConversationMethods:
             unassigned=which == "unassigned",
             turned=direction != first,
         )
-        if request.query or request.label or request.since or request.until:
+        narrowed = bool(request.query or request.label or request.since or request.until)
+        if narrowed or (request.user_id is not None and which != "all"):
             return await self._search(request, chosen)
         page = await self._inbox.page(request.company_id, chosen, request.limit, request.cursor)
         order = "waiting" if which == "needs_human" else "activity"

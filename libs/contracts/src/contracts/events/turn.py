@@ -127,6 +127,7 @@ class Typing(Wire):
 
     actor: str
     expires_in_ms: int = 5000
+    name: str | None = Field(default=None, max_length=200, description="a human agent's, as people see it")
 
 
 class Receipt(Wire):
@@ -134,6 +135,7 @@ class Receipt(Wire):
 
     actor: str
     up_to_seq: int = Field(ge=0)
+    name: str | None = Field(default=None, max_length=200, description="a human agent's, as people see it")
 
 
 class TurnFailed(Wire):

@@ -111,6 +111,7 @@ async def list_conversations(
     ] = None,
     q: Annotated[str | None, Query(max_length=200, description="words of messages, names, labels, the topic")] = None,
     label: Annotated[str | None, Query(max_length=40)] = None,
+    visitor: Annotated[str | None, Query(pattern=ID_PATTERN, description="for human agents: of this person")] = None,
     since: Annotated[datetime | None, Query(description="with a message from then on")] = None,
     until: Annotated[datetime | None, Query(description="with their newest message before then")] = None,
     limit: Limit = 50,
@@ -120,14 +121,15 @@ async def list_conversations(
     found = await api.memory.conversations(
         ConversationsRequest(
             company_id=caller.company,
-            which=state,
+            which=state if caller.is_operator else None,
             operator_id=caller.subject if caller.is_operator else None,
-            user_id=None if caller.is_operator else caller.subject,
+            user_id=visitor if caller.is_operator else caller.subject,
             limit=limit,
             cursor=cursor,
             direction=order,
-            query=q or None,
-            label=label or None,
+            # By labels and names visitors could find out what human agents tell each other.
+            query=(q or None) if caller.is_operator else None,
+            label=(label or None) if caller.is_operator else None,
             since=since,
             until=until,
         )
@@ -136,7 +138,7 @@ async def list_conversations(
     return page(found, found.next)
 
 
-@router.post("", status_code=201, response_model_exclude_none=True, responses=described())
+@router.post("", status_code=201, response_model_exclude_none=True, responses=described(429))
 async def begin_conversation(request: Request, api: ApiDep, caller: PersonDep, body: BeginRequest) -> Begun:
     """Begins a new topic: a visitor's or customer's next conversation, beside the earlier ones. Its id goes into the
     chat's hello."""

@@ -33,6 +33,8 @@ from runtime.mongo import Collection, Document
 from runtime.unknown_fields import UnknownFields
 
 DUPLICATE_KEY = 11000
+OLDER: Document = {"writtenKey": {"$exists": False}, "inboxKey": {"$exists": True}}
+"""Conversations that no release with a desk has stored."""
 
 
 class MongoConversations:
@@ -128,6 +130,14 @@ class MongoConversations:
             found = self._rows.find(where, FINDABLE).sort("writtenKey", ASCENDING).limit(limit)
             rows = await found.to_list()
         return [findable_of(row) for row in rows], rows[-1]["writtenKey"] if rows else after
+
+    async def left(self) -> int:
+        async with speaking("count older conversations"):
+            return await self._rows.count_documents(OLDER)
+
+    async def older(self, limit: int) -> list[Conversation]:
+        async with speaking("read older conversations"):
+            return [self._read(row) for row in await self._rows.find(OLDER).limit(limit).to_list()]
 
     async def outcomes(self, company: str, since: date, until: date, limit: int) -> list[Outcome]:
         where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}

@@ -2,37 +2,54 @@
 import { post } from "./api.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
+import { ReplyPicker, filled } from "./replies.js";
 import { language, say } from "./words-of.js";
 
 const LONGEST = 8000, TYPING_PAUSE = 3000, TONES = ["friendly", "formal", "brief"];
 
 export class Composer {
   node; field;
-  #send; #typing; #conversation; #offers; #fault; #label; #lastTyped = 0; #improve;
+  #send; #typing; #note; #isNote = false; #noteSwitch; #picker; #says = "send"; #conversation; #offers; #fault; #label; #lastTyped = 0; #improve;
 
-  /* send(text) sees to it; typing() tells the visitor that somebody writes. */
-  constructor(conversation, { send, typing }) {
+  /* send(text) sees to it; typing() tells the visitor that somebody writes; note(text) keeps a private one and may raise;
+     places() gives what fills in a ready reply. */
+  constructor(conversation, { send, typing, note, places }) {
     this.#conversation = conversation;
     this.#send = send;
+    this.#note = note;
+    this.#picker = new ReplyPicker((text) => this.put(filled(text, places())));
+    this.#noteSwitch = button("", () => this.#turnNote(!this.#isNote), { class: "quiet", "aria-pressed": "false" }, glyph("note"), say("privateNote"));
     this.#typing = typing;
     this.#offers = make("div", { class: "offers", "aria-live": "polite" });
     this.#fault = make("p", { class: "fault", role: "alert" });
     this.#label = make("span", {}, say("send"));
     this.field = make("textarea", {
       rows: "3", maxlength: String(LONGEST), placeholder: say("writeHint"), "aria-label": say("write"),
-      oninput: () => this.#typed(), onkeydown: (event) => this.#key(event),
+      oninput: () => { this.#picker.look(this.field.value); this.#typed(); }, onkeydown: (event) => this.#key(event),
     });
     const tone = make("select", { "aria-label": say("tone") }, make("option", { value: "" }, say("toneAny")),
       ...TONES.map((one) => make("option", { value: one }, say(`tone_${one}`))));
     this.#improve = button(say("improve"), () => this.#better(tone.value), {});
     const suggest = button("", () => this.#suggest(suggest), {}, glyph("spark"), say("suggest"));
     this.node = make("form", { class: "composer", onsubmit: (event) => { event.preventDefault(); this.submit(); } },
-      this.#offers, this.field, this.#fault,
-      make("div", { class: "row" }, suggest, this.#improve, tone,
+      this.#offers, this.#picker.node, this.field, this.#fault,
+      make("div", { class: "row" }, this.#noteSwitch, suggest, this.#improve, tone,
         make("button", { type: "submit", class: "primary" }, this.#label)));
   }
   /* What the button does now: send, or take over and send. */
-  says(name) { this.#label.textContent = say(name); }
+  says(name) {
+    this.#says = name;
+    this.#label.textContent = say(this.#isNote ? "keepNote" : name);
+  }
+  /* A note is told apart from what the visitor reads by all that stands around it. */
+  #turnNote(on) {
+    this.#isNote = on;
+    this.#noteSwitch.setAttribute("aria-pressed", String(on));
+    this.node.toggleAttribute("data-note", on);
+    this.field.placeholder = say(on ? "noteHint" : "writeHint");
+    this.says(this.#says);
+    this.field.focus();
+  }
   put(text) {
     this.field.value = text.slice(0, LONGEST);
     this.field.focus();
@@ -44,14 +61,26 @@ export class Composer {
     if (!text) return;
     this.field.value = "";
     this.tell("");
+    this.#picker.close();
+    if (this.#isNote) { this.#keepNote(text); return; }
     this.#send(text);
     this.#offers.replaceChildren();
   }
+  async #keepNote(text) {
+    try {
+      await this.#note(text);
+      this.#turnNote(false);
+    } catch (error) {
+      this.put([text, this.field.value].filter(Boolean).join("\n"));
+      this.tell(error.message);
+    }
+  }
   #key(event) {
+    if (this.#picker.key(event)) { event.preventDefault(); event.stopPropagation(); return; }
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); this.submit(); }
   }
   #typed() {
-    if (Date.now() - this.#lastTyped < TYPING_PAUSE) return;
+    if (this.#isNote || Date.now() - this.#lastTyped < TYPING_PAUSE) return;
     this.#lastTyped = Date.now();
     this.#typing();
   }

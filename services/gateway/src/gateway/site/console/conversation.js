@@ -1,20 +1,24 @@
 /* One conversation: who answers, what was said and is being said, what is known of the visitor, and one's own words. */
-import { call, get } from "./api.js";
+import { call, get, post } from "./api.js";
 import { Composer } from "./composer.js";
+import { Desk, changeInWords } from "./desk.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { nameOf, reasonOf } from "./inbox.js";
+import { ask } from "./question.js";
 import { Reading } from "./reading.js";
+import { markRead } from "./seen.js";
 import { Thread } from "./thread.js";
 import { exactly, moment, number, say } from "./words-of.js";
 import { showWhy } from "./why.js";
 
-const AGAIN = 2_000;
+const AGAIN = 2_000, PAGE = 50;
+const LOOKS = 30_000; // for which somebody who has read is taken to look
 /* A hand at the page within PRESENT ms is somebody who sees what comes; signs of it go out at most every SIGN ms. */
 const PRESENT = 60_000, SIGN = 10_000, HANDS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
 
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #handOver = make("section", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #typingTimer = 0; #outbox; #reading = new Reading(() => this.#load());
+  #context; #id; #thread = new Thread(); #handOver = make("section", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #typingTimer = 0; #outbox; #desk; #view = null; #here; #hereTimer = 0; #older = { cursor: null, busy: false, done: false }; #reading = new Reading(() => this.#load());
 
   constructor(place, context, id) {
     this.#context = context;
@@ -23,7 +27,17 @@ export class ConversationView {
     this.#composer = new Composer(id, {
       send: (text) => this.#say(text),
       typing: () => context.live.send("typing", { conversationId: id }),
+      note: async (text) => { await post(this.#at("notes"), { text, noteId: crypto.randomUUID() }); await this.#loadNotes(); },
+      places: () => ({
+        name: this.#view && nameOf(this.#view), agent: context.session.who.name || context.session.who.subject,
+        company: context.session.who.company, page: this.#view?.visitor?.page?.title || this.#view?.visitor?.page?.url,
+      }),
     });
+    this.#desk = new Desk(id, context.session.who, {
+      onChange: (view) => { this.#describe(view); context.inbox.put(view); this.#loadNotes(); },
+      onFault: (text) => { this.#composer.tell(text); this.#reading.now(); },
+    });
+    this.#here = make("p", { class: "typing here", role: "status" });
     this.#banner = make("div", { class: "banner", role: "status" });
     this.#details = make("aside", { class: "details", id: "details", "aria-label": say("visitorInfo"), tabindex: "-1" });
     this.#more = button("", () => this.#unfold(), {
@@ -35,11 +49,13 @@ export class ConversationView {
     this.#thread.onWhy = (message) => showWhy(id, message);
     place.replaceChildren(
       make("header", { class: "head" },
-        make("a", { class: "back", href: "#/inbox", "aria-label": say("backToInbox") }, glyph("back")),
+        make("a", { class: "back", href: context.listAddress?.() || "#/inbox", "aria-label": say("backToInbox") }, glyph("back")),
         this.#title, this.#more, this.#banner),
+      this.#desk.node,
       make("div", { class: "body" },
-        make("div", { class: "main" }, this.#handOver, this.#thread.node, this.#typing, this.#composer.node),
+        make("div", { class: "main" }, this.#handOver, this.#thread.node, this.#typing, this.#here, this.#composer.node),
         this.#details));
+    this.#thread.onTop = () => this.#loadOlder();
     this.#showUnsent();
     for (const kind of HANDS) addEventListener(kind, this.#handled, { passive: true });
     // What waits for a yes may be decided while the line is lost: no later fact of the conversation says so.
@@ -48,16 +64,21 @@ export class ConversationView {
   }
   end() {
     clearTimeout(this.#typingTimer);
+    clearTimeout(this.#hereTimer);
     clearTimeout(this.#againTimer);
     clearTimeout(this.#sign);
     for (const kind of HANDS) removeEventListener(kind, this.#handled);
     this.#reading.end();
   }
 
-  /* Keys of an open conversation: r to write, t to take over or give back, i for what is known of the visitor. */
+  #at(what) { return `/v2/conversations/${encodeURIComponent(this.#id)}/${what}`; }
+
+  /* Keys of an open conversation: r to write, t to take over or give back, e to resolve or open again, i for what is known
+     of the visitor. */
   key(name) {
     if (name === "r") this.#composer.field.focus();
     else if (name === "t") this.#turnOver();
+    else if (name === "e") this.#desk.turn();
     else if (name === "i") this.#unfold();
     else if (name === "Escape" && this.#unfolded) this.#unfold();
     else return false;
@@ -105,17 +126,56 @@ export class ConversationView {
         if (frame.createdAt) this.#thread.event({ ...frame, id: `owner-${frame.seq}` }, this.#told(frame));
         break;
       case "action.updated": this.#thread.action(frame.action); break;
-      case "typing": if (frame.actor !== "operator") this.#isTyping(frame.expiresInMs); break;
+      case "typing":
+        if (frame.actor !== "operator") this.#isTyping(frame.expiresInMs);
+        else this.#isHere(say("colleagueTypes", { name: frame.name || say("short_operator") }), frame.expiresInMs);
+        break;
+      case "receipt":
+        if (frame.actor === "operator") this.#isHere(say("colleagueLooks", { name: frame.name || say("short_operator") }), LOOKS);
+        break;
       case "error": this.#refused(frame); break;
       default:
     }
   }
 
+  /* Who else is there; whoever types, looks too. */
+  #isHere(text, milliseconds) {
+    clearTimeout(this.#hereTimer);
+    this.#here.textContent = milliseconds ? text : "";
+    if (milliseconds) this.#hereTimer = setTimeout(() => this.#isHere("", 0), milliseconds);
+  }
+  /* The socket brings the newest fifty: what is older comes as one scrolls up to it. */
+  async #loadOlder() {
+    const older = this.#older;
+    if (older.busy || older.done || !this.#newest) return;
+    older.busy = true;
+    try {
+      for (let page = older.cursor ? 1 : 2; page > 0 && !older.done; page -= 1) {
+        const query = new URLSearchParams({ latest: "true", limit: PAGE, ...(older.cursor && { cursor: older.cursor }) });
+        const found = await get(`${this.#at("messages")}?${query}`);
+        this.#thread.older(found.items, this.#context.session.who.subject);
+        for (const event of found.events || []) this.#thread.event({ ...event, id: `owner-${event.seq}` }, this.#told(event));
+        older.cursor = found.next;
+        older.done = !found.next;
+      }
+    } catch (error) { this.#composer.tell(error.message); }
+    older.busy = false;
+  }
+  async #loadNotes() {
+    const mine = this.#context.session.who.subject;
+    const { items, changes = [] } = await get(this.#at("notes"));
+    for (const note of items) this.#thread.aside(note.id, note.createdAt, note.text, "note", note.by === mine ? say("you") : note.name || note.by);
+    for (const change of changes) {
+      const text = changeInWords(change, mine);
+      if (text) this.#thread.aside(change.id, change.createdAt, text, "change");
+    }
+  }
   async #load() {
     try {
       const found = await get(`/v2/conversations/${encodeURIComponent(this.#id)}`);
       this.#title.textContent = nameOf(found);
       this.#describe(found);
+      await this.#loadNotes();
     } catch (error) {
       if (this.#title.textContent === "…") this.#title.textContent = say("conversation");
       this.#composer.tell(error.message);
@@ -139,6 +199,7 @@ export class ConversationView {
     this.#sign = 0;
     if (!this.#newest) return;
     this.#signedAt = Date.now();
+    if (markRead(this.#id, this.#newest)) this.#context.inbox.read();
     this.#context.live.send("receipt", { conversationId: this.#id, upToSeq: this.#newest });
   }
   #isTyping(milliseconds) {
@@ -170,7 +231,16 @@ export class ConversationView {
   }
   #turnOver() {
     if (this.#isMine) this.#context.live.send("owner.release", { conversationId: this.#id });
-    else this.#take();
+    else this.#takeAsked();
+  }
+  /* From a colleague it is taken only by whoever says so twice. */
+  async #takeAsked() {
+    const owner = this.#owner;
+    if (owner?.kind === "human" && !this.#isMine) {
+      const name = owner.name || owner.operatorId;
+      if (!await ask(say("takeFrom", { name }), say("takeFromHint", { name }), say("take"))) return;
+    }
+    this.#take();
   }
   #take() { if (!this.#isMine) this.#context.live.send("owner.take", { conversationId: this.#id }); }
 
@@ -211,6 +281,22 @@ export class ConversationView {
     }
   }
 
+  /* What the same person has asked before: read once, for it changes no more while one looks at this. */
+  #earlier = make("div", { class: "earlier" }); #earlierOf = null;
+  async #showEarlier(found) {
+    const who = found.visitor?.id;
+    if (!who || who === "-" || who === this.#earlierOf) return;
+    this.#earlierOf = who;
+    try {
+      const { items } = await get(`/v2/conversations?${new URLSearchParams({ visitor: who, limit: 20 })}`);
+      const others = items.filter((one) => one.id !== this.#id);
+      if (others.length) {
+        this.#earlier.replaceChildren(make("h2", {}, say("earlier")), make("ul", {}, ...others.map((one) =>
+          make("li", {}, make("a", { href: `#/inbox/${encodeURIComponent(one.id)}` }, one.topic || one.lastMessage?.text.slice(0, 60) || one.id), " ",
+            make("small", {}, moment(one.lastMessage?.createdAt || one.startedAt))))));
+      }
+    } catch { this.#earlierOf = null; }
+  }
   /* Why a person was asked for, and what they should know. */
   #explain(told) {
     this.#handOver.hidden = !told;
@@ -222,7 +308,10 @@ export class ConversationView {
   }
   #describe(found) {
     const { visitor = {} } = found;
+    this.#view = found;
+    this.#desk.show(found);
     this.#explain(found.handOver);
+    this.#showEarlier(found);
     const rows = [
       ["visitorName", visitor.name], ["visitorEmail", visitor.email], ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page?.title || visitor.page?.url || visitor.page],
       ["pages", visitor.pages?.length > 1 && visitor.pages.map((page) => page.title || page.url).join(" → ")],
@@ -244,8 +333,9 @@ export class ConversationView {
       make("h2", {}, say("transcript")),
       make("p", { class: "row" }, button(say("asText"), save("text/plain", "txt"), { class: "small" }),
         button("JSON", save("application/json", "json"), { class: "small" })),
+      this.#earlier,
       make("h2", {}, say("keys")),
-      make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["t", "keysTake"], ["i", "keysInfo"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
+      make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["t", "keysTake"], ["e", "keysResolve"], ["/", "keysFind"], ["i", "keysInfo"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
         .flatMap(([key, name]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, say(name))])));
   }
 }

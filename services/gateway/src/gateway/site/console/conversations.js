@@ -1,65 +1,124 @@
-/* The inbox's list as the server has it: read a page at a time, read anew when something in it has changed. */
+/* The inbox's list as the server has it: read a page at a time, and row by row what was told to have changed. */
 import { get } from "./api.js";
 import { Reading } from "./reading.js";
+import { session } from "./session.js";
+import { isUnread } from "./seen.js";
 
-const PAGE = 50;
+const PAGE = 50, MOST_SINGLE = 8, OVER = ["resolved", "snoozed"];
+export const LISTS = ["all", "needs_human", "mine", "unassigned", "ai", "stuck", "snoozed", "resolved"];
 
 export class Conversations {
   items = [];
   next = null;
-  state = null;
+  list = "all";
+  query = "";
+  label = "";
+  direction = null;
   fault = null;
   loaded = false;
-  waiting = 0;
+  complete = true;
+  counts = {};
   onChange = () => {};
   onCount = () => {};
-  #reading = new Reading(() => this.#refresh()); #pages = 1;
+  #reading = new Reading((whole) => this.#refresh(whole)); #pages = 1; #changed = new Set(); #all = true;
 
-  start() { this.#reading.now(); }
+  start() { this.#reading.now(true); }
   end() { this.#reading.end(); }
 
-  /* state: null (all), ai, needs_human, stuck, mine */
-  choose(state) {
-    if (state === this.state && this.loaded) return;
-    this.state = state;
-    this.items = [];
-    this.next = null;
-    this.loaded = false;
+  /* {list, query, label, direction}: what is shown from now on; direction null is the list's own. */
+  choose({ list = "all", query = "", label = "", direction = null }) {
+    const known = LISTS.includes(list) ? list : "all";
+    if (this.loaded && known === this.list && query === this.query && label === this.label && direction === this.direction) return;
+    Object.assign(this, { list: known, query, label, direction, items: [], next: null, loaded: false, complete: true });
     this.#pages = 1;
+    this.#all = true;
     this.onChange();
-    this.#reading.now();
+    this.#reading.now(true);
   }
   more() {
     this.#pages += 1;
-    this.#reading.now();
+    this.#all = true;
+    this.#reading.now(true);
   }
-  frame(frame) { if (frame.type === "inbox.changed") this.#reading.told(); }
+  frame(frame) {
+    if (frame.type !== "inbox.changed") return;
+    if (!frame.conversationIds.length) this.#all = true;
+    for (const id of frame.conversationIds) this.#changed.add(id);
+    this.#reading.told();
+  }
+  /* One row as it is now, from wherever it was read. */
+  put(item) {
+    this.items = this.items.filter((one) => one.id !== item.id);
+    if (this.#belongs(item)) {
+      const place = this.items.findIndex((one) => this.#before(item, one));
+      // Behind the last row that is shown there may be others: it comes with its page.
+      if (place >= 0 || !this.next) this.items.splice(place >= 0 ? place : this.items.length, 0, item);
+    }
+    this.#tell();
+  }
+  get waiting() { return this.counts.needsHuman || 0; }
+  get unread() { return this.items.filter(isUnread).length; }
+  /* asc: who has waited longest, or whose newest message is oldest, comes first. */
+  get turned() { return this.direction || (this.list === "needs_human" ? "asc" : "desc"); }
+  read() { this.#tell(); }
 
-  async #refresh() {
-    const state = this.state;
+  async #refresh(whole) {
+    const { list, query, label, direction } = this;
+    const changed = [...this.#changed];
+    this.#changed.clear();
     try {
-      const found = await this.#read(state);
-      const waiting = await get("/v2/conversations?state=needs_human&limit=100");
-      if (state === this.state) {
-        Object.assign(this, { items: found.items, next: found.next, loaded: true, fault: null });
-        this.waiting = waiting.items.length;
-        this.onCount(this.waiting);
+      if (whole || this.#all || query || label || changed.length > MOST_SINGLE) {
+        this.#all = false;
+        const found = await this.#read();
+        if (list !== this.list || query !== this.query || label !== this.label || direction !== this.direction) { this.#all = true; return; }
+        Object.assign(this, { items: found.items, next: found.next, complete: found.complete, loaded: true, fault: null });
+      } else {
+        for (const id of changed) await this.#one(id);
       }
+      this.counts = await get("/v2/conversations/counts");
+      this.fault = null;
     } catch (error) {
+      this.#all = true;
       this.fault = error.message;
       throw error;
-    } finally { this.onChange(); }
+    } finally { this.#tell(); }
   }
-  async #read(state) {
+  async #one(id) {
+    try {
+      this.put(await get(`/v2/conversations/${encodeURIComponent(id)}`));
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      this.items = this.items.filter((one) => one.id !== id);
+    }
+  }
+  #tell() {
+    this.onCount(this.waiting, this.unread);
+    this.onChange();
+  }
+  #belongs(item) {
+    const open = !OVER.includes(item.state);
+    if (this.list === "all") return true;
+    if (this.list === "mine") return open && item.assignee === session.who?.subject;
+    if (this.list === "unassigned") return open && !item.assignee;
+    return item.state === this.list;
+  }
+  #before(one, other) {
+    const key = (item) => (this.list === "needs_human" ? item.waitingSince : null) || item.lastMessage?.createdAt || item.startedAt;
+    return this.turned === "asc" ? key(one) < key(other) : key(one) > key(other);
+  }
+  async #read() {
     const items = [];
-    let cursor = null;
+    let cursor = null, complete = true;
     for (let page = 0; page < this.#pages; page += 1) {
-      const query = new URLSearchParams({ limit: PAGE, ...(state && { state }), ...(cursor && { cursor }) });
-      const found = await get(`/v2/conversations?${query}`);
+      const found = await get(`/v2/conversations?${new URLSearchParams({
+        limit: PAGE, state: this.list, ...(this.query && { q: this.query }), ...(this.label && { label: this.label }),
+        ...(this.direction && { order: this.direction }), ...(cursor && { cursor }),
+      })}`);
       items.push(...found.items);
+      complete &&= found.complete !== false;
       cursor = found.next;
       if (!cursor) break;
     }
-    return { items, next: cursor };
+    return { items, next: cursor, complete };
   }
 }

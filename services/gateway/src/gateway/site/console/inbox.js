@@ -1,11 +1,18 @@
 /* The inbox: who needs somebody, beside the conversation that is open. */
 import { ConversationView } from "./conversation.js";
+import { LISTS } from "./conversations.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { block, blocks } from "./markdown.js";
+import { isUnread } from "./seen.js";
 import { moment, say, span } from "./words-of.js";
 
-const STATES = [[null, "stateAll"], ["needs_human", "stateNeeds"], ["stuck", "stateStuck"], ["mine", "stateMine"], ["ai", "stateAi"]];
+const WORDS_OF = {
+  all: "stateAll", needs_human: "stateNeeds", mine: "stateMine", unassigned: "stateUnassigned", ai: "stateAi", stuck: "stateStuck",
+  snoozed: "stateSnoozed", resolved: "stateResolved",
+};
+const COUNTED = ["needs_human", "mine", "unassigned", "stuck"], PAUSE = 300;
+const FILTERS = "nexus.console.filters";
 
 export const inboxView = {
   path: "inbox",
@@ -19,95 +26,185 @@ export const inboxView = {
 };
 
 class InboxView {
-  #context; #stage; #list; #filters; #place; #open; #conversation = null; #tick; #more;
+  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #order; #said; #saved; #rows = new Map(); #empty = make("li", { class: "empty" }); #typed = 0;
 
   constructor(stage, context) {
     this.#context = context;
     this.#stage = stage;
     const { inbox } = context;
-    this.#filters = STATES.map(([state, label]) => button("", () => inbox.choose(state), { class: "filter", "aria-pressed": "false" },
-      say(label), state === "needs_human" && make("span", { class: "count", hidden: true })));
+    for (const name of LISTS) {
+      this.#filters[name] = button("", () => this.#ask({ list: name }), { class: "filter", "aria-pressed": "false" },
+        say(WORDS_OF[name]), COUNTED.includes(name) && make("span", { class: "count", hidden: true }));
+    }
+    this.#search = make("input", {
+      type: "search", placeholder: say("inboxSearchHint"), "aria-label": say("inboxSearch"), maxlength: "200",
+      oninput: () => { clearTimeout(this.#typed); this.#typed = setTimeout(() => this.#ask({ query: this.#search.value.trim() }), PAUSE); },
+    });
+    this.#order = button("", () => this.#ask({ direction: inbox.turned === "asc" ? "desc" : "asc" }), { class: "quiet small order", title: say("turn") });
+    this.#said = make("p", { class: "hint said-of-list", role: "status" });
+    this.#saved = make("p", { class: "row saved" });
     this.#list = make("ul", { class: "talks" });
     this.#more = button(say("more"), () => inbox.more(), { class: "quiet wide", hidden: true });
     this.#place = make("section", { class: "talk", "aria-label": say("conversation") });
     stage.append(make("div", { class: "split" },
       make("section", { class: "list", "aria-label": say("inbox") },
         make("h1", {}, say("inbox")),
-        make("div", { class: "filters", role: "group", "aria-label": say("show") }, ...this.#filters),
+        make("div", { class: "find" }, this.#search, button(say("saveFilter"), () => this.#save(), { class: "quiet small" })),
+        this.#saved,
+        make("div", { class: "filters", role: "group", "aria-label": say("show") }, ...Object.values(this.#filters)),
+        make("div", { class: "ordered" }, this.#said, this.#order),
         this.#list, this.#more),
       this.#place));
+    context.listAddress = () => this.#address(null);
     inbox.onChange = () => this.#draw();
     this.#tick = setInterval(() => this.#age(), 1000);
     document.addEventListener("keydown", this.#key);
+    this.#drawSaved();
     this.#draw();
   }
   again([id = null]) {
+    const { asked, inbox } = this.#context;
+    const query = asked.get("q") || "";
+    if (document.activeElement !== this.#search) this.#search.value = query;
+    inbox.choose({ list: asked.get("list") || "all", query, label: asked.get("label") || "", direction: asked.get("order") });
     this.#stage.querySelector(".split").toggleAttribute("data-open", Boolean(id));
-    if (id === this.#open) return;
-    this.#open = id;
-    this.#conversation?.end();
-    this.#conversation = id ? new ConversationView(this.#place, this.#context, id) : null;
-    if (!id) {
-      this.#context.live.follow(null);
-      this.#place.replaceChildren(make("p", { class: "empty" }, say("chooseOne")));
+    if (id !== this.#open) {
+      this.#open = id;
+      this.#conversation?.end();
+      this.#conversation = id ? new ConversationView(this.#place, this.#context, id) : null;
+      if (!id) {
+        this.#context.live.follow(null);
+        this.#place.replaceChildren(make("p", { class: "empty" }, say("chooseOne")));
+      }
     }
     this.#draw();
   }
   frame(frame) { this.#conversation?.frame(frame); }
   end() {
     clearInterval(this.#tick);
+    clearTimeout(this.#typed);
     document.removeEventListener("keydown", this.#key);
     this.#context.inbox.onChange = () => {};
     this.#conversation?.end();
     this.#context.live.follow(null);
   }
 
+  /* What is shown stands in the address, so that it can be kept and passed on. */
+  #address(id, changed = {}) {
+    const { inbox } = this.#context;
+    const { list, query, label, direction } = { list: inbox.list, query: inbox.query, label: inbox.label, direction: inbox.direction, ...changed };
+    const asked = new URLSearchParams({
+      ...(list !== "all" && { list }), ...(query && { q: query }), ...(label && { label }), ...(direction && { order: direction }),
+    }).toString();
+    return `#/inbox${id ? `/${encodeURIComponent(id)}` : ""}${asked ? `?${asked}` : ""}`;
+  }
+  #ask(changed) {
+    location.hash = this.#address(this.#open, { ...(changed.list && { direction: null }), ...changed });
+  }
+  #go(id) { location.hash = this.#address(id); }
+  #filtersKept() { try { return JSON.parse(localStorage.getItem(FILTERS) || "[]"); } catch { return []; } }
+  #save() {
+    const at = this.#address(null);
+    const name = [say(WORDS_OF[this.#context.inbox.list]), this.#context.inbox.label, this.#context.inbox.query].filter(Boolean).join(" · ");
+    localStorage.setItem(FILTERS, JSON.stringify([...this.#filtersKept().filter((one) => one.at !== at), { name, at }].slice(-12)));
+    this.#drawSaved();
+  }
+  #drawSaved() {
+    this.#saved.replaceChildren(...this.#filtersKept().flatMap(({ name, at }) => [
+      make("a", { href: at, class: "chip" }, name),
+      button("×", () => {
+        localStorage.setItem(FILTERS, JSON.stringify(this.#filtersKept().filter((one) => one.at !== at)));
+        this.#drawSaved();
+      }, { class: "quiet small", "aria-label": say("dropFilter", { name }) }),
+    ]));
+  }
+
   #draw() {
     const { inbox } = this.#context;
-    STATES.forEach(([state], index) => this.#filters[index].setAttribute("aria-pressed", String(state === inbox.state)));
-    const count = this.#filters[1].querySelector(".count");
-    count.hidden = !inbox.waiting;
-    count.textContent = inbox.waiting;
+    for (const [name, one] of Object.entries(this.#filters)) {
+      one.setAttribute("aria-pressed", String(name === inbox.list));
+      const count = one.querySelector(".count");
+      if (!count) continue;
+      const many = inbox.counts[{ needs_human: "needsHuman" }[name] || name] || 0;
+      count.hidden = !many;
+      count.textContent = many;
+    }
+    this.#order.textContent = say(`order_${inbox.list === "needs_human" ? "waiting" : "activity"}_${inbox.turned}`);
+    this.#said.textContent = [inbox.label && say("withLabel", { label: inbox.label }), !inbox.complete && say("notComplete")].filter(Boolean).join(" · ");
     this.#more.hidden = !inbox.next;
-    const focused = document.activeElement?.closest?.(".talks a")?.dataset.id;
-    this.#list.replaceChildren(...(inbox.items.length ? inbox.items.map((item) => this.#row(item)) : [
-      make("li", { class: "empty" }, inbox.fault || say(inbox.loaded ? "nobody" : "loading")),
-    ]));
-    if (focused) this.#list.querySelector(`a[data-id="${CSS.escape(focused)}"]`)?.focus();
+    this.#drawRows(inbox);
     this.#age();
+  }
+  /* Row by row: one that is as it was stays the very same node, so that focus, scrolling and the reader stay where they are. */
+  #drawRows(inbox) {
+    const kept = new Set();
+    let at = this.#list.firstChild;
+    for (const item of inbox.items) {
+      const told = JSON.stringify([item, item.id === this.#open, isUnread(item), this.#address(item.id)]);
+      let row = this.#rows.get(item.id);
+      if (!row || row.told !== told) {
+        const focused = row?.node.contains(document.activeElement);
+        const node = this.#row(item);
+        if (row?.node === at) at = node;
+        row ? row.node.replaceWith(node) : null;
+        row = { node, told };
+        this.#rows.set(item.id, row);
+        if (focused) node.querySelector("a").focus();
+      }
+      kept.add(item.id);
+      if (row.node === at) at = at.nextSibling;
+      else {
+        const focused = row.node.contains(document.activeElement);
+        this.#list.insertBefore(row.node, at);
+        if (focused) row.node.querySelector("a").focus();
+      }
+    }
+    for (const [id, row] of this.#rows) if (!kept.has(id)) { row.node.remove(); this.#rows.delete(id); }
+    this.#empty.remove();
+    if (!inbox.items.length) {
+      this.#empty.textContent = inbox.fault || say(inbox.loaded ? "nobody" : "loading");
+      this.#list.append(this.#empty);
+    }
   }
   #row(item) {
     const last = item.lastMessage;
     const here = item.id === this.#open;
+    const said = last ? `${last.role === "visitor" || last.role === "user" ? "" : `${say(`short_${last.role}`)}: `}${(["assistant", "operator"].includes(last.role) ? plain(last.text) : last.text).slice(0, 160)}` : "…";
+    const why = item.state === "needs_human" && item.handOver && [reasonOf(item.handOver), item.handOver.summary?.[0]].filter(Boolean).join(" · ");
+    const unread = isUnread(item) && !here;
     return make("li", {}, make("a", {
-      href: `#/inbox/${encodeURIComponent(item.id)}`, "data-id": item.id, "data-state": item.state, ...(here && { "aria-current": "true" }),
+      href: this.#address(item.id), "data-id": item.id, "data-state": item.state, ...(here && { "aria-current": "true" }), ...(unread && { "data-unread": true }),
     },
+    make("span", { class: "face", "aria-hidden": "true" }, nameOf(item).slice(0, 1).toUpperCase()),
     make("span", { class: "top" },
-      make("b", {}, nameOf(item)),
+      make("b", {}, nameOf(item)), unread && make("span", { class: "unread" }, say("unread")),
+      ...(item.labels || []).slice(0, 2).map((label) => make("span", { class: "chip" }, label)),
       make("time", { datetime: last?.createdAt || item.startedAt }, moment(last?.createdAt || item.startedAt))),
-    make("span", { class: "last" }, last ? `${last.role === "visitor" || last.role === "user" ? "" : `${say(`short_${last.role}`)}: `}${(["assistant", "operator"].includes(last.role) ? plain(last.text) : last.text).slice(0, 160)}` : "…"),
-    item.state === "needs_human" && item.handOver && make("span", { class: "reason" }, [reasonOf(item.handOver), item.handOver.summary?.[0]].filter(Boolean).join(" · ")),
-    make("span", { class: "tags" }, stateTag(item))));
+    make("span", { class: "bottom" },
+      make("span", { class: why ? "last reason" : "last", title: why ? said : null }, why || said),
+      stateTag(item))));
   }
   #age() {
     for (const one of this.#list.querySelectorAll("[data-since]")) {
-      one.textContent = `${say("waits")} ${span(Date.now() - Date.parse(one.dataset.since))}`;
+      const told = `${say("waits")} ${span(Date.now() - Date.parse(one.dataset.since))}`;
+      if (one.textContent !== told) one.textContent = told;
     }
   }
-  /* j and k go through the list, Escape closes what is open; the rest is the conversation's. */
+  /* j and k go through the list, / into the search, Escape closes what is open; the rest is the conversation's. */
   #key = (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || /^(input|textarea|select)$/i.test(event.target.tagName)) {
       if (event.key === "Escape") event.target.blur();
       return;
     }
+    if (document.querySelector("dialog[open]")) return;
     const ids = this.#context.inbox.items.map((item) => item.id);
     const at = ids.indexOf(this.#open);
-    if (event.key === "j" && ids.length) this.#context.go("inbox", ids[Math.min(at + 1, ids.length - 1)]);
-    else if (event.key === "k" && ids.length) this.#context.go("inbox", ids[Math.max(at - 1, 0)]);
-    else if (event.key === "Escape" && document.querySelector("dialog[open]")) return;
+    if (event.key === "j" && ids.length) this.#go(ids[Math.min(at + 1, ids.length - 1)]);
+    else if (event.key === "k" && ids.length) this.#go(ids[Math.max(at - 1, 0)]);
+    else if (event.key === "/") this.#search.focus();
     else if (!this.#conversation?.key(event.key)) {
       if (event.key !== "Escape" || !this.#open) return;
-      this.#context.go("inbox");
+      this.#go(null);
     }
     event.preventDefault();
   };
@@ -137,6 +234,7 @@ export function stateTag(item) {
     return make("span", { class: "tag needs" }, glyph("clock"), make("span", { "data-since": item.waitingSince || item.startedAt }, say("waits")));
   }
   if (item.state === "stuck") return make("span", { class: "tag stuck" }, glyph("failed"), say("isStuck"));
+  if (item.state === "resolved" || item.state === "snoozed") return make("span", { class: "tag" }, glyph(item.state === "resolved" ? "done" : "clock"), say(`is_${item.state}`));
   if (item.owner?.kind === "human") return make("span", { class: "tag human" }, glyph("person"), item.owner.name || item.owner.operatorId || say("stateHuman"));
   return make("span", { class: "tag" }, glyph("spark"), say("stateAi"));
 }

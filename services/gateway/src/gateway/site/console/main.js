@@ -30,7 +30,8 @@ function start(why = "") {
   const unsent = (id) => waiting.get(id) || waiting.set(id, []).get(id);
   const context = { live, inbox, session, go, say, unsent };
   root.replaceChildren(rail(who), make("div", { class: "beside" }, line, stage));
-  inbox.onCount = (count) => { document.title = `${count ? `(${count}) ` : ""}${say("title")}`; };
+  /* Who waits for a person, or has written something that one has not read. */
+  inbox.onCount = (waiting, unread) => { const count = Math.max(waiting, unread); document.title = `${count ? `(${count}) ` : ""}${say("title")}`; };
   inbox.start();
   const route = () => show(stage, context);
   addEventListener("hashchange", route);
@@ -54,7 +55,9 @@ function stop() {
 
 /* A view is {path, title, glyph, admin?, open(stage, context, rest)}; open gives {frame?, again?, end?}. */
 function show(stage, context) {
-  const [, path = "inbox", ...rest] = location.hash.split("/").map(read);
+  const [where, asked = ""] = location.hash.split("?");
+  const [, path = "inbox", ...rest] = where.split("/").map(read);
+  context.asked = new URLSearchParams(asked);
   const found = VIEWS.find((one) => one.path === path && (!one.admin || session.isAdmin)) || VIEWS[0];
   for (const link of root.querySelectorAll(".rail a")) {
     link.toggleAttribute("data-here", link.dataset.path === found.path);

@@ -1,29 +1,30 @@
-/* Reading anew what was told to have changed: soon, one reading at a time, and once more later, since on a busy day
-   what is read is a moment behind what was told. */
-const PAUSE = 700, LATER = 5_000;
+/* Reading anew what was told to have changed: at most every PAUSE ms however much is told, one reading at a time, and once
+   more later, since on a busy day what is read is a moment behind what was told. */
+const PAUSE = 200, LATER = 5_000;
 
 export class Reading {
   #read; #timer = 0; #late = 0; #busy = false; #again = false; #ended = false;
 
-  /* read() may raise: then it is tried again later. */
+  /* read(whole) may raise: then it is tried again later. `whole`: not only what was told. */
   constructor(read) { this.#read = read; }
 
+  /* What is told while a reading is due waits for that one: a wait that began anew each time would never end. */
   told() {
     this.#soon(PAUSE);
-    clearTimeout(this.#late);
-    this.#late = setTimeout(() => this.now(), LATER);
+    this.#late ||= setTimeout(() => { this.#late = 0; this.now(true); }, LATER);
   }
-  async now() {
-    if (this.#busy) { this.#again = true; return; }
+  async now(whole = false) {
+    if (this.#busy) { this.#again ||= true; return; }
     this.#busy = true;
-    try { await this.#read(); } catch { this.#soon(LATER); }
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    try { await this.#read(whole); } catch { this.#soon(LATER); }
     this.#busy = false;
     if (this.#again) { this.#again = false; this.#soon(PAUSE); }
   }
   end() { this.#ended = true; clearTimeout(this.#timer); clearTimeout(this.#late); }
 
   #soon(wait) {
-    clearTimeout(this.#timer);
-    if (!this.#ended) this.#timer = setTimeout(() => this.now(), wait);
+    if (!this.#ended) this.#timer ||= setTimeout(() => { this.#timer = 0; this.now(); }, wait);
   }
 }

@@ -9,6 +9,7 @@ const NEAR = 80; // pixels from the end at which one is taken to follow
 
 export class Thread {
   node = make("ol", { class: "thread", "aria-live": "polite", "aria-relevant": "additions", tabindex: "0", "aria-label": say("messages"), onscroll: () => this.#scrolled() });
+  onTop = () => {};
   onWhy = () => {};
   onStop = () => {};
   onEdit = () => {};
@@ -119,7 +120,35 @@ export class Thread {
     const { node } = this;
     requestAnimationFrame(() => { if (this.#following) node.scrollTop = node.scrollHeight; });
   }
-  #scrolled() { this.#following = this.node.scrollHeight - this.node.scrollTop - this.node.clientHeight < NEAR; }
+  #scrolled() {
+    if (this.node.scrollTop < NEAR) this.onTop();
+    this.#following = this.node.scrollHeight - this.node.scrollTop - this.node.clientHeight < NEAR;
+  }
+  /* Older messages, above those that are there; what one reads stays where it is. */
+  older(messages, mine) {
+    const { node } = this;
+    const before = node.scrollHeight, first = node.firstChild;
+    for (const message of messages) {
+      if (this.#seen.has(message.id)) continue;
+      const row = this.#row(message, mine);
+      node.insertBefore(row, first);
+      this.#seen.set(message.id, row);
+    }
+    node.scrollTop += node.scrollHeight - before;
+  }
+  /* A note or a change at its time: it is in no order with the messages but that. */
+  aside(id, at, text, kind, by = "") {
+    const known = this.#seen.get(id);
+    if (known) return;
+    const time = make("time", { datetime: at, title: exactly(at) }, moment(at));
+    const row = kind === "note"
+      ? make("li", { class: "said note", "data-at": at }, make("p", { class: "by" }, glyph("note"), make("b", {}, say("noteBy", { name: by })), time), make("div", { class: "text plain", dir: "auto" }, text))
+      : make("li", { class: "notice change", "data-at": at }, text, " ", time);
+    const later = [...this.node.children].find((one) => Date.parse(one.dataset.at || one.querySelector("time")?.dateTime) > Date.parse(at)) || this.#draft;
+    this.node.insertBefore(row, later);
+    this.#seen.set(id, row);
+    this.bottom();
+  }
   #drawDraft() {
     this.#tools.hidden = true;
     this.#draft.querySelector(".text").replaceChildren(...blocks(this.#text).map((one) => block(one)));

@@ -3,8 +3,9 @@ import { beginView } from "./begin.js";
 import { failedView } from "./failed.js";
 import { inboxView } from "./inbox.js";
 import { knowledgeView } from "./knowledge.js";
+import { repliesView } from "./replies.js";
 import { reportsView } from "./reports.js";
 import { settingsView } from "./settings.js";
 import { usageView } from "./usage.js";
 
-export const VIEWS = [inboxView, knowledgeView, failedView, reportsView, usageView, settingsView, beginView];
+export const VIEWS = [inboxView, repliesView, knowledgeView, failedView, reportsView, usageView, settingsView, beginView];

@@ -1,0 +1,111 @@
+/* What is done with a conversation beside writing in it: its state, whose it is, its labels and topic. */
+import { call } from "./api.js";
+import { make, button } from "./dom.js";
+import { exactly, moment, say } from "./words-of.js";
+
+const HOUR = 3_600_000;
+
+export class Desk {
+  node; #id; #mine; #onChange; #onFault; #view = null; #busy = false;
+
+  /* mine: who one is; onChange(view): it was changed; onFault(text): it was not. */
+  constructor(id, mine, { onChange, onFault }) {
+    this.#id = id;
+    this.#mine = mine;
+    this.#onChange = onChange;
+    this.#onFault = onFault;
+    this.node = make("section", { class: "desk", "aria-label": say("desk") });
+  }
+  /* e: resolve, or open again. */
+  turn() { if (this.#view) this.#change({ state: this.#view.status === "open" ? "resolved" : "open" }); }
+  show(view) {
+    const told = JSON.stringify([view.status, view.snoozedUntil, view.assignee, view.assigneeName, view.labels, view.topic]);
+    if (told === this.node.dataset.told || this.node.contains(document.activeElement) && /^(input|select)$/i.test(document.activeElement.tagName)) {
+      this.#view = view;
+      return;
+    }
+    const focused = this.node.contains(document.activeElement) && document.activeElement.dataset.what;
+    this.#view = view;
+    this.node.dataset.told = told;
+    this.node.replaceChildren(this.#state(view), this.#owner(view), this.#labels(view), this.#topic(view));
+    if (focused) this.node.querySelector(`[data-what="${focused}"]`)?.focus();
+  }
+
+  #state(view) {
+    if (view.status !== "open") {
+      return make("span", { class: "row" },
+        make("span", {}, view.snoozedUntil ? say("snoozedUntil", { when: exactly(view.snoozedUntil) }) : say(`is_${view.status}`)),
+        button(say("openAgain"), () => this.#change({ state: "open" }), { class: "small", "data-what": "state" }));
+    }
+    const later = make("select", { "aria-label": say("snooze"), "data-what": "snooze", onchange: () => this.#snooze(later.value) },
+      make("option", { value: "" }, say("snooze")),
+      ...["hour", "tomorrow", "monday", "message"].map((one) => make("option", { value: one }, say(`snooze_${one}`))));
+    return make("span", { class: "row" },
+      button(say("resolve"), () => this.#change({ state: "resolved" }), { class: "small", "data-what": "state" }), later);
+  }
+  #owner(view) {
+    const name = view.assignee === this.#mine.subject ? say("you") : view.assigneeName || view.assignee;
+    const field = make("input", {
+      "aria-label": say("assignTo"), placeholder: name || say("nobodys"), "data-what": "assignee", maxlength: "64", size: "12",
+      onchange: () => field.value.trim() && this.#assign(field.value.trim()),
+    });
+    return make("span", { class: "row" }, make("span", { class: "hint" }, say("assignee")), field,
+      view.assignee !== this.#mine.subject && button(say("assignMe"), () => this.#assign("me"), { class: "small quiet", "data-what": "me" }),
+      view.assignee && button(say("assignNobody"), () => this.#assign(null), { class: "small quiet", "data-what": "nobody" }));
+  }
+  /* What one sees is sent along: whoever is a moment too late is told whose it is, and asked nothing twice. */
+  #assign(assignee) { this.#change({ assignee, expectedAssignee: this.#view.assignee || null }); }
+  #labels(view) {
+    const labels = view.labels || [];
+    const field = make("input", {
+      "aria-label": say("addLabel"), placeholder: say("addLabel"), "data-what": "label", maxlength: "40", size: "10",
+      onchange: () => { const label = field.value.trim(); field.value = ""; if (label) this.#change({ labels: [...labels.filter((one) => one !== label), label] }); },
+    });
+    return make("span", { class: "row" }, ...labels.map((label) => make("span", { class: "chip" }, label,
+      button("×", () => this.#change({ labels: labels.filter((one) => one !== label) }), { class: "quiet small", "aria-label": say("dropLabel", { label }) }))), field);
+  }
+  #topic(view) {
+    const field = make("input", {
+      "aria-label": say("topic"), placeholder: say("topic"), value: view.topic || "", "data-what": "topic", maxlength: "200", size: "18",
+      onchange: () => this.#change({ topic: field.value.trim() || null }),
+    });
+    return field;
+  }
+  #snooze(until) {
+    if (!until) return;
+    const at = new Date();
+    if (until === "hour") at.setTime(at.getTime() + HOUR);
+    else {
+      at.setDate(at.getDate() + (until === "monday" ? (8 - at.getDay()) % 7 || 7 : 1));
+      at.setHours(9, 0, 0, 0);
+    }
+    this.#change({ state: "snoozed", ...(until !== "message" && { snoozedUntil: at.toISOString() }) });
+  }
+  async #change(body) {
+    if (this.#busy) return;
+    this.#busy = true;
+    try {
+      const view = (await call("PATCH", `/v2/conversations/${encodeURIComponent(this.#id)}`, { body })).body;
+      this.node.dataset.told = "";
+      document.activeElement?.blur?.();
+      this.#onChange(view);
+    } catch (error) {
+      this.#onFault(error.message);
+    }
+    this.#busy = false;
+  }
+}
+
+/* A change in words, for the thread; null: nothing that people have to read. */
+export function changeInWords(change, mine) {
+  const who = change.by === mine ? say("you") : change.name || change.by;
+  if (change.state === "resolved") return change.by === "memory" ? say(`resolved_${change.reason || "silence"}`) : say("event_resolved", { name: who });
+  if (change.state === "snoozed") return change.snoozedUntil ? say("event_snoozed", { name: who, when: moment(change.snoozedUntil) }) : say("event_snoozedOpen", { name: who });
+  if (change.state === "open") return change.by === "memory" ? say("event_woke") : say("event_opened", { name: who });
+  if (change.assignee != null) {
+    const to = change.assignee === mine ? say("you") : change.assigneeName || change.assignee;
+    return change.assignee ? say("event_assigned", { name: who, to }) : say("event_unassigned", { name: who });
+  }
+  if (change.labels) return change.labels.length ? say("event_labels", { name: who, labels: change.labels.join(", ") }) : say("event_noLabels", { name: who });
+  return change.topic ? say("event_topic", { name: who, topic: change.topic }) : null;
+}

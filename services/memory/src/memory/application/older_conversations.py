@@ -1,0 +1,54 @@
+"""Conversations that an earlier release stored, given what this one lists and finds them by: out of their own facts."""
+
+from dataclasses import replace
+from typing import Protocol
+
+from memory.domain.conversation import Conversation, fold
+from memory.domain.keys import Position
+from memory.migrations import Change
+from memory.ports import ConversationStore, FactStore
+
+MOST = 50
+"""Conversations at a time."""
+MOST_FACTS = 5_000
+"""Of one, the oldest: what it is found by has room for far less."""
+BEGINNING = Position(0, 0)
+
+
+class OlderConversations(Protocol):
+    """Where they are."""
+
+    async def left(self) -> int:
+        """How many there are."""
+        ...
+
+    async def older(self, limit: int) -> list[Conversation]:
+        """A few of them."""
+        ...
+
+
+def listed(store: OlderConversations, conversations: ConversationStore, facts: FactStore) -> Change:
+    """The migration."""
+
+    async def some() -> None:
+        for state in await store.older(MOST):
+            stored = await facts.after(state.company, state.conversation, BEGINNING, state.latest, MOST_FACTS)
+            fresh = fold(Conversation(state.company, state.conversation), stored, BEGINNING, {})
+            # Of what the older release knows nothing is touched. One that is changed meanwhile has been written by this
+            # release: it is asked about again, or is done.
+            await conversations.save(
+                [
+                    replace(
+                        state,
+                        heard_at=fresh.heard_at,
+                        said_at=fresh.said_at,
+                        claimed=fresh.claimed,
+                        claimed_at=fresh.claimed_at,
+                        farewell=fresh.farewell,
+                        words=state.words | fresh.words,
+                    )
+                ]
+            )
+
+    what = "conversations are put into the inbox's lists, and found by their words"
+    return Change("conversation-lists", what, store.left, some)

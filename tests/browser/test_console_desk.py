@@ -1,0 +1,153 @@
+"""A shift at the desk: states, labels, notes, ready replies, search, and a colleague at the same conversation."""
+
+import asyncio
+import re
+import uuid
+
+import aiohttp
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.test_accessibility import violations
+from tests.browser.test_console import a_visitor, signed_in
+from tests.browser.visits import Visits
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+COUNTING = """() => {
+  window.changes = 0;
+  new MutationObserver((all) => {
+    window.changes += all.some((one) => [...one.addedNodes].some((node) => node.querySelector?.("a[data-id]"))) ? 1 : 0;
+  }).observe(document.querySelector(".talks"), { childList: true, subtree: true });
+}"""
+
+
+async def as_colleague(visits: Visits, stack: RunningStack, conversation: str) -> Page:
+    page = await visits.open("/console")
+    await page.get_by_label("Token of your company").fill(stack.mint("commercial", "ben", "demo"))
+    await page.get_by_role("button", name="Sign in", exact=True).click()
+    await page.locator(f'.talks a[data-id="{conversation}"]').click()
+    return page
+
+
+async def test_a_conversation_is_labelled_noted_on_resolved_found_and_opened_by_the_next_message(
+    visits: Visits, stack: RunningStack
+) -> None:
+    word = f"zebra{uuid.uuid4().hex[:8]}"
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask(f"Do you sell {word}?")
+        page = await signed_in(visits)
+        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        await visitor.say("hello?")
+        await expect(row).to_have_attribute("data-unread", "")
+        assert await row.evaluate("(node) => node.offsetHeight") == 56
+        await row.click()
+        await expect(row).not_to_have_attribute("data-unread", "")
+        colleague = await as_colleague(visits, stack, visitor.conversation or "")
+        await page.get_by_label("Add a label").fill("vip")
+        await page.keyboard.press("Enter")
+        await expect(row.locator(".chip")).to_have_text("vip")
+        await page.get_by_role("button", name="Private note").click()
+        await page.get_by_label("Your message").fill("@ben knows <b>more</b>")
+        await page.get_by_role("button", name="Keep the note").click()
+        # Whoever has it open sees it without a reload, as the text that it is.
+        for one in (page, colleague):
+            await expect(one.locator(".said.note .text")).to_have_text("@ben knows <b>more</b>")
+        assert "knows" not in str(visitor.frames)
+        assert await violations(page) == []
+        await page.get_by_role("button", name="Resolve", exact=True).click()
+        for one in (page, colleague):
+            await expect(one.locator(".thread .notice.change").last).to_contain_text("resolved the conversation")
+        await page.get_by_role("button", name="Resolved").click()
+        await page.get_by_label("Search conversations").fill(word[:9])
+        await expect(page).to_have_url(re.compile(f"list=resolved&q={word[:9]}$"))
+        await expect(page.locator(".talks a")).to_have_count(1)
+        await page.reload()
+        await expect(row).to_contain_text("Resolved")
+        await visitor.say("one more thing")
+        await expect(page.get_by_role("button", name="Resolve", exact=True)).to_be_visible()
+        await expect(row).to_have_count(0)
+        await page.get_by_role("button", name="Nobody's").click()
+        await expect(row).to_be_visible()
+        assert await violations(page) == []
+
+
+async def test_a_colleagues_conversation_is_taken_only_after_a_question_and_both_are_told(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("hello")
+        page = await signed_in(visits)
+        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        await expect(page.locator(".banner")).to_contain_text("The AI answers")
+        await page.keyboard.press("t")
+        await expect(page.locator(".banner")).to_contain_text("You answer")
+        colleague = await as_colleague(visits, stack, visitor.conversation or "")
+        await expect(colleague.locator(".banner")).to_contain_text("Elena answers")
+        await colleague.locator(".thread").focus()
+        await colleague.keyboard.press("t")
+        dialog = colleague.get_by_role("dialog")
+        await expect(dialog).to_contain_text("Take the conversation from Elena?")
+        assert await violations(colleague) == []
+        await dialog.get_by_role("button", name="No", exact=True).click()
+        await expect(colleague.locator(".banner")).to_contain_text("Elena answers")
+        await colleague.locator(".thread").focus()
+        await colleague.keyboard.press("t")
+        await dialog.get_by_role("button", name="Take over").click()
+        await expect(colleague.locator(".banner")).to_contain_text("You answer")
+        await expect(page.locator(".thread .notice").last).to_contain_text("ben took the conversation over")
+        await colleague.get_by_label("Your message").type("I")
+        await expect(page.locator(".here")).to_contain_text("is writing")
+
+
+async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits, stack: RunningStack) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("hello")
+        page = await signed_in(visits)
+        await page.get_by_role("link", name="Ready replies").click()
+        await page.get_by_label("Shortcut, e.g. refund").fill("hours")
+        await page.get_by_label("Reply", exact=True).fill("We open at 9. Greetings, {agent} of {company}")
+        await page.get_by_role("button", name="Keep", exact=True).click()
+        await expect(page.locator(".replies")).to_contain_text("/hours")
+        assert await violations(page) == []
+        await page.get_by_role("link", name="Inbox").click()
+        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        field = page.get_by_label("Your message")
+        await field.type("/hou")
+        await expect(page.locator(".picker").get_by_role("option")).to_have_count(1)
+        assert await violations(page) == []
+        await page.keyboard.press("Enter")
+        await expect(field).to_have_value("We open at 9. Greetings, Elena of demo")
+
+
+async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is_read_to_its_beginning(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("The very beginning")
+        page = await signed_in(visits)
+        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        await expect(row).to_be_visible()
+        await page.evaluate(COUNTING)
+        agent = {"Authorization": f"Bearer {stack.mint('commercial', 'ben', 'demo')}"}
+        async with aiohttp.ClientSession(stack.url, headers=agent) as http:
+            for number in range(60):
+                body = {"text": f"message {number}", "clientMessageId": str(uuid.uuid4())}
+                async with http.post(f"/v2/conversations/{visitor.conversation}/messages", json=body) as answer:
+                    assert answer.status == 201
+                # Closer to each other than any wait for a silence.
+                await asyncio.sleep(0.05)
+            # Nothing has been silent for a moment, and the row has not stood still.
+            assert await page.evaluate("window.changes") >= 3
+        await expect(row).to_contain_text("message 59")
+        await row.click()
+        said = page.locator(".thread .said")
+        await expect(said.last).to_contain_text("message 59")
+        await expect(said).to_have_count(50)
+        await page.locator(".thread").evaluate("(node) => { node.scrollTop = 0; }")
+        await expect(said).to_have_count(62)
+        await expect(said.first).to_contain_text("The very beginning")
