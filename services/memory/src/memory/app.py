@@ -77,6 +77,7 @@ from memory.application.lessons import Lessons
 from memory.application.memories import Memories
 from memory.application.positions import Positions
 from memory.application.projection import Projection
+from memory.application.rating_question import RatingQuestion
 from memory.application.reports import Reports
 from memory.application.searching import Searching
 from memory.application.seeding import seed
@@ -316,7 +317,8 @@ class Memory:
             clock=floor,
         )
         desk_handlers.serve(service, desk, MongoDesk(self._database), inbox)
-        desk_handlers.consume(service, desk)
+        question = RatingQuestion(conversations=stored_conversations, companies=self._companies, log=log)
+        desk_handlers.consume(service, desk, question)
         report_handlers.consume(service, Reports(store=MongoReports(self._storing), inbox=inbox, clock=floor))
         room.consume()
         migrations.serve(service, room.changes(), stored_format)
