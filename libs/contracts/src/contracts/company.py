@@ -271,6 +271,7 @@ class CompanyConfig(Strict):
     resolve_after_hours: StrictInt = Field(
         default=24, ge=0, le=720, description="of silence after an answer a conversation is resolved; 0: never"
     )
+    ask_rating: StrictBool = Field(default=True, description="visitors are asked once, when it is over, if it helped")
     office_hours: OfficeHours | None = Field(default=None, description="when people are there; null: always")
     person_rules: list[PersonRule] = Field(
         default_factory=list[PersonRule], max_length=50, description="the first that fits a message counts"

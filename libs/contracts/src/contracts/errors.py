@@ -47,6 +47,9 @@ OWNER_IDLE = "OWNER_IDLE"
 HANDOFF_WAITING = "HANDOFF_WAITING"
 """Code of message.system: a person was asked for, and where the visitor stands."""
 
+RATING_ASKED = "RATING_ASKED"
+"""Code of message.system: the conversation is over, and whoever wrote is asked whether it helped."""
+
 OFFICE_CLOSED = "OFFICE_CLOSED"
 """Code of message.system: asked for a person when nobody is there: it says when somebody is, and takes a message."""
 

@@ -82,6 +82,7 @@ from memory.application.memories import Memories
 from memory.application.older_conversations import listed
 from memory.application.positions import Positions
 from memory.application.projection import Projection
+from memory.application.rating_question import RatingQuestion
 from memory.application.reports import Reports
 from memory.application.searching import Searching
 from memory.application.seeding import seed
@@ -329,7 +330,8 @@ class Memory:
             clock=floor,
         )
         desk_handlers.serve(service, desk, MongoDesk(self._database), inbox)
-        desk_handlers.consume(service, desk)
+        question = RatingQuestion(conversations=stored_conversations, companies=self._companies, log=log)
+        desk_handlers.consume(service, desk, question)
         report_handlers.consume(service, Reports(store=MongoReports(self._storing), inbox=inbox, clock=floor))
         room.consume()
         stored_before = MongoConversations(self._storing["conversations"])

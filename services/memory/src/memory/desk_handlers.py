@@ -27,7 +27,8 @@ from contracts.rpc import ConversationRef, ConversationReply
 from memory.adapters.desk_facts import NOTED, UPDATED
 from memory.application.desk import Desk, DeskStore
 from memory.application.inbox import Inbox
-from memory.domain.desk import Update
+from memory.application.rating_question import RatingQuestion
+from memory.domain.desk import RESOLVED, Update
 from memory.domain.keys import Position
 from memory.handlers import answering, fact_owner, take_in
 from runtime.direct import StoredFact
@@ -73,11 +74,15 @@ def serve(service: Service, desk: Desk, store: DeskStore, inbox: Inbox) -> None:
     service.serve(REPLY_DELETE, answering(delete_reply))
 
 
-def consume(service: Service, desk: Desk) -> None:
-    """The facts."""
+def consume(service: Service, desk: Desk, question: RatingQuestion) -> None:
+    """The facts. Who is resolved is asked whether it helped."""
 
     async def updated(delivery: Delivery, event: CloudEvent[ConversationUpdated]) -> Outcome:
-        return await take_update(desk, delivery.subject, _place(delivery), event)
+        outcome = await take_update(desk, delivery.subject, _place(delivery), event)
+        owner = fact_owner(UPDATED, delivery.subject)
+        if owner is not None and event.data.state == RESOLVED:
+            await question.ask(owner[0], event.data.conversation_id)
+        return outcome
 
     async def noted(delivery: Delivery, event: CloudEvent[NoteAdded]) -> Outcome:
         return await take_note(desk, delivery.subject, _place(delivery), event)

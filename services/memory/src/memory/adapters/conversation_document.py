@@ -70,6 +70,7 @@ class ConversationFields(TypedDict):
     claimedAt: NotRequired[str | None]
     farewell: NotRequired[str]
     words: NotRequired[str]
+    ratingAsked: NotRequired[bool]
     unassignedKey: NotRequired[str]
     quietKey: NotRequired[str]
     dueAt: NotRequired[int]
@@ -116,6 +117,7 @@ def to_document(state: Conversation) -> Document:
         "claimedAt": _time(state.claimed_at),
         "farewell": str(state.farewell),
         "words": " ".join(sorted(state.words)),
+        "ratingAsked": state.rating_asked,
     }
     return row | _list_keys(state)
 
@@ -195,6 +197,7 @@ def from_document(row: Document) -> Conversation:
         claimed_at=_datetime(row.get("claimedAt")),
         farewell=_position(row.get("farewell", "0/0")),
         words=frozenset(row.get("words", "").split()),
+        rating_asked=row.get("ratingAsked", False),
     )
 
 

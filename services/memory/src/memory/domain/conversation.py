@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from contracts.errors import HANDOFF_WAITING, OFFICE_CLOSED, OWNER_IDLE, SystemCode
+from contracts.errors import HANDOFF_WAITING, OFFICE_CLOSED, OWNER_IDLE, RATING_ASKED, SystemCode
 from contracts.events.chat import (
     AssistantMessage,
     OperatorMessage,
@@ -131,6 +131,8 @@ class Conversation:
     """Of the visitor's newest message that says that this was all."""
     words: frozenset[str] = frozenset()
     """What it is found by."""
+    rating_asked: bool = False
+    """Whether its visitor was asked if it helped."""
 
     @property
     def status(self) -> Status:
@@ -270,6 +272,8 @@ def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
             state.replied = max(state.replied, at)
         case SystemMessage(code=code) if code in NOTICES:
             state.noticed = max(state.noticed, at)
+        case SystemMessage(code=code) if code == RATING_ASKED:
+            state.rating_asked = True
         case SystemMessage(code=code) if code in FAILURES:
             state.failures += 1
             state.failed = max(state.failed, at)

@@ -21,7 +21,7 @@ export const SECTIONS = [
     ["handoffTimeoutSeconds", "number", { min: 10, max: 3600 }], ["ownerIdleMinutes", "number", { min: 1, max: 1440 }],
     ["resolveAfterHours", "number", { min: 0, max: 720 }],
     ["ownerIdleAction", "choice", { choices: ["needs_person", "ai"], words: "idle_" }],
-    ["officeHours", "hours"], ["personRules", "rules"],
+    ["askRating", "switch"], ["officeHours", "hours"], ["personRules", "rules"],
   ]],
   ["model", [
     ["preferredProvider", "choice"], ["preferredModel", "text", { list: "models", maxlength: 200 }],

@@ -25,6 +25,7 @@ export class Chat {
     this.composer = new Composer(kept, { send: (text) => this.say(text), stop: () => this.#stop(), typing: () => this.net.send("typing") });
     this.thread = new Thread(kept, {
       decide: (actionId, decision) => this.net.send(`action.${decision}`, { actionId }),
+      score: (score, comment) => this.net.send("conversation.rate", { score, ...(comment && { comment }) }),
       rate: (messageId, rating, reason) => this.net.send("feedback", { messageId, rating, ...(reason && { reason }) }),
       announce: ui.announce, busy: (on) => this.composer.busy(on),
     }, this.#intro());

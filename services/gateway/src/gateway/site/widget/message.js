@@ -5,6 +5,7 @@ import { button, icon, make } from "./dom.js";
 import { day, time } from "./figures.js";
 import { feedback } from "./feedback.js";
 import { block, blocks } from "./markdown.js";
+import { scoring } from "./scoring.js";
 import { words } from "./saying.js";
 
 export const isMine = (role) => role === "visitor" || role === "user";
@@ -45,7 +46,7 @@ export class Message {
   }
 
   /* The final message, as the log has it. `kept`: what was rated; `rate` sends a rating. */
-  settle(message, { cards, rated, rate }) {
+  settle(message, { cards, rated, rate, scored, score }) {
     this.seq = message.seq;
     this.at = Date.parse(message.createdAt) || Date.now();
     this.node.classList.remove("streaming");
@@ -53,7 +54,8 @@ export class Message {
     this.say(message.text);
     const drawn = (message.charts || []).map(chart).filter(Boolean);
     const sources = citations(message.citations || []);
-    this.#extras.replaceChildren(...drawn, ...cards, ...(sources ? [sources] : []));
+    const asked = message.code === "RATING_ASKED" ? [scoring(scored, score)] : [];
+    this.#extras.replaceChildren(...drawn, ...cards, ...(sources ? [sources] : []), ...asked);
     if (isMine(this.role)) return this.delivery("sent");
     const stamp = make("time", { datetime: message.createdAt }, time(this.at));
     this.#meta.replaceChildren(stamp, ...(this.role === "assistant" ? [feedback(rated, rate)] : []));

@@ -15,7 +15,7 @@ export class Thread {
   #messages = new Map(); #order = []; #actions = new Map(); #alerts = new Set(); #people = new Map();
   #draft = null; #typing; #typingTimer = 0; #stuck = 0; #kept; #tell;
 
-  /* tell: {decide(id, decision), rate(id, rating, reason), announce(text), busy(on), retry(entry)} */
+  /* tell: {decide(id, decision), rate(id, rating, reason), score(value, comment), announce(text), busy(on), retry(entry)} */
   constructor(kept, tell, intro) {
     this.#kept = kept;
     this.#tell = tell;
@@ -51,7 +51,7 @@ export class Thread {
     if (one && one === this.#draft) this.finished();
     if (!one) one = new Message(mine ? "visitor" : message.role, this.#named(message));
     const cards = (message.actions || []).map((action) => this.#card(action).node);
-    one.settle(message, { cards, rated: this.#ratings()[message.id], rate: (rating, reason) => this.#rate(message.id, rating, reason) });
+    one.settle(message, { cards, rated: this.#ratings()[message.id], rate: (rating, reason) => this.#rate(message.id, rating, reason), scored: this.#kept.get("scores")?.[message.id], score: (value, comment) => this.#score(message.id, value, comment) });
     this.#put(key, one);
     if (message.role === "operator") this.#typing.hidden = true;
     if (live && !known && !mine) this.#tell.announce(`${this.#speaker(message)}: ${message.text}`);
@@ -201,6 +201,11 @@ export class Thread {
   }
 
   #ratings() { return this.#kept.get("ratings") || {}; }
+  #score(id, value, comment) {
+    const sent = this.#tell.score(value, comment);
+    if (sent) this.#remember("scores", id, value);
+    return sent;
+  }
   #rate(id, rating, reason) {
     const sent = this.#tell.rate(id, rating, reason);
     if (sent) this.#remember("ratings", id, rating);

@@ -1,0 +1,54 @@
+"""The question whether a conversation helped: asked once, when it is over, in the conversation itself."""
+
+from contracts.channels import ChatKind
+from contracts.conversation import Snapshot
+from contracts.errors import RATING_ASKED
+from contracts.events.chat import SystemMessage
+from contracts.ids import derive_id
+from contracts.text import Text
+from memory.domain.conversation import Conversation
+from memory.domain.desk import RESOLVED
+from memory.domain.handoff import language
+from memory.ports import CompanyStore, ConversationStore, Log
+from runtime.conversation import NewFact
+
+_QUESTION = Text(
+    es="¿Te ha servido esta conversación? Puntúala del 1 al 5; si quieres, añade unas palabras.",
+    en="Did this conversation help? Rate it from 1 to 5, and add a word if you like.",
+)
+
+
+class RatingQuestion:
+    """Asks. The fact's id is the conversation's: whoever asks, and however often, it is one question."""
+
+    def __init__(self, *, conversations: ConversationStore, companies: CompanyStore, log: Log) -> None:
+        self._conversations = conversations
+        self._companies = companies
+        self._log = log
+
+    async def ask(self, company: str, conversation: str) -> bool:
+        """Asks if the conversation is resolved, has been answered, and was never asked; True when it was asked now.
+
+        Raises:
+            StoreUnavailable, RuntimeFault: try it again later.
+        """
+        state = (await self._conversations.load([(company, conversation)])).get((company, conversation))
+        settings = await self._companies.get(company)
+        if state is None or not _is_due(state) or not (settings and settings.config.ask_rating):
+            return False
+        identity = derive_id(company, conversation, RATING_ASKED)
+
+        async def question(now: Snapshot) -> NewFact | None:
+            if now.newest_visitor != state.seen_position.seq:
+                return None  # they have written since: it is not over
+            text = _QUESTION.said_in(language(now))
+            data = SystemMessage(message_id=identity, text=text, code=RATING_ASKED, basis=now.basis)
+            return NewFact(ChatKind.SYSTEM, data, identity, identity)
+
+        stored = await self._log.append_if(company, conversation, question)
+        return stored is not None and not stored.duplicate
+
+
+def _is_due(state: Conversation) -> bool:
+    answered = state.answers > 0 or state.handed_off
+    return state.status == RESOLVED and answered and not state.rating_asked and state.person is not None
