@@ -36,6 +36,7 @@ from memory.application.budgets import Budgets
 from memory.application.companies import Companies
 from memory.application.history import Histories, History
 from memory.application.inbox import Inbox
+from memory.application.inbox_search import InboxSearch
 from memory.application.positions import Positions, Source
 from memory.application.projection import Projection
 from memory.application.sweeps import Sweep
@@ -105,7 +106,13 @@ class Memory:
             deadline=_SETTINGS.history_deadline,
         )
         self.histories.told = stores.told
-        self.inbox = Inbox(facts=self.facts, conversations=self.conversations, log=self.log, floor=self.floor)
+        self.inbox = Inbox(
+            facts=self.facts,
+            conversations=self.conversations,
+            searching=InboxSearch(self.conversations),
+            log=self.log,
+            floor=self.floor,
+        )
         announcements = BusAnnouncements(publisher, DirectReader(client, FACTS.name))
         self.companies = Companies(store=MongoCompanies(self._asked["companies"]), announcements=announcements)
         self._parts += [self.floor, windows]
@@ -219,9 +226,8 @@ async def _learned_nothing(fact: Fact) -> None:
 
 def _chat(log: ChatLog, projection: Projection) -> Source:
     """The source of conversations among sources.in_mongodb."""
-    nothing = cast("Any", None)
-    room = cast("Any", _NoRoom())
-    return sources.in_mongodb(log, projection, nothing, nothing, nothing, nothing, nothing, room)[0]
+    nothing, room = cast("Any", None), cast("Any", _NoRoom())
+    return sources.in_mongodb(log, projection, *[nothing] * 6, room, nothing)[0]
 
 
 class _NoRoom:
