@@ -6,10 +6,10 @@ from typing import Any
 
 from contracts.memory_rpc import LongTermMemory, fact_id
 from memory.domain.claims import statements
-from memory.domain.forgotten import MOST, forgotten, remembered_again
+from memory.domain.forgotten import forgotten, remembered_again
 from memory.domain.long_term.concepts import content
 from memory.domain.long_term.plain_facts import unquoted
-from memory.domain.remembered import LONGEST, Remembered
+from memory.domain.remembered import LONGEST, Remembered, unsaid
 from memory.domain.stated import kept, remembering
 
 ENOUGH = 0.6
@@ -86,7 +86,7 @@ def without(state: Remembered, facts: tuple[str, ...], now: datetime) -> Remembe
 def forgetting(state: Remembered, facts: tuple[str, ...], now: datetime) -> Remembered:
     """Knowing that these words were forgotten."""
     words = [one for one in (forgotten(fact, now) for fact in facts) if one is not None]
-    return replace(state, gone=(*state.gone, *words)[-MOST:])
+    return unsaid(state, words, now)
 
 
 def is_said(fact: str, texts: list[str]) -> bool:

@@ -13,7 +13,7 @@ from contracts.symbols import InvalidSymbolError, parse_symbol
 from contracts.wrong_fields import message_of
 from memory.domain.company import BadField
 from memory.domain.forgotten import MOST as MOST_FORGOTTEN
-from memory.domain.forgotten import Forgotten, forgotten, remembered_again
+from memory.domain.forgotten import Forgotten, forgotten, is_forgotten, remembered_again, without_forgotten
 from memory.domain.keys import Position
 from memory.domain.zones import is_zone
 
@@ -88,6 +88,19 @@ class Remembered:
         return replace(self, done=(*self.done, request)[-CORRECTIONS:])
 
 
+def unsaid(state: Remembered, words: Sequence[Forgotten], now: datetime) -> Remembered:
+    """Forgetting these words: they are in no question and in no description of a strategy any more."""
+    if not words:
+        return state
+    gone = (*state.gone, *words)[-MOST_FORGOTTEN:]
+    questions = [one for one in state.memory.frequent_questions if not is_forgotten(one, words)]
+    strategies = [
+        one.model_copy(update={"description": without_forgotten(one.description, words)})
+        for one in state.memory.recent_strategies
+    ]
+    return replace(state.changed(now, frequent_questions=questions, recent_strategies=strategies), gone=gone)
+
+
 def superseding(history: list[Superseded], past: Superseded) -> list[Superseded]:
     """The history with one more value that something newer replaced, newest first."""
     return [past, *history][:HISTORY]
@@ -136,11 +149,6 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
         raise BadMemoryError([BadField("timezone", "no IANA time zone: write it as America/Mexico_City")])
     state = restyled(state, new.trading_style, now)
     lost = [one for one in _facts(old) if one not in _facts(new)]
-    words = [one for one in (forgotten(text, now) for text in lost) if one is not None]
-    gone = (*state.gone, *words)[-MOST_FORGOTTEN:]
-    for text in _facts(new):
-        gone = remembered_again(gone, text)
-    state = replace(state, gone=gone)
     for name in _SINGLE[1:]:
         state = _replaced(state, name, before.get(name), wire.get(name), now)
     gone = {name for name, value in patch.items() if value is None or value == []}
@@ -154,7 +162,12 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
         name: now for name in patch if name in _SINGLE and wire.get(name) != before.get(name) and wire.get(name)
     }
     state = replace(state, memory=memory, asked=asked, style_since=since, set_since=set_since)
-    return replace(state, since=_dated(state, {*_facts(old)}, now))
+    words = [one for one in (forgotten(text, now) for text in lost) if one is not None]
+    state = unsaid(state, words, now)
+    still = state.gone
+    for text in _facts(new):
+        still = remembered_again(still, text)
+    return replace(state, since=_dated(state, {*_facts(old)}, now), gone=still)
 
 
 def _symbols(given: Sequence[str]) -> list[str]:

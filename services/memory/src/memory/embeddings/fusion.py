@@ -16,5 +16,7 @@ def fused(by_words: Sequence[tuple[Name, float]], near: Mapping[Name, float]) ->
     best = max((score for _, score in by_words), default=0.0) or 1.0
     scores = {name: score / best for name, score in by_words}
     for name, share in near.items():
+        if not share and name not in scores:
+            continue
         scores[name] = scores.get(name, 0.0) + WEIGHT * share
     return sorted(scores.items(), key=itemgetter(1), reverse=True)

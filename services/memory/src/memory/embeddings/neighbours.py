@@ -67,7 +67,7 @@ class Neighbours(Generic[Key]):
             return {}
         cosines = held[:count] @ question[0]
         found: list[tuple[Key, float]] = []
-        for row in (-cosines).argsort():
+        for row in (-cosines).argsort(kind="stable"):
             key = self._keys[int(row)]
             if key is not None and key not in without:
                 found.append((key, float(cosines[int(row)])))

@@ -204,7 +204,7 @@ class CompanyIndex:
         found: dict[int, float] = {}
         for (document, place), share in near.items():
             held = self._documents.get(document)
-            if held is not None and place < len(held.numbers):
+            if share and held is not None and place < len(held.numbers):
                 found[held.numbers[place]] = share
         return found
 
