@@ -2,7 +2,7 @@
 
 from contracts.desk_rpc import CONVERSATION_UPDATE, ConversationUpdate
 from contracts.ids import uuid7
-from contracts.rpc import COMPANY_CREATE, COMPANY_PATCH, CompanyCreateRequest, CompanyPatchRequest
+from contracts.rpc import COMPANY_CREATE, CompanyCreateRequest
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.conversation import ConversationLog
 from runtime.testing import eventually
@@ -10,7 +10,7 @@ from runtime.testing import eventually
 
 async def resolve(on: Replica, writer: Writer, state: str = "resolved") -> None:
     request = {
-        "companyId": "acme",
+        "companyId": writer.company,
         "conversationId": writer.conversation,
         "updateId": uuid7(),
         "by": "ana",
@@ -21,14 +21,16 @@ async def resolve(on: Replica, writer: Writer, state: str = "resolved") -> None:
 
 async def questions(on: Replica, writer: Writer) -> list[str]:
     log = ConversationLog(on.client)
-    facts = await log.read("acme", writer.conversation, 0, (await log.bounds()).last_seq)
+    facts = await log.read(writer.company, writer.conversation, 0, (await log.bounds()).last_seq)
     return [fact.event.decode() for fact in facts if b"RATING_ASKED" in fact.event]
 
 
 async def test_who_is_resolved_is_asked_once_and_in_their_language(servers: Servers) -> None:
     async with replica(servers) as one, replica(servers):
         await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "acme"}))
-        asked, silent, off = Writer(one.client), Writer(one.client), Writer(one.client)
+        quiet = {"companyId": "quiet", "askRating": False}
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=quiet))
+        asked, silent, off = Writer(one.client), Writer(one.client), Writer(one.client, "quiet")
         await asked.assistant("29 euros", await asked.visitor("how much?", locale="en"))
         await silent.visitor("hello?")
         await resolve(one, silent)
@@ -44,13 +46,10 @@ async def test_who_is_resolved_is_asked_once_and_in_their_language(servers: Serv
         await resolve(one, asked)
         await asked.assistant("yes", await asked.visitor("with tax?", locale="en"))
         await resolve(one, asked)
-        patch = CompanyPatchRequest(company_id="acme", version=1, patch={"askRating": False})
-        await one.rpc.call(COMPANY_PATCH, patch)
         await off.assistant("29 euros", await off.visitor("how much?"))
         await resolve(one, off)
         last = Writer(one.client)
         await last.assistant("29 euros", await last.visitor("how much?"))
-        await one.rpc.call(COMPANY_PATCH, CompanyPatchRequest(company_id="acme", version=2, patch={"askRating": True}))
         await resolve(one, last)
 
         async def last_told() -> bool:
