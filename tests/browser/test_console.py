@@ -38,6 +38,9 @@ async def test_a_hand_off_appears_by_itself_and_its_agent_answers(visits: Visits
         await page.get_by_role("button", name="Needs a person").click()
         await row.click()
         await expect(page.get_by_text("Waits for a person").first).to_be_visible()
+        # Who asks with a button says nothing else: no summary, no language.
+        await expect(page.locator(".handover")).to_contain_text("Asked for a person")
+        await expect(page.locator(".handover")).not_to_contain_text("undefined")
         # What a visitor writes is text, whatever it looks like.
         await expect(page.locator(".thread .said.visitor")).to_contain_text("<script>document.title=2</script>")
         assert await page.title() not in {"1", "2"}

@@ -4,6 +4,7 @@ The next message opens a resolved conversation again for a week. Later a new one
 the old one's: whoever comes back twice before writing finds the same one, and nothing is stored until they write.
 """
 
+import asyncio
 from datetime import timedelta
 
 import structlog
@@ -19,6 +20,8 @@ from runtime.clock import Clock
 log = structlog.get_logger(__name__)
 
 REOPENS_WITHIN = timedelta(days=7)
+SECONDS = 2.0
+"""For memory's answer, as for all that a chat can begin without."""
 MOST_FOLLOWING = 5
 """Conversations that have taken each other's place, looked through at once; the rest when they come again."""
 
@@ -49,8 +52,9 @@ class Topics:
         if begun is not None and now.timestamp() - begun < REOPENS_WITHIN.total_seconds():
             return None  # too young to have been over for so long: nobody has to be asked
         try:
-            known = await self._memory.conversation(caller.company, conversation)
-        except Unavailable:
+            async with asyncio.timeout(SECONDS):
+                known = await self._memory.conversation(caller.company, conversation)
+        except (Unavailable, TimeoutError):
             return None
         if known is None or known.resolved_at is None or now - known.resolved_at < REOPENS_WITHIN:
             return None

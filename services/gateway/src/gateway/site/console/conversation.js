@@ -301,10 +301,10 @@ export class ConversationView {
   #explain(told) {
     this.#handOver.hidden = !told;
     if (!told) return;
-    this.#handOver.replaceChildren(
+    this.#handOver.replaceChildren(...[
       make("h2", {}, glyph("person"), reasonOf(told), make("time", { datetime: told.at, title: exactly(told.at) }, moment(told.at))),
       told.summary?.length > 0 && make("ul", {}, ...told.summary.map((line) => make("li", { dir: "auto" }, line))),
-      told.language && make("p", {}, say("writesIn", { language: say(`language_${told.language.slice(0, 2)}`) })));
+      told.language && make("p", {}, say("writesIn", { language: say(`language_${told.language.slice(0, 2)}`) }))].filter(Boolean));
   }
   #describe(found) {
     const { visitor = {} } = found;

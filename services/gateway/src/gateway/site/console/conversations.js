@@ -20,7 +20,7 @@ export class Conversations {
   counts = {};
   onChange = () => {};
   onCount = () => {};
-  #reading = new Reading((whole) => this.#refresh(whole)); #pages = 1; #changed = new Set(); #all = true;
+  #reading = new Reading((whole) => this.#refresh(whole)); #changed = new Set(); #all = true; #adding = false;
 
   start() { this.#reading.now(true); }
   end() { this.#reading.end(); }
@@ -30,15 +30,25 @@ export class Conversations {
     const known = LISTS.includes(list) ? list : "all";
     if (this.loaded && known === this.list && query === this.query && label === this.label && direction === this.direction) return;
     Object.assign(this, { list: known, query, label, direction, items: [], next: null, loaded: false, complete: true });
-    this.#pages = 1;
     this.#all = true;
     this.onChange();
     this.#reading.now(true);
   }
-  more() {
-    this.#pages += 1;
-    this.#all = true;
-    this.#reading.now(true);
+  /* The next page, behind what is there. */
+  async more() {
+    if (this.#adding || !this.next) return;
+    this.#adding = true;
+    const asked = this.#asked;
+    try {
+      const found = await this.#read(this.next);
+      if (asked === this.#asked) {
+        const known = new Set(this.items.map((item) => item.id));
+        this.items.push(...found.items.filter((item) => !known.has(item.id)));
+        this.next = found.next;
+      }
+    } catch (error) { this.fault = error.message; }
+    this.#adding = false;
+    this.#tell();
   }
   frame(frame) {
     if (frame.type !== "inbox.changed") return;
@@ -48,6 +58,13 @@ export class Conversations {
   }
   /* One row as it is now, from wherever it was read. */
   put(item) {
+    if (this.query || this.label) {
+      // Whether it is found by the words the server knows: until it is asked again, a row stays where it is.
+      const at = this.items.findIndex((one) => one.id === item.id);
+      if (at >= 0) this.items.splice(at, 1, ...(this.#belongs(item) ? [item] : []));
+      this.#tell();
+      return;
+    }
     this.items = this.items.filter((one) => one.id !== item.id);
     if (this.#belongs(item)) {
       const place = this.items.findIndex((one) => this.#before(item, one));
@@ -63,15 +80,21 @@ export class Conversations {
   read() { this.#tell(); }
 
   async #refresh(whole) {
-    const { list, query, label, direction } = this;
+    const asked = this.#asked;
     const changed = [...this.#changed];
     this.#changed.clear();
     try {
       if (whole || this.#all || query || label || changed.length > MOST_SINGLE) {
+        const anew = this.#all;
         this.#all = false;
-        const found = await this.#read();
-        if (list !== this.list || query !== this.query || label !== this.label || direction !== this.direction) { this.#all = true; return; }
-        Object.assign(this, { items: found.items, next: found.next, complete: found.complete, loaded: true, fault: null });
+        const found = await this.#read(null);
+        if (asked !== this.#asked) { this.#all = true; return; }
+        // Pages further down stay as they were told to be, row by row; only the first one is looked at again.
+        const first = new Set(found.items.map((item) => item.id));
+        const below = anew || !found.next ? [] : this.items.slice(PAGE).filter((item) => !first.has(item.id));
+        Object.assign(this, {
+          items: [...found.items, ...below], next: below.length ? this.next : found.next, complete: found.complete !== false, loaded: true, fault: null,
+        });
       } else {
         for (const id of changed) await this.#one(id);
       }
@@ -106,19 +129,12 @@ export class Conversations {
     const key = (item) => (this.list === "needs_human" ? item.waitingSince : null) || item.lastMessage?.createdAt || item.startedAt;
     return this.turned === "asc" ? key(one) < key(other) : key(one) > key(other);
   }
-  async #read() {
-    const items = [];
-    let cursor = null, complete = true;
-    for (let page = 0; page < this.#pages; page += 1) {
-      const found = await get(`/v2/conversations?${new URLSearchParams({
-        limit: PAGE, state: this.list, ...(this.query && { q: this.query }), ...(this.label && { label: this.label }),
-        ...(this.direction && { order: this.direction }), ...(cursor && { cursor }),
-      })}`);
-      items.push(...found.items);
-      complete &&= found.complete !== false;
-      cursor = found.next;
-      if (!cursor) break;
-    }
-    return { items, next: cursor, complete };
+  /* What is shown now, as one word: what comes of an earlier question is not shown. */
+  get #asked() { return JSON.stringify([this.list, this.query, this.label, this.direction]); }
+  #read(cursor) {
+    return get(`/v2/conversations?${new URLSearchParams({
+      limit: PAGE, state: this.list, ...(this.query && { q: this.query }), ...(this.label && { label: this.label }),
+      ...(this.direction && { order: this.direction }), ...(cursor && { cursor }),
+    })}`);
   }
 }

@@ -26,7 +26,7 @@ export const inboxView = {
 };
 
 class InboxView {
-  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #order; #said; #saved; #rows = new Map(); #empty = make("li", { class: "empty" }); #typed = 0;
+  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #order; #said; #saved; #reached; #rows = new Map(); #empty = make("li", { class: "empty" }); #typed = 0;
 
   constructor(stage, context) {
     this.#context = context;
@@ -45,6 +45,8 @@ class InboxView {
     this.#saved = make("p", { class: "row saved" });
     this.#list = make("ul", { class: "talks" });
     this.#more = button(say("more"), () => inbox.more(), { class: "quiet wide", hidden: true });
+    this.#reached = new IntersectionObserver(([one]) => { if (one.isIntersecting) inbox.more(); }, { rootMargin: "300px" });
+    this.#reached.observe(this.#more);
     this.#place = make("section", { class: "talk", "aria-label": say("conversation") });
     stage.append(make("div", { class: "split" },
       make("section", { class: "list", "aria-label": say("inbox") },
@@ -82,6 +84,7 @@ class InboxView {
   frame(frame) { this.#conversation?.frame(frame); }
   end() {
     clearInterval(this.#tick);
+    this.#reached.disconnect();
     clearTimeout(this.#typed);
     document.removeEventListener("keydown", this.#key);
     this.#context.inbox.onChange = () => {};
@@ -90,13 +93,14 @@ class InboxView {
   }
 
   /* What is shown stands in the address, so that it can be kept and passed on. */
-  #address(id, changed = {}) {
+  #address(id, changed = {}) { return `#/inbox${id ? `/${encodeURIComponent(id)}` : ""}${this.#narrowed(changed)}`; }
+  #narrowed(changed = {}) {
     const { inbox } = this.#context;
     const { list, query, label, direction } = { list: inbox.list, query: inbox.query, label: inbox.label, direction: inbox.direction, ...changed };
     const asked = new URLSearchParams({
       ...(list !== "all" && { list }), ...(query && { q: query }), ...(label && { label }), ...(direction && { order: direction }),
     }).toString();
-    return `#/inbox${id ? `/${encodeURIComponent(id)}` : ""}${asked ? `?${asked}` : ""}`;
+    return asked && `?${asked}`;
   }
   #ask(changed) {
     location.hash = this.#address(this.#open, { ...(changed.list && { direction: null }), ...changed });
@@ -138,16 +142,20 @@ class InboxView {
   /* Row by row: one that is as it was stays the very same node, so that focus, scrolling and the reader stay where they are. */
   #drawRows(inbox) {
     const kept = new Set();
+    const narrowed = this.#narrowed();
     let at = this.#list.firstChild;
     for (const item of inbox.items) {
-      const told = JSON.stringify([item, item.id === this.#open, isUnread(item), this.#address(item.id)]);
+      const told = `${item.id === this.#open}${isUnread(item)}${narrowed}`;
       let row = this.#rows.get(item.id);
-      if (!row || row.told !== told) {
+      // Five thousand rows are not written out to see that one has changed.
+      const same = row && row.told === told && (row.item === item || JSON.stringify(row.item) === JSON.stringify(item));
+      if (same) row.item = item;
+      else {
         const focused = row?.node.contains(document.activeElement);
         const node = this.#row(item);
         if (row?.node === at) at = node;
-        row ? row.node.replaceWith(node) : null;
-        row = { node, told };
+        row?.node.replaceWith(node);
+        row = { node, told, item };
         this.#rows.set(item.id, row);
         if (focused) node.querySelector("a").focus();
       }
