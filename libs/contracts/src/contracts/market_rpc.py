@@ -121,7 +121,8 @@ class ActionDecideRequest(Wire):
     decision: Literal["confirm", "reject"]
     content_hash: str | None = Field(default=None, max_length=128)
     edits: dict[str, Any] | None = Field(
-        default=None, description="with a yes: other values of what is editable; what is wrong with them decides nothing"
+        default=None,
+        description="with a yes: other values of what is editable; what is wrong with them decides nothing",
     )
     language: str | None = Field(default=None, max_length=35)
 

@@ -37,7 +37,11 @@ class ResumeEntry(_Camel):
             return False
         payload: dict[str, Any] = cast("dict[str, Any]", self.payload) if isinstance(self.payload, dict) else {}
         approved = payload.get("approved")
-        if not isinstance(approved, bool) or payload.keys() - {"approved", "editedArgs"} or (self.edits and not approved):
+        if (
+            not isinstance(approved, bool)
+            or payload.keys() - {"approved", "editedArgs"}
+            or (self.edits and not approved)
+        ):
             raise Refused(
                 ErrorCode.BAD_FIELD,
                 'resume: the payload must be {"approved": true}, with what its responseSchema has beside it, '
