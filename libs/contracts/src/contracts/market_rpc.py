@@ -122,7 +122,7 @@ class ActionDecideRequest(Wire):
     content_hash: str | None = Field(default=None, max_length=128)
     edits: dict[str, Any] | None = Field(
         default=None,
-        description="with a yes: other values of what is editable; what is wrong with them decides nothing",
+        description="with a yes: other values of what is editable; wrong ones decide nothing",
     )
     language: str | None = Field(default=None, max_length=35)
 

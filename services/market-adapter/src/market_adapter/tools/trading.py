@@ -19,6 +19,7 @@ from contracts.text import Text
 from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, NO_CASH, Account, cancel, obstacle
+from market_adapter.domain.paper.actions import editable
 from market_adapter.domain.paper.orders import (
     CENT,
     CONFIRM_WITHIN,
@@ -142,6 +143,7 @@ class CreatedData(Sourced):
     summary: str
     content_hash: str
     expires_at: datetime
+    editable: dict[str, Any] | None = Field(default=None, description="what a yes may change, as JSON Schemas")
     paper: bool = True
 
 
@@ -298,6 +300,7 @@ class TradingTools:
             summary=summary(order),
             content_hash=order.content_hash,
             expires_at=order.confirm_by,
+            editable=editable(order),
             source=source,
             as_of=as_of,
         )

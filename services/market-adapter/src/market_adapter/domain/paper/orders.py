@@ -66,7 +66,7 @@ class Decision(StrEnum):
 
 
 EDITABLE = {"quantity": "quantity", "limit_price": "limitPrice"}
-"""What of an order a person may still change with their yes: the tool's arguments, and as an action's details name them."""
+"""What of an order a yes may still change: the tool's arguments, and as an action's details name them."""
 
 
 @dataclass(frozen=True, slots=True)
