@@ -120,6 +120,10 @@ class ActionDecideRequest(Wire):
     action_id: Id
     decision: Literal["confirm", "reject"]
     content_hash: str | None = Field(default=None, max_length=128)
+    edits: dict[str, Any] | None = Field(
+        default=None,
+        description="with a yes: other values of what is editable; wrong ones decide nothing",
+    )
     language: str | None = Field(default=None, max_length=35)
 
 

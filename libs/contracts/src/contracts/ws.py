@@ -95,9 +95,10 @@ class RunCancel(Frame):
 
 
 class ActionConfirm(Frame):
-    """Yes to what waits for a person's yes."""
+    """Yes to what waits for a person's yes; `edits`: with other values of what the action marks as editable."""
 
     action_id: Id
+    edits: dict[str, Any] | None = None
 
 
 class ActionReject(Frame):

@@ -290,8 +290,10 @@ class Actions(Protocol):
         action: str,
         decision: Literal["confirm", "reject"],
         language: str | None = None,
+        edits: dict[str, Any] | None = None,
     ) -> Action:
-        """The action as it is now: a first decision stands. Raises Refused (NOT_FOUND, in `language`), Unavailable."""
+        """The action as it is now: a first decision stands. `edits`, with a yes: other values of what is editable.
+        Raises Refused (NOT_FOUND; BAD_FIELD: the edits, and nothing is decided; in `language`), Unavailable."""
         ...
 
     async def pending(self, company: str, user: str) -> list[Action]:

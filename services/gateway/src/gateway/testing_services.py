@@ -344,8 +344,10 @@ class RecordsStandIn:
             told = Text(es="no tienes esa acción", en="there is no such action of yours")
             raise RpcError(ErrorCode.NOT_FOUND, told.said_in(request.language or "en"))
         if action.state is ActionState.PENDING:
+            if (edits := request.edits or {}).keys() - (action.editable or {}).keys():
+                raise RpcError(ErrorCode.BAD_FIELD, "edits: cannot be changed here")
             state = ActionState.CONFIRMED if request.decision == "confirm" else ActionState.REJECTED
-            action = action.model_copy(update={"state": state})
+            action = action.model_copy(update={"state": state, "details": action.details | edits, "editable": None})
             self.actions[request.action_id] = (owner, action)
         return market_rpc.ActionReply(action=action)
 

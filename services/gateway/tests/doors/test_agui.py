@@ -172,6 +172,30 @@ async def test_an_order_waits_for_a_yes_which_counts_once(
         assert (action["id"], action["state"]) == ("a1", "confirmed")
 
 
+async def test_a_yes_may_change_what_the_order_lets_be_changed(
+    desk: Desk, records: RecordsStandIn, memory: MemoryStandIn
+) -> None:
+    waiting = order().model_copy(
+        update={"editable": {"quantity": {"type": "number"}}, "details": {"symbol": "AAPL", "quantity": "1"}}
+    )
+    records.actions["a1"] = (("acme", "ana"), waiting)
+    memory.known_conversations[desk.conversation] = conversation_view(desk.conversation, "acme", "ana")
+    desk.ui.says("buy one AAPL")
+    running = asyncio.create_task(desk.ui.run())
+    await desk.agent.answer(await desk.asked(), "Shall I?", waiting)
+    told = await running
+    (interrupt,) = told[-1]["outcome"]["interrupts"]
+    assert list(interrupt["responseSchema"]["properties"]["editedArgs"]["properties"]) == ["quantity"]
+    desk.ui.messages = list(next(one for one in told if one["type"] == "MESSAGES_SNAPSHOT")["messages"])
+    for wrong in ({"approved": False, "editedArgs": {"quantity": 2}}, {"approved": True, "editedArgs": 2}):
+        ended = (await desk.ui.run([ResumeEntry(interrupt_id="a1", status="resolved", payload=wrong)]))[-1]
+        assert ended["code"] == "BAD_FIELD"
+    payload = {"approved": True, "editedArgs": {"quantity": 2}}
+    ended = (await desk.ui.run([ResumeEntry(interrupt_id="a1", status="resolved", payload=payload)]))[-1]
+    (action,) = ended["result"]["actions"]
+    assert (action["state"], action["details"]["quantity"]) == ("confirmed", 2)
+
+
 async def test_hanging_up_stops_the_answer_for_everybody(
     desk: Desk, gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:

@@ -194,6 +194,22 @@ async def test_an_order_waits_for_a_yes_which_counts_once(
     assert (await desk.snapshot()).newest_visitor == asked
 
 
+async def test_a_yes_may_change_what_the_order_lets_be_changed(
+    desk: Desk, records: RecordsStandIn, memory: MemoryStandIn
+) -> None:
+    waiting = order().model_copy(update={"editable": {"quantity": {"type": "number"}}})
+    records.actions["a1"] = (("acme", "ana"), waiting)
+    memory.known_conversations[desk.conversation] = conversation_view(desk.conversation, "acme", "ana")
+    await desk.agent.answer(await desk.asks("buy one AAPL"), "Shall I?", waiting)
+    await desk.chat.ended()
+    assert desk.chat.parts[-1]["approval"]["descriptor"] == {"editable": {"quantity": {"type": "number"}}}
+    await desk.chat.does("change", id="a1", input={"quantity": 2})
+    await desk.chat.does("approve", id="a1", approved=True)
+    await desk.chat.ended(2)
+    shown = desk.chat.parts[-1]
+    assert (shown["state"], shown["output"]["details"]["quantity"]) == ("output-available", 2)
+
+
 async def test_hanging_up_stops_the_answer_unless_somebody_reads_on(
     desk: Desk, sdk: UiClients, gateway: GatewayUnderTest, tokens: TokenMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

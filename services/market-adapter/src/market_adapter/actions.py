@@ -1,8 +1,11 @@
 """A person's yes or no to what waits for it: answers to rpc.market.action… calls."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from contracts.errors import ErrorCode
+from pydantic import ValidationError
+
+from contracts.errors import ErrorCode, FieldFault
 from contracts.market_rpc import (
     ActionDecideRequest,
     ActionReply,
@@ -15,8 +18,11 @@ from contracts.text import Text
 from market_adapter.books import Books
 from market_adapter.domain.paper.account import Account, News, Owner, decide
 from market_adapter.domain.paper.actions import action_of
-from market_adapter.domain.paper.orders import Order, OrderState
+from market_adapter.domain.paper.orders import EDITABLE, Order, OrderState, may_change
+from market_adapter.errors import RefusedError
 from market_adapter.ports import MarketProvider
+from market_adapter.tools.trading import edited, refuse_impossible
+from market_adapter.tools.wrong_arguments import wrong_arguments
 from runtime.clock import Clock
 from runtime.deadlines import passed
 from runtime.errors import RpcError
@@ -43,7 +49,8 @@ class Actions:
         """The action after the decision; a second one changes nothing.
 
         Raises:
-            RpcError: NOT_FOUND, this user has no such action; CONFLICT, it is not what was shown to them; UNAVAILABLE,
+            RpcError: BAD_FIELD, the edits are not what the action lets be changed, or the account cannot bear them;
+                NOT_FOUND, this user has no such action; CONFLICT, it is not what was shown to them; UNAVAILABLE,
                 whether a share is still what it was cannot be asked now: a yes is not taken on trust; TIMEOUT, it was
                 taken after its deadline, so nothing is decided.
         """
@@ -60,6 +67,9 @@ class Actions:
             yes = asked.decision == "confirm"
             if yes and order.state is OrderState.PENDING and order.symbol not in news:
                 raise RpcError(ErrorCode.UNAVAILABLE, _silent(order.symbol).said_in(language), retryable=True)
+            if yes and asked.edits and order.state is OrderState.PENDING:
+                order = _edited(account, order, asked.edits, language)
+                account = account.with_order(order)
             splits = news[order.symbol].splits if order.symbol in news else ()
             changed = decide(
                 account,
@@ -93,6 +103,24 @@ class Actions:
         archived = await self._books.store.archived_orders(owner, [one for one in asked.action_ids if one not in kept])
         found = [kept.get(one) or archived.get(one) for one in asked.action_ids]
         return ActionsReply(actions=[action_of(order) for order in found if order is not None])
+
+
+def _edited(account: Account, order: Order, edits: Mapping[str, Any], language: str) -> Order:
+    """Checked as the first ones were: raises BAD_FIELD, and the action goes on waiting."""
+    allowed = {EDITABLE[name] for name in may_change(order)}
+    faults = [FieldFault(field=f"edits.{name}", message="cannot be changed here") for name in edits.keys() - allowed]
+    if faults:
+        raise RpcError(ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in faults), fields=faults)
+    try:
+        changed = edited(str(account.owner), order, edits)
+        refuse_impossible(account, changed)
+    except ValidationError as error:
+        told = wrong_arguments("edits", error, language)
+        raise RpcError(ErrorCode.BAD_FIELD, told, fields=[FieldFault(field="edits", message=told)]) from error
+    except RefusedError as error:
+        told = error.text.said_in(language)
+        raise RpcError(ErrorCode.BAD_FIELD, told, fields=[FieldFault(field="edits", message=told)]) from error
+    return changed
 
 
 def _silent(symbol: str) -> Text:

@@ -94,6 +94,9 @@ class Action(Wire):
     summary: str
     details: dict[str, Any] = Field(default_factory=dict[str, Any])
     expires_at: datetime | None = None
+    editable: dict[str, Any] | None = Field(
+        default=None, description="what of the details a yes may change, while it waits: by name, as JSON Schemas"
+    )
 
 
 class Usage(Wire):

@@ -88,6 +88,7 @@ def _order_action(data: Fields) -> Action:
             "summary": data["summary"],
             "details": details,
             "expires_at": data["expires_at"],
+            "editable": data.get("editable"),
         }
     )
 

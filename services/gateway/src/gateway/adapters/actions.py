@@ -55,6 +55,7 @@ class BusActions:
         action: str,
         decision: Literal["confirm", "reject"],
         language: str | None = None,
+        edits: dict[str, Any] | None = None,
     ) -> Action:
         if not await self._trades(company):
             raise not_found("action waiting for a decision")
@@ -64,6 +65,7 @@ class BusActions:
             action_id=action,
             decision=decision,
             language=language,
+            edits=edits,
         )
         return (await ask(self._client, market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)).action
 

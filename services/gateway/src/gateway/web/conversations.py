@@ -2,14 +2,14 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import Field, StringConstraints
 
 from contracts.envelope import Wire
-from contracts.errors import ErrorCode
+from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind, Role
 from contracts.events.desk import Topic
 from contracts.events.fact import Score
@@ -74,9 +74,10 @@ class Begun(Wire):
 
 
 class DecisionRequest(Wire):
-    """A person's yes or no."""
+    """A person's yes or no. `edits`: a yes with other values of what the action marks as editable."""
 
     decision: Literal["confirm", "reject"]
+    edits: dict[str, Any] | None = Field(default=None, max_length=20)
 
 
 class RatingRequest(Wire):
@@ -255,7 +256,10 @@ async def decide_action(
     """Confirms or rejects what waits for the caller's own yes. Deciding again changes nothing: the first one stands."""
     await api.access.readable(caller, conversation)
     language = None if accept_language is None else language_of(accept_language)
-    return await api.actions.decide(caller.company, caller.subject, action, body.decision, language)
+    if body.edits and body.decision == "reject":
+        fault = FieldFault(field="edits", message="only a yes has some")
+        raise Refused(ErrorCode.BAD_FIELD, "edits: only a yes has some", [fault])
+    return await api.actions.decide(caller.company, caller.subject, action, body.decision, language, body.edits)
 
 
 async def _view(api: Api, caller: Caller, conversation: str) -> ConversationView:

@@ -4,11 +4,13 @@ A new order is only a question: nothing is placed before a person's yes. The cal
 so the same call again finds the order that it made, whoever lost what in between.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from contracts.envelope import Snake
 from contracts.ids import derive_id
@@ -17,9 +19,11 @@ from contracts.text import Text
 from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, NO_CASH, Account, cancel, obstacle
+from market_adapter.domain.paper.actions import editable
 from market_adapter.domain.paper.orders import (
     CENT,
     CONFIRM_WITHIN,
+    EDITABLE,
     FINAL,
     LOT,
     Order,
@@ -28,6 +32,8 @@ from market_adapter.domain.paper.orders import (
     Side,
     content_hash,
     content_of,
+    contents,
+    may_change,
     plain,
     to_cents,
 )
@@ -43,15 +49,17 @@ Amount = Annotated[Decimal, Field(gt=0, max_digits=18, decimal_places=8, allow_i
 MOST_WAITING = 100
 """Orders of one account that may wait at a time, for a yes or for the market."""
 MOST_CLOSED = 5
+_EDITABLE: dict[str, JsonValue] = {"x-editable": True}
+"""Marks what a person may change with their yes: the arguments of orders.EDITABLE."""
 
 
 class OrderArguments(SymbolArguments):
     """Input of create_paper_order: each type has the prices that it needs and no others."""
 
     side: Side
-    quantity: Amount
+    quantity: Amount = Field(json_schema_extra=_EDITABLE)
     order_type: OrderType
-    limit_price: Amount | None = None
+    limit_price: Amount | None = Field(default=None, json_schema_extra=_EDITABLE)
     stop_price: Amount | None = None
 
     @model_validator(mode="after")
@@ -135,6 +143,7 @@ class CreatedData(Sourced):
     summary: str
     content_hash: str
     expires_at: datetime
+    editable: dict[str, Any] | None = Field(default=None, description="what a yes may change, as JSON Schemas")
     paper: bool = True
 
 
@@ -274,10 +283,7 @@ class TradingTools:
                 en=f"{MOST_WAITING} orders are waiting already: cancel some first",
             )
             raise RefusedError(symbol.name, text, "too_many_orders")
-        if to_cents(order.quantity * order.reserve_price) < CENT and not _is_the_rest(account, order):
-            raise RefusedError(symbol.name, _too_small(order), "below_minimum")
-        if why := obstacle(account, order):
-            raise RefusedError(symbol.name, _explained(why, account, order), why)
+        refuse_impossible(account, order)
         return account.with_order(order), order
 
     def _created(self, order: Order, account: Account, source: str, as_of: datetime) -> CreatedData:
@@ -294,9 +300,46 @@ class TradingTools:
             summary=summary(order),
             content_hash=order.content_hash,
             expires_at=order.confirm_by,
+            editable=editable(order),
             source=source,
             as_of=as_of,
         )
+
+
+def refuse_impossible(account: Account, order: Order) -> None:
+    """Raises RefusedError where the account cannot bear the order, or it is too small to be one."""
+    if to_cents(order.quantity * order.reserve_price) < CENT and not _is_the_rest(account, order):
+        raise RefusedError(order.symbol, _too_small(order), "below_minimum")
+    if why := obstacle(account, order):
+        raise RefusedError(order.symbol, _explained(why, account, order), why)
+
+
+def edited(owner: str, order: Order, edits: Mapping[str, Any]) -> Order:
+    """The order with other values of what may be changed in it (as an action's details name them), which are read as
+    the tool's own arguments are. What it costs at market is what it was estimated at.
+
+    Raises:
+        ValidationError: they are no such arguments.
+    """
+    names = {EDITABLE[name]: name for name in may_change(order)}
+    asked = OrderArguments.model_validate(
+        {
+            "symbol": order.symbol,
+            "side": order.side,
+            "quantity": order.quantity,
+            "order_type": order.type,
+            "limit_price": order.limit_price,
+            "stop_price": order.stop_price,
+            **{names.get(name, name): value for name, value in edits.items()},
+        }
+    )
+    changed = replace(
+        order,
+        quantity=asked.quantity,
+        limit_price=asked.limit_price,
+        reserve_price=asked.limit_price or asked.stop_price or order.reserve_price,
+    )
+    return replace(changed, content_hash=content_hash(owner, order.id, contents(changed)))
 
 
 def order_id_of(by: CallBy) -> str:

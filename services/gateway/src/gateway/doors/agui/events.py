@@ -67,6 +67,13 @@ def owner_activity(owner: Json) -> Json:
     return {"type": "ACTIVITY_SNAPSHOT", "messageId": "owner", "activityType": kind, "content": owner}
 
 
+def _editing(editable: Json | None) -> Json:
+    """Its "presence in the schema is the capability signal"."""
+    if not editable:
+        return {}
+    return {"editedArgs": {"type": "object", "properties": editable, "additionalProperties": False}}
+
+
 def interrupt(action: Json) -> Json:
     """An action that waits for its user's yes."""
     expires = {"expiresAt": action["expiresAt"]} if action.get("expiresAt") else {}
@@ -76,7 +83,7 @@ def interrupt(action: Json) -> Json:
         "message": action["summary"],
         "responseSchema": {
             "type": "object",
-            "properties": {"approved": {"type": "boolean"}},
+            "properties": {"approved": {"type": "boolean"}, **_editing(action.get("editable"))},
             "required": ["approved"],
         },
         "metadata": {NAMESPACE: {"kind": action["kind"], "details": action.get("details") or {}}},

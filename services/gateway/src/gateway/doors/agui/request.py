@@ -37,9 +37,25 @@ class ResumeEntry(_Camel):
             return False
         payload: dict[str, Any] = cast("dict[str, Any]", self.payload) if isinstance(self.payload, dict) else {}
         approved = payload.get("approved")
-        if not isinstance(approved, bool) or payload.keys() != {"approved"}:
-            raise Refused(ErrorCode.BAD_FIELD, 'resume: the payload must be {"approved": true} or {"approved": false}')
+        if (
+            not isinstance(approved, bool)
+            or payload.keys() - {"approved", "editedArgs"}
+            or (self.edits and not approved)
+        ):
+            raise Refused(
+                ErrorCode.BAD_FIELD,
+                'resume: the payload must be {"approved": true}, with what its responseSchema has beside it, '
+                'or {"approved": false}',
+            )
         return approved
+
+    @property
+    def edits(self) -> Json | None:
+        """The other values that a yes is meant with; raises Refused: BAD_FIELD."""
+        given = cast("Json", self.payload).get("editedArgs") if isinstance(self.payload, dict) else None
+        if given is not None and not isinstance(given, dict):
+            raise Refused(ErrorCode.BAD_FIELD, "resume: editedArgs is an object")
+        return cast("Json | None", given)
 
 
 class RunAgentInput(_Camel):

@@ -128,9 +128,12 @@ async def _decided(
         return []
     asked = actions_in(await newest_messages(api, place))
     yes = {answer.interrupt_id: answer.approved for answer in answers}
+    edits = {answer.interrupt_id: answer.edits for answer in answers}
     for identity, approved in yes.items():
         if identity not in asked:
             raise _no_interrupt(identity)
+        if edits[identity] is not None and not asked[identity].editable:
+            raise Refused(ErrorCode.BAD_FIELD, f"resume: nothing of the interrupt {identity} may be changed")
         if approved and asked[identity].state is ActionState.EXPIRED:
             raise Refused(ErrorCode.CONFLICT, f"the interrupt {identity} has expired")
     open_ones = [one.id for one in asked.values() if one.state is ActionState.PENDING and one.id not in yes]
@@ -138,7 +141,9 @@ async def _decided(
         raise Refused(ErrorCode.CONFLICT, f"answer what waits first: resume must name {', '.join(open_ones)}")
     decide = api.actions.decide
     decided = [
-        await decide(caller.company, caller.subject, identity, "confirm" if approved else "reject", locale)
+        await decide(
+            caller.company, caller.subject, identity, "confirm" if approved else "reject", locale, edits[identity]
+        )
         for identity, approved in yes.items()
     ]
     return [action.to_wire() for action in decided]

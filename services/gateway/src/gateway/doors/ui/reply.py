@@ -155,7 +155,13 @@ def shown_action(action: Action) -> list[Json]:
     """An action as a call that needs approval; how it stands, where that is known."""
     asked = [
         tool_call(action.id, action.kind, dict(action.details), action.summary),
-        {"type": "tool-approval-request", "approvalId": action.id, "toolCallId": action.id, "reason": action.summary},
+        {
+            "type": "tool-approval-request",
+            "approvalId": action.id,
+            "toolCallId": action.id,
+            "reason": action.summary,
+            **({"approvalDescriptor": {"editable": action.editable}} if action.editable else {}),
+        },
     ]
     if action.state is ActionState.PENDING:
         return asked

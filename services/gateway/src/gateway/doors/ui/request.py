@@ -1,11 +1,13 @@
 """The request of the AI SDK's DefaultChatTransport: what this door reads of it."""
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from contracts.errors import ErrorCode
+from contracts.events.chat import Action, ActionState
 from gateway.doors.texts import checked, message_key, unreadable
 from gateway.errors import Refused
 
@@ -55,14 +57,31 @@ class ChatRequest(BaseModel):
         return "", []
 
 
-def approval_in(part: Json) -> tuple[str, bool]:
-    """Which approval a part answers, and whether with a yes; raises Refused: BAD_FIELD."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """To an approval. `given`: the arguments that it approves, as the client shows them."""
+
+    approval: str
+    approved: bool
+    given: Json
+
+    def edits(self, action: Action) -> Json | None:
+        """What of the arguments is not as it was asked for: an approval is meant for what is shown."""
+        if not self.approved or action.state is not ActionState.PENDING:
+            return None
+        asked = action.details
+        return {name: value for name, value in self.given.items() if name in asked and value != asked[name]} or None
+
+
+def approval_in(part: Json) -> Answer:
+    """What a part answers; raises Refused: BAD_FIELD."""
     told = part.get("approval")
     approval = cast("Json", told) if isinstance(told, dict) else {}
     identity, approved = approval.get("id"), approval.get("approved")
     if not isinstance(identity, str) or not isinstance(approved, bool):
         raise Refused(ErrorCode.BAD_FIELD, "approval: an answer has the approval's id, and approved: true or false")
-    return identity, approved
+    given = part.get("input")
+    return Answer(identity, approved, cast("Json", given) if isinstance(given, dict) else {})
 
 
 def _read(message: Json, field: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from gateway.doors.streaming import HEADERS
 from gateway.doors.threads import Thread, client_message_id
 from gateway.doors.translation import translated
 from gateway.doors.ui.reply import Json, Reply, decided
-from gateway.doors.ui.request import ChatRequest, approval_in
+from gateway.doors.ui.request import Answer, ChatRequest, approval_in
 from gateway.errors import GatewayError, Limited, Refused, not_found
 from gateway.ports import Caller
 from gateway.web.chat_endpoint import client_address
@@ -118,7 +118,7 @@ async def _once_more(api: Api, place: Place, identity: str, text: str) -> tuple[
 
 
 async def _decided(
-    api: Api, place: Place, answers: Sequence[tuple[str, bool]], locale: str | None, *, alone: bool
+    api: Api, place: Place, answers: Sequence[Answer], locale: str | None, *, alone: bool
 ) -> list[Action]:
     """The actions that the answers decide: all of them are looked for before any is decided. Beside new messages
     (not `alone`) they may be old ones, which the conversation's last messages do not hold any more.
@@ -131,12 +131,19 @@ async def _decided(
     if not answers:
         return []
     asked = actions_in(await newest_messages(api, place)) if has_account(caller) else {}
-    if alone and not all(identity in asked for identity, _ in answers):
+    if alone and not all(answer.approval in asked for answer in answers):
         raise not_found("approval in this chat")
     return [
-        await api.actions.decide(caller.company, caller.subject, identity, "confirm" if yes else "reject", locale)
-        for identity, yes in answers
-        if identity in asked
+        await api.actions.decide(
+            caller.company,
+            caller.subject,
+            answer.approval,
+            "confirm" if answer.approved else "reject",
+            locale,
+            answer.edits(asked[answer.approval]),
+        )
+        for answer in answers
+        if answer.approval in asked
     ]
 
 

@@ -1,7 +1,9 @@
 """An order as something that needs a person's yes."""
 
+from typing import Any
+
 from contracts.events.chat import Action, ActionState
-from market_adapter.domain.paper.orders import Decision, Order, OrderState, plain
+from market_adapter.domain.paper.orders import EDITABLE, Decision, Order, OrderState, may_change, plain
 from market_adapter.domain.paper.wording import outcome, summary
 
 KIND = "paper_order"
@@ -49,4 +51,10 @@ def action_of(order: Order) -> Action:
         summary=summary(order),
         details=details,
         expires_at=order.confirm_by,
+        editable=editable(order),
     )
+
+
+def editable(order: Order) -> dict[str, Any] | None:
+    """What a yes may change, as the details name it; None: nothing."""
+    return {EDITABLE[name]: {"type": "number", "exclusiveMinimum": 0} for name in may_change(order)} or None

@@ -65,6 +65,10 @@ class Decision(StrEnum):
     FAILED = "failed"
 
 
+EDITABLE = {"quantity": "quantity", "limit_price": "limitPrice"}
+"""What of an order a yes may still change: the tool's arguments, and as an action's details name them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fill:
     """A part of an order, executed: `amount` is what went through the account, to the cent. `realized`: profit or loss
@@ -127,6 +131,13 @@ class Order:
     def reserved(self) -> Decimal:
         """The cash that a live buy order holds back."""
         return to_cents(self.remaining * self.reserve_price) if self.live and self.side is Side.BUY else Decimal(0)
+
+
+def may_change(order: Order) -> tuple[str, ...]:
+    """The arguments of this order that a yes may change."""
+    if order.state is not OrderState.PENDING:
+        return ()
+    return tuple(name for name in EDITABLE if name != "limit_price" or order.limit_price is not None)
 
 
 def content_hash(owner: str, order_id: str, content: dict[str, str | None]) -> str:

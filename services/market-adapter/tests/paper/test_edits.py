@@ -1,0 +1,64 @@
+"""A yes that changes what it may change: checked like the first ones, and bound to what was said yes to."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from contracts.market_rpc import ActionDecideRequest, ActionReply
+from contracts.memory_rpc import UserRef
+from market_adapter.domain.paper.orders import Order
+from market_adapter.testing_desk import ANN, Desk, market
+from market_adapter.tools.trading import OrderArguments
+from runtime.errors import RpcError
+
+
+async def order_of(desk: Desk, order: str) -> Order:
+    return next(one for one in (await desk.books.current(ANN)).orders if one.id == order)
+
+
+async def decide(desk: Desk, action: str, decision: str = "confirm", **edits: Any) -> ActionReply:
+    asked = {"companyId": "demo", "userId": "ann", "actionId": action, "decision": decision, "edits": edits or None}
+    return await desk.actions.decide(ActionDecideRequest.model_validate(asked))
+
+
+async def test_a_yes_changes_quantity_and_limit_and_is_bound_to_both() -> None:
+    desk = Desk(market("100", "100"))
+    order = await desk.order(order_type="limit", limit_price="90", quantity=10)
+    (shown,) = (await desk.actions.pending(UserRef(company_id="demo", user_id="ann"))).actions
+    assert list(shown.editable or {}) == ["quantity", "limitPrice"]
+    action = (await decide(desk, order, quantity=3, limitPrice="95.5")).action
+    assert (action.state, action.details["quantity"], action.details["limitPrice"]) == ("confirmed", "3", "95.5")
+    assert action.editable is None
+    assert action.details["contentHash"] != shown.details["contentHash"]
+    assert (await order_of(desk, order)).reserved == Decimal("286.50")
+    # The first decision stands.
+    assert (await decide(desk, order, quantity=7)).action.details["quantity"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("edits", "said"),
+    [
+        ({"quantity": 0}, "quantity: must be greater than 0"),
+        ({"quantity": "many"}, "quantity: is not valid"),
+        ({"quantity": 5000}, "are free: buy less"),
+        ({"quantity": "0.00000001"}, "less than a cent"),
+        ({"limitPrice": 5}, "cannot be changed"),
+        ({"side": "sell"}, "cannot be changed"),
+        ({"symbol": "AAPL", "quantity": 2}, "cannot be changed"),
+    ],
+)
+async def test_what_is_wrong_with_it_decides_nothing(edits: dict[str, Any], said: str) -> None:
+    desk = Desk(market("100", "100"))
+    order = await desk.order(quantity=10)
+    with pytest.raises(RpcError, match="BAD_FIELD") as refused:
+        await decide(desk, order, **edits)
+    assert said in refused.value.message
+    waiting = await order_of(desk, order)
+    assert (waiting.state, waiting.quantity) == ("pending_confirmation", 10)
+    assert (await decide(desk, order)).action.state == "confirmed"
+
+
+def test_the_tool_itself_says_what_may_be_changed() -> None:
+    properties = OrderArguments.model_json_schema()["properties"]
+    assert [name for name, one in properties.items() if one.get("x-editable")] == ["quantity", "limit_price"]
