@@ -78,7 +78,7 @@ def _styles() -> str:
 
 
 def _tight(style: str) -> str:
-    return _CSS_SPACE.sub(lambda found: found[1] or "", re.sub(r"\s+", " ", style)).strip()
+    return _CSS_SPACE.sub(lambda found: found[1] or "", re.sub(r"\s+", " ", style)).strip().replace(";}", "}")
 
 
 def _js(value: object) -> str:

@@ -1,7 +1,7 @@
 /* What the host page says about the chat: the attributes of the script tag. */
 import { given, locale, script, words } from "./saying.js";
 
-if (!given.company) throw new Error('Nexus: the script tag lacks data-company, so there is no chat. Write <script src="…/widget.js" data-company="your-company" defer></script>.');
+if (!given.company) throw new Error('Nexus: the script tag lacks data-company: <script src="…/widget.js" data-company="your-company" defer>');
 export const server = new URL(given.server || script.src, location.href).origin;
 export const company = given.company;
 export const host = {
