@@ -62,6 +62,35 @@ async def test_a_welcome_holds_what_waits_for_a_yes_and_a_decision_is_told(
         assert records.actions["a2"][1].state == "pending"
 
 
+async def test_a_yes_may_change_what_the_action_lets_be_changed(
+    gateway: GatewayUnderTest, tokens: TokenMaker, records: RecordsStandIn, http: Http
+) -> None:
+    token = tokens.user("ana", "user")
+    for identity in ("a1", "a2"):
+        records.add_action("acme", "ana", identity)
+        owner, action = records.actions[identity]
+        records.actions[identity] = (owner, action.model_copy(update={"editable": {"quantity": {"type": "number"}}}))
+    async with ChatClient(gateway.url) as ana:
+        welcome = await ana.hello(token)
+        assert welcome["pendingActions"][0]["editable"] == {"quantity": {"type": "number"}}
+        await ana.say("hello")
+        await ana.send("action.confirm", actionId="a1", edits={"side": "sell"})
+        assert (await ana.until("error"))["code"] == "BAD_FIELD"
+        await ana.send("action.confirm", actionId="a1", edits={"quantity": 2})
+        updated = (await ana.until("action.updated"))["action"]
+        assert (updated["state"], updated["details"]["quantity"]) == ("confirmed", 2)
+    path = f"/v2/conversations/{welcome['conversationId']}/actions/a2"
+    for wrong in (
+        {"decision": "reject", "edits": {"quantity": 2}},
+        {"decision": "confirm", "edits": {"side": "sell"}},
+        {"decision": "confirm", "edits": 2},
+    ):
+        assert_problem(await http("POST", path, token=token, json=wrong), 422, "BAD_FIELD")
+    assert records.actions["a2"][1].state == "pending"
+    status, action, _ = await http("POST", path, token=token, json={"decision": "confirm", "edits": {"quantity": 3}})
+    assert (status, action["state"], action["details"]["quantity"]) == (200, "confirmed", 3)
+
+
 @pytest.mark.usefixtures("records")
 @pytest.mark.parametrize(
     ("locale", "told"), [("es-ES", "no tienes esa acción"), ("en", "there is no such action of yours")]

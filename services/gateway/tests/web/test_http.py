@@ -342,6 +342,8 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v1/responses/{responseId}",
         "/v1/responses/{responseId}/cancel",
         "/v2/ag-ui",
+        "/v2/companies",
+        "/v2/companies/{companyId}",
         "/v2/ui/chat",
         "/v2/ui/chat/{id}/stream",
         "/v2/ui/chat/{id}/stop",
