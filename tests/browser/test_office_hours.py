@@ -1,5 +1,7 @@
 """Office hours, rules, reports and ratings as admins, human agents and visitors use them."""
 
+from typing import Any
+
 import aiohttp
 import pytest
 from playwright.async_api import expect
@@ -80,7 +82,7 @@ async def test_whoever_is_resolved_is_asked_if_it_helped_and_says_so_in_the_chat
 
         async def said() -> bool:
             async with http.get(f"{address}/rating") as answer:
-                rating = (await answer.json()).get("rating") or {}
+                rating: dict[str, Any] = (await answer.json()).get("rating", {})
                 return (rating.get("score"), rating.get("comment")) == (4, "quick")
 
         await eventually(said, 20)
