@@ -1,9 +1,12 @@
-"""Office hours, rules and reports as an admin and human agents use them."""
+"""Office hours, rules, reports and ratings as admins, human agents and visitors use them."""
+
+from typing import Any
 
 import aiohttp
 import pytest
 from playwright.async_api import expect
 
+from runtime.testing import eventually
 from tests.browser.test_console import a_visitor, signed_in
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
@@ -58,3 +61,31 @@ async def test_a_report_opens_down_to_its_conversations(visits: Visits, stack: R
         await row.get_by_role("button").first.click()
         await page.get_by_role("link", name=visitor.conversation).click()
         await expect(page.get_by_text("What does the Pro plan cost?").first).to_be_visible()
+
+
+async def test_whoever_is_resolved_is_asked_if_it_helped_and_says_so_in_the_chat(
+    visits: Visits, stack: RunningStack
+) -> None:
+    chat = await visits.chat("/pricing")
+    await chat.ask("What does the Pro plan cost?")
+    headers = {"Authorization": f"Bearer {stack.mint('admin', 'adam')}"}
+    async with aiohttp.ClientSession(stack.url, headers=headers) as http:
+        async with http.get("/v2/conversations?limit=1") as answer:
+            conversation = (await answer.json())["items"][0]["id"]
+        address = f"/v2/conversations/{conversation}"
+        async with http.patch(address, json={"state": "resolved"}) as answer:
+            assert answer.status == 200
+        steps = chat.panel.get_by_role("group", name="From 1, not at all, to 5, very much")
+        await steps.get_by_role("button", name="4").click()
+        await chat.panel.get_by_label("A word about it (optional)").fill("quick")
+        await chat.panel.locator(".scoring").get_by_role("button", name="Send").click()
+
+        async def said() -> bool:
+            async with http.get(f"{address}/rating") as answer:
+                rating: dict[str, Any] = (await answer.json()).get("rating", {})
+                return (rating.get("score"), rating.get("comment")) == (4, "quick")
+
+        await eventually(said, 20)
+    await chat.page.reload()
+    await chat.ready()
+    await expect(steps.get_by_role("button", name="4")).to_have_attribute("aria-pressed", "true")
