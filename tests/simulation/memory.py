@@ -227,7 +227,8 @@ async def _learned_nothing(fact: Fact) -> None:
 def _chat(log: ChatLog, projection: Projection) -> Source:
     """The source of conversations among sources.in_mongodb."""
     nothing, room = cast("Any", None), cast("Any", _NoRoom())
-    return sources.in_mongodb(log, projection, *[nothing] * 6, room, nothing)[0]
+    others = (nothing, nothing, nothing, nothing, nothing, nothing)
+    return sources.in_mongodb(log, projection, *others, room, nothing)[0]
 
 
 class _NoRoom:
