@@ -98,11 +98,12 @@ async def test_an_embedder_that_fails_or_is_late_fails_no_search_and_is_asked_ag
         server.delay = 30.0 if fault == "slow" else 0.0
         server.status = 500 if fault == "failing" else 200
         row = {"object": "embedding", "index": 0, "embedding": [1.0]}
-        server.answer = {
+        answers: dict[str, Any] = {
             "nonsense": {"data": [{"index": "x"}]},
             "too few": {"data": []},
             "another size": {"data": [row]},
-        }.get(fault)
+        }
+        server.answer = answers.get(fault)
         begun = time.monotonic()
         assert (await recalled(one, "broker Kappa"))[:1] == ["My broker is Kappa"]
         assert time.monotonic() - begun < 15

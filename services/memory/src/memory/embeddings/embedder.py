@@ -90,7 +90,9 @@ class HttpEmbedder:
         rows = {one.index: one.embedding for one in answer.data}
         if sorted(rows) != list(range(len(texts))) or len({len(row) for row in rows.values()}) != 1:
             raise EmbeddingError(f"{self._url} did not answer with one vector for each text")
-        return of_length_one(np.array([rows[place] for place in range(len(texts))], dtype=np.float32))
+        with np.errstate(over="ignore"):
+            made = np.array([rows[place] for place in range(len(texts))], dtype=np.float32)
+        return of_length_one(made)
 
     async def question(self, text: str) -> Vectors:
         """Of what is looked for; raises EmbeddingError."""
